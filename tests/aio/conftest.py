@@ -31,7 +31,8 @@ def open_queue(loop: LoopThread, server: Server) -> Iterator[Open]:
 
     def open_queue(name: str, clock: Clock | None = None) -> leaseq.Queue:
         clients.append(leaseq.aio.connect(server.url))
-        return cast("leaseq.Queue", AwaitedQueue(loop, clients[-1], server.client, name, clock))
+        awaited = AwaitedQueue(loop, leaseq.aio.Queue(clients[-1], name, clock=clock), server.client)
+        return cast("leaseq.Queue", awaited)
 
     yield open_queue
     for client in clients:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Coroutine, Iterator
 from typing import Any, TypeVar
 
 import leaseq
-from tests.conftest import Clock
 
 T = TypeVar("T")
 PATIENCE = 60.0  # seconds for a call
@@ -35,18 +34,11 @@ class LoopThread:
 class AwaitedQueue:
     """A queue of `leaseq.aio` with the calls of a `leaseq.Queue`. Its ``_client`` is one of `leaseq`."""
 
-    def __init__(
-        self,
-        loop: LoopThread,
-        client: leaseq.aio.Client,
-        beside: leaseq.Client,
-        name: str,
-        clock: Clock | None,
-    ) -> None:
-        self.name = name
+    def __init__(self, loop: LoopThread, queue: leaseq.aio.Queue, beside: leaseq.Client) -> None:
+        self.name = queue.name
         self._client = beside
         self._loop = loop
-        self._queue = leaseq.aio.Queue(client, name, clock=clock)
+        self._queue = queue
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._queue, name)

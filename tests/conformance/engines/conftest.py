@@ -9,6 +9,7 @@ import pytest
 import leaseq
 from tests.conftest import Clock
 from tests.faults.conftest import rounds, seed
+from tests.support.awaiting import LoopThread
 from tests.support.booting import ENGINES, REDIS, Engine, booted
 
 __all__ = ["rounds", "seed"]
@@ -40,6 +41,17 @@ def other(engine: Engine) -> leaseq.Client:
 def admin(engine: Engine) -> leaseq.Client:
     """For a look at all there is."""
     return engine.connect(engine.of_all)
+
+
+@pytest.fixture(scope="session")
+def aio_clients(engine: Engine) -> Iterator[tuple[LoopThread, leaseq.aio.Client, leaseq.aio.Client]]:
+    """Two programs in an event loop."""
+    loop = LoopThread()
+    one, other = leaseq.aio.connect(engine.url), leaseq.aio.connect(engine.url)
+    yield loop, one, other
+    loop.run(one.close())
+    loop.run(other.close())
+    loop.stop()
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from typing import cast
 
 import pytest
 
@@ -12,6 +13,9 @@ from leaseq import NewItem
 from leaseq.engine.keys import SCHEMA
 from tests.conformance.engines.scene import Scene
 from tests.conftest import Clock
+from tests.support.awaiting import AwaitedQueue, LoopThread
+
+AioClients = tuple[LoopThread, leaseq.aio.Client, leaseq.aio.Client]
 
 
 @pytest.fixture
@@ -378,6 +382,19 @@ CALLS: dict[str, Callable[[Scene], None]] = {
 @pytest.mark.parametrize("call", CALLS)
 def test_each_call(scene: Scene, call: str) -> None:
     CALLS[call](scene)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_each_call_of_aio(
+    aio_clients: AioClients, other: leaseq.Client, queue_name: str, clock: Clock, call: str
+) -> None:
+    loop, *clients = aio_clients
+    mine, others = (
+        cast("leaseq.Queue", AwaitedQueue(loop, leaseq.aio.Queue(client, queue_name, clock=clock), other))
+        for client in clients
+    )
+    mine.enqueue_many(NewItem({"n": n}, f"{n}") for n in range(4))
+    CALLS[call](Scene(mine, others, clock))
 
 
 def test_none_is_missing() -> None:
