@@ -1,0 +1,106 @@
+"""A lost reply, a server that forgot its scripts, and durable acknowledgement, in an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import tempfile
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.server.embedded import EmbeddedServer
+from tests.conftest import Server
+from tests.engine.proxy import CuttingProxy
+
+Call = Callable[[leaseq.aio.Queue, leaseq.Lease], Awaitable[object]]
+CALLS: dict[str, Call] = {
+    "reserve": lambda queue, _: queue.reserve("bob"),
+    "finish": lambda queue, lease: queue.finish(lease, {}),
+    "enqueue": lambda queue, _: queue.enqueue({}),
+    "abandon": lambda queue, lease: queue.abandon(lease),
+    "fail": lambda queue, lease: queue.fail(lease, "torn"),
+    "renew": lambda queue, lease: queue.renew(lease),
+}
+
+
+@pytest.fixture
+def proxy(server: Server) -> Iterator[CuttingProxy]:
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        CuttingProxy(server.url, Path(folder)) as running,
+    ):
+        yield running
+
+
+def in_loop(url: str, name: str, work: Callable[[leaseq.aio.Queue], Coroutine[Any, Any, None]]) -> None:
+    async def main() -> None:
+        async with leaseq.aio.connect(url) as client:
+            await work(leaseq.aio.Queue(client, name))
+
+    asyncio.run(main())
+
+
+@pytest.mark.not_on("cluster", "sentinel")  # the proxy stands before one server's socket
+@pytest.mark.parametrize("call", CALLS)
+def test_a_call_whose_reply_is_lost_acts_once(
+    server: Server, proxy: CuttingProxy, queue_name: str, call: str
+) -> None:
+    beside = leaseq.Queue(server.client, queue_name)
+    beside.enqueue_many([leaseq.NewItem({}, id) for id in "ab"])
+    lease = beside.reserve("ann")
+    assert lease is not None
+
+    async def work(queue: leaseq.aio.Queue) -> None:
+        before = (await queue.stats()).counters
+        proxy.cut(call)
+        await CALLS[call](queue, lease)
+        after = (await queue.stats()).counters
+        assert sum(after.values()) - sum(before.values()) == (call != "renew")
+
+    in_loop(proxy.url, queue_name, work)
+    assert proxy.cuts == 1
+
+
+def test_a_server_that_forgot_its_scripts_is_given_them_again(own_server: EmbeddedServer) -> None:
+    async def work(queue: leaseq.aio.Queue) -> None:
+        await queue.enqueue({}, id="a")
+        await queue.reserve("ann")
+        await queue._client.redis.script_flush()
+        assert [lease.id for lease in await queue.mine("ann")] == ["a"]
+        assert (await queue.reserve("ann")) is not None
+
+    in_loop(own_server.url, "reviews", work)
+
+
+def test_a_server_that_was_started_again_is_found_again(own_server: EmbeddedServer) -> None:
+    async def work(queue: leaseq.aio.Queue) -> None:
+        await queue.enqueue({}, id="a")
+        own_server.stop()
+        with pytest.raises(leaseq.ServerUnavailable):
+            await queue.stats()
+        own_server.start()
+        assert (await queue.get("a")).state == "inbound"
+
+    in_loop(own_server.url, "reviews", work)
+
+
+def test_each_move_waits_for_the_disk(own_server: EmbeddedServer) -> None:
+    async def work(queue: leaseq.aio.Queue) -> None:
+        await queue.configure(durable="fsync")
+        redis = queue._client.redis
+        for _ in range(2):  # at first the server has no scripts
+            await redis.config_resetstat()
+            await queue.enqueue({})
+            lease = await queue.reserve("ann")
+            assert lease is not None
+            await queue.finish(lease, {})
+            await queue.stats()
+        stats = await redis.info("commandstats")
+        assert stats["cmdstat_waitaof"]["calls"] == 3
+        with pytest.raises(leaseq.Invalid, match="durable: 'replica' needs a connected replica"):
+            await queue.configure(durable="replica")
+
+    in_loop(own_server.url, "reviews", work)
