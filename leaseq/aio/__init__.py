@@ -17,6 +17,8 @@ from leaseq.errors import QueueUnreadable
 from leaseq.queue.aio import listing
 from leaseq.queue.aio.admin import Admin
 from leaseq.queue.aio.consumer import Consumer
+from leaseq.queue.aio.deleting import Deleting
+from leaseq.queue.aio.erasing import Erasing
 from leaseq.queue.aio.following import Following
 from leaseq.queue.aio.inspection import Inspection
 from leaseq.queue.aio.producer import Producer
@@ -27,7 +29,7 @@ __all__ = ["Client", "Queue", "connect", "queues", "read_queues"]
 T = TypeVar("T")
 
 
-class Queue(Producer, Consumer, Admin, Inspection, Following, Restoring):
+class Queue(Producer, Consumer, Admin, Inspection, Following, Restoring, Deleting, Erasing):
     """A queue of work items in a server, as `leaseq.Queue` with ``await`` before each call. Making one does
     no I/O; tasks of one event loop may share it.
 

@@ -140,9 +140,8 @@ class Base:
             while self._commands.delete_keys(()).rest == [1]:  # who waits is woken
                 pass
             forget_elsewhere(self._client, self.name)
-            with self._client.translating():
-                self._client.redis.hdel(WEBHOOK_STATE, f"follows {self.name}")
-                self._client.redis.srem(QUEUES, self.name)
+            self._connection.ask_all([("HDEL", WEBHOOK_STATE, f"follows {self.name}")])
+            self._connection.ask_all([("SREM", QUEUES, self.name)])
             self._connection.names.discard(self.name)
             self._commands.delete_keys((), "end")
             return

@@ -21,8 +21,7 @@ class Deleting(Base):
         nothing changed. Raises QueueNotFound.
         """
         self._look_for_keys(0)  # a user who lacks the rights changes nothing
-        with self._client.translating():
-            self._client.redis.hexists(WEBHOOK_STATE, f"follows {self.name}")
+        self._connection.ask_all([("HEXISTS", WEBHOOK_STATE, f"follows {self.name}")])
         if self._commands.delete(expected_version(expected)).code == replies.CHANGED:
             raise PolicyChanged(self.name, self.policy)
         self._delete_keys()

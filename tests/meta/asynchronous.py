@@ -29,7 +29,10 @@ SOURCES = (
     "leaseq/queue/admin.py",
     "leaseq/queue/following.py",
     "leaseq/queue/restoring.py",
+    "leaseq/queue/deleting.py",
+    "leaseq/queue/erasing.py",
 )
+MADE = [(ROOT / source).parent / "aio" / Path(source).name for source in SOURCES]
 HEAD = '''"""{docstring}
 
 Made of {source} by ``python -m tests.meta.asynchronous``; not to be edited.
@@ -44,11 +47,12 @@ BY_HAND = {
     "leaseq.engine.iterables": {"each"},
     "leaseq.engine.notifications": {"Listener", "wait_for"},
     "leaseq.engine.transport": {"Transport", "transport_of"},
+    "leaseq.queue.elsewhere": {"forget_elsewhere"},
 }
 # Calls that are awaited: these of the ends, of parameters by these names, and of what is found to await.
 ENDS = {"send_packed_command", "read_response", "send", "load", "reset", "drop_idle", "ask", "ask_all"}
-ENDS |= {"replicas", "close", "end", "join", "wait_for"}
-PARAMETERS = {"ask", "replicas", "send", "attempt"}
+ENDS |= {"replicas", "close", "end", "join", "wait_for", "scan", "forget_elsewhere"}
+PARAMETERS = {"ask", "replicas", "send", "attempt", "move"}
 RECEIVERS = {"self", "_commands", "_connection", "_transport", "connection", "server", "listener"}
 ITERATORS = {"each"}  # these are gone through by `async for`
 # What must reach its end though the task is cancelled.

@@ -91,11 +91,11 @@ class Connection:
         except FAILURES as error:
             self._translate(error)
 
-    def scan(self, key: str, cursor: int, pattern: str, count: int) -> tuple[int, list[bytes]]:
+    async def scan(self, key: str, cursor: int, pattern: str, count: int) -> tuple[int, list[bytes]]:
         """One step through the keys of the server that has this key: where the next begins (0: nowhere), and
         those that match."""
         with self.translating():
-            following, names = self._transport.scan(key, cursor, pattern, count)
+            following, names = await self._transport.scan(key, cursor, pattern, count)
         return (int(following), names)
 
     async def ask_all(self, commands: Sequence[Command]) -> list[Any]:

@@ -42,6 +42,8 @@ class Transport(Protocol):
 
     async def replicas(self, key: str, /) -> int: ...
 
+    async def scan(self, key: str, /, cursor: int, pattern: str, count: int) -> Any: ...
+
     async def close(self) -> None: ...
 
 
@@ -137,6 +139,10 @@ class PooledTransport:
     async def ask(self, _key: str, /, *words: str) -> Any:
         async with self._turn():
             return await self._redis.execute_command(*words)
+
+    async def scan(self, _key: str, /, cursor: int, pattern: str, count: int) -> Any:
+        async with self._turn():
+            return await self._redis.scan(cursor, match=pattern, count=count)
 
     async def replicas(self, _key: str, /) -> int:
         """Sentinels count disconnected replicas too; a server alone counts the connected ones."""
@@ -247,6 +253,13 @@ class ClusterTransport:
                 pipe.execute_command(*command)
             replies: list[Any] = await pipe.execute(raise_on_error=False)
             return replies
+
+    async def scan(self, key: str, /, cursor: int, pattern: str, count: int) -> Any:
+        """Of one node: redis.asyncio's own goes through all of them, and gives a cursor for each."""
+        async with self._turn():
+            return await self._ask_node(
+                await self._node(key), "SCAN", str(cursor), "MATCH", pattern, "COUNT", str(count)
+            )
 
     async def replicas(self, key: str, /) -> int:
         """The number of replicas by the primary's count, which for a while includes disconnected ones."""

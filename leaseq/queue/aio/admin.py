@@ -5,7 +5,7 @@ Made of leaseq/queue/admin.py by ``python -m tests.meta.asynchronous``; not to b
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import Unpack
 
 from leaseq import validation
@@ -87,7 +87,7 @@ class Admin(Inspection):
     async def _move_all(
         self,
         state: State,
-        move: Callable[[str], object],
+        move: Callable[[str], Awaitable[object]],
         error: str | None,
         person: str | None,
         limit: int,
@@ -103,7 +103,7 @@ class Admin(Inspection):
             if item.id in moved or not _had_last(item, wanted, who):
                 continue
             try:
-                move(item.id)
+                await move(item.id)
             except (ItemNotFound, Invalid):
                 continue
             moved.add(item.id)

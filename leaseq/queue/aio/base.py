@@ -20,8 +20,8 @@ from leaseq.engine.replies import Reply
 from leaseq.errors import Invalid, LeaseqError, QueueExists, QueueNotFound
 from leaseq.models import Item, Json
 from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, PolicyChanges, from_server
+from leaseq.queue.aio.elsewhere import forget_elsewhere
 from leaseq.queue.base import _SCANNED, _UNLINKED, _stored, expected_version
-from leaseq.queue.elsewhere import forget_elsewhere
 
 
 class Base:
@@ -140,10 +140,9 @@ class Base:
                 pass
             while (await self._commands.delete_keys(())).rest == [1]:
                 pass
-            forget_elsewhere(self._client, self.name)
-            with self._client.translating():
-                self._client.redis.hdel(WEBHOOK_STATE, f"follows {self.name}")
-                self._client.redis.srem(QUEUES, self.name)
+            await forget_elsewhere(self._client, self.name)
+            await self._connection.ask_all([("HDEL", WEBHOOK_STATE, f"follows {self.name}")])
+            await self._connection.ask_all([("SREM", QUEUES, self.name)])
             self._connection.names.discard(self.name)
             await self._commands.delete_keys((), "end")
             return
@@ -154,17 +153,19 @@ class Base:
         """Look through the server's keys once; whether there were any of this queue."""
         cursor, found = (0, False)
         while True:
-            cursor, parts = self._look_for_keys(cursor)
+            cursor, parts = await self._look_for_keys(cursor)
             for start in range(0, len(parts), _UNLINKED):
                 await self._commands.delete_keys(parts[start : start + _UNLINKED])
                 found = True
             if cursor == 0:
                 return found
 
-    def _look_for_keys(self, cursor: int) -> tuple[int, list[str]]:
+    async def _look_for_keys(self, cursor: int) -> tuple[int, list[str]]:
         """One step through the server's keys: where the next one begins, and those of this queue but for the
         two that go last or stay, each without what all begin with."""
-        following, names = self._connection.scan(self._keys.ledger, cursor, of_queue(self.name), _SCANNED)
+        following, names = await self._connection.scan(
+            self._keys.ledger, cursor, of_queue(self.name), _SCANNED
+        )
         kept = {self._keys.ledger, self._keys.deleted}
         parts = [name.decode() for name in names if name.decode() not in kept]
         return (following, [part.removeprefix(of_queue(self.name, "")) for part in parts])

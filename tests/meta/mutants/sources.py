@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
+from tests.meta import asynchronous
 from tests.meta.mutants import lua_operators, python_operators
 from tests.meta.mutants.mutant import Mutant, mutants
 from tests.support.planting import ROOT
@@ -20,7 +21,7 @@ LEFT_OUT = {"bench", "simulation", "demo", "bench.py", "load.py"}
 _ENGINE = ("engine", "conformance", "unit", "worker", "transfer", "webhooks", "cli")
 _TESTS = {
     "lua": _ENGINE,
-    "leaseq": (*_ENGINE, "bridge", "web", "doctor", "server"),
+    "leaseq": (*_ENGINE, "aio", "bridge", "web", "doctor", "server"),
     "webapp": ("web", "unit", "cli", "doctor", "webhooks"),
 }
 # Sequences of calls by chance: they share words with everything, and take a minute.
@@ -30,7 +31,8 @@ _LAST = ("/test_state_machine.py",)
 def files(part: str) -> Iterator[str]:
     for path in sorted((ROOT / part).rglob("*.lua" if part == "lua" else "*.py")):
         relative = path.relative_to(ROOT)
-        if not LEFT_OUT.intersection(relative.parts) and path.resolve() == path:
+        left_out = LEFT_OUT.intersection(relative.parts) or path in asynchronous.MADE
+        if not left_out and path.resolve() == path:
             yield relative.as_posix()
 
 

@@ -1,0 +1,19 @@
+"""What other parts keep of a queue: they delete it by a client of `leaseq`, in a thread."""
+
+from __future__ import annotations
+
+import asyncio
+
+from leaseq.engine.aio.client import Client
+from leaseq.engine.client import connect
+from leaseq.queue import elsewhere
+
+
+async def forget_elsewhere(client: Client, queue: str) -> None:
+    """Have each part delete what it has of a queue."""
+    await asyncio.to_thread(_forget, client.url, queue)
+
+
+def _forget(url: str, queue: str) -> None:
+    with connect(url) as client:
+        elsewhere.forget_elsewhere(client, queue)

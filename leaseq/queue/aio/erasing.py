@@ -1,0 +1,63 @@
+"""The queue's methods about one person: what it has of them, and another name in their place.
+
+Made of leaseq/queue/erasing.py by ``python -m tests.meta.asynchronous``; not to be edited.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+from leaseq import validation
+from leaseq.engine import arguments, codec, replies
+from leaseq.errors import Invalid
+from leaseq.persons import SIGNS, Erased, PersonItem
+from leaseq.queue.aio.base import Base
+from leaseq.queue.erasing import _ROUNDS, _STEP, _of_person
+
+
+class Erasing(Base):
+    def person_items(self, person: str) -> AsyncIterator[PersonItem]:
+        """Each item that names a person, in no order, by bounded reads: what they had of it, answered,
+        typed or put off."""
+        return self._person_items(validation.person_name(person))
+
+    async def _person_items(self, person: str) -> AsyncIterator[PersonItem]:
+        step, seen = ("0", set[str]())
+        while True:
+            following, *rows = (await self._commands.person_items(person, step, _STEP)).rest
+            for name, known, sign, is_assigned, *draft in rows:
+                id = name.decode()
+                if id not in seen:
+                    seen.add(id)
+                    item, text = (codec.item(id, known), draft[0] if draft else None)
+                    relation = SIGNS.get(sign.decode())
+                    yield _of_person(item, person, relation, bool(is_assigned), text)
+            step = following.decode()
+            if step == "0":
+                return
+
+    async def erase_person(self, person: str, to: str, *, by: str | None = None) -> Erased:
+        """Put another name in the place of a person's, in every item, in bounded steps.
+
+        ``to`` must be nobody else's, such as a new random one: who answered an item is still one person, and
+        an item is still given to nobody twice. Their leases end, their drafts go, and what was assigned to
+        them alone is anybody's. The journal is not changed, so it has the name until it is trimmed; texts
+        that they wrote stay. Where this is broken off, call it again with the same ``to``. Raises Invalid
+        where they go on to reserve items, or are assigned some, meanwhile.
+        """
+        who, name = (validation.person_name(person), validation.person_name(to, "to"))
+        if name == who:
+            raise Invalid("to", "another name than the person's")
+        maker, items, leases = (arguments.by(by), 0, 0)
+        for _ in range(_ROUNDS):
+            step = ""
+            while True:
+                reply = await self._commands.erase_person(who, name, maker, step, _STEP)
+                if reply.code == replies.AGAIN:
+                    break
+                following, named, ended = reply.rest
+                items, leases, step = (items + int(named), leases + int(ended), following.decode())
+                if not step:
+                    return Erased(items, leases)
+        limit = f"somebody who reserves nothing meanwhile; {who!r} did so {_ROUNDS} times"
+        raise Invalid("person", f"{limit}: stop what works under this name, and erase it again")
