@@ -3,7 +3,7 @@
 ``python -m tests.meta.asynchronous`` writes each module of SOURCES anew into the folder ``aio`` beside it:
 its functions that speak to the server, with ``async`` and ``await``. All else is imported from the module
 itself. What they speak through is written by hand, by the same names, in leaseq/engine and in
-leaseq/engine/aio (docs/decisions/0027-asyncio.md).
+leaseq/engine/aio (docs/decisions/0028-asyncio.md).
 """
 
 from __future__ import annotations
