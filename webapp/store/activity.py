@@ -221,7 +221,9 @@ class Activity(Store):
     def forget_queue(self, queue: str) -> None:
         """Delete what people's days and latest items have of a queue that is deleted."""
         self.flush()
-        for days in self._keys_like(keys.day_of("*", "*")):
+        last = self._part(self._clock())
+        hour = [keys.done_in(last - back) for back in range(_HOUR_PARTS + 1)]
+        for days in (*self._keys_like(keys.day_of("*", "*")), hour):
             counts = self._client.ask(*(("HGETALL", key) for key in days))
             for key, of_day in zip(days, counts, strict=True):
                 if gone := [one for one in of_day if one.startswith(f"{queue} ".encode())]:
