@@ -95,6 +95,7 @@ from leaseq.webapp.api import (  # noqa: E402
     manage,  # noqa: F401
     people,  # noqa: F401
     queues,  # noqa: F401
+    search,  # noqa: F401
     tokens,  # noqa: F401
     webhooks,  # noqa: F401
 )

@@ -222,6 +222,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
     f"PUT {_Q}": _QUEUE,
     f"GET {_Q}/stats": _STATS,
     f"GET {_Q}/items": {"items": [_ITEM], "after": "/1795255500123000/1/r-1"},
+    f"GET {_Q}/search": {"items": [_ITEM], "compared": 41, "after": None},
     f"POST {_Q}/items": {"id": "r-1", "added": True},
     f"GET {_Q}/due": {"items": [{**_ITEM, "due": "2026-11-24T17:00:00.000Z"}], "after": None},
     f"GET {_I}": _ITEM,

@@ -62,6 +62,7 @@ OF_ANSWERS: dict[str, Headers] = {
         (
             "GET /queues",
             "GET /queues/{q}/items",
+            "GET /queues/{q}/search",
             "GET /queues/{q}/due",
             "GET /queues/{q}/late",
             "GET /queues/{q}/mine",

@@ -183,7 +183,9 @@ def _enqueue_lines(queue: leaseq.Queue, key: str | None) -> dict[str, Any]:
 @needs("manager")
 def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
     """List the items in one state, in order, page by page."""
-    page = _page(lambda: existing_queue(path.q).page(query.state, limit=query.limit, after=query.after))
+    page = page_or_problem(
+        lambda: existing_queue(path.q).page(query.state, limit=query.limit, after=query.after)
+    )
     return listed("items", [models_out.Item.of(item) for item in page.items], page.after)
 
 
@@ -191,11 +193,11 @@ def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
 @needs("manager")
 def list_due(path: QueuePath, query: DueQuery) -> dict[str, Any]:
     """List the items with a due date that are neither finished nor dead, earliest first."""
-    page = _page(lambda: existing_queue(path.q).by_due(limit=query.limit, after=query.after))
+    page = page_or_problem(lambda: existing_queue(path.q).by_due(limit=query.limit, after=query.after))
     return listed("items", [models_out.Item.of(item) for item in page.items], page.after)
 
 
-def _page(look: Callable[[], leaseq.Page]) -> leaseq.Page:
+def page_or_problem(look: Callable[[], leaseq.Page]) -> leaseq.Page:
     """A malformed cursor is an invalid field; a cursor of another list finds nothing in this one."""
     try:
         return look()

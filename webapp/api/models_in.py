@@ -224,6 +224,9 @@ class ItemsQuery(Query):
     limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
 
 
+MOMENT_TEXT = ": a UTC day (2026-11-21), or a time with its zone (2026-11-21T10:05:00Z)"
+
+
 class DueQuery(Query):
     after: str | None = Field(None, description=AFTER, json_schema_extra=DUE_PLACE)
     limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
@@ -242,20 +245,17 @@ class EventsQuery(Query):
     )
 
 
-_MOMENT = ": a UTC day (2026-11-21), or a time with its zone (2026-11-21T10:05:00Z)"
-
-
 class AnswersQuery(Query):
     format: Literal["jsonl", "json", "csv", "tsv"] = Field(
         "jsonl", description="The format of the answers, default jsonl"
     )
     since: str | None = Field(
-        None, alias="from", description="Finished at or after this" + _MOMENT, json_schema_extra=MOMENT
+        None, alias="from", description="Finished at or after this" + MOMENT_TEXT, json_schema_extra=MOMENT
     )
     until: str | None = Field(
         None,
         alias="to",
-        description="Finished before this; a day is included as a whole" + _MOMENT,
+        description="Finished before this; a day is included as a whole" + MOMENT_TEXT,
         json_schema_extra=MOMENT,
     )
     person: str | None = Field(None, description="Only the answers of this person", json_schema_extra=PERSON)

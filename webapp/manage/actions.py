@@ -13,9 +13,9 @@ import leaseq
 from leaseq import Invalid, ItemNotFound, ListName
 from leaseq.webapp.context import person, state
 from leaseq.webapp.item_title import item_title, title_of
-from leaseq.webapp.manage.search import ANY, Search, Searched
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.rendering.states import state_word
+from leaseq.webapp.search.criteria import ANY, Search, Searched
 from leaseq.webapp.security.audit_log import note
 
 Move: TypeAlias = Literal["release", "assign", "revive", "remove"]

@@ -28,8 +28,8 @@ from leaseq.webapp.manage.actions import (
     searched_for,
     write_down,
 )
-from leaseq.webapp.manage.search import ANY, Search, said_of, search_of
 from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.search.criteria import ANY, Search, said_of, search_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import people_of
 from leaseq.webapp.serving.numbers import whole

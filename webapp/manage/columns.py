@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from leaseq import Item, Json
 from leaseq.webapp.forms import fields_of, titles_of
-from leaseq.webapp.manage.matching import at_path
+from leaseq.webapp.search.matching import at_path
 
 ANSWER = "answer."  # what the name of an answer's column begins with
 MOST_OFFERED = 40

@@ -15,7 +15,7 @@ from flask_babel import gettext as _
 
 from leaseq import Answer, Json
 from leaseq.webapp.forms import Field
-from leaseq.webapp.manage.matching import at_path, condition, words_of
+from leaseq.webapp.search.matching import at_path, condition, words_of
 
 MOST_VALUES = 20  # of a question, one a line; the rest is counted together
 MOST_GROUPS = 50  # people or days

@@ -16,10 +16,10 @@ from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.change import ChangeForm, form_of, form_sent, names_of
 from leaseq.webapp.manage.items import LOOKS
 from leaseq.webapp.manage.late import becomes
-from leaseq.webapp.manage.search import Search, list_names, search_of
 from leaseq.webapp.manage.timeline import side_by_side, timeline_of
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.search.criteria import Search, list_names, search_of
 from leaseq.webapp.security.audit_log import detail_changes, note, noted_before
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import people_of

@@ -16,8 +16,7 @@ from leaseq.webapp.forms import fields_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import moves_on, name_of
 from leaseq.webapp.manage.columns import columns_of, glimpse, offered
-from leaseq.webapp.manage.matching import Part, condition, words_of
-from leaseq.webapp.manage.search import (
+from leaseq.webapp.search.criteria import (
     ANY,
     Search,
     criteria_of,
@@ -26,6 +25,7 @@ from leaseq.webapp.manage.search import (
     search_of,
     since_names,
 )
+from leaseq.webapp.search.matching import Part, condition, words_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import people_of
 from leaseq.webapp.serving.numbers import whole

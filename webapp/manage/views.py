@@ -11,8 +11,8 @@ from werkzeug.wrappers import Response
 from leaseq import Invalid
 from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.manage import bp
-from leaseq.webapp.manage.search import Search, search_of
 from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.search.criteria import Search, search_of
 from leaseq.webapp.security.authorization import needs
 
 

@@ -105,6 +105,52 @@ def test_a_bulk_request_that_can_not_be(
     assert refused["field"] == field
 
 
+def found(manager: Caller, queue: leaseq.Queue, **query: str) -> list[str]:
+    ids: list[str] = []
+    path: str = f"/queues/{queue.name}/search"
+    while True:
+        page = manager("GET", path, query_string=query).json
+        ids += [one["id"] for one in page["items"]]
+        assert page["compared"] <= 5_000
+        if page["after"] is None:
+            return ids
+        query["after"] = page["after"]
+
+
+def test_a_search_is_of_all_states_by_words_fields_person_and_time(
+    mixed: leaseq.Queue, manager: Caller, worker: Caller
+) -> None:
+    assert sorted(found(manager, mixed, find="of:ann")) == ["dead-1", "done-1", "held-1"]
+    assert found(manager, mixed, find="of:ann", state="dead") == ["dead-1"]
+    assert found(manager, mixed, find="wait", limit="1") == ["wait-1", "wait-2"], "page by page"
+    assert sorted(found(manager, mixed, person="bob")) == ["dead-2", "held-2"]
+    assert found(manager, mixed, to="2020-01-01") == []
+    assert len(found(manager, mixed, **{"from": "2020-01-01"})) == 7
+    problem(worker("GET", f"/queues/{mixed.name}/search"), 403, "forbidden")
+
+
+@pytest.mark.parametrize(
+    ("query", "field"),
+    [
+        ("state=lost", "state"),
+        ("from=", "from"),
+        ("to=yesterday", "to"),
+        ("after=", "after"),
+        ("after=x", "after"),
+        ("after=inbound%3Dx", "after"),
+        ("find=" + "x" * 501, "find"),
+        ("person=", "person"),
+        ("limit=0", "limit"),
+        ("text=x", "text"),
+    ],
+)
+def test_a_search_that_can_not_be(
+    asking: leaseq.Queue, call: Callable[..., Any], query: str, field: str
+) -> None:
+    refused = problem(call("manager", "GET", f"/queues/{asking.name}/search?{query}"), 400, "invalid")
+    assert refused["field"] == field
+
+
 def test_the_next_page_keeps_the_query(asking: leaseq.Queue, manager: Caller) -> None:
     asking.enqueue_many(leaseq.NewItem(n, id=f"x {n}/") for n in range(3))
     path, seen = f"/queues/{asking.name}/items?state=inbound&limit=1", []

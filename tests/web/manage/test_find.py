@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.webapp.manage import scan
-from leaseq.webapp.manage.matching import parts_of, words_of
+from leaseq.webapp.search import scan
+from leaseq.webapp.search.matching import parts_of, words_of
 from leaseq.webapp.store.list_settings import MOST_COLUMNS, MOST_VIEWS
 from tests.support.taking import take as taken
 from tests.web.conftest import Browser

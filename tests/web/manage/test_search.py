@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from flask import Flask
 
-from leaseq.webapp.manage.search import search_of
+from leaseq.webapp.search.criteria import search_of
 
 
 def test_overdue_and_up_to_a_day_is_whichever_is_earlier(app: Flask) -> None:

@@ -9,9 +9,9 @@ from flask import Flask
 
 import leaseq
 from leaseq import Invalid, validation
-from leaseq.webapp.manage.search import search_of
 from leaseq.webapp.rendering import refusals
 from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.search.criteria import search_of
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import group_of
 

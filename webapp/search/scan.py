@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import leaseq
 from leaseq import STATES, Filter, Invalid, Item, ListName, Page
-from leaseq.webapp.manage.matching import Part
+from leaseq.webapp.search.matching import Part
 
 COMPARED = 5_000
 """The entries that one request compares with a search box: half a second."""

@@ -12,9 +12,9 @@ from flask_babel import gettext as _
 import leaseq
 from leaseq import Filter, Invalid, Json, ListName, validation
 from leaseq.webapp.forms import fields_of
-from leaseq.webapp.manage.matching import Part, in_terms_of, parts_of, words_of
-from leaseq.webapp.manage.scan import Scan, place_of
 from leaseq.webapp.rendering.states import capital, state_word
+from leaseq.webapp.search.matching import Part, in_terms_of, parts_of, words_of
+from leaseq.webapp.search.scan import Scan, place_of
 from leaseq.webapp.serving.numbers import whole
 from leaseq.webapp.site_time import filter_time
 
@@ -91,6 +91,11 @@ class Search:
     def cursor_of(self, item: leaseq.Item) -> str:
         """Where an item stands in the search, as an ``after``."""
         return place_of(item) if self.state == ANY else item.cursor
+
+
+def search_among(find: str, state: Searched, where: Filter, form: Json) -> Search:
+    """The search that a program asks for: the search box's text, and what the library filters by."""
+    return Search(state, {"find": find} if find else {}, where, in_terms_of(parts_of(find), fields_of(form)))
 
 
 def search_of(sent: Mapping[str, Any], form: Json = None) -> Search:
