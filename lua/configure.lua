@@ -20,6 +20,9 @@ if not made and only == 'create' then return { 'ok', 0 } end
 if made and expected then return { 'no-queue' } end
 if expected and policy_version() ~= expected then return { 'changed' } end
 if made and redis.call('HEXISTS', keys.ledger, 'deleted') == 1 then return { 'deleting' } end
+if made and redis.call('HEXISTS', keys.ledger, 'loading') == 1 then
+  return redis.error_reply('-RESTORING this queue is being restored from a backup: it can be used once that is done')
+end
 
 local function retention()
   local kept = queue.rules

@@ -9,6 +9,7 @@ from leaseq.cli.group import CommandGroup
 EXAMPLE = "Example: leaseq queue create reviews && leaseq import reviews reviews.csv"
 
 COMMANDS = {
+    "backup": ("leaseq.cli.backup:backup", "Write all queues, people and what else is stored to a file."),
     "bridge": ("leaseq.cli.bridge:bridge", "Connect queues with a SQL database."),
     "bench": ("leaseq.cli.bench:bench", "Measure the engine, compared with a minimal script."),
     "clear": ("leaseq.cli.clear:clear", "Return items whose lease expired; release items that are due."),
@@ -25,6 +26,7 @@ COMMANDS = {
         "leaseq.cli.queues:queue",
         "Create, change, show and delete queues; revive and remove items.",
     ),
+    "restore": ("leaseq.cli.backup:restore", "Restore a backup into a server."),
     "simulate": ("leaseq.cli.simulate:simulate", "Simulate people who work on a queue."),
     "stats": ("leaseq.cli.stats:stats", "Show how many items are in each state."),
     "webhook": ("leaseq.cli.webhook:webhook", "Send events to other programs, signed, over HTTP."),

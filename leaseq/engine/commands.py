@@ -71,12 +71,17 @@ SCRIPTS: Final[dict[str, Script]] = {
         load("follow", "ledger", "journal"),
         load("unfollow", "ledger", "journal"),
         load("outcomes", *_READ),
+        load("dump", "ledger"),
+        load("dump_items", *_READ, "drafts"),
+        load("load", "ledger"),
+        load("load_items", *_MANAGER),
     )
 }
 
 # What acknowledges nothing: the clear job runs again by itself, a line is no promise, a follower that was set
-# back reads again, and a queue is gone once its deletion began.
+# back reads again, a queue is gone once its deletion began, and a restore that broke off begins again.
 _UNCONFIRMED = {"clear", "check_alerts", "leave_line", "confirm", "follow", "unfollow", "delete_keys"}
+_UNCONFIRMED |= {"load", "load_items"}
 _CONFIRMED = {name for name, script in SCRIPTS.items() if script.writes} - _UNCONFIRMED
 _UNREAD: Final[tuple[Durable, float]] = ("server", 0.0)
 _KNOWN_FOR = 2.0  # seconds that a policy's `durable` counts, once read
@@ -307,3 +312,18 @@ class Commands:
 
     def journal(self, start: str, count: int, direction: str = "") -> Reply:
         return self._run("journal", (start, str(count), direction))
+
+    def dump(self, counters: Sequence[str]) -> Reply:
+        return self._run("dump", tuple(counters))
+
+    def dump_items(self, cursor: str, count: int, ids: Sequence[str] = ()) -> Reply:
+        """Read items from HSCAN's cursor on, about so many; or with '' these ones."""
+        return self._run("dump_items", (cursor, str(count) if cursor else "", *ids))
+
+    def load(self, state: Sequence[str], fields: Sequence[str]) -> Reply:
+        """Begin to put back a queue. ``state``: the seven values that the script's header names."""
+        return self._run("load", (*state, *fields))
+
+    def load_items(self, rows: Sequence[str], end: str = "") -> Reply:
+        """Put items back. ``end``: 'end' with the last of them."""
+        return self._run("load_items", (end, *rows))

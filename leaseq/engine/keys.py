@@ -9,6 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+NO_QUEUES = "leaseq:{@"
+"""What all keys begin with but those of queues, and their list: no queue's name has an '@'."""
+
 QUEUES = "leaseq:queues"
 """Set: the names of all queues. A name is added before its queue is created, so that none is missing."""
 
@@ -29,6 +32,12 @@ the stream."""
 
 WEBHOOK_EVENTS = "leaseq:{@webhooks}:events"
 """Stream: events that no queue's journal has, such as those of people: ``type`` and ``data`` (JSON)."""
+
+RESTORING = "leaseq:{@restore}:file"
+"""String: the SHA-256 of the backup that is being restored. Gone when it is done."""
+
+RESTORING_KEYS = "leaseq:{@restore}:keys"
+"""String: there once the keys that are no queue's are restored from it."""
 
 SCHEMA = 2
 """The schema number of what this version stores; ``docs/decisions/0010-schema.md`` says when to raise it."""

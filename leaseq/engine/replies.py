@@ -18,6 +18,7 @@ CHANGED = b"changed"  # configure: another policy is in force
 AGAIN = b"again"  # erase_person: the person came back meanwhile, begin anew
 DELETING = b"deleting"  # configure: the queue that was there is being deleted
 DIGESTS = b"digests"  # enqueue: send the payloads' digests as well
+EXISTS = b"exists"  # load: there is a queue of this name
 FORM = b"form"  # finish: the queue's form is another one, check the result against that
 LEASED = b"leased"
 MORE = b"more"  # reserve: the search takes more than one call, call again

@@ -11,10 +11,11 @@ from typing import BinaryIO
 
 
 @contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
+def whole_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     """Open a temporary file beside ``path`` that is renamed to ``path`` when all is written.
 
-    Where the block raises, the temporary file is removed and the file at ``path`` is untouched.
+    Where the block raises, the temporary file is removed and the file at ``path`` is untouched. ``private``:
+    only its owner may read it.
     """
     path = path.resolve()  # through a symbolic link to the file itself
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
@@ -24,7 +25,7 @@ def whole_file(path: Path) -> Iterator[BinaryIO]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        part.chmod(_mode(path))
+        part.chmod(0o600 if private else _mode(path))
         part.replace(path)
     except BaseException:
         part.unlink(missing_ok=True)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from datetime import UTC, datetime
 
 import pytest
 
 import leaseq
-from leaseq import NewItem
+from leaseq import NewItem, backup
+from leaseq.backup.file import Writer
+from leaseq.backup.queue_lines import write_queue
 from tests.conftest import Clock
 
 Before = Callable[[leaseq.Queue], object]
@@ -207,7 +210,24 @@ def conflicts(queue: leaseq.Queue) -> object:
 
 MANY = [NewItem({}, id=id, delay=9 if id == "y" else 0) for id in ("a", "x", "y", "x")]
 
+
 # What it is called; what was before; the script whose reply is lost; the call.
+def backed_up(queue: leaseq.Queue) -> io.BytesIO:
+    """A backup of this queue alone, which is gone then."""
+    lease(queue)
+    file = io.BytesIO()
+    writer = Writer(file, 0.0)
+    write_queue(queue._client, queue.name, writer, queue._commands._clock)
+    writer.end()
+    file.seek(0)
+    queue.delete()
+    return file
+
+
+def loaded(queue: leaseq.Queue, file: io.BytesIO) -> backup.Restored:
+    return backup.restore(queue._client, file, clock=queue._commands._clock)
+
+
 CALLS: list[tuple[str, Before, str, Call]] = [
     ("enqueue", nothing, "enqueue", lambda q, _: q.enqueue({}, id="new").added),
     ("enqueue, delayed", nothing, "enqueue", lambda q, _: q.enqueue({}, id="new", delay=60).added),
@@ -295,6 +315,8 @@ CALLS: list[tuple[str, Before, str, Call]] = [
     ("delete", lease, "delete", lambda q, _: q.delete()),
     ("delete its keys", lease, "delete_keys", lambda q, _: q.delete()),
     ("erase a person", gave_back, "erase_person", erased),
+    ("load", backed_up, "load", loaded),
+    ("load items", backed_up, "load_items", loaded),
     ("restore", nothing, "restore", lambda q, _: q.restore(NewItem(1, id="z", requires=("fr",)), [GIVEN])),
     ("raise_tokens", lease, "restore", lambda q, _: q.raise_tokens(5_000)),
     ("follow", nothing, "follow", lambda q, _: q.follow("one", read=q.journal()[-1].cursor, keep=0)),

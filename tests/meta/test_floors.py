@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq import doctor, policy_fields, simulation, transfer, webhooks
+from leaseq import backup, doctor, policy_fields, simulation, transfer, webhooks
 
 ROOT = Path(__file__).parents[2]
 GROUND = "ground"  # of leaseq: its modules beside the folders are one room
@@ -26,7 +26,7 @@ LEASEQ_FLOORS: tuple[set[str], ...] = (
     {"engine"},
     {"queue"},
     {"aio"},
-    {"worker", "transfer", "webhooks", "doctor", "bench", "server", "simulation", "bridge"},
+    {"worker", "transfer", "webhooks", "doctor", "bench", "server", "simulation", "bridge", "backup"},
     {"cli", "__main__"},
 )
 VIEWS = {"auth", "work", "manage", "people", "api", "docs", "monitoring", "webhooks"}
@@ -42,6 +42,7 @@ PUBLIC = {"leaseq", "leaseq.simulation", "leaseq.transfer", "leaseq.webhooks"} |
     f"{package.__name__}.{name}"
     for package in (
         leaseq,
+        backup,
         doctor,
         leaseq.form,
         leaseq.names,

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq import webapp
+from leaseq import backup, webapp
 from leaseq.bridge.database import DatabaseRefused, DatabaseUnavailable
 from leaseq.server.datadir import DataDirRefused
 from leaseq.server.embedded import EmbeddedServerError
@@ -53,6 +53,9 @@ MADE: tuple[leaseq.LeaseqError, ...] = (
     DatabaseUnavailable("the database does not answer"),
     DatabaseRefused("its tables are of another version"),
     EndpointNotFound("wh-none"),
+    backup.BackupDamaged("it was cut off", 7),
+    backup.BackupFailed("the server was restarted"),
+    backup.RestoreRefused("there are people"),
 )
 """One of each class but LeaseLost, with nothing left at its default."""
 

@@ -17,6 +17,8 @@ from werkzeug.test import TestResponse
 
 import leaseq
 from leaseq import webhooks
+from leaseq.backup import StoredKeys
+from leaseq.backup.stored_keys import registry
 from leaseq.webapp import create_app
 from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.settings import Settings
@@ -35,6 +37,17 @@ CHEAP = Passwords(PasswordHasher.from_parameters(CHEAPEST))
 def server(server_of_pages: Any) -> Any:
     """The app's user of the server."""
     return server_of_pages
+
+
+@pytest.fixture(scope="module", autouse=True)
+def stored_keys(server: Any) -> Iterator[None]:
+    """Each key that the app made is on the list of what a backup has and what it leaves out."""
+    yield
+    known = registry()
+    for key in map(bytes.decode, server.redis.scan_iter("leaseq:{@*", count=10_000)):
+        kind = known.of(key)
+        assert kind is not None, f"{key}: add it to the STORED of the module that spells it"
+        assert not isinstance(kind, StoredKeys) or kind.type == server.redis.type(key).decode(), key
 
 
 @pytest.fixture(scope="session")

@@ -18,8 +18,7 @@ from redis.cluster import RedisCluster
 
 import leaseq
 from leaseq.webapp.serving.problem import Problem
-
-_PREFIX = "leaseq:{@limits}"
+from leaseq.webapp.store.limit_keys import PREFIX
 
 
 def init_rate_limits(app: Flask, client: leaseq.Client, limit: RateLimitItem | None) -> None:
@@ -66,8 +65,6 @@ def _storage(client: leaseq.Client) -> RedisStorage:
     """The client's own connections; a cluster needs some of its own."""
     redis: Any = client.redis
     if not isinstance(redis, RedisCluster):
-        return RedisStorage("redis://", connection_pool=redis.connection_pool, key_prefix=_PREFIX)
+        return RedisStorage("redis://", connection_pool=redis.connection_pool, key_prefix=PREFIX)
     nodes = ",".join(f"{node.host}:{node.port}" for node in redis.get_nodes())
-    return RedisClusterStorage(
-        f"redis+cluster://{nodes}", key_prefix=_PREFIX, **redis.get_connection_kwargs()
-    )
+    return RedisClusterStorage(f"redis+cluster://{nodes}", key_prefix=PREFIX, **redis.get_connection_kwargs())

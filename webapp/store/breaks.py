@@ -7,10 +7,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
+from leaseq.backup import StoredKeys
 from leaseq.webapp.store.base import Store
 
 _KEY = "leaseq:{@breaks}:since"  # no queue can have this name: it has an '@'
 _LONGEST_SECONDS = 86_400  # after that it has been forgotten rather than taken
+STORED = (StoredKeys(_KEY, "hash"),)
 
 
 class Breaks(Store):

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaseq import Client, LeaseqError
+from leaseq.backup import LeftOut
 from leaseq.webapp.store.accounts.secret import digest
 from leaseq.webapp.store.base import Store
 from leaseq.webapp.store.locks import MARKED_SECONDS, Locks
@@ -27,6 +28,8 @@ MOST = 10_000  # answers of one person
 MOST_BYTES = 8_388_608  # of one person's answers, compressed
 LONGEST = 1_048_576  # of one answer, compressed
 _BATCH = 100
+_BASE = "leaseq:{@sent:"
+STORED = (LeftOut(_BASE + "*", "a request is repeated within minutes"),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +135,7 @@ def _base(person: str) -> str:
     answer:  string: the answer (below)
     running: string: the hash of a request that is being answered
     """
-    return "leaseq:{@sent:" + digest(person)[:32] + "}:"  # guard: key-of-a-person
+    return _BASE + digest(person)[:32] + "}:"  # guard: key-of-a-person
 
 
 def _write(answer: StoredResponse) -> bytes:

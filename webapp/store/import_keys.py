@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from leaseq.backup import LeftOut
+
 _BASE = "leaseq:{@imports}:"
+STORED = (LeftOut(_BASE + "*", "an import job ends within minutes, and its file is not stored"),)
 
 
 def run(id: str) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from leaseq import Invalid
+from leaseq.backup import StoredKeys
 from leaseq.webapp.store.base import Store
 
 MOST_COLUMNS = 8
@@ -21,6 +22,7 @@ _LONGEST_COLUMN = 200
 _LONGEST_QUERY = 2_000
 _BASE = "leaseq:{@lists}:"  # no queue can have this name: it has an '@'
 _VIEW = "view "
+STORED = (StoredKeys(_BASE + "*", "hash"),)
 
 
 @dataclass(frozen=True, slots=True)

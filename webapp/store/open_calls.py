@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import Literal
 
 from leaseq import Client, LeaseqError
+from leaseq.backup import LeftOut
 from leaseq.webapp.store.base import Store
 
 Kind = Literal["streams", "waits", "exports"]
@@ -16,6 +17,8 @@ MOST: dict[Kind, int] = {"streams": 10, "waits": 4, "exports": 4}
 COUNTED_SECONDS = 60.0
 """For how long an open call counts, unless it is confirmed; a process that was killed confirms none."""
 _CONFIRM_SECONDS = 20.0
+_BASE = "leaseq:{@open}:"
+STORED = (LeftOut(_BASE + "*", "the calls end with the web processes"),)
 
 
 class TooManyOpen(LeaseqError):
@@ -56,7 +59,7 @@ class OpenCalls(Store):
 
     def begin(self, kind: Kind, person: str) -> OpenCall:
         """Count one more. Raises TooManyOpen where that is too many."""
-        key, id = "leaseq:{@open}:" + f"{kind}:{person}", secrets.token_urlsafe(9)
+        key, id = f"{_BASE}{kind}:{person}", secrets.token_urlsafe(9)
         if self._count(key, id) > MOST[kind]:
             self._end(key, id)
             raise TooManyOpen(kind)

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 from leaseq import Client, Invalid, validation
+from leaseq.backup import StoredKeys
 from leaseq.webapp.store.accounts import Person, at_least
 from leaseq.webapp.store.accounts.model import checked_team
 from leaseq.webapp.store.base import Store
@@ -23,6 +24,7 @@ FRESH_SECONDS = 1.0
 """For how long the access to queues counts, once read: another process's change is in force by then."""
 
 _KEY = "leaseq:{@access}:queues"  # no queue can have this name: it has an '@'
+STORED = (StoredKeys(_KEY, "hash"),)
 
 
 @dataclass(frozen=True, slots=True)

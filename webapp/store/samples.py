@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias
 
 import leaseq
+from leaseq.backup import LeftOut, StoredKeys
 from leaseq.webapp.store.base import Command, Store
 
 Unit: TypeAlias = Literal["minute", "hour"]
@@ -18,6 +19,10 @@ SECONDS: dict[Unit, int] = {"minute": 60, "hour": 3_600}
 PLACES: dict[Unit, int] = {"minute": 1_500, "hour": 31 * 24}
 _BASE = "leaseq:{@samples}:"  # no queue can have this name: it has an '@'
 _KEPT_SECONDS = 32 * 86_400
+STORED = (
+    *(StoredKeys(f"{_BASE}{unit}:*", "hash") for unit in PLACES),
+    LeftOut(_BASE + "turn:*", "it says which process samples this minute"),
+)
 
 
 class Sample(NamedTuple):

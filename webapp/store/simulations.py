@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from leaseq.backup import LeftOut
 from leaseq.simulation import Outcome, Plan
 from leaseq.webapp.store.base import Store
 
@@ -18,6 +19,10 @@ _BASE = "leaseq:{@simulations}:"  # no queue can have this name: it has an '@'
 SILENT_SECONDS = 15
 """A run whose process has not reported for so long counts as ended."""
 _KEPT_SECONDS = 86_400
+STORED = (
+    LeftOut(_BASE + "run:*", "a simulation ends within minutes, and with its process"),
+    LeftOut(_BASE + "running:*", "it is there while a simulation runs"),
+)
 
 
 @dataclass(frozen=True, slots=True)

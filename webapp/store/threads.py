@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple, TypeAlias
 
 from leaseq import Invalid
+from leaseq.backup import LeftOut, StoredKeys
 from leaseq.webapp.store.base import Command, Store
 
 LONGEST = 2_000  # characters of a message
@@ -28,6 +29,12 @@ _BASE = "leaseq:{@threads}:"
 _NEWS = _BASE + "news"
 _NEWS_KEPT = 1_000
 _ASKED_KEPT = 50
+STORED = (
+    StoredKeys(_BASE + "item:*", "hash"),
+    StoredKeys(_BASE + "unanswered:*", "zset"),
+    StoredKeys(_BASE + "asked:*", "zset"),
+    LeftOut(_NEWS, "it wakes pages that are open"),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,10 +61,12 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "outcomes": lambda queue: queue.outcomes(["one"]),
     "restore": lambda queue: queue.restore(leaseq.NewItem({}, "three")),
     "raise_tokens": lambda queue: queue.raise_tokens(9),
+    "dump": lambda queue: queue._commands.dump(()),
+    "dump_items": lambda queue: queue._commands.dump_items("0", 10),
     "leave_line": lambda queue: queue._commands.leave_line("waiter", "ann", "r", 0),
 }
 # What is no call of a queue's own, or answers for any schema.
-OTHERS = {"confirm", "journal", "schema", "delete_keys"}
+OTHERS = {"confirm", "journal", "schema", "delete_keys", "load", "load_items"}
 
 
 @pytest.fixture

@@ -31,6 +31,8 @@ NO_MOVES = {
     "unfollow",
     "delete",
     "delete_keys",
+    "load",
+    "load_items",
 }  # they write, and change no item and no policy, or leave no journal
 
 

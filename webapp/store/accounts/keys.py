@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from leaseq.backup import LeftOut, StoredKeys
+
 SCHEMA = 1  # in each person's record: no request is let in without one, so all else here is covered by it
 
 _BASE = "leaseq:{@accounts}:"
@@ -99,3 +101,37 @@ def recent(person: str) -> str:
     """Sorted set: "how queue token id" of items that the person finished or gave back, by time; expires
     within two days of the last."""
     return f"{_BASE}recent:{person}"
+
+
+_ONCE = "it works once, and what was used since the backup must not work again"
+_SHORT = "it counts for minutes"
+
+STORED = (
+    StoredKeys(PEOPLE, "hash", entries="people"),
+    StoredKeys(TOKENS, "hash"),
+    StoredKeys(TOKENS_USED, "hash"),
+    StoredKeys(FACTORS, "hash"),
+    StoredKeys(recovery("*"), "hash"),
+    StoredKeys(SUBJECTS, "hash"),
+    StoredKeys(INVITATIONS, "hash"),
+    StoredKeys(invitation("*"), "string"),
+    StoredKeys(LOG, "stream"),
+    StoredKeys(SIGN_INS, "stream"),
+    StoredKeys(FAILED, "hash"),
+    StoredKeys(SIGNED_IN, "hash"),
+    StoredKeys(news("*"), "list"),
+    StoredKeys(_BASE + "day:*", "hash"),
+    StoredKeys(who_worked("*"), "set"),
+    StoredKeys(recent("*"), "zset"),
+    LeftOut(session("*"), "people sign in again: a copy of the file lets nobody in"),
+    LeftOut(SETUP, _ONCE),
+    LeftOut(link("*"), _ONCE),
+    LeftOut(tie_allowed("*"), _ONCE),
+    LeftOut(_BASE + "code-used:*", _SHORT),
+    LeftOut(factor_offered("*"), _SHORT),
+    LeftOut(PROBE, _SHORT),
+    LeftOut(slowed("*"), _SHORT),
+    LeftOut(refused("*"), _SHORT),
+    LeftOut(failures("*"), _SHORT),
+)
+"""Which of these keys `leaseq backup` writes, and why it leaves out the others."""

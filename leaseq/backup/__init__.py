@@ -1,0 +1,29 @@
+"""Backup and restore of a server: its queues, its people and what else the parts of leaseq keep in it.
+
+    with transfer.whole_file(Path("leaseq.backup"), mode=0o600) as stream:
+        backup.back_up(client, stream)
+
+    with open("leaseq.backup", "rb") as stream:
+        backup.restore(other, stream)
+
+Work may go on during a backup. Each item is written as of one moment, and so is each person. Everything
+streams: memory does not grow with the number of items.
+"""
+
+from leaseq.backup.file import BackupDamaged, Contents, RestoreRefused, verify
+from leaseq.backup.restoring import Restored, restore
+from leaseq.backup.stored_keys import BackupFailed, LeftOut, StoredKeys
+from leaseq.backup.writing import back_up
+
+__all__ = [
+    "BackupDamaged",
+    "BackupFailed",
+    "Contents",
+    "LeftOut",
+    "RestoreRefused",
+    "Restored",
+    "StoredKeys",
+    "back_up",
+    "restore",
+    "verify",
+]

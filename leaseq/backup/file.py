@@ -1,0 +1,174 @@
+"""The file: lines of JSON, each with a checksum of its own. The first line tells the format, the last one the
+number of lines and the SHA-256 of all before it."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from importlib.metadata import version
+from typing import Any, BinaryIO, Final
+from zlib import crc32
+
+from leaseq.backup.stored_keys import Registry, StoredKeys, registry
+from leaseq.engine.keys import SCHEMA
+from leaseq.errors import Invalid, LeaseqError
+from leaseq.policy import FIELDS, Policy
+
+FORMAT: Final = 1
+_MARK: Final = "leaseq-backup"
+_CRC: Final = b', "crc32": '
+_FIRST: Final = 1_000  # bytes of the first line, at most
+Line = Mapping[str, Any]
+
+
+class BackupDamaged(LeaseqError):
+    """The file is no backup, or not the whole of one, or not as it was written. Nothing was restored."""
+
+    def __init__(self, message: str, line: int) -> None:
+        super().__init__(f"line {line:,}: {message}")
+        self.line = line
+
+
+class RestoreRefused(LeaseqError):
+    """The backup can't be restored by this version, or into this server. Nothing was restored."""
+
+
+@dataclass(slots=True)
+class Contents:
+    """What is in a backup."""
+
+    created_at: datetime
+    version: str
+    """Of the leaseq that wrote it."""
+    queues: list[str] = field(default_factory=list)
+    items: int = 0
+    entries: Counter[str] = field(default_factory=Counter)
+    """How many people it has, how many webhook endpoints."""
+    sha256: str = ""
+
+    def count(self, line: Line, entries: str) -> None:
+        """Count a line, whose entries are called so, or ''."""
+        if "queue" in line:
+            self.queues.append(line["queue"])
+        elif "item" in line:
+            self.items += 1
+        elif entries:
+            self.entries[entries] += len(line["values"])
+
+
+class Writer:
+    """Writes the lines of a backup."""
+
+    def __init__(self, stream: BinaryIO, now: float) -> None:
+        self._stream = stream
+        self._digest = sha256()
+        self._lines = 0
+        self.contents = Contents(datetime.fromtimestamp(now, UTC), version("leaseq"))
+        at = self.contents.created_at.isoformat(timespec="seconds").replace("+00:00", "Z")
+        self._write({_MARK: FORMAT, "schema": SCHEMA, "version": self.contents.version, "created_at": at})
+
+    def write(self, line: Line, entries: str = "") -> None:
+        self._write(line)
+        self.contents.count(line, entries)
+
+    def end(self) -> Contents:
+        self.contents.sha256 = self._digest.hexdigest()
+        self._write({"lines": self._lines, "sha256": self.contents.sha256})
+        return self.contents
+
+    def _write(self, line: Line) -> None:
+        text = json.dumps(line, ensure_ascii=False).encode()[:-1]
+        text += b"%b%d}\n" % (_CRC, crc32(text))
+        self._digest.update(text)
+        self._stream.write(text)
+        self._lines += 1
+
+
+def lines(stream: BinaryIO) -> Iterator[Line]:
+    """The lines of a file that was verified, but for the first and the last."""
+    next(stream)
+    before: bytes | None = None
+    for text in stream:
+        if before is not None:
+            yield json.loads(before)
+        before = text
+
+
+def verify(stream: BinaryIO) -> Contents:
+    """Read a whole backup. Raises BackupDamaged where it is not as it was written, and RestoreRefused where a
+    newer version of leaseq wrote it."""
+    first, known = stream.readline(_FIRST), registry()
+    contents = _begun(first)
+    digest, number, last = sha256(first), 1, None
+    for number, text in enumerate(stream, 2):
+        if last is not None:
+            raise BackupDamaged("there is more behind the end of the backup", number)
+        line = _parsed(text, number)
+        if "sha256" in line:
+            last = line
+        else:
+            digest.update(text)
+            contents.count(line, _check(line, known, contents))
+    if last is None:
+        raise BackupDamaged("the file ends without the last line of a backup: it was cut off", number)
+    if (last["lines"], last["sha256"]) != (number - 1, digest.hexdigest()):
+        raise BackupDamaged("lines are missing, or not in their places: the checksum of all differs", number)
+    contents.sha256 = last["sha256"]
+    return contents
+
+
+def _begun(first: bytes) -> Contents:
+    if not first.startswith(b'{"%b": ' % _MARK.encode()):
+        raise BackupDamaged("this is no backup of leaseq: `leaseq backup` writes one", 1)
+    line = _parsed(first, 1)
+    for what, mine in ((_MARK, FORMAT), ("schema", SCHEMA)):
+        if line[what] > mine:
+            raise RestoreRefused(
+                f"leaseq {line['version']} wrote this backup, and this is leaseq {version('leaseq')}, which "
+                f"reads {what} {mine} and not {line[what]}: use the newer version"
+            )
+    return Contents(datetime.fromisoformat(line["created_at"]), line["version"])
+
+
+def _parsed(text: bytes, number: int) -> Line:
+    if not text.endswith(b"}\n"):
+        raise BackupDamaged("it does not end as a line of a backup: the file was cut off, or damaged", number)
+    content, _, crc = text.removesuffix(b"}\n").rpartition(_CRC)
+    if not crc.isdigit() or int(crc) != crc32(content):
+        raise BackupDamaged("its checksum differs: the line is damaged", number)
+    line: Line = json.loads(content + b"}")
+    return line
+
+
+def _check(line: Line, known: Registry, contents: Contents) -> str:
+    """Raise RestoreRefused where this version does not know what the line has. Gives what the entries of its
+    key are called, or ''."""
+    if "queue" in line:
+        for name in line["policy"].keys() - FIELDS.keys():
+            raise RestoreRefused(_unknown(f"the policy field {name!r}", contents))
+        try:
+            Policy(**line["policy"])
+        except Invalid as error:
+            raise RestoreRefused(_unknown(f"a value of the policy, {error}", contents)) from error
+    if "key" not in line:
+        return ""
+    stored = known.of(line["key"])
+    if stored is None and known.missing:
+        raise RestoreRefused(
+            f"the backup has what the pages keep ({line['key']}), and {known.missing} is not installed: pip "
+            "install 'leaseq[web]'"
+        )
+    if not isinstance(stored, StoredKeys) or stored.type != line["type"]:
+        raise RestoreRefused(_unknown(f"the key {line['key']}", contents))
+    return stored.entries
+
+
+def _unknown(what: str, contents: Contents) -> str:
+    return (
+        f"leaseq {contents.version} wrote this backup, and this is leaseq {version('leaseq')}, which does "
+        f"not know {what}: use the newer version"
+    )

@@ -1,0 +1,130 @@
+"""The lines of the keys beside those of queues: people, tokens, threads and so on, as ``stored_keys`` lists
+them."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from leaseq.backup.file import Line, Writer
+from leaseq.backup.stored_keys import BackupFailed, Registry, StoredKeys, registry
+from leaseq.backup.witnessed import same_server
+from leaseq.engine.client import Client, connection_of
+from leaseq.engine.keys import NO_QUEUES
+from leaseq.engine.transport import Command
+
+_SCANNED = 1_000  # keys of one step
+_ENTRIES = 500  # of one line
+
+
+def write_keys(client: Client, writer: Writer) -> None:
+    known = registry()
+    if known.missing:
+        _refuse_unknown(client, known)
+    for tag in known.tags:
+        with same_server(client, tag):
+            for key in _scan(client, tag, f"{tag}*"):
+                stored = known.of(key)
+                if stored is None:
+                    raise BackupFailed(f"a newer version of leaseq wrote the key {key}: use that version")
+                if isinstance(stored, StoredKeys):
+                    _write(client, key, stored, writer)
+
+
+def _refuse_unknown(client: Client, known: Registry) -> None:
+    with client.translating():
+        for name in client.redis.scan_iter(match=f"{NO_QUEUES}*", count=_SCANNED):
+            key = name.decode() if isinstance(name, bytes) else name
+            if known.of(key) is None:
+                raise BackupFailed(
+                    f"the server has what the pages keep ({key}), and {known.missing} is not installed: pip "
+                    "install 'leaseq[web]'"
+                )
+
+
+def _scan(client: Client, tag: str, pattern: str) -> Iterator[str]:
+    """The keys in the server that has those of a tag."""
+    cursor = "0"
+    while True:
+        following, names = connection_of(client).ask(
+            tag, "SCAN", cursor, "MATCH", pattern, "COUNT", str(_SCANNED)
+        )
+        yield from (name.decode() for name in names)
+        cursor = str(int(following))
+        if cursor == "0":
+            return
+
+
+def _write(client: Client, key: str, stored: StoredKeys, writer: Writer) -> None:
+    left = int(connection_of(client).ask(key, "TTL", key))
+    expires_at = round(time.time()) + left if left >= 0 else None
+    part = 0
+    for values in _values(client, key, stored.type):
+        if values:
+            part += 1
+            line = {"key": key, "type": stored.type, "part": part, "expires_at": expires_at, "values": values}
+            writer.write(line, stored.entries)
+
+
+def _values(client: Client, key: str, type: str) -> Iterator[Any]:
+    """What a key has, in parts of a bounded size where it may grow large."""
+
+    def ask(*words: str) -> Any:
+        return connection_of(client).ask(key, words[0], key, *words[1:])
+
+    if type == "hash":
+        cursor = "0"
+        while True:
+            following, found = ask("HSCAN", cursor, "COUNT", str(_ENTRIES))
+            yield {field.decode(): value.decode() for field, value in found.items()}
+            cursor = str(int(following))
+            if cursor == "0":
+                return
+    elif type == "stream":
+        after = "-"
+        while entries := ask("XRANGE", after, "+", "COUNT", str(_ENTRIES)):
+            yield [[id.decode(), *_flat(fields)] for id, fields in entries]
+            after = f"({entries[-1][0].decode()}"
+    elif type == "zset":
+        yield dict(_pairs(ask("ZRANGE", "0", "-1", "WITHSCORES")))
+    elif type == "string":
+        text = ask("GET")
+        yield text.decode() if text else None
+    else:
+        found = ask("SMEMBERS") if type == "set" else ask("LRANGE", "0", "-1")
+        yield [one.decode() for one in found]
+
+
+def _flat(fields: Mapping[bytes, bytes]) -> list[str]:
+    return [word.decode() for pair in fields.items() for word in pair]
+
+
+def _pairs(found: list[Any]) -> Iterator[tuple[str, float]]:
+    """Members and scores: one after the other in RESP 2, in pairs in RESP 3."""
+    flat = [one for pair in found for one in (pair if isinstance(pair, (list, tuple)) else (pair,))]
+    for member, score in zip(flat[::2], flat[1::2], strict=True):
+        yield member.decode(), float(score)
+
+
+def load_key(client: Client, line: Line) -> None:
+    """Put back a part of a key; the first one in the place of what there is."""
+    key, values = line["key"], line["values"]
+    left = None if line["expires_at"] is None else line["expires_at"] - round(time.time())
+    if left is not None and left <= 0:
+        return
+    ahead: list[Command] = [("UNLINK", key)] if line["part"] == 1 else []
+    commands: list[Command]
+    if line["type"] == "stream":
+        commands = [("XADD", key, *entry) for entry in values]
+    elif line["type"] == "string":
+        commands = [("SET", key, values)]
+    elif line["type"] == "zset":
+        scores = ((repr(score), member) for member, score in values.items())
+        commands = [("ZADD", key, *(word for pair in scores for word in pair))]
+    elif line["type"] == "hash":
+        commands = [("HSET", key, *(word for pair in values.items() for word in pair))]
+    else:
+        commands = [("SADD" if line["type"] == "set" else "RPUSH", key, *values)]
+    after: list[Command] = [] if left is None else [("EXPIRE", key, left)]
+    client.ask(*ahead, *commands, *after)

@@ -1,0 +1,164 @@
+"""The lines of a queue: one with its policy and state, then one for each item with all that is stored of it.
+
+An item's strings are as they are stored, by the grammars of docs/inspecting.md and the schema number of the
+file's first line. Left out are the journal, how far people looked on each shelf, who waits, and the payloads
+of dedupe_seconds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from leaseq import form
+from leaseq.backup.file import Line, RestoreRefused, Writer
+from leaseq.backup.stored_keys import BackupFailed
+from leaseq.backup.witnessed import same_server
+from leaseq.engine import replies
+from leaseq.engine.client import Client, connection_of
+from leaseq.engine.commands import Clock, Commands
+from leaseq.engine.keys import QUEUES, SCHEMA, Keys
+from leaseq.errors import QueueNotFound
+from leaseq.policy import FIELDS, Policy, to_server
+from leaseq.queue import Queue
+from leaseq.queue.inspection import COUNTERS
+
+_MOST_READ = 200  # items of one call
+_MUCH = 500_000  # bytes of one reply, after which fewer are read
+_WORDS, _BYTES = 2_000, 500_000  # of one call that puts items back
+_OF_ASSIGNMENT = ("state", "score", "record", "grant", "history")
+
+
+def commands_of(client: Client, name: str, clock: Clock | None) -> Commands:
+    return Commands(connection_of(client), Keys(name), clock)
+
+
+def write_queue(client: Client, name: str, writer: Writer, clock: Clock | None) -> None:
+    commands = commands_of(client, name, clock)
+    try:
+        with same_server(client, Keys(name).ledger):
+            writer.write(_queue(Queue(client, name).find_policy() or Policy(), name, commands))
+            for item in _items(commands):
+                writer.write(_item(item))
+    except QueueNotFound:
+        raise BackupFailed(f"the queue {name!r} was deleted during the backup: run it again") from None
+
+
+def _queue(policy: Policy, name: str, commands: Commands) -> Line:
+    at, clock, token, mixed, paused, request, changes, *counts = commands.dump(COUNTERS).rest
+    return {
+        "queue": name,
+        "policy": asdict(policy),
+        "at": int(at),
+        "clock": int(clock),
+        "token": int(token),
+        "mixed": bool(mixed),
+        "paused": json.loads(paused) if paused else None,
+        "request": request.decode(),
+        "changes": changes.decode(),
+        "counters": {counter: int(count) for counter, count in zip(COUNTERS, counts, strict=True)},
+    }
+
+
+def _items(commands: Commands) -> Iterator[Sequence[Any]]:
+    """Every item that is there all the time, a few of them twice. Large ones are read in smaller steps."""
+    cursor, count = "0", _MOST_READ
+    while cursor:
+        following, left, *found = commands.dump_items(cursor, count).rest
+        yield from found
+        size = sum(len(part) for item in found for part in item[5:])
+        count = max(1, count // 2) if left or size > _MUCH else min(count * 2, _MOST_READ)
+        while left:
+            _, left, *found = commands.dump_items("", 0, [id.decode() for id in left]).rest
+            yield from found
+        cursor = "" if following == b"0" else following.decode()
+
+
+def _item(parts: Sequence[Any]) -> Line:
+    id, due, late, bars, drafts, *assignments = parts
+    each = [assignments[at : at + 5] for at in range(0, len(assignments), 5)]
+    line: dict[str, Any] = {
+        "item": id.decode(),
+        "assignments": [
+            {name: part.decode() for name, part in zip(_OF_ASSIGNMENT, one, strict=True) if part}
+            for one in each
+        ],
+    }
+    line |= {name: part.decode() for name, part in (("due", due), ("late", late), ("bars", bars)) if part}
+    if drafts:
+        texts = [text.decode() for text in drafts]
+        line["drafts"] = list(zip(texts[::2], texts[1::2], strict=True))
+    return line
+
+
+class QueueLoader:
+    """Puts a queue back into a server, unless it is there: other calls find it from `end` on."""
+
+    def __init__(self, client: Client, line: Line, clock: Clock | None) -> None:
+        self._client, self._queue = client, Queue(client, line["queue"])
+        self._commands = commands_of(client, line["queue"], clock)
+        self._rows: list[str] = []
+        self._bytes = 0
+        reply = self._commands.load(*_state(line))
+        if reply.code == replies.DELETING:
+            raise RestoreRefused(
+                f"the deletion of the queue {line['queue']!r} did not end: run `leaseq queue delete` again"
+            )
+        self._is_there = reply.code == replies.EXISTS
+
+    def add(self, line: Line) -> None:
+        if self._is_there:
+            return
+        rows = list(_rows(line))
+        size = sum(map(len, rows))
+        if self._rows and (len(self._rows) + len(rows) > _WORDS or self._bytes + size > _BYTES):
+            self._send()
+        self._rows += rows
+        self._bytes += size
+
+    def end(self) -> None:
+        """Put the last items in, and let others find the queue."""
+        if self._is_there:
+            return
+        self._send()
+        with self._client.translating():
+            self._client.redis.sadd(QUEUES, self._queue.name)
+        try:
+            self._commands.load_items((), "end")
+        except QueueNotFound:  # sent twice, since the first reply was lost
+            if not self._queue.exists():
+                raise
+
+    def _send(self) -> None:
+        if self._rows:
+            self._commands.load_items(self._rows)
+            self._rows, self._bytes = [], 0
+
+
+def _state(line: Line) -> tuple[list[str], list[str]]:
+    """What the script `load` is given: seven values, and fields."""
+    policy, counters, paused = Policy(**line["policy"]), dict(line["counters"]), line["paused"]
+    numbers = (line["at"], line["clock"], line["token"], counters.pop("reserved"), counters.pop("finished"))
+    flags = ("1" if flag else "0" for flag in (line["mixed"], paused is not None))
+    fields = to_server(policy, sorted(FIELDS), form.version(policy.form))
+    fields += ["schema", str(SCHEMA)]
+    if paused is not None:
+        fields += ["paused", json.dumps(paused)]
+    for name in ("request", "changes"):
+        fields += [name, line[name]] if line[name] else []
+    for name, count in counters.items():
+        fields += [f"n:{name}", str(count)] if count else []
+    return [*map(str, numbers), *flags], fields
+
+
+def _rows(line: Line) -> Iterable[str]:
+    drafts, assignments = line.get("drafts", ()), line["assignments"]
+    yield line["item"]
+    yield from (line.get(name, "") for name in ("due", "late", "bars"))
+    yield from (str(len(drafts)), str(len(assignments)))
+    for draft in drafts:
+        yield from draft
+    for assignment in assignments:
+        yield from (assignment.get(name, "") for name in _OF_ASSIGNMENT)

@@ -1,0 +1,119 @@
+"""Restores a backup into a server that has none of its queues and no people."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from shutil import copyfileobj
+from typing import BinaryIO, cast
+
+from leaseq.backup import file
+from leaseq.backup.file import Contents, Line, RestoreRefused
+from leaseq.backup.key_lines import load_key
+from leaseq.backup.queue_lines import QueueLoader
+from leaseq.backup.stored_keys import registry
+from leaseq.engine.client import Client, checked
+from leaseq.engine.commands import Clock
+from leaseq.engine.keys import RESTORING, RESTORING_KEYS
+from leaseq.queue import Queue
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What was restored."""
+
+    queues: int
+    items: int
+    held: int
+    """How many leases are held. Their people can finish them; else they run out in time."""
+    entries: Counter[str]
+    """How many people, how many webhook endpoints."""
+
+
+def restore(client: Client, stream: BinaryIO, *, clock: Clock | None = None) -> Restored:
+    """Restore a backup. The whole of it is checked before anything is written.
+
+    The server may have none of its queues, and no people if the backup has any. A queue is found by other
+    calls once it is whole. Tokens go on above all that the other server granted meanwhile. Broken off, the
+    same call with the same file goes on; another file is refused until then.
+    Raises BackupDamaged and RestoreRefused. ``clock`` (microseconds since the epoch) is for tests.
+    """
+    checked(client)
+    with _seekable(stream) as whole:
+        contents = file.verify(whole)
+        whole.seek(0)
+        _begin(client, contents)
+        _load(client, file.lines(whole), clock, contents)
+    client.ask(("UNLINK", RESTORING, RESTORING_KEYS))
+    held = sum(Queue(client, name).stats().reserved for name in contents.queues)
+    return Restored(len(contents.queues), contents.items, held, contents.entries)
+
+
+@contextmanager
+def _seekable(stream: BinaryIO) -> Iterator[BinaryIO]:
+    """The stream; or, where it can be read once only, a copy on the disk that nobody else can open."""
+    if stream.seekable():
+        yield stream
+        return
+    with tempfile.TemporaryFile() as copy:
+        copyfileobj(stream, copy)
+        copy.seek(0)
+        yield cast("BinaryIO", copy)
+
+
+def _begin(client: Client, contents: Contents) -> None:
+    """Mark the server as being restored from this file. Raises RestoreRefused where it is in use."""
+    if _restored_from(client) is None:
+        _refuse_used(client, contents)
+        client.ask(("SET", RESTORING, contents.sha256, "NX"))
+    sha256 = _restored_from(client)
+    if sha256 != contents.sha256:
+        raise RestoreRefused(
+            "the restore of another backup into this server was begun and did not end: run it again with "
+            f"that file, whose SHA-256 begins with {str(sha256)[:12]}, or restore into an empty server"
+        )
+
+
+def _restored_from(client: Client) -> str | None:
+    """The checksum of the backup whose restore was begun, or None."""
+    sha256 = client.ask(("MGET", RESTORING))[0][0]
+    return sha256.decode() if sha256 else None
+
+
+def _refuse_used(client: Client, contents: Contents) -> None:
+    used = [f"the queue {name!r}" for name in contents.queues if Queue(client, name).exists()]
+    used += [
+        stored.entries
+        for stored in registry().entries
+        if contents.entries[stored.entries] and client.ask(("HLEN", stored.pattern))[0]
+    ]
+    if used:
+        others = f" and {len(used) - 5} more" if len(used) > 5 else ""
+        raise RestoreRefused(
+            f"the server has {', '.join(used[:5])}{others}, which the backup has too: restore into an empty "
+            "server, or delete these queues with `leaseq queue delete`"
+        )
+
+
+def _load(client: Client, lines: Iterable[Line], clock: Clock | None, contents: Contents) -> None:
+    keys_are_there = client.ask(("MGET", RESTORING_KEYS))[0][0] is not None
+    loader: QueueLoader | None = None
+    for line in lines:
+        if "key" in line:
+            if not keys_are_there:
+                load_key(client, line)
+        elif "queue" in line:
+            _end(loader)
+            client.ask(("SET", RESTORING_KEYS, contents.sha256))  # they are the first in the file
+            loader = QueueLoader(client, line, clock)
+        elif loader:
+            loader.add(line)
+    _end(loader)
+
+
+def _end(loader: QueueLoader | None) -> None:
+    if loader:
+        loader.end()

@@ -1,0 +1,101 @@
+"""The keys that are in a backup beside those of the queues. The web app lists its own, by an entry point."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.metadata import entry_points
+from typing import Final, Literal
+
+from leaseq.engine.keys import (
+    RESTORING,
+    RESTORING_KEYS,
+    UNDECLARED_PROXY,
+    WEBHOOK_EVENTS,
+    WEBHOOK_STATE,
+    WEBHOOKS,
+)
+from leaseq.errors import LeaseqError
+
+GROUP = "leaseq.backup"
+Type = Literal["hash", "list", "set", "stream", "string", "zset"]
+
+
+class BackupFailed(LeaseqError):
+    """The server could not be backed up. What was written so far is no backup."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredKeys:
+    """A key that a backup has, or with a ``*`` at its end all keys that begin so.
+
+    ``entries``: what the fields of this hash are called, such as people. They are counted, and a server that
+    has any is not restored into.
+    """
+
+    pattern: str
+    type: Type
+    entries: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A key that no backup has, or all that begin so, and why."""
+
+    pattern: str
+    why: str
+
+
+Kind = StoredKeys | LeftOut
+
+
+class Registry:
+    """The keys of all parts that are installed."""
+
+    def __init__(self, known: Iterable[Kind], missing: str = "") -> None:
+        self.known = sorted(known, key=lambda one: (one.pattern.endswith("*"), -len(one.pattern)))
+        self.missing = missing
+        """The package without which some part could not be asked."""
+
+    def of(self, key: str) -> Kind | None:
+        """What is known of a key: by the pattern that fits it best."""
+        return next((one for one in self.known if _covers(one.pattern, key)), None)
+
+    @cached_property
+    def tags(self) -> Sequence[str]:
+        """What the keys that are in a backup begin with: each is in one slot of a cluster."""
+        kept = (one.pattern for one in self.known if isinstance(one, StoredKeys))
+        return sorted({pattern.partition("}")[0] + "}:" for pattern in kept})
+
+    @property
+    def entries(self) -> Sequence[StoredKeys]:
+        return [one for one in self.known if isinstance(one, StoredKeys) and one.entries]
+
+
+def _covers(pattern: str, key: str) -> bool:
+    return key.startswith(pattern[:-1]) if pattern.endswith("*") else key == pattern
+
+
+OWN: Final[tuple[Kind, ...]] = (
+    StoredKeys(WEBHOOKS, "hash", entries="webhook endpoints"),
+    StoredKeys(WEBHOOK_STATE, "hash"),
+    StoredKeys(WEBHOOK_EVENTS, "stream"),
+    LeftOut(UNDECLARED_PROXY, "what one server's proxy did in the last two hours"),
+    LeftOut(RESTORING, "there while a backup is restored"),
+    LeftOut(RESTORING_KEYS, "there while a backup is restored"),
+)
+
+
+def registry() -> Registry:
+    known: list[Kind] = [*OWN]
+    missing = ""
+    for entry in entry_points(group=GROUP):
+        try:
+            known += entry.load()
+        except ModuleNotFoundError as error:
+            package = (error.name or "").partition(".")[0]
+            if package == "leaseq":
+                raise
+            missing = package
+    return Registry(known, missing)

@@ -1,0 +1,22 @@
+"""A scan that another server can't go on with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from leaseq.backup.stored_keys import BackupFailed
+from leaseq.engine.client import Client
+from leaseq.engine.witness import Witness
+
+
+@contextmanager
+def same_server(client: Client, key: str) -> Iterator[None]:
+    """Raise BackupFailed at the end where another process has the key by then."""
+    witness = Witness(client, key)
+    yield
+    if not witness.is_there():
+        raise BackupFailed(
+            "the server was restarted, or another one took its place, during the backup, which may lack "
+            "items: run it again"
+        )

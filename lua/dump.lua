@@ -1,0 +1,19 @@
+#!lua flags=no-writes
+--[[ The state of a queue beside its policy and its items, for a backup.
+
+KEYS   1 leaseq:{q}:ledger
+ARGV   1 the time in microseconds, or ''   then the names of the counters
+REPLY  {'state', the server's time, clock and token (see lib/status.lua), whether the queue has more than a plain row 0|1, the
+       pause's reason as JSON or '', the latest requests of enqueues or '', those of changes or '', counter, …}
+       {'no-queue'} ]]
+--- @include queue
+local refused = queue.open(true)
+if refused then return refused end
+local mixed, paused, request, changes = unpack(redis.call('HMGET', keys.ledger, 'mixed', 'paused', 'request', 'changes'))
+local reply = { 'state', stamp(queue.now - queue.skew), stamp(queue.clock), stamp(queue.token), mixed and 1 or 0, paused or '',
+  request or '', changes or '' }
+for i = 2, #ARGV do
+  local name, count = ARGV[i], redis.call('HGET', keys.ledger, 'n:' .. ARGV[i]) or 0
+  reply[#reply + 1] = name == 'reserved' and stamp(queue.token - count) or name == 'finished' and queue.finished or count
+end
+return reply

@@ -1,0 +1,50 @@
+#!lua
+--[[ Begins to put back a queue from a backup. Until load_items.lua has put in the last of its items, no other call finds it:
+its status is in the field `loading`. Where that was begun before, it goes on.
+
+KEYS   1 leaseq:{q}:ledger
+ARGV   1 the time in microseconds, or ''   2 to 8 of the backup: the server's time then, clock, token, how many were reserved
+       and finished, whether it has more than a plain row 0|1, whether it is paused 0|1   then a field, its value, …:
+       lease_seconds and form_version are words of the status, those of lib/rules.lua words of the rules, any other name
+       is a field of the ledger
+REPLY  {'ok'}   {'exists'}: there is a queue, and nothing was written
+       {'deleting'}: the queue that was there is being deleted, see delete_keys.lua, and nothing was written ]]
+local at, clock, token, reserved, finished, mixed, paused = ARGV[2], ARGV[3], ARGV[4] + 0, ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+local APART = 3600000000 -- microseconds that the clocks of two servers may be apart
+--- @include queue
+if redis.call('HEXISTS', keys.ledger, 'status') == 1 then return { 'exists' } end
+if redis.call('HEXISTS', keys.ledger, 'deleted') == 1 then return { 'deleting' } end
+if redis.call('HEXISTS', keys.ledger, 'loading') == 1 then return { 'ok' } end
+local mode = paused == '1' and 'paused' or mixed == '1' and 'mixed' or 'open'
+local refused = queue.open(true, 'v2 ' .. clock .. ' 0 ' .. finished .. ' 0 9007199254740991 ' .. mode .. ' - -')
+if refused then return refused end
+
+-- Since then the other server may have granted tokens, though fewer than one in a microsecond.
+token = token + math.max(queue.now - at, 0) + APART
+-- Those of a deleted queue of this name are not granted again, either.
+queue.token = math.max(token, redis.call('HGET', keys.deleted, 'token') or 0)
+redis.call('EXPIRE', keys.deleted, 0) -- deletes it, without the right to DEL
+
+local fields = {}
+for i = 9, #ARGV, 2 do
+  local name, value = ARGV[i], ARGV[i + 1]
+  if name == 'lease_seconds' or name == 'form_version' then
+    queue[name] = value
+  elseif DEFAULTS[name] ~= nil then
+    queue.rules[name] = value ~= '-' and value
+  else
+    fields[#fields + 1], fields[#fields + 2] = name, value
+  end
+end
+local kept = queue.rules
+if kept.keep_finished_seconds or kept.keep_finished_count or kept.keep_dead_seconds then
+  fields[#fields + 1], fields[#fields + 2] = 'forget', '0 0' -- see lib/retain.lua
+end
+if mixed == '1' then
+  fields[#fields + 1], fields[#fields + 2] = 'mixed', '1'
+end
+fields[#fields + 1], fields[#fields + 2] = 'tidy', stamp(queue.now + 86400000000) .. ' people 0 0'
+fields[#fields + 1], fields[#fields + 2] = 'n:reserved', stamp(queue.token - reserved)
+fields[#fields + 1], fields[#fields + 2] = 'rules', rules.format(queue.rules)
+redis.call('HSET', keys.ledger, 'loading', status.format(queue), unpack(fields))
+return { 'ok' }

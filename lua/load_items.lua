@@ -1,0 +1,67 @@
+#!lua
+--[[ Puts items of a backup into a queue that load.lua began: each with exactly what it had. Of an item that is there what is
+there goes: a later line of a backup tells of a later moment.
+
+KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
+       5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
+       9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
+ARGV   1 the time in microseconds, or ''   2 end: the queue is whole, and other calls find it from now on; else ''
+       then of each item: id, its score in the set `due` or '', late answers or '', bars or '', how many drafts and how many
+       assignments it has; then of each draft: person, draft; and of each assignment: the set that it is in, its score,
+       record, latest grant or '', history or ''
+REPLY  {'ok'}   {'no-queue'}: none is being put back ]]
+local is_last = ARGV[2] == 'end'
+--- @include forget
+local loading = redis.call('HGET', keys.ledger, 'loading')
+if not loading then return { 'no-queue' } end
+local refused = queue.open(true, loading)
+if refused then return refused end
+
+local function write(key, field, value)
+  if value ~= '' then redis.call('HSET', key, field, value) end
+end
+
+-- Their leases are in the order of their tokens: the oldest first.
+local function hold(member, grant)
+  local held, place = holdings.read(grant.person), 1
+  while held[place] and grants.latest(held[place]).token + 0 < grant.token + 0 do place = place + 1 end
+  table.insert(held, place, member)
+  holdings.write(grant.person, held)
+end
+
+local function put(member, set, score, record, grant, history)
+  local item = items.parse(member, record)
+  if set == 'inbound' then shelves.open(shelves.row(item), item.shelf or 'normal') end
+  redis.call('ZADD', set == 'inbound' and shelves.key_of(item) or keys[set], score, member)
+  write(keys.items, member, record)
+  write(keys.ledger, 'g:' .. member, grant)
+  write(keys.history, member, history)
+  if set == 'reserved' or set == 'scheduled' then queue.expect(score + 0) end
+  if set == 'reserved' then hold(member, grants.parse(grant)) end
+end
+
+local at = 3
+while ARGV[at] do
+  local id, due, late, barred, drafts_count, count = unpack(ARGV, at, at + 5)
+  at = at + 6
+  if items.read(id) then forget(id) end
+  if due ~= '' then redis.call('ZADD', keys.due, due, id) end
+  write(keys.late, id, late)
+  write(keys.bars, id, barred)
+  for _ = 1, drafts_count do
+    drafts.write(id, ARGV[at], ARGV[at + 1])
+    at = at + 2
+  end
+  for round = 1, count do
+    put(round == 1 and id or id .. '\a' .. round, unpack(ARGV, at, at + 4))
+    at = at + 5
+  end
+end
+if is_last then
+  redis.call('HDEL', keys.ledger, 'loading')
+  journal.note('created', '', '', '', '')
+  commit()
+else
+  redis.call('HSET', keys.ledger, 'loading', status.format(queue))
+end
+return { 'ok' }

@@ -1,0 +1,160 @@
+"""A restore that breaks off shows nobody half a queue, and goes on; a backup that may lack items fails."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import random
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq import NewItem, backup
+from leaseq.engine.commands import Commands
+from leaseq.engine.keys import RESTORING, Keys
+from tests.backup.conftest import Made
+from tests.backup.test_round_trip import seen, stored, worked
+from tests.conftest import Clock, Server
+from tests.support.taking import take
+
+
+class Killed(BaseException):
+    """The process ends."""
+
+
+@pytest.fixture
+def dies(monkeypatch: pytest.MonkeyPatch) -> Any:
+    """Let the process end at the n-th call that puts items back, after it was done."""
+    original = Commands.load_items
+
+    def at(number: int) -> None:
+        calls = itertools.count(1)
+
+        def load_items(self: Commands, *args: Any) -> Any:
+            reply = original(self, *args)
+            if next(calls) == number:
+                raise Killed
+            return reply
+
+        monkeypatch.setattr(Commands, "load_items", load_items)
+
+    yield at
+    monkeypatch.setattr(Commands, "load_items", original)
+
+
+@pytest.fixture
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leaseq.backup.queue_lines._WORDS", 60)
+
+
+@pytest.mark.usefixtures("small_steps")
+@pytest.mark.parametrize("number", [1, 3, 1_000])
+def test_a_restore_that_is_killed_goes_on(
+    server: Server,
+    timed: leaseq.Queue,
+    clock: Clock,
+    made: Made,
+    other: leaseq.Client,
+    dies: Any,
+    number: int,
+) -> None:
+
+    timed.configure(answers=2, holds=3, lease_seconds=60)
+    worked(timed, clock, random.Random(number), 80)
+    file, before = made(), seen(timed)
+    there = leaseq.Queue(other, timed.name, clock=clock)
+    dies(number)
+    if number < 1_000:
+        with pytest.raises(Killed):
+            backup.restore(other, file, clock=clock)
+        assert not there.exists()
+        assert leaseq.queues(other) == []
+        with pytest.raises(leaseq.QueueNotFound):
+            there.stats()
+        assert there.find_policy() is None
+        with pytest.raises(leaseq.ServerRefused, match="is being restored from a backup"):
+            there.enqueue({})
+        file.seek(0)
+    backup.restore(other, file, clock=clock)
+    assert seen(there) == before
+    assert stored(other.redis, timed.name) == stored(server.redis, timed.name)
+    assert other.redis.exists(RESTORING) == 0
+
+
+@pytest.mark.usefixtures("small_steps")
+def test_what_was_done_in_a_whole_queue_stays(
+    server: Server, clock: Clock, made: Made, other: leaseq.Client, dies: Any
+) -> None:
+    """The first queue is whole when it breaks off in the second, and people work on it already."""
+    for name in ("a", "b"):
+        queue = leaseq.Queue(server.client, name, clock=clock)
+        queue.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(30))
+    file = made()
+    dies(9)
+    with pytest.raises(Killed):
+        backup.restore(other, file, clock=clock)
+    first = leaseq.Queue(other, "a", clock=clock)
+    lease = take(first, "ann")
+    first.finish(lease, {"done": True})
+    leaseq.Queue(server.client, "a", clock=clock).enqueue({})
+    with pytest.raises(backup.RestoreRefused, match="run it again with that file, whose SHA-256 begins with"):
+        backup.restore(other, made(), clock=clock)
+    file.seek(0)
+    done = backup.restore(other, file, clock=clock)
+    assert (done.queues, done.items) == (2, 60)
+    assert first.get(lease.id).answers[0].result == {"done": True}
+    assert leaseq.Queue(other, "b").stats().inbound == 30
+
+
+def test_a_later_line_of_an_item_counts(
+    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the hash grows while it is read."""
+    timed.enqueue({"n": 1}, id="one", requires=("fr",))
+    original = Commands.dump_items
+
+    def twice(self: Commands, cursor: str, count: int, ids: Any = ()) -> Any:
+        reply = original(self, cursor, count, ids)
+        lease = take(timed, "ann", "fr")
+        timed.finish(lease, {"done": True})
+        later = original(self, "", 0, ["one"])
+        return reply._replace(rest=[*reply.rest, *later.rest[2:]])
+
+    monkeypatch.setattr(Commands, "dump_items", twice)
+    backup.restore(other, made(), clock=clock)
+    there = leaseq.Queue(other, timed.name, clock=clock)
+    assert [(item.id, item.state) for item in there.find("finished").items] == [("one", "finished")]
+    assert there.stats().inbound == 0
+
+
+def test_a_server_that_is_restarted_meanwhile(
+    server: Server, timed: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its scripts are gone then; and the cursor of a scan means another place."""
+    timed.enqueue({})
+    original = Commands.dump
+
+    def dump(self: Commands, counters: Any) -> Any:
+        server.redis.script_flush()
+        return original(self, counters)
+
+    monkeypatch.setattr(Commands, "dump", dump)
+    with pytest.raises(backup.BackupFailed, match=r"was restarted.*run it again"):
+        backup.back_up(server.client, io.BytesIO())
+
+
+def test_a_queue_that_is_deleted_meanwhile(
+    server: Server, timed: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timed.enqueue({})
+    original = Commands.dump_items
+
+    def dump_items(self: Commands, *args: Any) -> Any:
+        timed.delete()
+        return original(self, *args)
+
+    monkeypatch.setattr(Commands, "dump_items", dump_items)
+    with pytest.raises(backup.BackupFailed, match=f"{timed.name}.* was deleted during the backup"):
+        backup.back_up(server.client, io.BytesIO())
+    assert server.redis.exists(Keys(timed.name).ledger) == 0

@@ -1,0 +1,130 @@
+"""What can't be restored is refused before anything is written, with the reason and the line."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from hashlib import sha256
+from zlib import crc32
+
+import pytest
+
+import leaseq
+from leaseq import backup
+from tests.backup.conftest import Made
+
+Change = Callable[[list[bytes]], list[bytes]]
+
+
+def again(content: dict[str, object]) -> bytes:
+    """A line as a backup writes it."""
+    text = json.dumps(content, ensure_ascii=False).encode()[:-1]
+    return text + b', "crc32": %d}\n' % crc32(text)
+
+
+def rewritten(lines: list[bytes], number: int, **changes: object) -> list[bytes]:
+    """A line with other content, and checksums that fit."""
+    content = json.loads(lines[number])
+    del content["crc32"]
+    lines[number] = again({**content, **changes})
+    whole = {"lines": len(lines) - 1, "sha256": sha256(b"".join(lines[:-1])).hexdigest()}
+    return [*lines[:-1], again(whole)]
+
+
+@pytest.fixture
+def lines(timed: leaseq.Queue, made: Made) -> list[bytes]:
+    """Its first line, the queue's, three items, the last one."""
+    timed.enqueue_many([{"n": 1}, {"n": 2}, {"n": 3}])
+    found = made().getvalue().splitlines(keepends=True)
+    assert len(found) == 6
+    return found
+
+
+DAMAGED: dict[str, tuple[Change, str]] = {
+    "a changed byte": (
+        lambda lines: [
+            line.replace(b'"n":2', b'"n":7').replace(b'\\"n\\":2', b'\\"n\\":7') for line in lines
+        ],
+        r"line \d: its checksum differs: the line is damaged",
+    ),
+    "a line is missing": (lambda lines: lines[:3] + lines[4:], r"line 5: lines are missing"),
+    "a line is there twice": (lambda lines: lines[:3] + lines[2:], r"line 7: lines are missing"),
+    "two lines changed places": (
+        lambda lines: [*lines[:2], lines[3], lines[2], *lines[4:]],
+        r"line 6: lines are missing, or not in their places",
+    ),
+    "cut between lines": (lambda lines: lines[:4], r"line 4: the file ends without the last line"),
+    "cut in a line": (lambda lines: [*lines[:3], lines[3][:20]], r"line 4: it does not end as a line"),
+    "the last line break is missing": (
+        lambda lines: [*lines[:-1], lines[-1][:-1]],
+        r"line 6: it does not end as a line",
+    ),
+    "more behind the end": (lambda lines: [*lines, lines[3]], r"line 7: there is more behind the end"),
+    "another file": (lambda _: [b"id,text\n", b"1,hello\n"], r"line 1: this is no backup of leaseq"),
+    "an empty file": (lambda _: [], r"line 1: this is no backup of leaseq"),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+def test_a_damaged_file(lines: list[bytes], other: leaseq.Client, what: str) -> None:
+    damage, message = DAMAGED[what]
+    damaged = damage(lines)
+    assert damaged != lines or not damaged
+    with pytest.raises(backup.BackupDamaged, match=message):
+        backup.restore(other, io.BytesIO(b"".join(damaged)))
+    assert other.redis.dbsize() == 0
+
+
+def key_line(lines: list[bytes], key: str, type: str) -> list[bytes]:
+    """With a key in the place of the queue."""
+    lines[1] = again({"values": {}})
+    return rewritten(lines, 1, key=key, type=type)
+
+
+NEWER: dict[str, Change] = {
+    "reads leaseq-backup 1 and not 2": lambda lines: rewritten(lines, 0, **{"leaseq-backup": 2}),
+    "reads schema 2 and not 3": lambda lines: rewritten(lines, 0, schema=3),
+    "the policy field 'rule_of_tomorrow'": lambda lines: rewritten(lines, 1, policy={"rule_of_tomorrow": 5}),
+    "a value of the policy, holds: .*": lambda lines: rewritten(lines, 1, policy={"holds": 10**6}),
+    "the key leaseq:{@tomorrow}:x": lambda lines: rewritten(
+        lines, 1, key="leaseq:{@tomorrow}:x", type="hash"
+    ),
+    "the key leaseq:{@accounts}:people": lambda lines: rewritten(
+        lines, 1, key="leaseq:{@accounts}:people", type="set"
+    ),
+    "the key leaseq:{@accounts}:session:": lambda lines: rewritten(
+        lines, 1, key="leaseq:{@accounts}:session:1", type="string"
+    ),
+}
+
+
+@pytest.mark.parametrize("what", NEWER)
+def test_what_a_newer_version_wrote(lines: list[bytes], other: leaseq.Client, what: str) -> None:
+    with pytest.raises(backup.RestoreRefused, match=rf"{what}.*use the newer version"):
+        backup.restore(other, io.BytesIO(b"".join(NEWER[what](lines))))
+    assert other.redis.dbsize() == 0
+
+
+def test_a_server_that_has_one_of_the_queues(
+    timed: leaseq.Queue, lines: list[bytes], other: leaseq.Client
+) -> None:
+    leaseq.Queue(other, timed.name).enqueue({"mine": 1}, id="mine")
+    leaseq.Queue(other, "unrelated").enqueue({})
+    with pytest.raises(backup.RestoreRefused, match=rf"the server has the queue '{timed.name}', which the"):
+        backup.restore(other, io.BytesIO(b"".join(lines)))
+    assert leaseq.Queue(other, timed.name).stats().inbound == 1
+    leaseq.Queue(other, timed.name).delete()
+    assert backup.restore(other, io.BytesIO(b"".join(lines))).items == 3
+    with pytest.raises(backup.RestoreRefused, match="the server has"):
+        backup.restore(other, io.BytesIO(b"".join(lines)))
+
+
+def test_a_deletion_that_did_not_end(timed: leaseq.Queue, lines: list[bytes], other: leaseq.Client) -> None:
+    there = leaseq.Queue(other, timed.name)
+    there.enqueue({})
+    there._commands.delete("")
+    with pytest.raises(backup.RestoreRefused, match="did not end: run `leaseq queue delete`"):
+        backup.restore(other, io.BytesIO(b"".join(lines)))
+    there.delete()
+    assert backup.restore(other, io.BytesIO(b"".join(lines))).items == 3

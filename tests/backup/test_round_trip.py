@@ -1,0 +1,245 @@
+"""What a backup has of a queue is there again in another server, and goes on there."""
+
+from __future__ import annotations
+
+import io
+import random
+from collections.abc import Callable
+from contextlib import suppress
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq import NewItem, backup
+from leaseq.engine import codec
+from leaseq.engine.keys import Keys
+from tests.backup.conftest import Made
+from tests.conftest import Clock, Server
+from tests.engine import looking
+from tests.support.taking import not_none, take
+
+PEOPLE = ("ann", "bob", "cyd", "dan")
+SKILLS = ("fr", "legal")
+STATES: tuple[leaseq.State, ...] = ("inbound", "reserved", "scheduled", "finished", "dead")
+
+
+def reopened(queue: leaseq.Queue, lease: leaseq.Lease) -> None:
+    queue.finish(lease, "wrong")
+    queue.reopen(lease.id, lease.token, to="eve")
+
+
+def taken_over(queue: leaseq.Queue, clock: Clock, lease: leaseq.Lease) -> None:
+    """It runs out, somebody else finishes the item, and a late answer comes."""
+    clock.tick(61)
+    if other := queue.reserve("zoe", skills=SKILLS):
+        queue.finish(other, {"by": "zoe"})
+    queue.finish(lease, {"late": True})
+
+
+def ended(queue: leaseq.Queue, clock: Clock, lease: leaseq.Lease, chance: random.Random) -> None:
+    """One of the ways in which somebody lets an item go, or goes on with it."""
+    calls: list[Callable[[], object]] = [
+        lambda: queue.finish(lease, {"at": clock()}),
+        lambda: queue.finish(lease, {"at": clock()}),
+        lambda: queue.abandon(lease, again=chance.random() < 0.5, reason="later"),
+        lambda: queue.fail(lease, "torn\tpage", retry=chance.random() < 0.5),
+        lambda: queue.save_draft(lease, {"half": clock()}),
+        lambda: queue.renew(lease),
+        lambda: queue.release(lease.id),
+        lambda: reopened(queue, lease),
+        lambda: taken_over(queue, clock, lease),
+    ]
+    with suppress(leaseq.LeaseqError):
+        chance.choice(calls)()
+
+
+def worked(queue: leaseq.Queue, clock: Clock, chance: random.Random, steps: int) -> None:
+    """Everything that may happen to an item."""
+    held: list[leaseq.Lease] = []
+    for step in range(steps):
+        clock.tick(chance.choice((0.001, 1, 5)))
+        what = chance.randrange(16)
+        if what < 4:
+            queue.enqueue(
+                {"step": step, "text": "Grüße\n"},
+                priority=chance.choice((1, 100, 200)),
+                requires=chance.choice(((), (), ("fr",), SKILLS)),
+                delay=chance.choice((0, 0, 30)),
+                due=chance.choice((None, codec.when(clock() + chance.choice((5, 500)) * 10**6))),
+                max_attempts=chance.choice((None, 2)),
+            )
+        elif what < 9:
+            lease = queue.reserve(chance.choice(PEOPLE), skills=SKILLS)
+            held += [lease] if lease else []
+        elif held:
+            ended(queue, clock, held.pop(chance.randrange(len(held))), chance)
+    for item in queue.items("inbound", limit=2):
+        with suppress(leaseq.Invalid):
+            queue.assign(item.id, "eve")
+
+
+def seen(queue: leaseq.Queue) -> dict[str, object]:
+    """All that the library tells of a queue."""
+    items = {state: list(queue.find(state, limit=500).items) for state in STATES}
+    stats = queue.stats()
+    return {
+        "policy": queue.policy,
+        "items": items,
+        "due": queue.by_due().items,
+        "late": sorted(item.id for item in queue.late_items()),
+        "answers": list(queue.answers(with_late=True)),
+        "stats": stats,
+        "mine": {person: queue.mine(person) for person in (*PEOPLE, "eve")},
+        "why": {person: queue.why_nothing(person, skills=("fr",)).reason for person in PEOPLE},
+        "schema": queue.schema,
+    }
+
+
+# What is not in a backup; and of rows those that are empty.
+LEFT_OUT = ("journal", "cursors", "passed", "later:", "line", "seen:", "rows")
+
+
+def stored(redis: Any, name: str) -> dict[str, Any]:
+    kept: dict[str, Any] = {}
+    for key, value in looking.everything(redis, name).items():
+        part = key.decode().removeprefix(Keys(name).ledger.removesuffix("ledger"))
+        if not part.startswith(LEFT_OUT):
+            kept[part] = value
+    ledger = {
+        field: value
+        for field, value in kept["ledger"].items()
+        if field not in (b"status", b"n:reserved", b"tidy", b"forget", b"line", b"rules")
+    }
+    for field, value in ledger.items():
+        if field.startswith(b"p:"):  # without the request of the latest reserve
+            ledger[field] = b"\t" + value.partition(b"\t")[2]
+    kept["ledger"] = {field: value for field, value in ledger.items() if value != b"\t"}
+    return kept
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_all_of_a_queue_is_there_again(
+    server: Server, timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client, seed: int
+) -> None:
+    chance = random.Random(seed)
+    timed.configure(
+        answers=chance.choice((1, 3)),
+        holds=5,
+        lease_seconds=60,
+        max_attempts=2,
+        keep_finished_count=1_000,
+        title="Über",
+        alerts=("waiting>5",),
+        form={"ask": {"type": "object"}} if seed % 2 else None,
+    )
+    worked(timed, clock, chance, 250)
+    if seed % 2:
+        timed.pause("lunch\nand more", by="meg")
+    before = seen(timed)
+    done = backup.restore(other, made(), clock=clock)
+    there = leaseq.Queue(other, timed.name, clock=clock)
+    assert seen(there) == before
+    assert (done.queues, done.held) == (1, there.stats().reserved)
+    assert stored(other.redis, timed.name) == stored(server.redis, timed.name)
+
+
+def test_a_held_lease_finishes_and_later_tokens_are_above(
+    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
+) -> None:
+    timed.configure(holds=2, lease_seconds=600)
+    timed.enqueue_many(NewItem({}, id=f"{n}") for n in range(5))
+    first, second = take(timed, "ann"), take(timed, "ann")
+    file = made()
+    after = take(timed, "bob")  # the other server works on
+    clock.tick(60)
+    backup.restore(other, file, clock=clock)
+    there = leaseq.Queue(other, timed.name, clock=clock)
+    assert there.mine("ann") == [first, second]
+    assert not there.finish(first, {"a": 1}).late
+    new = take(there, "cyd")
+    assert new.id == after.id
+    assert new.token > after.token + 60_000_000
+    counters = there.stats().counters
+    assert (counters["reserved"], counters["finished"], counters["enqueued"]) == (3, 1, 5)
+    clock.tick(541)
+    assert there.clear().returned == 1, "and what nobody finishes runs out"
+    assert there.mine("ann") == []
+
+
+def test_a_draft_and_an_item_that_was_put_off(
+    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
+) -> None:
+    timed.enqueue_many(NewItem({}, id=f"{n}") for n in range(2))
+    lease = take(timed, "ann")
+    timed.save_draft(lease, {"half": 1})
+    timed.abandon(lease, again=True)
+    backup.restore(other, made(), clock=clock)
+    there = leaseq.Queue(other, timed.name, clock=clock)
+    assert [take(there, "ann").id, there.stats().inbound] == ["1", 1]
+    there.finish(there.mine("ann")[0], {})
+    assert take(there, "ann").draft == {"half": 1}
+
+
+def test_a_scheduled_item_comes_due(
+    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
+) -> None:
+    timed.enqueue({}, id="one", delay=60)
+    backup.restore(other, made(), clock=clock)
+    there = leaseq.Queue(other, timed.name, clock=clock)
+    assert there.reserve("ann") is None
+    clock.tick(61)
+    assert take(there, "ann").id == "one"
+
+
+def test_a_server_whose_clock_is_behind_goes_on(
+    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
+) -> None:
+    timed.enqueue_many([{}, {}])
+    held = take(timed, "ann")
+    file = made()
+    clock.tick(-600)
+    backup.restore(other, file, clock=clock)
+    there = leaseq.Queue(other, timed.name, clock=clock)
+    new = take(there, "bob")
+    assert new.token > held.token
+    assert new.reserved_at > held.reserved_at
+    assert not there.finish(held, {}).late
+
+
+def test_an_enqueue_that_is_repeated_adds_nothing(
+    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
+) -> None:
+    timed.enqueue_many([{"n": 1}, {"n": 2}], request_id="monday")
+    backup.restore(other, made(), clock=clock)
+    there = leaseq.Queue(other, timed.name, clock=clock)
+    there.enqueue_many([{"n": 1}, {"n": 2}], request_id="monday")
+    assert there.stats().inbound == 2
+
+
+def test_tokens_go_on_above_those_of_a_deleted_queue(
+    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
+) -> None:
+    there = leaseq.Queue(other, timed.name, clock=clock)
+    there.raise_tokens(2**51)
+    there.delete()
+    timed.enqueue({})
+    backup.restore(other, made(), clock=clock)
+    assert take(there, "ann").token == 2**51 + 1
+    assert other.redis.exists(Keys(timed.name).deleted) == 0
+
+
+def test_a_large_item_is_read_by_itself(
+    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
+) -> None:
+    timed.enqueue_many(NewItem("x" * 200_000, id=f"{n}") for n in range(20))
+    backup.restore(other, made(), clock=clock)
+    assert leaseq.Queue(other, timed.name, clock=clock).stats().inbound == 20
+    assert len(looking.everything(other.redis, timed.name)[Keys(timed.name).items.encode()]) == 20  # type: ignore[arg-type]
+
+
+def test_an_empty_server_has_a_backup(made: Made, other: leaseq.Client) -> None:
+    file = made()
+    assert backup.verify(io.BytesIO(file.getvalue())).queues == []
+    assert backup.restore(other, file).queues == 0
+    assert not_none(other.redis.dbsize()) == 0

@@ -1,0 +1,61 @@
+"""People work during a backup: each item is as of one moment, and no answer given before it is missing."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import leaseq
+from leaseq import NewItem, backup
+from leaseq.engine.keys import Keys
+from tests.backup.conftest import Made
+from tests.conftest import Server
+from tests.engine import looking
+from tests.support.patience import eventually
+
+ITEMS = 1_500
+
+
+def members_of_sets(client: leaseq.Client, name: str) -> list[bytes]:
+    """Of each state's set and each shelf, as often as they are there."""
+    parts = ("inbound", "reserved", "scheduled", "finished", "dead")
+    found: list[bytes] = []
+    for key, value in looking.everything(client.redis, name).items():  # type: ignore[arg-type]
+        part = key.decode().removeprefix(Keys(name).ledger.removesuffix("ledger"))
+        if part.partition(":")[0] in parts:
+            assert isinstance(value, list)
+            found += [member for member, _ in value]
+    return found
+
+
+def test_work_goes_on(server: Server, queue: leaseq.Queue, made: Made, other: leaseq.Client) -> None:
+    queue.configure(answers=2, lease_seconds=600)
+    queue.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(ITEMS))
+    over, given = threading.Event(), list[tuple[str, str]]()
+
+    def work(person: str) -> None:
+        mine = leaseq.Queue(server.client, queue.name)
+        lease = mine.reserve(person)
+        while lease and not over.is_set():
+            id = lease.id
+            lease = mine.finish(lease, {"by": person}, then_reserve=True).next
+            given.append((person, id))
+
+    with ThreadPoolExecutor(3) as pool:
+        done = [pool.submit(work, person) for person in ("ann", "bob", "cyd")]
+        eventually(lambda: len(given) > 200)
+        before = list(given)
+        file = made()
+        over.set()
+        for one in done:
+            one.result()
+    assert len(given) > len(before) + 10, "work went on"
+    restored = backup.restore(other, file)
+    there = leaseq.Queue(other, queue.name)
+    answers = {(answer.person, answer.id) for answer in there.answers()}
+    assert set(before) <= answers <= set(given)
+    assert restored.held == there.stats().reserved > 0
+    members = members_of_sets(other, queue.name)
+    assert len(set(members)) == len(members), "each is in one state"
+    assert set(members) == set(other.redis.hkeys(Keys(queue.name).items))
+    assert {member.partition(b"\a")[0] for member in members} == {b"%d" % n for n in range(ITEMS)}

@@ -1,0 +1,77 @@
+"""From `leaseq up` to another server, of each kind: backup and restore, as docs/operator.md says."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import leaseq
+from leaseq.webapp import create_app
+from leaseq.webapp.settings import Settings
+from leaseq.webapp.store.accounts import Accounts
+from tests.support.booting import Engine
+from tests.support.ports import free_port
+from tests.support.processes import LEASEQ, RunningUp, environment
+from tests.support.taking import take
+from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
+
+NAMES = ("moved-1", "moved-2", "moved-3")  # in slots of different nodes
+
+
+@pytest.fixture(scope="module")
+def backed_up() -> Iterator[tuple[Path, leaseq.Lease]]:
+    """What people did with a `leaseq up`, and a backup that was made while it ran."""
+    with tempfile.TemporaryDirectory(prefix="leaseq-") as folder:
+        up = RunningUp(Path(folder) / "data", free_port(), "--workers", "1")
+        try:
+            client = leaseq.connect(up.state()["url"])
+            Accounts(client, passwords=CHEAP).add("ann", by="test", role="admin", password=PASSWORD)
+            for name in NAMES:
+                queue = leaseq.Queue(client, name)
+                queue.enqueue_many([{"n": 1}, {"n": 2}, {"n": 3}])
+                queue.finish(take(queue, "bob"), {"ok": True})
+            held = take(queue, "ann")
+            file = Path(folder) / "leaseq.backup"
+            run("backup", "--to", str(file), "--data", str(up.data))
+            client.close()
+        finally:
+            up.stop()
+        yield file, held
+
+
+def run(*words: str) -> str:
+    command = [str(LEASEQ), *words]
+    return subprocess.run(command, env=environment(), capture_output=True, text=True, check=True).stdout
+
+
+def test_people_go_on_there(
+    engine: Engine, admin: leaseq.Client, backed_up: tuple[Path, leaseq.Lease]
+) -> None:
+    file, held = backed_up
+    for name in NAMES:
+        leaseq.Queue(admin, name).configure()
+        leaseq.Queue(admin, name).delete()
+    url = engine.of("pages")
+    said = run("restore", str(file), "--redis", url)
+    assert said == "restored: queues: 3, items: 9, people: 1, leases held: 1\n"
+    app = create_app(Settings(redis_url=url, secret_key=SECRET), passwords=CHEAP)
+    browser = Browser(app, "ann")
+    assert browser.sign_in().status_code == 303
+    assert "moved-2" in browser.get("/manage").text
+    client = engine.connect(url)
+    queue = leaseq.Queue(client, held.queue)
+    assert queue.mine("ann") == [held]
+    assert not queue.finish(held, {"done": True}).late
+    for name in NAMES:
+        there = leaseq.Queue(client, name)
+        assert [answer.person for answer in there.answers()][:1] == ["bob"]
+        lease = take(there, "cyd")
+        assert lease.token > held.token
+        there.finish(lease, {})
+        there.delete()
+    for key in [*admin.redis.scan_iter("leaseq:{@*")]:
+        admin.redis.delete(key)

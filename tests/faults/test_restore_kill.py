@@ -1,0 +1,50 @@
+"""A restore is killed in the middle: nobody finds the queue, and the same command finishes it."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+import leaseq
+from leaseq import NewItem, backup
+from leaseq.engine.keys import Keys
+from leaseq.server.embedded import EmbeddedServer
+from tests.engine.looking import everything
+from tests.support.patience import eventually
+from tests.support.processes import LEASEQ, environment
+from tests.support.taking import take
+
+ITEMS = 8_000  # so many that a restore takes many steps
+
+
+def test_kill_9_of_a_restore(tmp_path: Path) -> None:
+    file = tmp_path / "backup"
+    with (
+        tempfile.TemporaryDirectory(prefix="leaseq") as folder,
+        EmbeddedServer(folder, fsync="no") as server,
+        closing(leaseq.connect(server.url)) as client,
+    ):
+        queue = leaseq.Queue(client, "q")
+        queue.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(ITEMS))
+        held = take(queue, "ann")
+        with file.open("wb") as stream:
+            backup.back_up(client, stream)
+        items = everything(client.redis, "q")[Keys("q").items.encode()]  # type: ignore[arg-type]
+        client.redis.flushall()
+        command = [str(LEASEQ), "restore", str(file), "--redis", server.url]
+        process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE)
+        eventually(lambda: client.redis.hlen(Keys("q").items) > 0, "it has begun")
+        process.kill()
+        process.communicate()
+        assert 0 < client.redis.hlen(Keys("q").items) < ITEMS, "it was killed midway"
+        assert not queue.exists()
+        with pytest.raises(leaseq.ServerRefused, match="is being restored"):
+            queue.enqueue({})
+        done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+        assert done.stdout == f"restored: queues: 1, items: {ITEMS:,}, leases held: 1\n"
+        assert everything(client.redis, "q")[Keys("q").items.encode()] == items  # type: ignore[arg-type]
+        assert (queue.mine("ann"), queue.stats().inbound) == ([held], ITEMS - 1)
