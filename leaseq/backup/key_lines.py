@@ -45,14 +45,11 @@ def _refuse_unknown(client: Client, known: Registry) -> None:
 
 def _scan(client: Client, tag: str, pattern: str) -> Iterator[str]:
     """The keys in the server that has those of a tag."""
-    cursor = "0"
+    cursor = 0
     while True:
-        following, names = connection_of(client).ask(
-            tag, "SCAN", cursor, "MATCH", pattern, "COUNT", str(_SCANNED)
-        )
+        cursor, names = connection_of(client).scan(tag, cursor, pattern, _SCANNED)
         yield from (name.decode() for name in names)
-        cursor = str(int(following))
-        if cursor == "0":
+        if cursor == 0:
             return
 
 

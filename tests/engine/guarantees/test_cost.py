@@ -3,6 +3,7 @@ number of commands, and the same number whether a thousand items wait or many ti
 
 from __future__ import annotations
 
+import io
 import tempfile
 from collections.abc import Callable, Iterator
 
@@ -10,7 +11,7 @@ import pytest
 import redis
 
 import leaseq
-from leaseq import NewItem
+from leaseq import NewItem, backup
 from leaseq.engine import commands
 from leaseq.engine.keys import Keys
 from leaseq.server.embedded import EmbeddedServer
@@ -129,6 +130,7 @@ SCRIPTS: dict[str, Callable[[leaseq.Queue], object]] = {
     "mine": lambda queue: queue.mine("p8"),
     "why nothing": lambda queue: queue.why_nothing("p9"),
     "stats": lambda queue: queue.stats(),
+    "backup": lambda queue: backup.back_up(queue._client, io.BytesIO()),
 }
 
 
