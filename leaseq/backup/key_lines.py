@@ -47,14 +47,15 @@ def _scan(client: Client, tag: str, pattern: str) -> Iterator[str]:
     """The keys in the server that has those of a tag."""
     cursor = 0
     while True:
-        cursor, names = connection_of(client).scan(tag, cursor, pattern, _SCANNED)
+        with client.translating():
+            cursor, names = connection_of(client).scan(tag, cursor, pattern, _SCANNED)
         yield from (name.decode() for name in names)
         if cursor == 0:
             return
 
 
 def _write(client: Client, key: str, stored: StoredKeys, writer: Writer) -> None:
-    left = int(connection_of(client).ask(key, "TTL", key))
+    left = int(_ask(client, key, "TTL"))
     expires_at = round(time.time()) + left if left >= 0 else None
     part = 0
     for values in _values(client, key, stored.type):
@@ -66,31 +67,32 @@ def _write(client: Client, key: str, stored: StoredKeys, writer: Writer) -> None
 
 def _values(client: Client, key: str, type: str) -> Iterator[Any]:
     """What a key has, in parts of a bounded size where it may grow large."""
-
-    def ask(*words: str) -> Any:
-        return connection_of(client).ask(key, words[0], key, *words[1:])
-
     if type == "hash":
         cursor = "0"
         while True:
-            following, found = ask("HSCAN", cursor, "COUNT", str(_ENTRIES))
+            following, found = _ask(client, key, "HSCAN", cursor, "COUNT", str(_ENTRIES))
             yield {field.decode(): value.decode() for field, value in found.items()}
             cursor = str(int(following))
             if cursor == "0":
                 return
     elif type == "stream":
         after = "-"
-        while entries := ask("XRANGE", after, "+", "COUNT", str(_ENTRIES)):
+        while entries := _ask(client, key, "XRANGE", after, "+", "COUNT", str(_ENTRIES)):
             yield [[id.decode(), *_flat(fields)] for id, fields in entries]
             after = f"({entries[-1][0].decode()}"
     elif type == "zset":
-        yield dict(_pairs(ask("ZRANGE", "0", "-1", "WITHSCORES")))
+        yield dict(_pairs(_ask(client, key, "ZRANGE", "0", "-1", "WITHSCORES")))
     elif type == "string":
-        text = ask("GET")
+        text = _ask(client, key, "GET")
         yield text.decode() if text else None
     else:
-        found = ask("SMEMBERS") if type == "set" else ask("LRANGE", "0", "-1")
+        found = _ask(client, key, "SMEMBERS") if type == "set" else _ask(client, key, "LRANGE", "0", "-1")
         yield [one.decode() for one in found]
+
+
+def _ask(client: Client, key: str, command: str, *words: str) -> Any:
+    with client.translating():
+        return connection_of(client).ask(key, command, key, *words)
 
 
 def _flat(fields: Mapping[bytes, bytes]) -> list[str]:

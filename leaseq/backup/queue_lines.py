@@ -20,7 +20,7 @@ from leaseq.engine import replies
 from leaseq.engine.client import Client, connection_of
 from leaseq.engine.commands import Clock, Commands
 from leaseq.engine.keys import QUEUES, SCHEMA, Keys
-from leaseq.errors import QueueNotFound
+from leaseq.errors import QueueNotFound, QueueUnreadable
 from leaseq.policy import FIELDS, Policy, to_server
 from leaseq.queue import Queue
 from leaseq.queue.inspection import COUNTERS
@@ -44,6 +44,8 @@ def write_queue(client: Client, name: str, writer: Writer, clock: Clock | None) 
                 writer.write(_item(item))
     except QueueNotFound:
         raise BackupFailed(f"the queue {name!r} was deleted during the backup: run it again") from None
+    except QueueUnreadable as error:
+        raise BackupFailed(f"the queue {name!r} can't be backed up: {error}") from error
 
 
 def _queue(policy: Policy, name: str, commands: Commands) -> Line:

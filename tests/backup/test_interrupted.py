@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import itertools
+import os
 import random
 from typing import Any
 
@@ -13,6 +14,7 @@ import leaseq
 from leaseq import NewItem, backup
 from leaseq.engine.commands import Commands
 from leaseq.engine.keys import RESTORING, Keys
+from leaseq.webapp.store.accounts import keys as keys_of_accounts
 from tests.backup.conftest import Made
 from tests.backup.test_round_trip import seen, stored, worked
 from tests.conftest import Clock, Server
@@ -158,3 +160,25 @@ def test_a_queue_that_is_deleted_meanwhile(
     with pytest.raises(backup.BackupFailed, match=f"{timed.name}.* was deleted during the backup"):
         backup.back_up(server.client, io.BytesIO())
     assert server.redis.exists(Keys(timed.name).ledger) == 0
+
+
+def test_a_queue_of_a_newer_version(server: Server, unreadable: leaseq.Queue) -> None:
+    with pytest.raises(backup.BackupFailed, match=f"{unreadable.name}.* can't be backed up: .*newer version"):
+        backup.back_up(server.client, io.BytesIO())
+
+
+def test_a_user_who_may_not_read_what_the_pages_keep(server: Server, made: Made) -> None:
+    """The tests' user is the library's."""
+    server.redis.lpush(keys_of_accounts.news("ann"), "{}")
+    with pytest.raises(leaseq.ServerRefused, match="no permissions"):
+        made()
+
+
+def test_a_stream_that_can_be_read_once(timed: leaseq.Queue, made: Made, other: leaseq.Client) -> None:
+    timed.enqueue({"n": 1})
+    content = made().getvalue()
+    reading, writing = os.pipe()
+    with os.fdopen(writing, "wb") as pipe:
+        pipe.write(content)
+    with os.fdopen(reading, "rb") as stream:
+        assert backup.restore(other, stream).items == 1

@@ -147,22 +147,22 @@ def test_all_of_a_queue_is_there_again(
 def test_a_held_lease_finishes_and_later_tokens_are_above(
     timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
 ) -> None:
-    timed.configure(holds=2, lease_seconds=600)
+    timed.configure(holds=2, lease_seconds=20_000)
     timed.enqueue_many(NewItem({}, id=f"{n}") for n in range(5))
     first, second = take(timed, "ann"), take(timed, "ann")
     file = made()
     after = take(timed, "bob")  # the other server works on
-    clock.tick(60)
+    clock.tick(7_200)
     backup.restore(other, file, clock=clock)
     there = leaseq.Queue(other, timed.name, clock=clock)
     assert there.mine("ann") == [first, second]
     assert not there.finish(first, {"a": 1}).late
     new = take(there, "cyd")
     assert new.id == after.id
-    assert new.token > after.token + 60_000_000
+    assert new.token > after.token + 7_200_000_000
     counters = there.stats().counters
     assert (counters["reserved"], counters["finished"], counters["enqueued"]) == (3, 1, 5)
-    clock.tick(541)
+    clock.tick(12_801)
     assert there.clear().returned == 1, "and what nobody finishes runs out"
     assert there.mine("ann") == []
 

@@ -130,6 +130,7 @@ STORED = (
     LeftOut(_BASE + "code-used:*", _SHORT),
     LeftOut(factor_offered("*"), _SHORT),
     LeftOut(PROBE, _SHORT),
+    LeftOut(_BASE + "done:*", "it counts for an hour"),
     LeftOut(slowed("*"), _SHORT),
     LeftOut(refused("*"), _SHORT),
     LeftOut(failures("*"), _SHORT),
