@@ -84,6 +84,22 @@ def test_a_restore_that_is_killed_goes_on(
     assert other.redis.exists(RESTORING) == 0
 
 
+def test_tokens_stay_above_those_of_a_deleted_queue(
+    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client, dies: Any
+) -> None:
+    there = leaseq.Queue(other, timed.name, clock=clock)
+    there.raise_tokens(2**51)
+    there.delete()
+    timed.enqueue({})
+    file = made()
+    dies(1)
+    with pytest.raises(Killed):
+        backup.restore(other, file, clock=clock)
+    file.seek(0)
+    backup.restore(other, file, clock=clock)
+    assert take(there, "ann").token == 2**51 + 1
+
+
 @pytest.mark.usefixtures("small_steps")
 def test_what_was_done_in_a_whole_queue_stays(
     server: Server, clock: Clock, made: Made, other: leaseq.Client, dies: Any

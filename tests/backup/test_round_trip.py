@@ -181,6 +181,21 @@ def test_a_draft_and_an_item_that_was_put_off(
     assert take(there, "ann").draft == {"half": 1}
 
 
+def test_an_item_of_several_answers_after_a_pause(
+    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
+) -> None:
+    timed.configure(answers=2)
+    timed.enqueue({}, id="one")
+    timed.finish(take(timed, "ann"), {"by": "ann"})
+    timed.pause("lunch")
+    backup.restore(other, made(), clock=clock)
+    there = leaseq.Queue(other, timed.name, clock=clock)
+    there.resume()
+    assert there.reserve("ann") is None
+    there.finish(take(there, "bob"), {"by": "bob"})
+    assert [answer.result["by"] for answer in there.get("one").answers] == ["ann", "bob"]
+
+
 def test_a_scheduled_item_comes_due(
     timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
 ) -> None:
