@@ -20,6 +20,7 @@ from leaseq.webapp.security.headers import with_policy
 from leaseq.webapp.serving.logging import REQUEST_ID
 from leaseq.webapp.serving.problem import Problem, body_of
 from leaseq.webapp.store.accounts.people import NoSuchPerson
+from leaseq.webapp.store.erasing import UnreadableQueues
 from leaseq.webapp.store.open_calls import TooManyOpen
 
 log = logging.getLogger(__name__)
@@ -50,6 +51,7 @@ _PLAIN: dict[type[leaseq.LeaseqError], tuple[int, str]] = {
     leaseq.PolicyChanged: (412, "policy-changed"),
     leaseq.QueueExists: (412, "queue-exists"),
     leaseq.QueueUnreadable: (503, "queue-unreadable"),
+    UnreadableQueues: (503, "queue-unreadable"),
 }
 """The status and code of the library's errors that have only a message."""
 

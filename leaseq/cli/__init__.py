@@ -35,6 +35,7 @@ COMMANDS = {
 
 # What the web parts plug in.
 PLUGGED = {
+    "person": "Export and erase the data of a person.",
     "serve": "Serve the pages and the REST API, using a server that runs elsewhere.",
     "token": "Create, list and revoke tokens for the REST API.",
     "up": "Run all of leaseq on this machine.",

@@ -81,6 +81,7 @@ PAGES = (
     "zrevrangebyscore",
     "watch",
     "unwatch",
+    "rename",
     "multi",
     "exec",
 )

@@ -9,7 +9,7 @@ from leaseq import validation
 from leaseq.engine import arguments, codec, replies
 from leaseq.errors import Invalid
 from leaseq.models import Item
-from leaseq.persons import SIGNS, Erased, PersonItem
+from leaseq.persons import SIGNS, Erased, PersonItem, Relation
 from leaseq.queue.base import Base
 
 _STEP = 20  # items of one call, about: a fraction of a millisecond of the server
@@ -65,7 +65,7 @@ class Erasing(Base):
 
 
 def _of_person(
-    item: Item, person: str, relation: str | None, is_assigned: bool, draft: bytes | None
+    item: Item, person: str, relation: Relation | None, is_assigned: bool, draft: bytes | None
 ) -> PersonItem:
     return PersonItem(
         item.id,

@@ -15,6 +15,7 @@ from leaseq.webhooks.deliveries import QUEUE, Deliveries, Delivery, Try
 from leaseq.webhooks.endpoints import Endpoint, EndpointNotFound, Endpoints, NewSecret
 from leaseq.webhooks.events import DEFAULT_TYPES, TYPES, emit
 from leaseq.webhooks.feeder import Feeder
+from leaseq.webhooks.persons import forget_person, tell_removed
 from leaseq.webhooks.runner import run
 
 __all__ = [
@@ -32,6 +33,8 @@ __all__ = [
     "NewSecret",
     "Try",
     "emit",
+    "forget_person",
     "networks",
     "run",
+    "tell_removed",
 ]

@@ -81,15 +81,15 @@ def naming(server: Any, name: str, person: str) -> set[str]:
     found = {
         key
         for key, content in everything(server, name).items()
-        if any(one in text for one in spellings for text in (key, *_texts(content)))
+        if any(one in text for one in spellings for text in (key, *texts(content)))
     }
     return {key.decode().partition("}:")[2] for key in found}
 
 
-def _texts(content: Any) -> Iterator[bytes]:
+def texts(content: Any) -> Iterator[bytes]:
     if isinstance(content, dict):
-        yield from (text for pair in content.items() for one in pair for text in _texts(one))
+        yield from (text for pair in content.items() for one in pair for text in texts(one))
     elif isinstance(content, list | tuple):
-        yield from (text for one in content for text in _texts(one))
+        yield from (text for one in content for text in texts(one))
     else:
         yield content if isinstance(content, bytes) else str(content).encode()

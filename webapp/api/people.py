@@ -13,6 +13,7 @@ from leaseq.webapp.api.models_in import EmptyRequest, PersonPath
 from leaseq.webapp.api.pagination import PageQuery, listed, page_of
 from leaseq.webapp.context import accounts, person
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.erasing import erase
 
 TAGS: list[Any] = [{"name": "people"}]
 
@@ -52,6 +53,19 @@ def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], i
         path.name, by=me, role=body.role, skills=body.skills, team=body.team, disabled=body.disabled
     )
     return Person.of(changed), 200
+
+
+@bp.delete("/people/<name:name>", tags=TAGS, responses={"204": None})
+@needs("admin")
+def delete_person(path: PersonPath) -> tuple[str, int]:
+    """Erase a person, or finish an erasure that was interrupted.
+
+    Their account goes with all that lets them sign in, leases that they hold end, their drafts go, and a
+    random name takes the place of theirs in items, threads and the managers' log. The journals keep the name
+    until they are trimmed.
+    """
+    erase(path.name)
+    return "", 204
 
 
 @bp.post("/people/<name:name>/password-link", tags=TAGS, responses={"201": PasswordLink})

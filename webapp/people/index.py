@@ -61,6 +61,7 @@ def _accounts(
 ) -> dict[str, Any]:
     """What only admins see and do."""
     return {
+        "erasures": accounts().erasures.all(),
         "invitations": accounts().invitations(),
         "days": DAYS,
         "most_days": MAX_DAYS,

@@ -28,6 +28,7 @@ WORDS = {
     "person.changed": _("changed a person"),
     "person.disabled": _("disabled a person"),
     "person.enabled": _("enabled a person"),
+    "person.erased": _("erased a person"),
     "invitation.made": _("invited somebody"),
     "invitation.revoked": _("revoked an invitation"),
     "invitation.used": _("joined by an invitation"),

@@ -85,6 +85,21 @@ class IdempotencyStore(Store):
         """Store the response. Never raises because of the server: the request has been processed."""
         self._quietly(lambda: self._keep(_base(person), scope, _write(answer)))
 
+    def of_person(self, person: str) -> list[float]:
+        """When each of a person's stored responses was given, in seconds since the epoch."""
+        with self._client.translating():
+            kept = self._redis.zrange(f"{_base(person)}kept", 0, -1, withscores=True)
+        return [at for _, at in kept]
+
+    def forget_person(self, person: str) -> None:
+        """Delete a person's stored responses."""
+        base = _base(person)
+        with self._client.translating():
+            while members := self._redis.zrange(f"{base}kept", 0, _BATCH - 1):
+                self._redis.delete(*(f"{base}answer:{one.decode().partition(' ')[0]}" for one in members))
+                self._redis.zrem(f"{base}kept", *members)
+            self._redis.delete(f"{base}bytes")
+
     def _keep(self, base: str, scope: str, record: bytes) -> None:
         kept, total, size = f"{base}kept", f"{base}bytes", len(record)
         pipe = self._redis.pipeline(transaction=True)

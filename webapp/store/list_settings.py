@@ -8,8 +8,9 @@ Hash, per queue: "columns" -> names (JSON list), "view NAME" -> query string.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, urlencode
 
 from leaseq import Invalid
 from leaseq.backup import StoredKeys
@@ -46,6 +47,20 @@ class ListsSettings(Store):
         """Delete the settings of a queue that is deleted."""
         self._client.ask(("UNLINK", _BASE + queue))
 
+    def of_person(self, person: str) -> Iterator[tuple[str, str, str]]:
+        """The queue, the name and the search of each saved view that searches for a person."""
+        for keys in self._keys_like(_BASE + "*"):
+            for queue in (key.removeprefix(_BASE) for key in keys):
+                for view, query in self.of(queue).views.items():
+                    if _renamed(query, person, "") != query:
+                        yield queue, view, query
+
+    def rename_person(self, person: str, to: str) -> None:
+        """Let the saved views that search for a person search for another name."""
+        for queue, view, query in list(self.of_person(person)):
+            with self._client.translating():
+                self._redis.hset(_BASE + queue, _VIEW + view, _renamed(query, person, to))
+
     def choose_columns(self, queue: str, columns: Sequence[str]) -> None:
         """Raises Invalid."""
         chosen = list(dict.fromkeys(name for name in columns if name))
@@ -71,3 +86,11 @@ class ListsSettings(Store):
     def remove_view(self, queue: str, name: str) -> None:
         with self._client.translating():
             self._redis.hdel(_BASE + queue, _VIEW + name)
+
+
+def _renamed(query: str, person: str, to: str) -> str:
+    """A search with another name where it has a person's; else as it is."""
+    values = parse_qsl(query, keep_blank_values=True)
+    if person not in (value for _, value in values):
+        return query
+    return urlencode([(name, to if value == person else value) for name, value in values])

@@ -59,11 +59,14 @@ class OpenCalls(Store):
 
     def begin(self, kind: Kind, person: str) -> OpenCall:
         """Count one more. Raises TooManyOpen where that is too many."""
-        key, id = f"{_BASE}{kind}:{person}", secrets.token_urlsafe(9)
+        key, id = _key(kind, person), secrets.token_urlsafe(9)
         if self._count(key, id) > MOST[kind]:
             self._end(key, id)
             raise TooManyOpen(kind)
         return OpenCall(lambda: self._count(key, id), lambda: self._end(key, id), self._clock)
+
+    def forget_person(self, person: str) -> None:
+        self._client.ask(*(("UNLINK", _key(kind, person)) for kind in MOST))
 
     @contextmanager
     def one(self, kind: Kind, person: str) -> Iterator[None]:
@@ -87,3 +90,7 @@ class OpenCalls(Store):
     def _end(self, key: str, id: str) -> None:
         with suppress(LeaseqError), self._client.translating():  # it ceases to count by itself
             self._redis.zrem(key, id)
+
+
+def _key(kind: Kind, person: str) -> str:
+    return "leaseq:{@open}:" + f"{kind}:{person}"

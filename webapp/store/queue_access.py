@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -41,6 +41,11 @@ class Group:
             or (person.team != "" and person.team in self.teams)
             or not set(self.skills).isdisjoint(person.skills)
         )
+
+    def without(self, person: str, to: str) -> Group:
+        """The group without a person; with another name in their place where nobody else is in it."""
+        left = replace(self, people=tuple(one for one in self.people if one != person))
+        return left or replace(self, people=(to,))
 
     def __bool__(self) -> bool:
         return bool(self.people or self.skills or self.teams)
@@ -97,17 +102,42 @@ class QueueAccess(Store):
         self._client.ask(("HDEL", _KEY, queue))
         self._until = 0.0
 
+    def of_person(self, person: str) -> dict[str, list[str]]:
+        """What each queue names a person for: to work on it, to manage it."""
+        named = {
+            queue.decode(): [
+                kind for kind, group in _groups(_loaded(raw)) if group and person in group.people
+            ]
+            for queue, raw in self._read().items()
+        }
+        return {queue: kinds for queue, kinds in named.items() if kinds}
+
+    def rename_person(self, person: str, to: str) -> None:
+        """Take a person out of all groups. Where a group has nobody else, the other name stays in it: without
+        any it would be no rule."""
+        self._until = 0.0
+        for queue in self.of_person(person):
+            groups = {kind: group and group.without(person, to) for kind, group in _groups(self.of(queue))}
+            self._write(queue, Access(**groups))
+
     def set(self, queue: str, access: Access) -> None:
         """Set a queue's access. Raises Invalid."""
         for name, group in (("work", access.work), ("manage", access.manage)):
             if group is not None:
                 _check(name, group)
+        self._write(queue, access)
+
+    def _write(self, queue: str, access: Access) -> None:
         with self._client.translating():
             if access == Access():
                 self._redis.hdel(_KEY, queue)
             else:
                 self._redis.hset(_KEY, queue, json.dumps(asdict(access), ensure_ascii=False))
         self._until = 0.0
+
+
+def _groups(access: Access) -> tuple[tuple[str, Group | None], ...]:
+    return (("work", access.work), ("manage", access.manage))
 
 
 @lru_cache(maxsize=10_000)

@@ -111,6 +111,14 @@ class Simulations(Store):
             *(json.loads(record.get("leases", "null")) or ()),
         )
 
+    def rename_person(self, person: str, to: str) -> None:
+        """Put another name in the place of a person's who started a run."""
+        for keys in self._keys_like(_key("*")):
+            makers = self._client.ask(*(("HGET", key, "by") for key in keys))
+            for key, by in zip(keys, makers, strict=True):
+                if by == person.encode():
+                    self._client.ask(("HSET", key, "by", to))
+
     def forget_queue(self, queue: str) -> None:
         """Delete the run of a queue that is deleted. One that goes on ends."""
         self._client.ask(("UNLINK", _running_key(queue)), ("UNLINK", _key(queue)))

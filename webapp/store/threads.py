@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple, TypeAlias
@@ -29,6 +30,7 @@ _BASE = "leaseq:{@threads}:"
 _NEWS = _BASE + "news"
 _NEWS_KEPT = 1_000
 _ASKED_KEPT = 50
+_AT_ONCE = 50  # threads of one read
 STORED = (
     StoredKeys(_BASE + "item:*", "hash"),
     StoredKeys(_BASE + "unanswered:*", "zset"),
@@ -125,6 +127,36 @@ class Threads(Store):
             entries = self._redis.xrange(_NEWS)
         if told := [at for at, fields in entries if fields[b"queue"] == queue.encode()]:
             self._client.ask(("XDEL", _NEWS, *told))
+
+    def of_person(self, person: str) -> Iterator[tuple[str, str, Message]]:
+        """The queue, the item and each message that a person wrote."""
+        for keys in self._keys_like(_item("*", "*")):
+            for key, values in self._some(keys):
+                queue, _, id = key.removeprefix(_item("", "")[:-1]).partition(":")
+                yield from ((queue, id, one) for one in map(_read, values.values()) if one.person == person)
+
+    def rename_person(self, person: str, to: str) -> None:
+        """Put another name in the place of a person's. What they wrote stays."""
+        for keys in self._keys_like(_item("*", "*")):
+            for key, values in self._some(keys):
+                for message, value in values.items():
+                    record = _Record(*json.loads(value))
+                    if record.person == person:
+                        other = json.dumps(record._replace(person=to), ensure_ascii=False)
+                        self._client.ask(("HSET", key, message, other))
+        self._client.ask(("UNLINK", _asked(person)))
+
+    def _some(self, keys: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
+        """The messages of each thread, by their ids."""
+        for start in range(0, len(keys), _AT_ONCE):
+            some = keys[start : start + _AT_ONCE]
+            with self._client.translating():
+                pipe = self._redis.pipeline(transaction=False)
+                for key in some:
+                    pipe.hgetall(key)
+                threads = pipe.execute()
+            for key, values in zip(some, threads, strict=True):
+                yield key, {message.decode(): value for message, value in values.items()}
 
     def unanswered(self, queue: str, limit: int) -> list[Question]:
         """The questions that no manager answered, the oldest first."""

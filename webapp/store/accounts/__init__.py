@@ -5,6 +5,7 @@ They live in the same server as the queues, under keys of their own, which only 
 
 from leaseq.webapp.store.accounts.accounts import Accounts
 from leaseq.webapp.store.accounts.callers import Caller
+from leaseq.webapp.store.accounts.erasures import Erasure
 from leaseq.webapp.store.accounts.log import LogEntry, LogPage
 from leaseq.webapp.store.accounts.model import (
     REACH,
@@ -30,6 +31,7 @@ __all__ = [
     "Accounts",
     "ApiToken",
     "Caller",
+    "Erasure",
     "Invitation",
     "LogEntry",
     "LogPage",

@@ -9,6 +9,7 @@ from typing import Any
 from leaseq import Invalid, Lease, validation
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.callers import Caller
+from leaseq.webapp.store.accounts.erasures import Erasure
 from leaseq.webapp.store.accounts.leases import Held, held_by, held_by_each, take_back
 from leaseq.webapp.store.accounts.model import (
     WHOLE,
@@ -101,6 +102,29 @@ class Accounts(ProviderSignIn):
         if disabled:
             take_back(self._client, name, by=by)  # guard: disabled-gives-back
         return person
+
+    def begin_erasure(self, name: str, *, by: str) -> Erasure:
+        """Delete a person's account with all that lets them in, or find their erasure that goes on. From now
+        on nobody can have the name until `finish_erasure`. There need be no account of this name."""
+        record = self._people.find(name)
+        name = record.name if record else validation.person_name(name, "name")
+        begun = self._people.erase(name, self.erasures.new(name, by))
+        self._tokens.revoke_all(name)
+        self.traces.end_sign_in(name)
+        return begun
+
+    def finish_erasure(self, begun: Erasure) -> None:
+        """Put the pseudonym into the log, delete what is left of the person in the accounts, and free the
+        name."""
+        name, to = begun.name, begun.pseudonym
+        self._tokens.revoke_all(name)  # that somebody made in the very moment in which it began
+        self.traces.end_sign_in(name)
+        self.traces.delete_figures(name)
+        self.traces.rename_in_news(name, to)
+        self.traces.delete_sign_ins(name)
+        self.log.add(to if begun.by == name else begun.by, "person.erased", to)
+        self.traces.rename_in_log(name, to)
+        self.erasures.finish(name)
 
     def held_by(self, name: str) -> list[Lease]:
         """The leases of a person in all queues."""

@@ -6,6 +6,7 @@ from leaseq import Client
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.attempts import Attempts
 from leaseq.webapp.store.accounts.callers import Callers
+from leaseq.webapp.store.accounts.erasures import Erasures
 from leaseq.webapp.store.accounts.factors import Factors
 from leaseq.webapp.store.accounts.invitations import Invitations
 from leaseq.webapp.store.accounts.links import Links
@@ -15,6 +16,7 @@ from leaseq.webapp.store.accounts.people import People
 from leaseq.webapp.store.accounts.sessions import SESSION_SECONDS, Sessions
 from leaseq.webapp.store.accounts.sign_ins import SignIns
 from leaseq.webapp.store.accounts.tokens import Tokens
+from leaseq.webapp.store.accounts.traces import Traces
 from leaseq.webapp.store.base import Store
 
 PROBE_SECONDS = 60
@@ -36,10 +38,12 @@ class Base(Store):
         self._invitations = Invitations(client)
         self._links = Links(client)
         self.attempts = Attempts(client)
+        self.erasures = Erasures(client)
         self.factors = Factors(client)
         self.log = Log(client)
         self.sign_ins = SignIns(client, self._people, self.log)
         self.sessions = Sessions(client, session_seconds)
+        self.traces = Traces(client)
 
     def check_writes(self) -> None:
         """Return where the server takes a write; else raise ServerUnavailable or ServerRefused. A server

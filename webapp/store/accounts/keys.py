@@ -13,6 +13,7 @@ TOKENS = _BASE + "tokens"  # hash: SHA-256 of a token -> record (JSON)
 TOKENS_USED = _BASE + "tokens-used"  # hash: SHA-256 of a token -> when it was last used, in seconds
 SETUP = _BASE + "setup"  # string: SHA-256 of the set-up token, gone after a day
 LOG = _BASE + "log"  # stream: who changed what
+LOG_COPIES = _BASE + "log-copies"  # string: how often a copy took the log's place, to erase a person
 SIGN_INS = (
     _BASE + "sign-ins"
 )  # stream: sign-ins that were done, failed or refused; not in LOG, which they would flood
@@ -22,6 +23,12 @@ FACTORS = _BASE + "factors"  # hash: name -> the second factor (JSON)
 INVITATIONS = _BASE + "invitations"  # hash: SHA-256 of its token -> an open invitation (JSON)
 PROBE = _BASE + "probe"  # string: written to see whether the server takes writes, gone after a minute
 SUBJECTS = _BASE + "subjects"  # hash: name -> SHA-256 of who they are at the identity provider
+ERASING = _BASE + "erasing"  # hash: name -> an erasure that is not finished (JSON)
+
+
+def log_copy(of: str) -> str:
+    """Stream: the log with a person erased, until it takes the log's place."""
+    return f"{_BASE}log-copy:{of}"
 
 
 def link(digest: str) -> str:

@@ -47,14 +47,19 @@ class Log(Store):
     """The managers' log; entries are read latest first. Events of people are sent by webhooks, too."""
 
     def write(self, by: str, what: str, about: str, detail: str = "") -> None:
+        cut = self.add(by, what, about, detail)
+        type = f"{_PERSON}joined" if what == "invitation.used" else what
+        if type.startswith(_PERSON):
+            webhooks.emit(self._client, type, {"name": about, "by": by, "detail": cut})
+
+    def add(self, by: str, what: str, about: str, detail: str = "") -> str:
+        """Write an entry, of which no webhook tells. Returns the detail as it is kept."""
         cut = detail if len(detail) <= MAX_DETAIL else detail[: MAX_DETAIL - 1] + "…"
         entry = {"by": by, "what": what, "about": about, "detail": cut}
         with self._client.translating():
             stream = keys.SIGN_INS if what in _SIGN_INS else keys.LOG  # guard: sign-ins-apart
             self._redis.xadd(stream, entry, maxlen=LOG_LENGTH, approximate=True)
-        type = f"{_PERSON}joined" if what == "invitation.used" else what
-        if type.startswith(_PERSON):
-            webhooks.emit(self._client, type, {"name": about, "by": by, "detail": cut})
+        return cut
 
     def latest(self, limit: int = 50) -> tuple[LogEntry, ...]:
         return self.page(limit=limit).entries

@@ -12,6 +12,7 @@ from typing import Any
 from leaseq import Invalid, LeaseqError, ServerRefused
 from leaseq.names import same_look
 from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.erasures import Erasure, loaded
 from leaseq.webapp.store.accounts.model import Person, Role
 from leaseq.webapp.store.base import Store
 
@@ -133,19 +134,40 @@ class People(Store):
                 raise NoSuchPerson(name)
             after = replace(people[name], version=people[name].version + end_sessions, **changes)
             if _administers(people[name]) and not any(map(_administers, (people | {name: after}).values())):
-                raise Invalid(
-                    "disabled" if after.disabled else "role",
-                    "at least one admin who can sign in",
-                    f"{name!r} is the only admin who can sign in: make somebody else admin first",
-                )
+                raise _only_admin("disabled" if after.disabled else "role", name)
             return after
 
         return self.write(changed)
+
+    def erase(self, name: str, new: Erasure) -> Erasure:
+        """Delete a record, and begin an erasure, or find one that goes on, in one transaction. Refused where
+        no admin would be left."""
+
+        def transaction(pipe: Any) -> Erasure:
+            raw = pipe.hget(keys.ERASING, name)
+            people = {one.name: one for one in map(Record.loaded, pipe.hvals(keys.PEOPLE))}
+            record = people.pop(name, None)
+            if record and _administers(record) and not has_admin(list(people.values())):
+                raise _only_admin("name", name)
+            begun = loaded(raw) if raw else new
+            pipe.multi()
+            pipe.hset(keys.ERASING, name, begun.dumped())
+            pipe.hdel(keys.PEOPLE, name)
+            return begun
+
+        with self._client.translating():
+            begun: Erasure = self._redis.transaction(
+                transaction, keys.PEOPLE, keys.ERASING, value_from_callable=True
+            )
+        self.changes += 1
+        return begun
 
     def rehash(self, name: str, known: str, renewed: str) -> None:
         """Store the hash of the same password at another cost, unless the password was changed meanwhile."""
 
         def rehashed(people: dict[str, Record]) -> Record:
+            if name not in people:  # erased meanwhile
+                raise NoSuchPerson(name)
             now = people[name]
             return replace(now, password=renewed) if now.password == known else now
 
@@ -169,7 +191,14 @@ class People(Store):
             if spend is not None and check is not None:
                 check(pipe.get(spend))  # guard: invitation-second
             records = map(Record.loaded, pipe.hvals(keys.PEOPLE))
-            record = make({one.name: one for one in records})
+            people = {one.name: one for one in records}
+            record = make(people)
+            if record.name not in people and pipe.hexists(keys.ERASING, record.name):
+                raise Invalid(
+                    "name",
+                    "a name whose erasure is finished",
+                    f"a person named {record.name!r} is being erased: finish that first",
+                )
             pipe.multi()
             pipe.hset(keys.PEOPLE, record.name, record.dumped())  # guard: invitation-spent
             if spend is not None:
@@ -183,6 +212,14 @@ class People(Store):
             written: Record = self._redis.transaction(transaction, *watched_keys, value_from_callable=True)
         self.changes += 1
         return written
+
+
+def _only_admin(field: str, name: str) -> Invalid:
+    return Invalid(
+        field,
+        "at least one admin who can sign in",
+        f"{name!r} is the only admin who can sign in: make somebody else admin first",
+    )
 
 
 def _administers(record: Record) -> bool:

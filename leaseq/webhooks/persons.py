@@ -1,0 +1,43 @@
+"""What the webhooks have of one person."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+from leaseq.engine.client import Client
+from leaseq.engine.keys import WEBHOOK_EVENTS, WEBHOOKS
+from leaseq.webhooks.bodies import body, delivery_id
+from leaseq.webhooks.deliveries import Deliveries
+from leaseq.webhooks.endpoints import Endpoints
+from leaseq.webhooks.events import emitted
+
+_REMOVED = "person.removed"
+
+
+def tell_removed(client: Client, name: str, *, by: str, request_id: str) -> None:
+    """Send ``person.removed`` to the endpoints that ask for it, so that receivers forget the person, too. The
+    name is in these deliveries only. Repeated with the same id it is sent once."""
+    now = datetime.now(UTC)
+    receivers = [one for one in Endpoints(client).all() if one.wants(_REMOVED, None, now)]
+    if receivers:
+        made = body(_REMOVED, now, {"name": name, "by": by, "detail": ""})
+        deliveries = Deliveries(client)
+        deliveries.make_queue()
+        deliveries.add((delivery_id(one.id, _REMOVED, request_id), one.id, made) for one in receivers)
+
+
+def forget_person(client: Client, name: str, to: str) -> None:
+    """Delete the events of the stream that tell of a person, sent or not, and put another name in their place
+    where they added an endpoint. Deliveries that were made before keep the name."""
+    after = ""
+    while events := emitted(client, after):
+        after = events[-1].id
+        if told := [one.id for one in events if name in (one.data.get("name"), one.data.get("by"))]:
+            client.ask(("XDEL", WEBHOOK_EVENTS, *told))
+    for endpoint in Endpoints(client).all():
+        if endpoint.created_by == name:
+            (text,) = client.ask(("HGET", WEBHOOKS, endpoint.id))
+            if text is not None:
+                definition = {**json.loads(text), "created_by": to}
+                client.ask(("HSET", WEBHOOKS, endpoint.id, json.dumps(definition)))

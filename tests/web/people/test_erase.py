@@ -1,0 +1,195 @@
+"""A person is erased by their page, once the name is typed, and by REST; the command line is beside them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+import leaseq
+from leaseq.cli import main
+from leaseq.webapp.store import erasing
+from leaseq.webapp.store.accounts import Accounts
+from tests.support.taking import take
+from tests.web.api_calls import problem
+from tests.web.conftest import Browser, Caller
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture(autouse=True)
+def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other process is there whose caches have to grow old."""
+    monkeypatch.setattr(erasing, "SETTLE_SECONDS", 0)
+
+
+@pytest.fixture
+def ann(accounts: Accounts, new_name: Callable[[str], str], queue: leaseq.Queue) -> str:
+    """Somebody who answered an item and holds another one."""
+    name = accounts.add(new_name("ann/ä"), by="test").name
+    accounts.create_token(name, "a program", by="test")
+    queue.enqueue_many([{"n": 1}, {"n": 2}])
+    queue.finish(take(queue, name), {"v": 1})
+    take(queue, name)
+    return name
+
+
+@pytest.fixture
+def chief(visitor: Callable[[str], Browser]) -> Browser:
+    return visitor("admin")
+
+
+@pytest.fixture
+def run(server: Any) -> Run:
+    return lambda *words, input=None: CliRunner().invoke(main, [*words, "--redis", server.url], input=input)
+
+
+def is_erased(queue: leaseq.Queue, accounts: Accounts, name: str) -> bool:
+    (answer,) = queue.answers()
+    assert queue.mine(name) == [] or answer.person == name
+    return accounts.find(name) is None and bool(re.fullmatch("erased-[0-9a-f]{12}", answer.person))
+
+
+def test_the_page_says_what_goes_and_asks_for_the_name(
+    chief: Browser, ann: str, queue: leaseq.Queue, accounts: Accounts
+) -> None:
+    boss, path = chief, f"/people/{ann}/erase"
+    assert f'href="{path.replace("ä", "%C3%A4")}"' in boss.get(f"/people/{ann}").text
+    page = boss.get(path).text
+    for said in (
+        "and 1 API token",
+        "on 1 item, which goes",
+        f"name, {ann}, to erase",
+        f"{queue.name} goes back to",
+    ):
+        assert said in page
+    for name in ("", ann.upper(), boss.name):
+        refused = boss.post(path, {"name": name})
+        assert refused.status_code == 400
+        assert 'aria-invalid="true"' in refused.text
+    assert not is_erased(queue, accounts, ann)
+    done = boss.post(path, {"name": f" {ann} "})
+    assert (done.status_code, is_erased(queue, accounts, ann)) == (200, True)
+    (answer,) = queue.answers()
+    for said in (f"{ann} is erased.", "2 items were changed", "1 lease ended", answer.person):
+        assert said in done.text
+    assert boss.get(path).status_code == 404
+    line = accounts.log.page(limit=1, kind="person").entries[0]
+    assert (line.by, line.what, line.about) == (boss.name, "person.erased", answer.person)
+
+
+def test_what_was_interrupted_is_finished_on_the_list(
+    chief: Browser, ann: str, queue: leaseq.Queue, accounts: Accounts
+) -> None:
+    accounts.begin_erasure(ann, by="test")
+    assert f"The erasure of {ann} was interrupted." in chief.get("/people").text
+    path = f"/people/{ann}/erase"
+    assert "This erasure was interrupted." in chief.get(path).text
+    refused = chief.post("/people", {"name": ann})
+    assert chief.post(path, {"name": ann}).status_code == 200
+    assert is_erased(queue, accounts, ann)
+    assert "was interrupted" not in chief.get("/people").text
+    assert refused.status_code in (200, 400)
+
+
+@pytest.mark.parametrize("role", ["worker", "manager"])
+def test_only_admins_do_it(
+    visitor: Callable[[str], Browser],
+    caller: Callable[[str], Caller],
+    ann: str,
+    accounts: Accounts,
+    role: str,
+) -> None:
+    someone = visitor(role)
+    for answer in (someone.get(f"/people/{ann}/erase"), someone.post(f"/people/{ann}/erase", {"name": ann})):
+        assert answer.status_code == 403
+    problem(caller(role)("DELETE", f"/people/{ann}"), 403, "forbidden")
+    assert accounts.find(ann)
+
+
+def test_over_rest(admin: Caller, ann: str, queue: leaseq.Queue, accounts: Accounts) -> None:
+    assert admin("DELETE", f"/people/{ann}").status_code == 204
+    assert is_erased(queue, accounts, ann)
+    problem(admin("DELETE", f"/people/{ann}"), 404, "not-found")
+    problem(admin("DELETE", "/people/" + "x" * 65), 404, "not-found")
+    assert admin("PUT", f"/people/{ann}", json={}).status_code == 201
+
+
+def test_over_rest_what_was_interrupted(
+    admin: Caller, ann: str, queue: leaseq.Queue, accounts: Accounts
+) -> None:
+    accounts.begin_erasure(ann, by="test")
+    problem(admin("GET", f"/people/{ann}"), 404, "not-found")
+    refused = admin("PUT", f"/people/{ann}", json={})
+    problem(refused, 400, "invalid")
+    assert refused.json["field"] == "name"
+    assert admin("DELETE", f"/people/{ann}").status_code == 204
+    assert is_erased(queue, accounts, ann)
+
+
+def test_a_queue_of_another_version_is_said(
+    admin: Caller, chief: Browser, ann: str, unreadable: leaseq.Queue
+) -> None:
+    problem(admin("DELETE", f"/people/{ann}"), 503, "queue-unreadable")
+    page = chief.post(f"/people/{ann}/erase", {"name": ann})
+    assert page.status_code == 503
+    assert f"another version of leaseq wrote {unreadable.name}" in page.text
+
+
+def test_from_the_command_line(run: Run, ann: str, queue: leaseq.Queue, accounts: Accounts) -> None:
+    unasked = run("person", "erase", ann)
+    assert unasked.exit_code == 2
+    assert "1 leases that they hold, and their drafts." in unasked.stderr
+    assert f"takes the place of theirs in 2 items of '{queue.name}'" in unasked.stderr
+    assert "Add --yes" in unasked.stderr
+    assert not is_erased(queue, accounts, ann)
+    done = run("person", "erase", ann, "--yes", "--json")
+    assert is_erased(queue, accounts, ann)
+    told = json.loads(done.stdout)
+    (answer,) = queue.answers()
+    assert (told["pseudonym"], told["items"], told["leases"]) == (answer.person, 2, 1)
+    (there,) = [one for one in told["queues"] if one["queue"] == queue.name]
+    assert there["journal_since"].startswith("20")
+    for nobody in (ann, "x" * 65):
+        refused = run("person", "erase", nobody, "--yes")
+        assert (refused.exit_code, refused.stdout) == (2 if len(nobody) > 64 else 1, "")
+
+
+def test_the_command_line_finishes_what_was_interrupted(
+    run: Run, ann: str, queue: leaseq.Queue, accounts: Accounts
+) -> None:
+    accounts.begin_erasure(ann, by="test")
+    done = run("person", "erase", ann)
+    assert done.exit_code == 0
+    assert f"'{ann}' is erased: 1 leases ended, 2 items changed" in done.stdout
+    assert f"  {queue.name}  20" in done.stdout
+    assert is_erased(queue, accounts, ann)
+
+
+def test_one_without_an_account_from_the_command_line(run: Run, queue: leaseq.Queue) -> None:
+    queue.enqueue({})
+    queue.finish(take(queue, "a program"), 1)
+    erased = run("person", "erase", "a program", "--yes")
+    assert (erased.exit_code, "no account; 0 leases" in erased.stderr) == (0, True)
+    (answer,) = queue.answers()
+    assert answer.person.startswith("erased-")
+
+
+def test_export_from_the_command_line(run: Run, ann: str, tmp_path: Path) -> None:
+    shown = run("person", "export", ann)
+    document = json.loads(shown.stdout)
+    assert (document["name"], document["account"]["role"], len(document["items"])) == (ann, "worker", 2)
+    file = tmp_path / "ann.json"
+    assert run("person", "export", ann, "--to", str(file)).stdout == ""
+    assert json.loads(file.read_text())["items"] == document["items"]
+    assert file.stat().st_mode & 0o077 == 0
+    unknown = run("person", "export", "nobody")
+    assert json.loads(unknown.stdout)["account"] is None
+    assert "there is no account 'nobody'" in unknown.stderr
+    assert run("person", "export", "x" * 65).exit_code == 2
+    assert run("person", "export", ann, "--to", str(tmp_path / "no" / "file")).exit_code == 1

@@ -1,0 +1,115 @@
+"""``leaseq person``: what is kept of a person, exported and erased."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from leaseq.cli.common import CommandFailed, confirm, connected, emit_json, json_option, yes_option
+from leaseq.webapp.commands.common import BY, accounts_of
+
+if TYPE_CHECKING:
+    from leaseq import Client
+    from leaseq.webapp.store.erasing import ErasedPerson
+
+
+@click.group()
+def person() -> None:
+    """Export and erase the data of a person."""
+
+
+@person.command(epilog="Example: leaseq person export bob --to bob.json")
+@click.argument("name")
+@click.option(
+    "--to", "path", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file instead."
+)
+@connected
+def export(client: Client, name: str, path: Path | None) -> None:
+    """Write what is kept of the person NAME to standard output, as one JSON document.
+
+    It has the account, tokens and invitations without their secrets, the log's entries,
+    figures, messages, and of each item what they had, answered or typed. The events of
+    the queues' journals are not in it; it says since when each journal goes back.
+    """
+    from leaseq.webapp.store.person_export import person_document
+
+    accounts = accounts_of(client)
+    if accounts.find(name) is None:
+        click.echo(f"there is no account {name!r}: this is what is kept of the name", err=True)
+    with _output(path) as file:
+        for piece in person_document(client, accounts, name):
+            click.echo(piece, nl=False, file=file)
+
+
+def _output(path: Path | None) -> nullcontext[IO[str] | None] | IO[str]:
+    """The file, which nobody else may read; None for standard output."""
+    if path is None:
+        return nullcontext(None)
+    opener = lambda file, flags: os.open(file, flags, 0o600)  # noqa: E731
+    return open(path, "w", encoding="utf-8", opener=opener)
+
+
+@person.command(epilog="Example: leaseq person erase bob")
+@click.argument("name")
+@yes_option
+@json_option
+@connected
+def erase(client: Client, name: str, yes: bool, as_json: bool) -> None:
+    """Erase the person NAME. Says what that is, and asks first, on a terminal.
+
+    The account goes with all that lets them sign in. Leases that they hold end, their
+    drafts go, and a random name takes the place of theirs in items, threads and the
+    managers' log, so that answers and counts stay right. An erasure that was
+    interrupted is finished by the same command.
+    """
+    from leaseq.webapp.store.erasing import erase_person
+
+    accounts = accounts_of(client)
+    begun = accounts.erasures.find(name)
+    if begun is None:
+        known = accounts.find(name)
+        name = known.name if known else name
+        click.echo(_planned(client, name, known is not None), err=True)
+        confirm(yes, f"Erase {name!r}?")
+    done = erase_person(client, accounts, name, by=BY)
+    if as_json:
+        emit_json({**asdict(done), "items": done.items, "leases": done.leases})
+    else:
+        _say(done)
+
+
+def _planned(client: Client, name: str, has_account: bool) -> str:
+    from leaseq import Queue, read_queues
+
+    def look(queue: Queue) -> tuple[int, int]:
+        return sum(1 for _ in queue.person_items(name)), len(queue.mine(name))
+
+    found, _ = read_queues(client, look)
+    named = {queue: count for queue, (count, _) in found.items() if count}
+    held = sum(count for _, count in found.values())
+    if not has_account and not named:
+        raise CommandFailed(f"there is no account {name!r}, and no item that names them: nothing is erased")
+    account = "the account, with all that lets them sign in" if has_account else "no account"
+    where = ", ".join(f"{count:,} items of {queue!r}" for queue, count in named.items()) or "no item"
+    return (
+        f"{account}; {held:,} leases that they hold, and their drafts. Another name takes the place of "
+        f"theirs in {where}, in threads and in the managers' log. What they wrote in answers and notes "
+        "stays, and so do copies in SQL databases and at receivers of webhooks."
+    )
+
+
+def _say(done: ErasedPerson) -> None:
+    click.echo(f"{done.name!r} is erased: {done.leases:,} leases ended, {done.items:,} items changed")
+    click.echo(f"the name in their place is {done.pseudonym}; it is written down nowhere else")
+    kept = [one for one in done.queues if one.journal_since]
+    if kept:
+        click.echo(
+            "journals keep the name until they are trimmed (docs: The data of a person); they go back to:"
+        )
+    for one in kept:
+        click.echo(f"  {one.queue}  {one.journal_since:%Y-%m-%d %H:%M} UTC")

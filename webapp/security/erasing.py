@@ -1,0 +1,17 @@
+"""Erases a person, for the page and REST alike."""
+
+from __future__ import annotations
+
+from leaseq.webapp.context import accounts, person, state
+from leaseq.webapp.store.accounts.people import NoSuchPerson
+from leaseq.webapp.store.erasing import ErasedPerson, erase_person
+
+
+def erase(name: str) -> ErasedPerson:
+    """Erase a person who has an account, or finish an erasure. Raises NoSuchPerson where there is neither,
+    and what `erase_person` raises."""
+    known = accounts().find(name)
+    if known is None and accounts().erasures.find(name) is None:
+        raise NoSuchPerson(name)
+    state().activity.flush()  # what this process has yet to write of them
+    return erase_person(state().client, accounts(), known.name if known else name, by=person().name)

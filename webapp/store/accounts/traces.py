@@ -1,0 +1,170 @@
+"""What the accounts' keys have of one person beside their record: it is deleted, or gets another name."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.base import Store
+
+DAYS = 402
+"""A day's figures are kept for 400 days, of whatever time zone."""
+_CODES = 12  # half minutes for which a code that was used is remembered, and some more
+_BATCH = 100
+
+
+def redacted(text: str, name: str, to: str) -> str:
+    """A text with another name in the place of each that stands by itself in it."""
+    return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", lambda _: to, text)
+
+
+class Traces(Store):
+    """Every call may be repeated, and takes bounded steps."""
+
+    def end_sign_in(self, name: str) -> None:
+        """Delete what let a person in, who has no record any more: sessions, factor, links and invitations,
+        also those that they made for others."""
+        now = int(time.time()) // 30
+        codes = [keys.code_used(name, step) for step in range(now - _CODES, now + _CODES)]
+        own = [keys.recovery(name), keys.factor_offered(name), keys.tie_allowed(name), *codes]
+        hashes = (keys.FACTORS, keys.SUBJECTS, keys.FAILED, keys.SIGNED_IN)
+        self._client.ask(*(("HDEL", key, name) for key in hashes), *(("UNLINK", key) for key in own))
+        self._delete_strings(keys.session("*"), lambda raw: raw.decode().partition(" ")[2] == name)
+        for pattern in (keys.link("*"), keys.tie_allowed("*")):
+            self._delete_strings(pattern, lambda raw: _is_of(name, raw))
+        (stored,) = self._client.ask(("HVALS", keys.INVITATIONS))
+        if any(_is_of(name, raw) for raw in stored):
+            self._delete_invitations(name)
+
+    def of_person(self, name: str) -> dict[str, Any]:
+        """How often a person's sign-in failed since their last one, when each session was last seen, and the
+        notices for the next."""
+        (failed, notices) = self._client.ask(("HGET", keys.FAILED, name), ("LRANGE", keys.news(name), 0, -1))
+        seen: list[datetime] = []
+        for names in self._keys_like(keys.session("*")):
+            for raw in self._client.ask(*(("GET", key) for key in names)):
+                at, _, whose = (raw or b"").decode().partition(" ")
+                seen += [datetime.fromtimestamp(int(at), UTC)] if whose == name else []
+        return {
+            "failed": int(failed or 0),
+            "sessions_seen_at": seen,
+            "notices": [json.loads(one) for one in notices],
+        }
+
+    def delete_figures(self, name: str) -> None:
+        """Delete their figures of each day, and their latest items."""
+        today = datetime.now(UTC).date() + timedelta(days=1)
+        dates = [(today - timedelta(days=back)).isoformat() for back in range(DAYS)]
+        for start in range(0, DAYS, _BATCH):
+            some = dates[start : start + _BATCH]
+            self._client.ask(*(("UNLINK", keys.day_of(date, name)) for date in some))
+            self._client.ask(*(("SREM", keys.who_worked(date), name) for date in some))
+        self._client.ask(("UNLINK", keys.recent(name)))
+
+    def rename_in_news(self, name: str, to: str) -> None:
+        """Delete a person's notices, and put another name into those of others that tell of them."""
+        self._client.ask(("UNLINK", keys.news(name)))
+        for lists in self._keys_like(keys.news("*")):
+            for key in lists:
+                with self._client.translating():
+                    self._redis.transaction(lambda pipe, key=key: _rename(pipe, key, name, to), key)
+
+    def delete_sign_ins(self, name: str) -> None:
+        """Delete the entries about their sign-ins, which have addresses."""
+        for entries in self._entries(keys.SIGN_INS):
+            told = [id for id, one in entries if name.encode() in (one[b"about"], one[b"by"])]
+            if told:
+                self._client.ask(("XDEL", keys.SIGN_INS, *told))
+
+    def rename_in_log(self, name: str, to: str) -> None:
+        """Put another name into the managers' log. An entry can't be changed, so a copy takes its place,
+        with the same ids; where another erasure did that meanwhile, it is made once more."""
+        while any(_names(name, one) for entries in self._entries(keys.LOG) for _, one in entries):
+            with self._client.translating():
+                made = self._redis.get(keys.LOG_COPIES)
+                copy, last = keys.log_copy(to), b"-"
+                self._redis.unlink(copy)
+                for entries in self._entries(keys.LOG):
+                    pipe = self._redis.pipeline(transaction=False)
+                    for id, one in entries:
+                        pipe.xadd(copy, _renamed(one, name, to), id=id)
+                    pipe.execute()
+                    last = b"(" + entries[-1][0]
+                self._redis.transaction(
+                    lambda pipe, made=made, copy=copy, last=last: _swap(pipe, made, copy, last, name, to),
+                    keys.LOG,
+                    keys.LOG_COPIES,
+                )
+
+    def _entries(self, stream: str) -> Iterator[list[tuple[bytes, dict[bytes, bytes]]]]:
+        """A stream, the oldest entries first, some at a time."""
+        after = "-"
+        while True:
+            with self._client.translating():
+                entries = self._redis.xrange(stream, min=after, count=_BATCH)
+            if not entries:
+                return
+            yield entries
+            after = f"({entries[-1][0].decode()}"
+
+    def _delete_strings(self, pattern: str, is_theirs: Callable[[bytes], bool]) -> None:
+        for names in self._keys_like(pattern):
+            values = self._client.ask(*(("GET", key) for key in names))
+            found = [key for key, raw in zip(names, values, strict=True) if raw and is_theirs(raw)]
+            if found:
+                self._client.ask(*(("UNLINK", key) for key in found))
+
+    def _delete_invitations(self, name: str) -> None:
+        with self._client.translating():
+            stored = self._redis.hgetall(keys.INVITATIONS)
+            for hashed in (one for one, raw in stored.items() if _is_of(name, raw)):
+                self._redis.delete(keys.invitation(hashed.decode()))
+                self._redis.hdel(keys.INVITATIONS, hashed)
+
+
+def _is_of(name: str, raw: bytes) -> bool:
+    """Whether a link or an invitation is for a person, or was made by them."""
+    record: dict[str, Any] = json.loads(raw)
+    return name in (record["name"], record["by"])
+
+
+def _rename(pipe: Any, key: str, name: str, to: str) -> None:
+    notices = [json.loads(raw) for raw in pipe.lrange(key, 0, -1)]
+    after = [
+        [at, what, to if by == name else by, redacted(detail, name, to)] for at, what, by, detail in notices
+    ]
+    pipe.multi()
+    if after != notices:
+        pipe.delete(key)
+        pipe.rpush(key, *(json.dumps(one, ensure_ascii=False) for one in after))
+
+
+def _names(name: str, entry: dict[bytes, bytes]) -> bool:
+    return _renamed(entry, name, "\0") != entry
+
+
+def _renamed(entry: dict[bytes, bytes], name: str, to: str) -> dict[bytes, bytes]:
+    """An entry with another name: as who did it, as whom it is about, and in what more it says."""
+    whole = {
+        field: to.encode() if entry[field] == name.encode() else entry[field] for field in (b"by", b"about")
+    }
+    return {**entry, **whole, b"detail": redacted(entry[b"detail"].decode(), name, to).encode()}
+
+
+def _swap(pipe: Any, made: bytes | None, copy: str, last: bytes, name: str, to: str) -> None:
+    """Put the copy in the log's place, with what was written meanwhile."""
+    if pipe.get(keys.LOG_COPIES) != made:
+        pipe.multi()
+        pipe.unlink(copy)
+        return
+    entries = pipe.xrange(keys.LOG, min=last)
+    pipe.multi()
+    for id, one in entries:
+        pipe.xadd(copy, _renamed(one, name, to), id=id)
+    pipe.rename(copy, keys.LOG)
+    pipe.incrby(keys.LOG_COPIES, 1)

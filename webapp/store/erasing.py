@@ -1,0 +1,109 @@
+"""Erasing a person: everything that the queues, the webhooks and the web app have of them.
+
+It goes on in bounded steps. Where it is broken off, the same call finishes it; until then nobody can have the
+name (docs/decisions/0028-erasing-a-person.md).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+
+import leaseq
+from leaseq import Client, LeaseqError, Queue, QueueNotFound, webhooks
+from leaseq.webapp.store.accounts import Accounts, Erasure
+from leaseq.webapp.store.accounts.callers import FRESH_SECONDS
+from leaseq.webapp.store.breaks import Breaks
+from leaseq.webapp.store.idempotency import IdempotencyStore
+from leaseq.webapp.store.imports import Imports
+from leaseq.webapp.store.list_settings import ListsSettings
+from leaseq.webapp.store.open_calls import OpenCalls
+from leaseq.webapp.store.queue_access import QueueAccess
+from leaseq.webapp.store.simulations import Simulations
+from leaseq.webapp.store.threads import Threads
+
+SETTLE_SECONDS = FRESH_SECONDS + 0.2
+"""For so long another web process may still let in a token of the person."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedQueue:
+    """What was done in a queue. Its journal, which keeps the name, begins at ``journal_since``."""
+
+    queue: str
+    items: int
+    leases: int
+    journal_since: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class ErasedPerson:
+    """``pseudonym`` is kept nowhere but here, for those who change copies of the data elsewhere."""
+
+    name: str
+    pseudonym: str
+    queues: tuple[ErasedQueue, ...]
+
+    @property
+    def items(self) -> int:
+        return sum(one.items for one in self.queues)
+
+    @property
+    def leases(self) -> int:
+        return sum(one.leases for one in self.queues)
+
+
+class UnreadableQueues(LeaseqError):
+    """Queues of another version are left, so that the erasure is not finished."""
+
+    def __init__(self, name: str, unreadable: dict[str, leaseq.QueueUnreadable]) -> None:
+        which = ", ".join(sorted(unreadable))
+        super().__init__(
+            f"the erasure of {name!r} is not finished: another version of leaseq wrote {which}. Finish it "
+            "with that version, by the same call"
+        )
+
+
+def erase_person(
+    client: Client, accounts: Accounts, name: str, *, by: str, wait: Callable[[float], object] = time.sleep
+) -> ErasedPerson:
+    """Erase a person, or finish an erasure that was broken off. Raises Invalid where no admin would be left,
+    and where somebody goes on to work under the name; and UnreadableQueues."""
+    begun = accounts.begin_erasure(name, by=by)
+    webhooks.tell_removed(client, begun.name, by=begun.by, request_id=begun.pseudonym)
+    wait(max(begun.began + SETTLE_SECONDS - time.time(), 0))
+    done, unreadable = leaseq.read_queues(client, lambda queue: _erase_in(queue, begun))
+    if unreadable:
+        raise UnreadableQueues(begun.name, unreadable)
+    webhooks.forget_person(client, begun.name, begun.pseudonym)
+    _erase_in_stores(client, begun)
+    accounts.finish_erasure(begun)
+    return ErasedPerson(begun.name, begun.pseudonym, tuple(one for one in done.values() if one))
+
+
+def _erase_in(queue: Queue, begun: Erasure) -> ErasedQueue | None:
+    by = None if begun.by == begun.name else begun.by
+    with contextlib.suppress(QueueNotFound):  # it was deleted meanwhile
+        erased = queue.erase_person(begun.name, begun.pseudonym, by=by)
+        return ErasedQueue(queue.name, erased.items, erased.leases, journal_since(queue))
+    return None
+
+
+def journal_since(queue: Queue) -> datetime | None:
+    """When the oldest event of a queue's journal happened; None where it has none."""
+    oldest: list[leaseq.Event] = []
+    with contextlib.suppress(QueueNotFound):  # it was deleted meanwhile
+        oldest = queue.journal(limit=1)
+    return oldest[0].at if oldest else None
+
+
+def _erase_in_stores(client: Client, begun: Erasure) -> None:
+    name, to = begun.name, begun.pseudonym
+    for renaming in (Threads, QueueAccess, ListsSettings, Simulations, Imports):
+        renaming(client).rename_person(name, to)
+    Breaks(client).end(name)
+    for forgetting in (OpenCalls, IdempotencyStore):
+        forgetting(client).forget_person(name)

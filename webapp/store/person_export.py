@@ -1,0 +1,159 @@
+"""What is kept of one person, as one JSON document, written piece by piece by bounded reads."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, is_dataclass
+from datetime import UTC, date, datetime
+from typing import Any
+
+import leaseq
+from leaseq import Client, Queue, QueueNotFound, webhooks
+from leaseq.transfer import rfc3339
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.accounts.traces import DAYS
+from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.breaks import Breaks
+from leaseq.webapp.store.erasing import journal_since
+from leaseq.webapp.store.idempotency import IdempotencyStore
+from leaseq.webapp.store.imports import Imports
+from leaseq.webapp.store.list_settings import ListsSettings
+from leaseq.webapp.store.queue_access import QueueAccess
+from leaseq.webapp.store.simulations import Simulations
+from leaseq.webapp.store.threads import Threads
+
+FORMAT = "leaseq.person/1"
+_ENTRIES = 200  # of the log, in one read
+
+
+def person_document(client: Client, accounts: Accounts, name: str) -> Iterator[str]:
+    """The document, in pieces. Where there is no account of the name, ``account`` is null, and the rest is
+    what is kept of the name all the same. A list has an entry in each line, so that a program may read it
+    so."""
+    known = accounts.find(name)
+    name = known.name if known else leaseq.validation.person_name(name, "name")
+    since, unreadable = leaseq.read_queues(client, journal_since)
+    names = list(since)
+    single: dict[str, Any] = {
+        "format": FORMAT,
+        "name": name,
+        "exported_at": datetime.now(UTC),
+        "account": known,
+        "sign_in": _sign_in(accounts, name),
+        "break_since": Breaks(client).of(name),
+        "stored_responses": [
+            datetime.fromtimestamp(at, UTC) for at in IdempotencyStore(client).of_person(name)
+        ],
+    }
+    lists: dict[str, Iterable[Any]] = {
+        "tokens": accounts.tokens(name),
+        "invitations": (one for one in accounts.invitations() if name in (one.name, one.by)),
+        "log": _log(accounts, name),
+        "activity": _activity(client, name),
+        "recent": Activity(client).recent(name, 1_000),
+        "access": (
+            {"queue": q, "named_to": kinds} for q, kinds in QueueAccess(client).of_person(name).items()
+        ),
+        "saved_views": (
+            {"queue": queue, "view": view, "search": search}
+            for queue, view, search in ListsSettings(client).of_person(name)
+        ),
+        "imports": ({"id": id} for id in Imports(client).of_person(name)),
+        "simulations": _simulations(client, names, name),
+        "webhook_endpoints": ({"id": id} for id in _endpoints(client, name)),
+        "messages": (
+            {"queue": queue, "item": id, **asdict(message)}
+            for queue, id, message in Threads(client).of_person(name)
+        ),
+        "queues": ({"queue": queue, "journal_since": at} for queue, at in since.items()),
+        "unreadable_queues": ({"queue": queue, "why": str(why)} for queue, why in unreadable.items()),
+        "items": _items(client, names, name),
+    }
+    yield "{\n"
+    for field, value in single.items():
+        yield f"{json.dumps(field)}: {_text(value)},\n"
+    for at, (field, entries) in enumerate(lists.items(), 1):
+        yield f"{json.dumps(field)}: ["
+        for number, entry in enumerate(entries):
+            yield f"{',' if number else ''}\n  {_text(entry)}"
+        yield f"\n]{',' if at < len(lists) else ''}\n"
+    yield "}\n"
+
+
+def _sign_in(accounts: Accounts, name: str) -> dict[str, Any]:
+    factor = accounts.factors.find(name)
+    return {
+        "last_at": accounts.signed_in().get(name),
+        "second_factor_since": factor and factor.since,
+        "unused_recovery_codes": factor.recovery_codes if factor else 0,
+        "identity_provider": accounts.is_tied(name),
+        **accounts.traces.of_person(name),
+    }
+
+
+def _log(accounts: Accounts, name: str) -> Iterator[Any]:
+    after = None
+    while True:
+        page = accounts.log.page(after=after, limit=_ENTRIES, person=name)
+        yield from page.entries
+        after = page.after
+        if after is None:
+            return
+
+
+def _activity(client: Client, name: str) -> Iterator[Any]:
+    for day, by_queue in Activity(client).of_person(name, DAYS).items():
+        for queue, figures in by_queue.items():
+            yield {"day": day, "queue": queue, **asdict(figures)}
+
+
+def _simulations(client: Client, names: Iterable[str], name: str) -> Iterator[Any]:
+    for queue in names:
+        run = Simulations(client).latest(queue)
+        if run and run.by == name:
+            yield {"queue": queue, "began": run.began}
+
+
+def _endpoints(client: Client, name: str) -> Iterator[str]:
+    return (one.id for one in webhooks.Endpoints(client).all() if one.created_by == name)
+
+
+def _responses(client: Client, name: str) -> Iterator[datetime]:
+    return (datetime.fromtimestamp(at, UTC) for at in IdempotencyStore(client).of_person(name))
+
+
+def _items(client: Client, names: Iterable[str], name: str) -> Iterator[Any]:
+    for queue in names:
+        with suppress(QueueNotFound):
+            for one in Queue(client, queue).person_items(name):
+                answers = [_answer(answer) for answer in one.answers]
+                late = [_answer(answer) for answer in one.late_answers]
+                yield {"queue": queue, **asdict(one), "answers": answers, "late_answers": late}
+
+
+def _answer(answer: leaseq.Answer) -> dict[str, Any]:
+    """Without the payload, which is the work's and not the person's."""
+    return {
+        "result": answer.result,
+        "token": answer.token,
+        "finished_at": answer.finished_at,
+        "late": answer.late,
+    }
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=_plain)
+
+
+def _plain(value: object) -> Any:
+    if isinstance(value, datetime):
+        return rfc3339(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise TypeError(f"{type(value).__name__} has no JSON form")
