@@ -23,6 +23,7 @@ from leaseq.webapp.settings import SettingsRefused
 from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.accounts.provider import AccountNotLinked
+from leaseq.webapp.store.erasing import UnreadableQueues
 from leaseq.webapp.store.open_calls import TooManyOpen
 from leaseq.webhooks import EndpointNotFound
 from tests.support.taking import not_none
@@ -44,6 +45,7 @@ MADE: tuple[leaseq.LeaseqError, ...] = (
     EmbeddedServerError("it did not start"),
     DataDirRefused("not a directory of ours"),
     NoSuchPerson("ann"),
+    UnreadableQueues("ann", {"reviews": leaseq.QueueUnreadable("this queue has schema 9", newer=True)}),
     AccountNotLinked(
         Person("ann", "manager", ("fr",), "", False, 1, True, datetime(2026, 11, 22, tzinfo=UTC))
     ),

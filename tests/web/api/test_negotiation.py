@@ -20,7 +20,7 @@ PATHS = {
     "/queues/{q}/items/one/finish": {"POST"},
     "/queues/{q}/items/one/draft": {"PUT"},
     "/queues/{q}/events": {"GET"},
-    "/people/ann": {"GET", "PUT"},
+    "/people/ann": {"GET", "PUT", "DELETE"},
     "/openapi.json": {"GET"},
 }
 

@@ -112,7 +112,7 @@ def test_only_admins_do_it(
     assert accounts.find(ann)
 
 
-def test_over_rest(admin: Caller, ann: str, queue: leaseq.Queue, accounts: Accounts) -> None:
+def test_erasing_over_rest(admin: Caller, ann: str, queue: leaseq.Queue, accounts: Accounts) -> None:
     assert admin("DELETE", f"/people/{ann}").status_code == 204
     assert is_erased(queue, accounts, ann)
     problem(admin("DELETE", f"/people/{ann}"), 404, "not-found")
@@ -120,7 +120,7 @@ def test_over_rest(admin: Caller, ann: str, queue: leaseq.Queue, accounts: Accou
     assert admin("PUT", f"/people/{ann}", json={}).status_code == 201
 
 
-def test_over_rest_what_was_interrupted(
+def test_erasing_over_rest_what_was_interrupted(
     admin: Caller, ann: str, queue: leaseq.Queue, accounts: Accounts
 ) -> None:
     accounts.begin_erasure(ann, by="test")
