@@ -93,4 +93,4 @@ class OpenCalls(Store):
 
 
 def _key(kind: Kind, person: str) -> str:
-    return "leaseq:{@open}:" + f"{kind}:{person}"
+    return f"{_BASE}{kind}:{person}"
