@@ -18,10 +18,10 @@ COMMANDS = {
         "Check the server for anything that could lose data or let someone in.",
     ),
     "export": (
-        "leaseq.cli.transfers:export_command",
-        "Write a queue's answers to a file or standard output.",
+        "leaseq.cli.exports:export_command",
+        "Write a queue's answers or items to a file or standard output.",
     ),
-    "import": ("leaseq.cli.transfers:import_command", "Import items from a file or standard input."),
+    "import": ("leaseq.cli.imports:import_command", "Import items from a file or standard input."),
     "queue": (
         "leaseq.cli.queues:queue",
         "Create, change, show and delete queues; revive and remove items.",

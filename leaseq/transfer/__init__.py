@@ -18,22 +18,27 @@ from leaseq.transfer.cells import cell
 from leaseq.transfer.checking import CheckResult, check
 from leaseq.transfer.column_mapping import ColumnMapping
 from leaseq.transfer.delimiters import DELIMITERS
+from leaseq.transfer.encodings import decoded, gzipped, without_gz
 from leaseq.transfer.files import whole_file
 from leaseq.transfer.formats import CONTENT_TYPES, FORMATS, Format, foreign, format_of
 from leaseq.transfer.importing import ImportResult, import_items
 from leaseq.transfer.quotes import QUOTES, Quotes
 from leaseq.transfer.reading import Rows, read
+from leaseq.transfer.rejects import Rejects
 from leaseq.transfer.rows import BadRow, Remedy, from_envelope, utc_time
-from leaseq.transfer.shapes import answer_shape
+from leaseq.transfer.shapes import answer_shape, item_shape
+from leaseq.transfer.since import BEGINNING, AnswersSince
 from leaseq.transfer.tables import TableSummary, splits
 from leaseq.transfer.times import in_zone, rfc3339, time_of
-from leaseq.transfer.writing import encode, write
+from leaseq.transfer.writing import encode, encode_items, write
 
 __all__ = [
+    "BEGINNING",
     "CONTENT_TYPES",
     "DELIMITERS",
     "FORMATS",
     "QUOTES",
+    "AnswersSince",
     "BadRow",
     "CheckResult",
     "ColumnMapping",
@@ -41,23 +46,29 @@ __all__ = [
     "ImportResult",
     "NewItem",
     "Quotes",
+    "Rejects",
     "Remedy",
     "Rows",
     "TableSummary",
     "answer_shape",
     "cell",
     "check",
+    "decoded",
     "encode",
+    "encode_items",
     "foreign",
     "format_of",
     "from_envelope",
+    "gzipped",
     "import_items",
     "in_zone",
+    "item_shape",
     "read",
     "rfc3339",
     "splits",
     "time_of",
     "utc_time",
     "whole_file",
+    "without_gz",
     "write",
 ]

@@ -1,4 +1,4 @@
-"""Flattens an answer into a table row: its columns, and the text of each cell.
+"""Flattens an answer or an item into a table row: its columns, and the text of each cell.
 
 Objects are flattened by one level: ``payload.x``, ``result.y``. Deeper values are JSON in their cell, so
 that a column's name always means one thing. A payload or result that is no object has a column of its own,
@@ -8,13 +8,12 @@ that a column's name always means one thing. A payload or result that is no obje
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from json import JSONEncoder
 from typing import Any
 
 from leaseq.models import Json
 
-PLAIN = ("person", "token", "attempt", "finished_at", "late")
 NESTED = ("payload", "result")
 
 # What a spreadsheet takes for a formula when a cell begins with it; the last four are the full-width signs.
@@ -32,26 +31,32 @@ compact_json = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Columns:
-    """The columns of a table, gathered from its rows: payload first, then result, each in the order met."""
+    """The columns of a table, gathered from its rows of the ``fields``, in their order: each column of an
+    object where the field stands, in the order met."""
 
-    def __init__(self) -> None:
-        self._seen: dict[str, dict[str, None]] = {name: {} for name in NESTED}
+    def __init__(self, fields: Sequence[str]) -> None:
+        self._seen: dict[str, dict[str, None]] = {
+            name: {} if name in NESTED else {name: None} for name in fields
+        }
 
     def gather(self, shape: Mapping[str, Any]) -> None:
         for name in NESTED:
-            self._seen[name].update(dict.fromkeys(_nested_names(name, shape[name])))
+            if name in shape:
+                self._seen[name].update(dict.fromkeys(_nested_names(name, shape[name])))
 
     def __len__(self) -> int:
-        return 1 + sum(map(len, self._seen.values())) + len(PLAIN)
+        return sum(map(len, self._seen.values()))
 
     def names(self) -> list[str]:
-        return ["id", *self._seen["payload"], *self._seen["result"], *PLAIN]
+        return [column for columns in self._seen.values() for column in columns]
 
 
 def flat(shape: Mapping[str, Any]) -> dict[str, str]:
     """The row as a mapping of column names to cells."""
-    cells = {name: cell(shape[name]) for name in ("id", *PLAIN)}
+    cells = {name: cell(value) for name, value in shape.items() if name not in NESTED}
     for name in NESTED:
+        if name not in shape:
+            continue
         value = shape[name]
         values = value.values() if isinstance(value, dict) else (value,)
         cells.update(zip(_nested_names(name, value), map(cell, values), strict=True))

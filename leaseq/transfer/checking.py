@@ -38,7 +38,7 @@ def check(
         if isinstance(row, BadRow):
             bad, rejected = bad + 1, rejected + row.lines
             if len(first) < SHOWN:
-                first.append(replace(row, value=None))
+                first.append(replace(row, value=None, raw=None))
             if on_bad:
                 on_bad(row)
         else:

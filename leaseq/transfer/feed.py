@@ -32,6 +32,7 @@ class RecordLines:
         self.nul = 0  # the first with a NUL byte
         self._size = 0
         self._quotes = 0
+        self._parts: list[bytes] = []
 
     def __iter__(self) -> RecordLines:
         return self
@@ -73,11 +74,17 @@ class RecordLines:
         """The record's first and last line where it has several."""
         return (self.first, self.last) if self.last > self.first else None
 
+    def raw(self) -> bytes:
+        """The record as it stands in the file; nothing of one that is too long."""
+        return b"".join(self._parts)
+
     def __next__(self) -> str:
         line = self._take()
         self._size += len(line.data)
         if line.too_long or self._size > MAX_ROW_BYTES:
+            self._parts.clear()
             raise RecordTooLong
+        self._parts.append(line.data)
         if b"\0" in line.data:
             self.nul = self.nul or line.number
         try:

@@ -14,7 +14,8 @@ from leaseq.transfer.delimiters import NAMES
 from leaseq.transfer.formats import FORMATS
 from leaseq.transfer.lines import TOO_LONG, lines
 from leaseq.transfer.quotes import QUOTES, Quotes
-from leaseq.transfer.rows import BadRow, Row, from_envelope, from_row
+from leaseq.transfer.rejects import rejected_before
+from leaseq.transfer.rows import BadRow, Remedy, Row, from_export, from_row
 from leaseq.transfer.tables import Table, TableSummary
 
 
@@ -33,6 +34,11 @@ class Rows(Iterator[NewItem | BadRow]):
         """How the quotes and lines of a table were read so far; None for JSON."""
         return self._table.summary if self._table else None
 
+    @property
+    def head(self) -> tuple[bytes, str] | None:
+        """Of a table whose header was read: that as it stands in the file, and the delimiter."""
+        return self._table.head if self._table else None
+
     def __next__(self) -> NewItem | BadRow:
         row = next(self._rows)
         if isinstance(row, BadRow):
@@ -41,7 +47,9 @@ class Rows(Iterator[NewItem | BadRow]):
             item = self._turn(row.value)
         except Invalid as error:
             too_large = isinstance(error, TooLarge)
-            return BadRow(row.line, str(error), row.value, left_out=row.span, too_large=too_large)
+            return BadRow(
+                row.line, str(error), row.value, left_out=row.span, too_large=too_large, raw=row.raw
+            )
         if self._table and row.span:
             self._table.count_joined(*row.span)
         return item
@@ -61,7 +69,8 @@ def read(
 
     A row is a payload: of CSV and TSV a dict of strings, of JSON (one array) and JSONL any value.
     ``id_field`` names the field that gives the item's id. With ``envelope`` a row is a whole new item:
-    ``{payload, id?, priority?, delay?, at?, requires?, due?, max_attempts?}``. ``mapping`` maps columns to
+    ``{payload, id?, priority?, delay?, at?, requires?, due?, max_attempts?}``, or one of those that
+    `encode_items` writes. ``mapping`` maps columns to
     the parts of an item. ``delimiter``: the column separator of CSV and TSV, a comma, semicolon, tab or pipe;
     by default a tab in TSV, and in CSV the one that its header has. Where that is ambiguous, the header is a
     bad row.
@@ -104,7 +113,7 @@ def read(
 
 def _turn(id_field: str | None, envelope: bool, mapping: ColumnMapping | None) -> Callable[[Json], NewItem]:
     if envelope:
-        return from_envelope
+        return from_export
     if mapping is not None:
         return mapping.item
     return lambda row: from_row(row, id_field)
@@ -125,6 +134,12 @@ def _from_array(stream: BinaryIO) -> Iterator[Row | BadRow]:
 
 def _decoded(line: int, text: bytes) -> Row | BadRow:
     try:
-        return Row(line, validation.load_json(text, "row"))
+        value = validation.load_json(text, "row")
     except Invalid as error:
-        return BadRow(line, str(error), text.decode(errors="replace"))
+        shown = text.decode(errors="replace")
+        remedy: Remedy | None = None if shown.encode() == text else "encoding"
+        return BadRow(line, str(error), shown, remedy, raw=text)
+    again = rejected_before(value)
+    if again is None:
+        return Row(line, value)
+    return _decoded(line, again) if isinstance(again, bytes) else Row(line, again[0])

@@ -10,15 +10,17 @@ from leaseq import validation
 from leaseq.engine import arguments
 from leaseq.errors import Invalid
 from leaseq.models import Json, NewItem
+from leaseq.transfer.shapes import ITEM_FIELDS, KNOWN_FIELDS
 
 ENVELOPE_FIELDS = ("payload", "id", "priority", "delay", "at", "requires", "due", "max_attempts")
 
 
-Remedy: TypeAlias = Literal["quotes", "delimiter"]
+Remedy: TypeAlias = Literal["quotes", "delimiter", "encoding"]
 
 REMEDIES: dict[Remedy, str] = {
     "quotes": "--quotes none reads quotes as text",
     "delimiter": "say which it is, by the delimiter: --delimiter comma, semicolon, tab or pipe",
+    "encoding": "--encoding names the one that the file has, such as cp1252 or utf-16",
 }
 
 
@@ -29,6 +31,7 @@ class Row:
     line: int
     value: Json
     span: tuple[int, int] | None = None  # its first and last line; None: it has one
+    raw: bytes | None = None  # of a table: its text, with the line end
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,7 @@ class BadRow:
     remedy: Remedy | None = None  # the option that may read it
     left_out: tuple[int, int] | None = None  # the first and the last line that do not enter; None: one line
     too_large: bool = False  # its payload, or the row itself, is over the limit
+    raw: bytes | None = None  # its text in the file as UTF-8, if it was kept: of a table, or no JSON
 
     @property
     def message(self) -> str:
@@ -74,6 +78,13 @@ def identity(row: dict[str, Json], id_field: str) -> str:
     if isinstance(id, int) and not isinstance(id, bool):
         id = str(id)
     return validation.item_id(id, id_field)
+
+
+def from_export(value: Json) -> NewItem:
+    """A new item like one that an export of items has as a row, or one of an envelope."""
+    if isinstance(value, dict) and value.keys() == {*ITEM_FIELDS, *KNOWN_FIELDS}:
+        return from_envelope({name: value[name] for name in ITEM_FIELDS})
+    return from_envelope(value)
 
 
 def from_envelope(value: Json) -> NewItem:

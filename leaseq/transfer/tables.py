@@ -14,6 +14,7 @@ from leaseq.transfer.delimiters import NAMES, count_of, splits_of
 from leaseq.transfer.feed import RecordLines, RecordTooLong
 from leaseq.transfer.lines import MAX_ROW_BYTES, NOT_UTF8, TOO_LONG, UTF16
 from leaseq.transfer.quotes import Quotes
+from leaseq.transfer.rejects import REJECTED
 from leaseq.transfer.rows import BadRow, Remedy, Row
 
 
@@ -47,6 +48,8 @@ class Table:
         self._delimiter = delimiter
         self._feed = RecordLines(stream, "double" if format == "csv" and quotes == "auto" else quotes)
         self._header = b""
+        self._split: str | None = None  # the delimiter, when the header was read
+        self._again = False  # these are rejected rows, of an earlier import
         self._summary = TableSummary("auto")
 
     @property
@@ -81,7 +84,7 @@ class Table:
         """
         splits = self.begin()
         if self._header.startswith(UTF16):
-            yield BadRow(1, NOT_UTF8)
+            yield BadRow(1, NOT_UTF8, remedy="encoding")
             return
         if len(splits) > 1 or splits[0] not in NAMES:
             yield BadRow(1, self._unsplit(splits), remedy="delimiter")
@@ -94,23 +97,46 @@ class Table:
         if isinstance(header, BadRow):
             yield replace(header, fault=f"the header can't be read: {header.fault}", value=None)
             return
-        names: list[str] = header.value
+        self._again = header.value[: len(REJECTED)] == REJECTED
+        names = self._cells(header.value)
         problem = _problem(names, needs)
         if problem:
             yield BadRow(header.line, problem)
             return
+        self._split = splits[0]
         if header.span:
             self.count_joined(*header.span)
         for record in records:
-            yield record if isinstance(record, BadRow) else self._row(record, names)
+            yield self._bad(record) if isinstance(record, BadRow) else self._row(record, names)
+
+    @property
+    def head(self) -> tuple[bytes, str] | None:
+        """The header as it stands in the file, and the delimiter; None where there is none to be read."""
+        if self._split is None:
+            return None
+        return self._text(self._header), self._split
+
+    def _cells(self, cells: list[str]) -> list[str]:
+        """Without the two of an earlier import that rejected the row."""
+        return cells[len(REJECTED) :] if self._again else cells
+
+    def _text(self, raw: bytes) -> bytes:
+        """The same of a row's text."""
+        if not self._again or self._split is None:
+            return raw
+        return raw.split(self._split.encode(), len(REJECTED))[-1]
+
+    def _bad(self, row: BadRow) -> BadRow:
+        value = self._cells(row.value) if isinstance(row.value, list) else row.value
+        return replace(row, value=value, raw=self._text(row.raw) if row.raw is not None else None)
 
     def _row(self, record: Row, names: list[str]) -> Row | BadRow:
-        cells: list[str] = record.value
+        cells, raw = self._cells(record.value), self._text(record.raw or b"")
         if len(cells) != len(names):
             fault = f"the header has {len(names)} columns, this row has {len(cells)}"
             remedy: Remedy | None = "quotes" if record.span else None
-            return BadRow(record.line, fault, cells, remedy, record.span)
-        return Row(record.line, dict(zip(names, cells, strict=True)), record.span)
+            return BadRow(record.line, fault, cells, remedy, record.span, raw=raw)
+        return Row(record.line, dict(zip(names, cells, strict=True)), record.span, raw)
 
     def _unsplit(self, splits: Sequence[str]) -> str:
         if splits[0] not in NAMES:
@@ -141,15 +167,22 @@ class Table:
                     feed.skip_record()
                 yield _too_long(feed)
             except csv.Error as error:
-                yield _malformed(feed, str(error))
+                yield replace(_malformed(feed, str(error)), raw=feed.raw())
             else:
                 if feed.not_utf8:
-                    yield BadRow(feed.not_utf8, "not UTF-8 text", cells, left_out=feed.span())
+                    yield BadRow(
+                        feed.not_utf8,
+                        "not UTF-8 text",
+                        cells,
+                        "encoding",
+                        left_out=feed.span(),
+                        raw=feed.raw(),
+                    )
                 elif feed.nul:
                     fault = "a NUL byte; is this file UTF-8 text?"
-                    yield BadRow(feed.nul, fault, cells, left_out=feed.span())
+                    yield BadRow(feed.nul, fault, cells, left_out=feed.span(), raw=feed.raw())
                 elif cells:
-                    yield Row(feed.first, cells, feed.span())
+                    yield Row(feed.first, cells, feed.span(), feed.raw())
                 else:
                     self._count_blank()
 

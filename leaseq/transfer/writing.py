@@ -1,4 +1,4 @@
-"""Writes answers to a stream in any of the formats, in constant memory."""
+"""Writes answers or items to a stream in any of the formats, in constant memory."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import csv
 import io
 import json
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import IO, Any, BinaryIO
 
 from leaseq import validation
 from leaseq.errors import Invalid
-from leaseq.models import Answer
+from leaseq.models import Answer, Item
 from leaseq.transfer.cells import Columns, cell, compact_json, flat
 from leaseq.transfer.formats import FORMATS
-from leaseq.transfer.shapes import answer_shape
+from leaseq.transfer.shapes import ANSWER_FIELDS, ITEM_FIELDS, KNOWN_FIELDS, answer_shape, item_shape
 
 MAX_COLUMNS = 16_384  # what the common spreadsheets hold; it bounds the memory of a table, too
 
@@ -26,13 +26,25 @@ def encode(answers: Iterable[Answer], format: str) -> Iterator[bytes]:
     export is never well-formed. A table's columns are those of all its rows: the answers are kept in a
     temporary file until the last is known, so the first piece comes late.
     """
+    return _encode(map(answer_shape, answers), ANSWER_FIELDS, format)
+
+
+def encode_items(items: Iterable[Item], format: str, *, max_attempts: int) -> Iterator[bytes]:
+    """The same of items: rows of `item_shape`. Of JSON and JSONL, `read` with ``envelope`` makes new items
+    like them; ``max_attempts`` is the policy's."""
+    shapes = (item_shape(item, max_attempts) for item in items)
+    if format in ("csv", "tsv"):  # as an import takes them from a column
+        shapes = ({**shape, "requires": " ".join(shape["requires"])} for shape in shapes)
+    return _encode(shapes, (*ITEM_FIELDS, *KNOWN_FIELDS), format)
+
+
+def _encode(shapes: Iterable[dict[str, Any]], fields: Sequence[str], format: str) -> Iterator[bytes]:
     known = validation.one_of(format, FORMATS, "format")
-    shapes = map(answer_shape, answers)
     if known == "jsonl":
         return (compact_json(shape).encode() + b"\n" for shape in shapes)
     if known == "json":
         return _array(shapes)
-    return _table(shapes, "," if known == "csv" else "\t")
+    return _table(shapes, fields, "," if known == "csv" else "\t")
 
 
 def write(answers: Iterable[Answer], stream: BinaryIO, format: str) -> None:
@@ -49,9 +61,9 @@ def _array(shapes: Iterable[dict[str, Any]]) -> Iterator[bytes]:
     yield b"[]\n" if before == b"[\n" else b"\n]\n"
 
 
-def _table(shapes: Iterable[dict[str, Any]], delimiter: str) -> Iterator[bytes]:
+def _table(shapes: Iterable[dict[str, Any]], fields: Sequence[str], delimiter: str) -> Iterator[bytes]:
     with tempfile.TemporaryFile() as spool:
-        names = _keep(shapes, spool)
+        names = _keep(shapes, fields, spool)
         line = io.StringIO()
         # CRLF as in RFC 4180; with it the module quotes a cell that has either of the two characters.
         writer = csv.DictWriter(line, names, restval="", delimiter=delimiter, lineterminator="\r\n")
@@ -64,16 +76,16 @@ def _table(shapes: Iterable[dict[str, Any]], delimiter: str) -> Iterator[bytes]:
             yield line.getvalue().encode()
 
 
-def _keep(shapes: Iterable[dict[str, Any]], spool: IO[bytes]) -> list[str]:
+def _keep(shapes: Iterable[dict[str, Any]], fields: Sequence[str], spool: IO[bytes]) -> list[str]:
     """Write every row to a temporary file and gather the columns; the file is rewound."""
-    columns = Columns()
+    columns = Columns(fields)
     for shape in shapes:
         columns.gather(shape)
         if len(columns) > MAX_COLUMNS:
             raise Invalid(
                 "format",
                 f"at most {MAX_COLUMNS:,} columns in a table",
-                f"these answers have more than {MAX_COLUMNS:,} different fields: export them as jsonl",
+                f"these rows have more than {MAX_COLUMNS:,} different fields: export them as jsonl",
             )
         spool.write(compact_json(shape).encode() + b"\n")
     spool.seek(0)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
+import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -115,3 +118,103 @@ def test_a_server_that_goes_away_half_way_leaves_no_half_export(
     result = call("export", made.name, str(tmp_path / "a.jsonl"))
     assert (result.exit_code, result.stderr) == (1, "leaseq: the server went away\n")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_that_ends_with_gz_is_gzipped_and_is_imported_again(
+    call: Call, made: leaseq.Queue, tmp_path: Path
+) -> None:
+    made.enqueue_many([leaseq.NewItem({"n": n}, id=f"i{n}") for n in range(2)])
+    work(made, 2)
+    file = tmp_path / "a.csv.gz"
+    assert call("export", made.name, str(file)).stderr == f"2 answers written to {file}\n"
+    rows = list(csv.DictReader(gzip.decompress(file.read_bytes()).decode().splitlines()))
+    assert [row["payload.n"] for row in rows] == ["0", "1"]
+    assert call("import", made.name, str(file)).stdout == "2 added, 0 duplicates, 0 rejected\n"
+
+
+def test_each_export_since_a_cursor_has_what_is_new(call: Call, made: leaseq.Queue, tmp_path: Path) -> None:
+    def ids(result: Any) -> list[str]:
+        assert result.exit_code == 0, result.stderr
+        return [json.loads(line)["id"] for line in result.stdout.splitlines()]
+
+    made.enqueue_many([leaseq.NewItem({"n": n}, id=f"i{n}") for n in range(4)])
+    work(made, 2)
+    first = call("export", made.name, "--after", "0")
+    assert ids(first) == ["i0", "i1"]
+    cursor = first.stderr.removeprefix("next cursor: ").strip()
+    work(made, 1)
+    assert ids(call("export", made.name, "--after", cursor)) == ["i2"]
+    kept = tmp_path / "reviews.cursor"
+    file = ("export", made.name, "--cursor-file", str(kept))
+    assert (ids(call(*file)), call(*file).stdout) == (["i0", "i1", "i2"], "")
+    before = kept.read_text()
+    made.reserve("alice")
+    unwritten = call(*file, str(tmp_path / "none" / "a.jsonl"))
+    assert (unwritten.exit_code, kept.read_text()) == (1, before)
+    made.release("i3")
+    work(made, 1)
+    assert ids(call(*file)) == ["i3"]
+    assert ids(call(*file, "--after", cursor)) == ["i2", "i3"]
+    kept.write_text("nonsense")
+    assert (call(*file).exit_code, "'nonsense' is no cursor" in call(*file).stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ["--after", "0", "--person", "bob"],
+        ["--cursor-file", "x", "--in-time"],
+        ["--items", "dead", "--with-late"],
+        ["--items", "dead", "--after", "0"],
+        ["--items", "gone"],
+        ["--after", "yesterday"],
+    ],
+)
+def test_what_does_not_go_together_is_refused(call: Call, made: leaseq.Queue, wrong: list[str]) -> None:
+    assert call("export", made.name, *wrong).exit_code == 2
+
+
+def test_items_of_a_state_are_exported_with_their_error_and_read_back(
+    call: Call, server: Any, made: leaseq.Queue, tmp_path: Path
+) -> None:
+    queue = leaseq.Queue(server.client, f"{made.name}.again")
+    made.configure(retry_seconds=60)
+    made.enqueue({"n": 1}, id="bad", priority=7, requires=["fr"], due=datetime(2031, 3, 1, tzinfo=UTC))
+    lease = not_none(made.reserve("alice", skills=["fr"]))
+    made.fail(lease, "cut off", retry=False)
+    made.enqueue("text", id="more", max_attempts=9)
+    made.fail(not_none(made.reserve("bob")), "again")
+    (dead,) = map(json.loads, call("export", made.name, "--items", "dead").stdout.splitlines())
+    assert (dead["id"], dead["state"], dead["last_error"]) == ("bad", "dead", "cut off")
+    assert (dead["attempts"], dead["failures"], dead["held_by"]) == (1, 1, [])
+    queue.configure()
+    for state in ("dead", "scheduled", "inbound"):
+        file = str(tmp_path / f"{state}.json.gz")
+        assert call("export", made.name, file, "--items", state).exit_code == 0
+        assert call("import", queue.name, file, "--envelope").exit_code == 0
+    for id in ("bad", "more"):
+        before, after = made.get(id), queue.get(id)
+        for name in ("payload", "priority", "requires", "due", "max_attempts"):
+            assert getattr(after, name) == getattr(before, name), name
+    assert (queue.get("bad").state, queue.get("bad").failures) == ("inbound", 0)
+    assert abs((queue.get("more").state_since - made.get("more").state_since).total_seconds()) < 0.002
+    table = call("export", made.name, "--items", "dead", "--format", "csv").stdout
+    (row,) = csv.DictReader(table.splitlines())
+    assert (row["payload.n"], row["requires"], row["last_error"]) == ("1", "fr", "cut off")
+
+
+def test_what_the_docs_type_works(
+    call: Call, server: Any, made: leaseq.Queue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text()
+    typed = re.findall(r"^leaseq ((?:import|export) [^|\n]+)$", page, re.MULTILINE)
+    assert len(typed) == 7
+    monkeypatch.chdir(tmp_path)
+    Path("reviews.csv").write_text("id,text\n1,Great\n")
+    Path("rows.jsonl.gz").write_bytes(gzip.compress(b"1\n"))
+    Path("old.csv").write_bytes("id,text\n2,naïve\n".encode("cp1252"))
+    leaseq.Queue(server.client, f"{made.name}.again").configure()
+    for line in typed:
+        words = line.replace(" reviews ", f" {made.name} ").replace(" again ", f" {made.name}.again ")
+        result = call(*words.split())
+        assert result.exit_code == 0, f"{line}: {result.stderr}"

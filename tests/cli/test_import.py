@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import subprocess
 import sys
@@ -159,7 +160,9 @@ def test_a_bad_row_is_told_and_the_rest_enters(call: Call, made: leaseq.Queue) -
     result = call("import", made.name, "-", "--format", "csv", input=b"n\n1\n2,2\n\xff\n3\n")
     assert result.exit_code == 1
     assert result.stdout == "2 added, 0 duplicates, 2 rejected\n"
-    assert result.stderr == "line 3: the header has 1 columns, this row has 2\nline 4: not UTF-8 text\n"
+    columns, encoding = result.stderr.splitlines()
+    assert columns == "line 3: the header has 1 columns, this row has 2"
+    assert encoding.startswith("line 4: not UTF-8 text: --encoding names the one that the file has")
     assert inbound(made) == [{"n": "1"}, {"n": "3"}]
 
 
@@ -280,6 +283,75 @@ def test_an_import_that_breaks_off_says_what_is_in(
     assert result.stderr == (
         "leaseq: before it stopped: 2,000 added, 0 duplicates, 0 rejected\nleaseq: the server went away\n"
     )
+
+
+def test_a_file_of_another_encoding_is_read_and_a_wrong_one_is_told_with_its_line(
+    call: Call, made: leaseq.Queue, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.csv"
+    file.write_bytes("t\nnaïve\n".encode("cp1252"))
+    refused = call("import", made.name, str(file))
+    assert (refused.exit_code, refused.stdout) == (1, "0 added, 0 duplicates, 1 rejected\n")
+    assert "--encoding names the one that the file has" in refused.stderr
+    assert call("import", made.name, str(file), "--encoding", "cp1252").exit_code == 0
+    file.write_bytes(b"t\n" + b"ok\n" * 1_500 + b"\x81\n")
+    wrong = call("import", made.name, str(file), "--encoding", "cp1252")
+    assert (wrong.exit_code, wrong.stdout) == (2, "")
+    assert "line 1,502 has the byte 0x81, which is no cp1252 there" in wrong.stderr
+    unknown = call("import", made.name, str(file), "--encoding", "klingon")
+    assert (unknown.exit_code, unknown.stderr.count("\n")) == (2, 1)
+    assert "'klingon' is not known as one" in unknown.stderr
+    assert inbound(made)[0] == {"t": "naïve"}
+
+
+def test_a_gzipped_file_is_unpacked_whatever_its_name(call: Call, made: leaseq.Queue, tmp_path: Path) -> None:
+    packed = gzip.compress(b"n\n1\n")
+    for name, more in {"a.csv.gz": [], "A.TSV.GZ": [], "a.csv": [], "a": ["--format", "csv"]}.items():
+        (tmp_path / name).write_bytes(packed)
+        assert call("import", made.name, str(tmp_path / name), *more).exit_code == 0
+    assert call("import", made.name, "-", "--format", "csv", input=packed).exit_code == 0
+    assert inbound(made) == [{"n": "1"}] * 5
+    (tmp_path / "a.csv.gz").write_bytes(packed[:-4])
+    broken = call("import", made.name, str(tmp_path / "a.csv.gz"))
+    assert (broken.exit_code, "the file is gzipped, and damaged or cut off" in broken.stderr) == (2, True)
+    (tmp_path / "a.xlsx.gz").write_bytes(packed)
+    assert "is a spreadsheet" in call("import", made.name, str(tmp_path / "a.xlsx.gz")).stderr
+
+
+def test_a_dry_run_reports_and_imports_nothing(call: Call, made: leaseq.Queue) -> None:
+    run = ("import", made.name, "-", "--format", "csv", "--dry-run")
+    result = call(*run, input=b"n\n1\n2,2\n3\n")
+    assert (result.exit_code, result.stdout) == (1, "2 can be imported, 1 rejected; nothing was imported\n")
+    assert result.stderr == "line 3: the header has 1 columns, this row has 2\n"
+    fine = call(*run, "--json", input=b"n\n1\n")
+    assert (fine.exit_code, json.loads(fine.stdout)) == (0, {"readable": 1, "rejected": 0})
+    assert made.stats().inbound == 0
+
+
+def test_rejected_rows_are_written_corrected_and_imported(
+    call: Call, made: leaseq.Queue, tmp_path: Path
+) -> None:
+    file, rejects = tmp_path / "a.csv", tmp_path / "rejects.csv"
+    file.write_text("id,n,p\n1,one,5\n2,two\n3,three,high\n")
+    fields = ("--id-field", "id", "--priority-field", "p", "--payload-field", "n")
+    first = call("import", made.name, str(file), *fields, "--rejects", str(rejects))
+    assert (first.exit_code, first.stdout) == (1, "1 added, 0 duplicates, 2 rejected\n")
+    assert rejects.read_bytes() == (
+        b"rejected_line,rejected_reason,id,n,p\n"
+        b"3,the header has 3 columns; this row has 2,2,two\n"
+        b"4,p: a whole number from 0 to 1;000;000,3,three,high\n"
+    )
+    same = call("import", made.name, str(rejects), *fields, "--rejects", str(rejects))
+    assert (same.exit_code, "--rejects names the file that is imported" in same.stderr) == (2, True)
+    rejects.write_text(rejects.read_text().replace("2,two", "2,two,").replace("high", "1"))
+    again = call("import", made.name, str(rejects), *fields, "--rejects", str(tmp_path / "none.csv.gz"))
+    assert (again.exit_code, again.stdout) == (0, "2 added, 0 duplicates, 0 rejected\n")
+    assert [(item.id, item.payload, item.priority) for item in made.items("inbound")] == [
+        ("1", {"n": "one"}, 5),
+        ("3", {"n": "three"}, 1),
+        ("2", {"n": "two"}, 100),
+    ]
+    assert gzip.decompress((tmp_path / "none.csv.gz").read_bytes()) == b""
 
 
 PEAK = """

@@ -11,6 +11,7 @@ import pytest
 from leaseq import transfer
 from leaseq.transfer.arrays import CHUNK
 from leaseq.transfer.lines import MAX_ROW_BYTES, NOT_UTF8
+from leaseq.transfer.rows import REMEDIES
 from tests.transfer.reads import bad, payloads, read
 
 BOM = b"\xef\xbb\xbf"
@@ -52,6 +53,7 @@ def test_nothing_is_no_rows(format: str, data: bytes) -> None:
     assert read(data, format) == []
 
 
+NOT_TEXT = f"not UTF-8 text: {REMEDIES['encoding']}"
 AS_TEXT = ": --quotes none reads quotes as text"
 OPEN_TOO_LONG = "a quote opens in this row and does not close within 2,097,152 bytes"
 OPEN = f"a quote opens in this row and does not close{AS_TEXT}"
@@ -65,17 +67,15 @@ BAD_TABLES = [
         id="columns",
     ),
     pytest.param(b"a,a\n1,2\n", [(1, "the header names the column 'a' twice")], [], id="header twice"),
-    pytest.param(
-        b"\xff,b\n1,2\n", [(1, "the header can't be read: not UTF-8 text")], [], id="header not UTF-8"
-    ),
-    pytest.param(b"a\nx\n\xe9t\xe9\ny\n", [(3, "not UTF-8 text")], [{"a": "x"}, {"a": "y"}], id="not UTF-8"),
+    pytest.param(b"\xff,b\n1,2\n", [(1, f"the header can't be read: {NOT_TEXT}")], [], id="header not UTF-8"),
+    pytest.param(b"a\nx\n\xe9t\xe9\ny\n", [(3, NOT_TEXT)], [{"a": "x"}, {"a": "y"}], id="not UTF-8"),
     pytest.param(
         b'a,b\n"x\n\xe9",1\n2,3\n',
-        [(3, "not UTF-8 text (lines 2 to 3 are left out)")],
+        [(3, f"{NOT_TEXT} (lines 2 to 3 are left out)")],
         [{"a": "2", "b": "3"}],
         id="not UTF-8 in a cell's second line",
     ),
-    pytest.param("a\nb\n".encode("utf-16"), [(1, NOT_UTF8)], [], id="UTF-16"),
+    pytest.param("a\nb\n".encode("utf-16"), [(1, f"{NOT_UTF8}: {REMEDIES['encoding']}")], [], id="UTF-16"),
     pytest.param(b"a\nx\0\ny\n", [(2, "a NUL byte; is this file UTF-8 text?")], [{"a": "y"}], id="NUL"),
     pytest.param(
         b"a,b\n1,2\r3,4\n5,6\n",
@@ -162,7 +162,7 @@ BAD_VALUES = [
     pytest.param(
         b"[" * 100_000 + b"]" * 100_000, "row: JSON at most 64 levels deep", id="deeper than Python"
     ),
-    pytest.param(b'"\xff"', "row: UTF-8 text (byte 1 is not valid)", id="not UTF-8"),
+    pytest.param(b'"\xff"', f"row: UTF-8 text (byte 1 is not valid): {REMEDIES['encoding']}", id="not UTF-8"),
     pytest.param(b'"\\ud800"', "payload: text without lone surrogates", id="lone surrogate"),
     pytest.param(
         b'"' + b"x" * 262_143 + b'"',

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, BinaryIO
 
@@ -170,7 +170,7 @@ class BadRows:
             return
         self._count += 1
         self._bytes += size
-        self._rows.append(row)
+        self._rows.append(replace(row, raw=None))
         if len(self._rows) >= _CHUNK:
             self.flush()
 

@@ -15,6 +15,8 @@ def bad_row_message(row: BadRow) -> str:
     if row.remedy is None:
         return row.message
     fault = replace(row, remedy=None).message
+    if row.remedy == "encoding":
+        return fault
     if row.remedy == "quotes":
         return f"{fault}. " + str(_("Choose “Text” for double quotes."))
     return f"{fault}. " + str(_("Choose the column separator."))

@@ -1,0 +1,175 @@
+"""``leaseq export``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from leaseq import transfer
+from leaseq.cli.common import connected, existing_queue
+from leaseq.cli.progress import Show, writing_bar
+from leaseq.cli.transfers import count, format_of, format_option, made
+from leaseq.models import STATES, State
+
+if TYPE_CHECKING:
+    from leaseq import Answer, Client, Item, Queue
+
+T = TypeVar("T")
+_PAGE = 500
+
+
+@click.command("export", epilog="Example: leaseq export reviews answers.csv")
+@click.argument("name", metavar="QUEUE")
+@click.argument("file", default="-", metavar="[FILE]", type=click.Path(dir_okay=False, allow_dash=True))
+@format_option
+@click.option("--from", "since", metavar="TIME", help="Only answers finished from this day or time on.")
+@click.option(
+    "--to", "until", metavar="TIME", help="Only answers finished up to this day, or before this time."
+)
+@click.option("--person", metavar="NAME", help="Only this person's answers.")
+@click.option("--late/--in-time", default=None, help="Only late answers, or only answers in time.")
+@click.option("--with-late", is_flag=True, help="Add the late answers that were kept, but not accepted.")
+@click.option(
+    "--after",
+    metavar="CURSOR",
+    help="Only answers since the export that printed this; 0: from the beginning.",
+)
+@click.option(
+    "--cursor-file",
+    metavar="FILE",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Go on after the cursor in this file, if it is there, and put the next one into it.",
+)
+@click.option("--items", "state", type=click.Choice(STATES), help="The items in this state, not the answers.")
+@connected
+def export_command(
+    client: Client,
+    /,
+    name: str,
+    file: str,
+    *,
+    format_name: transfer.Format | None,
+    after: str | None,
+    cursor_file: Path | None,
+    state: State | None,
+    **which: Any,
+) -> None:
+    """Write a queue's answers, in the order in which they were finished, to FILE or standard output ('-').
+
+    FILE appears when it is complete, gzipped if its name ends with .gz. On standard output the default format
+    is one line of JSON per answer. A TIME is a UTC day (2026-11-21) or has its zone (2026-11-21T10:05:00Z).
+    """
+    format = "jsonl" if file == "-" and format_name is None else format_of(file, format_name)
+    incremental = after is not None or cursor_file is not None
+    _check(which, incremental, state)
+    queue = existing_queue(client, name)
+    if state:
+        _export_items(queue, state, file, format)
+    elif incremental:
+        _export_new(queue, _cursor(after, cursor_file), cursor_file, file, format)
+    else:
+        _export_answers(queue, _answers(queue, **which), file, format)
+
+
+_FILTERS = {
+    "since": "--from",
+    "until": "--to",
+    "person": "--person",
+    "late": "--late/--in-time",
+    "with_late": "--with-late",
+}
+
+
+def _check(which: dict[str, Any], incremental: bool, state: State | None) -> None:
+    """Refuse options that do not go together."""
+    if state and incremental:
+        raise click.UsageError(
+            "--items can't be combined with --after or --cursor-file: they are of answers."
+        )
+    given = [_FILTERS[name] for name, value in which.items() if value not in (None, False)]
+    if which["late"] is False:
+        given.append(_FILTERS["late"])
+    if given and (state or incremental):
+        other = "--items" if state else "--after or --cursor-file"
+        raise click.UsageError(f"{given[0]} can't be combined with {other}.")
+
+
+def _answers(
+    queue: Queue, since: str | None, until: str | None, person: str | None, late: bool | None, with_late: bool
+) -> Iterator[Answer]:
+    return queue.answers(
+        with_late=with_late,
+        person=person,
+        since=transfer.time_of(since, "from") if since else None,
+        until=transfer.time_of(until, "to", last=True) if until else None,
+        late=late,
+    )
+
+
+def _export_answers(queue: Queue, answers: Iterable[Answer], file: str, format: str) -> None:
+    with made(file) as stream, writing_bar(file, queue.stats().finished) as show:
+        written = _Counted(answers, show)
+        transfer.write(written, stream, format)
+    _report(file, written.count, "answer", "answers")
+
+
+def _cursor(after: str | None, file: Path | None) -> str:
+    if after is not None:
+        return after
+    if file is None or not file.exists():
+        return transfer.BEGINNING
+    return file.read_text("ascii", errors="replace").strip()
+
+
+def _export_new(queue: Queue, cursor: str, cursor_file: Path | None, file: str, format: str) -> None:
+    """The answers since the cursor. The next one is told when they are written: a run that breaks off in
+    between is repeated, and leaves nothing out."""
+    answers = transfer.AnswersSince(queue, cursor)
+    _export_answers(queue, answers, file, format)
+    if cursor_file is None:
+        click.echo(f"next cursor: {answers.cursor}", err=True)
+        return
+    with transfer.whole_file(cursor_file) as stream:
+        stream.write(f"{answers.cursor}\n".encode())
+
+
+def _export_items(queue: Queue, state: State, file: str, format: str) -> None:
+    total, most = getattr(queue.stats(), state), queue.policy.max_attempts
+    with made(file) as stream, writing_bar(file, total) as show:
+        written = _Counted(_items(queue, state), show)
+        for piece in transfer.encode_items(written, format, max_attempts=most):
+            stream.write(piece)
+    _report(file, written.count, "item", "items")
+
+
+def _items(queue: Queue, state: State) -> Iterator[Item]:
+    after = None
+    while True:
+        page = queue.page(state, limit=_PAGE, after=after)
+        yield from page.items
+        if (after := page.after) is None:
+            return
+
+
+class _Counted(Iterator[T]):
+    """The same rows; how many there were."""
+
+    def __init__(self, rows: Iterable[T], show: Show) -> None:
+        self._rows = iter(rows)
+        self._show = show
+        self.count = 0
+
+    def __next__(self) -> T:
+        row = next(self._rows)
+        self.count += 1
+        if self.count % _PAGE == 0:
+            self._show(self.count)
+        return row
+
+
+def _report(file: str, number: int, one: str, more: str) -> None:
+    if file != "-":
+        click.echo(f"{count(number, one, more)} written to {file}", err=True)

@@ -1,0 +1,126 @@
+"""Files that are gzipped, or of another encoding than UTF-8, as the UTF-8 that is read and written here."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import io
+import zlib
+from collections.abc import Iterator
+from typing import BinaryIO, Protocol
+
+from leaseq.errors import Invalid
+
+CHUNK = 65_536
+GZIP = b"\x1f\x8b"  # how such a file begins; no text of UTF-8 does
+_NO_TEXT = ("idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape")
+
+
+class _Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
+def without_gz(name: str) -> str:
+    """The name of a file without the ending of a gzipped one."""
+    return name[: -len(".gz")] if name.lower().endswith(".gz") else name
+
+
+def decoded(stream: BinaryIO, encoding: str | None = None) -> BinaryIO:
+    """The text of ``stream`` as UTF-8, unpacked where it is gzipped, which its first bytes tell.
+
+    ``encoding`` is what Python calls it; None: UTF-8. Raises Invalid for a name that is none; reading what
+    this returns does where gzipped data is damaged, and at a byte that is no text of the encoding, with the
+    byte's line.
+    """
+    decoder = _decoder(encoding) if encoding is not None else None
+    pieces = _unpacked(stream)
+    return io.BufferedReader(_Pieces(pieces if decoder is None else _recoded(pieces, decoder, str(encoding))))
+
+
+def gzipped(stream: BinaryIO) -> gzip.GzipFile:
+    """A stream that writes what it is given to ``stream``, gzipped; the same bytes for the same text."""
+    return gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0)
+
+
+class _Pieces(io.RawIOBase):
+    """A stream of given pieces."""
+
+    def __init__(self, pieces: Iterator[bytes]) -> None:
+        self._pieces = pieces
+        self._rest = memoryview(b"")
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: memoryview, /) -> int:  # type: ignore[override]
+        while not self._rest:
+            piece = next(self._pieces, None)
+            if piece is None:
+                return 0
+            self._rest = memoryview(piece)
+        count = min(len(buffer), len(self._rest))
+        buffer[:count], self._rest = self._rest[:count], self._rest[count:]
+        return count
+
+
+def _chunks(stream: _Readable, first: bytes = b"") -> Iterator[bytes]:
+    if first:
+        yield first
+    while chunk := stream.read(CHUNK):
+        yield chunk
+
+
+def _unpacked(stream: BinaryIO) -> Iterator[bytes]:
+    first = stream.read(CHUNK)
+    while len(first) < len(GZIP) and (more := stream.read(CHUNK)):
+        first += more
+    if not first.startswith(GZIP):
+        yield from _chunks(stream, first)
+        return
+    try:
+        with gzip.GzipFile(fileobj=io.BufferedReader(_Pieces(_chunks(stream, first)))) as unpacked:
+            yield from _chunks(unpacked)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise Invalid("file", "whole", f"the file is gzipped, and damaged or cut off: {error}") from error
+
+
+def _decoder(encoding: str) -> codecs.IncrementalDecoder | None:
+    """None for UTF-8, which is read as it is: there a bad row is left out, and not the rest of the file."""
+    try:
+        io.TextIOWrapper(io.BytesIO(), encoding)  # refuses codecs that are of no text
+        name, decoder = codecs.lookup(encoding).name, codecs.getincrementaldecoder(encoding)
+    except (LookupError, ValueError):
+        name = ""
+    if not name or name.replace("-", "_") in _NO_TEXT:
+        what = "a text encoding, such as cp1252, utf-16 or shift_jis"
+        raise Invalid("encoding", what, f"{encoding!r} is not known as one")
+    return None if name in ("utf-8", "utf-8-sig") else decoder("strict")
+
+
+def _recoded(pieces: Iterator[bytes], decoder: codecs.IncrementalDecoder, encoding: str) -> Iterator[bytes]:
+    line = 1
+    for piece, last in _with_last(pieces):
+        before = decoder.getstate()
+        try:
+            text = decoder.decode(piece, last)
+        except UnicodeDecodeError as error:
+            # What stands before it, which is in the piece but for the bytes that the decoder kept back.
+            good = max(0, error.start - len(error.object) + len(piece))
+            decoder.setstate(before)
+            line += decoder.decode(piece[:good]).count("\n")
+            byte = error.object[error.start]
+            raise _wrong(f"line {line:,} has the byte 0x{byte:02x}, which is no {encoding} there") from error
+        except UnicodeError as error:  # no byte order mark, where the encoding needs one
+            raise _wrong(f"the file is not {encoding}: {error}") from error
+        line += text.count("\n")
+        yield text.encode(errors="surrogatepass")
+
+
+def _wrong(fault: str) -> Invalid:
+    return Invalid("encoding", "that of the file", f"{fault}: name the encoding that the file has")
+
+
+def _with_last(pieces: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
+    for piece in pieces:
+        yield piece, False
+    yield b"", True

@@ -1,0 +1,115 @@
+"""Files that are gzipped, and files of another encoding."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import tracemalloc
+from collections.abc import Callable
+
+import pytest
+
+from leaseq import transfer
+from leaseq.errors import Invalid
+from leaseq.transfer import encodings
+
+
+class Trickle(io.BytesIO):
+    """A pipe that gives one byte at a time."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(min(1, size) if size and size > 0 else 1)
+
+
+def text(data: bytes, encoding: str | None = None, stream: Callable[[bytes], io.BytesIO] = io.BytesIO) -> str:
+    return transfer.decoded(stream(data), encoding).read().decode()
+
+
+@pytest.mark.parametrize("stream", [io.BytesIO, Trickle])
+def test_gzipped_text_is_unpacked_by_its_first_bytes(stream: Callable[[bytes], io.BytesIO]) -> None:
+    assert text(gzip.compress(b"a,b\n1,2\n"), stream=stream) == "a,b\n1,2\n"
+    assert text(gzip.compress(b"a\n") + gzip.compress(b"b\n"), stream=stream) == "a\nb\n"
+    assert text(gzip.compress("é".encode("latin-1")), "latin-1", stream) == "é"
+    for plain in (b"", b"\x1f", b"a\n"):
+        assert text(plain, stream=stream) == plain.decode()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(gzip.compress(b"a" * 100)[:-9], id="cut off"),
+        pytest.param(gzip.compress(b"a" * 100)[:-8] + b"12345678", id="wrong sum"),
+        pytest.param(b"\x1f\x8b\x08\x00nonsense, and more of it", id="no data"),
+        pytest.param(b"\x1f\x8b", id="only a beginning"),
+        pytest.param(gzip.compress(b"a") + b"rest", id="more behind it"),
+    ],
+)
+def test_damaged_gzip_is_refused(data: bytes) -> None:
+    with pytest.raises(Invalid, match="the file is gzipped, and damaged or cut off"):
+        text(data)
+
+
+def test_what_unpacks_to_much_is_not_held_in_memory() -> None:
+    packed = io.BytesIO(gzip.compress(b"x" * 1_023 + b"\n", 9) * 20_000)
+    tracemalloc.start()
+    stream = transfer.decoded(packed)
+    assert sum(1 for _ in stream) == 20_000
+    assert tracemalloc.get_traced_memory()[1] < 2_000_000
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "encoding", ["cp1252", "utf-16", "utf-16-le", "shift_jis", "utf_8", "iso2022_jp", "utf-8-sig"]
+)
+@pytest.mark.parametrize("chunk", [1, 3, 65_536])
+def test_each_encoding_is_read(monkeypatch: pytest.MonkeyPatch, encoding: str, chunk: int) -> None:
+    monkeypatch.setattr(encodings, "CHUNK", chunk)
+    words = "語,\r\nテスト,\n" if "j" in encoding else "naïve,ÿ\r\n“é”,\n"
+    assert text(words.encode(encoding), encoding).removeprefix("\ufeff") == words
+
+
+@pytest.mark.parametrize(
+    ("data", "encoding", "said"),
+    [
+        (b"a\nb\xe9\nc", "ascii", "line 2 has the byte 0xe9, which is no ascii there"),
+        (b"a\nb\n\x81\n", "cp1252", "line 3 has the byte 0x81, which is no cp1252 there"),
+        ("語\n".encode("shift_jis") + b"\xff\n", "shift_jis", "line 2 has the byte 0xff"),
+        ("語\n".encode("shift_jis") + b"\x8c", "shift_jis", "line 2 has the byte 0x8c"),
+        ("a\nb".encode("utf-16") + b"\x00", "utf-16", "line 2 has the byte 0x00"),
+        (b"plain", "utf-16", "the file is not utf-16: UTF-16 stream does not start with BOM"),
+    ],
+)
+@pytest.mark.parametrize("chunk", [1, 2, 65_536])
+def test_a_wrong_encoding_is_told_with_the_line(
+    monkeypatch: pytest.MonkeyPatch, data: bytes, encoding: str, said: str, chunk: int
+) -> None:
+    monkeypatch.setattr(encodings, "CHUNK", chunk)
+    with pytest.raises(Invalid) as refused:
+        text(data, encoding)
+    assert said in str(refused.value)
+    assert "name the encoding that the file has" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["klingon", "", "base64", "rot13", "zip", "idna", "unicode_escape", "undefined", "\udcff", "a" * 300],
+)
+def test_what_is_no_encoding_is_refused(name: str) -> None:
+    with pytest.raises(Invalid, match="is not known as one"):
+        text(b"a", name)
+
+
+def test_what_is_gzipped_is_the_same_each_time() -> None:
+    def packed() -> bytes:
+        stream = io.BytesIO()
+        with transfer.gzipped(stream) as zipped:
+            zipped.write(b"a\n")
+        return stream.getvalue()
+
+    assert packed() == packed()
+    assert gzip.decompress(packed()) == b"a\n"
+
+
+def test_the_format_is_told_by_the_name_before_gz() -> None:
+    names = ["rows.csv.gz", "ROWS.TSV.GZ", "rows.gz", "gz", "rows.csv"]
+    assert [transfer.without_gz(name) for name in names] == ["rows.csv", "ROWS.TSV", "rows", "gz", "rows.csv"]

@@ -1,0 +1,144 @@
+"""Rejected rows as a file: they are as they were, and can be corrected and imported."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pytest
+
+from leaseq import transfer
+from leaseq.transfer import BadRow, ColumnMapping
+from leaseq.transfer.lines import MAX_ROW_BYTES
+from tests.transfer.reads import bad, payloads, read
+
+BY_ID = ColumnMapping(id="id")
+NO_ID = b'"rejected_reason":"id: a field \'id\', which this row does not have"'
+BROKEN = b"Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
+
+
+def rejected(data: bytes, format: transfer.Format, **options: Any) -> bytes:
+    stream = io.BytesIO()
+    rejects = transfer.Rejects(stream, format)
+    rows = transfer.read(io.BytesIO(data), format, **options)
+    for row in rows:
+        if isinstance(row, BadRow):
+            rejects.add(row, rows.head)
+    rejects.close()
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("format", "options", "data", "expected"),
+    [
+        pytest.param(
+            "csv",
+            {},
+            b'a,b\r\n1,2\r\n"3, 3",4,5\r\n6\r\n',
+            b"rejected_line,rejected_reason,a,b\r\n"
+            b'3,the header has 2 columns; this row has 3,"3, 3",4,5\r\n'
+            b"4,the header has 2 columns; this row has 1,6\r\n",
+            id="columns",
+        ),
+        pytest.param(
+            "csv",
+            {},
+            b"a;b\n1;2;3",
+            b"rejected_line;rejected_reason;a;b\n2;the header has 2 columns, this row has 3;1;2;3\r\n",
+            id="semicolons, without an end of the last line",
+        ),
+        pytest.param(
+            "csv",
+            {"delimiter": "|"},
+            b"a|b\n1\n",
+            b"sep=|\r\nrejected_line|rejected_reason|a|b\n2|the header has 2 columns, this row has 1|1\n",
+            id="a delimiter that was named",
+        ),
+        pytest.param(
+            "csv",
+            {"mapping": ColumnMapping(priority="p")},
+            b'a,p\n"x ""y""\nz",high\n',
+            b"rejected_line,rejected_reason,a,p\n"
+            b'2,p: a whole number from 0 to 1;000;000 (lines 2 to 3 are left out),"x ""y""\nz",high\n',
+            id="a value that is refused, over two lines",
+        ),
+        pytest.param(
+            "tsv",
+            {"quotes": "none"},
+            b'a\tb\n"1\n',
+            b'rejected_line\trejected_reason\ta\tb\n2\tthe header has 2 columns, this row has 1\t"1\n',
+            id="quotes that are text",
+        ),
+        pytest.param(
+            "jsonl",
+            {"mapping": BY_ID},
+            b'{"id":"ok"}\n{"n": 1.50}\n{broken "\n',
+            b'{"rejected_line":2,' + NO_ID + b',"row":{"n":1.5}}\n'
+            b'{"rejected_line":3,"rejected_reason":"row: well-formed JSON ('
+            + BROKEN
+            + b')","text":"{broken \\""}\n',
+            id="jsonl",
+        ),
+        pytest.param(
+            "json",
+            {"mapping": BY_ID},
+            b'[{"id":"ok"},\n{"n":1}, 7]',
+            b'[\n{"rejected_line":2,' + NO_ID + b',"row":{"n":1}},\n'
+            b'{"rejected_line":2,"rejected_reason":"row: an object with named fields","row":7}\n]\n',
+            id="json",
+        ),
+        pytest.param("csv", {}, b"a\n1\n", b"", id="none of a table"),
+        pytest.param("csv", {}, b"a,a\n1,2\n", b"", id="a table whose header is bad"),
+        pytest.param("json", {}, b"[1]", b"[]\n", id="none of an array"),
+    ],
+)
+def test_bad_rows_are_written_as_they_were(
+    format: transfer.Format, options: dict[str, Any], data: bytes, expected: bytes
+) -> None:
+    written = rejected(data, format, **options)
+    assert written == expected
+    if written:
+        assert len(bad(read(written, format, **options))) == len(bad(read(data, format, **options)))
+    if format in ("csv", "tsv"):  # and once more, the lines told being those of the new file
+        assert rejected(written, format, **options).count(b"\n") == written.count(b"\n")
+        assert rejected(written, format, **options).count(b"rejected_") == 2 * bool(written)
+
+
+def test_what_was_corrected_is_imported_without_line_and_reason() -> None:
+    table = rejected(b"id,n\n1\n2,2,2\n", "csv", mapping=BY_ID)
+    fixed = (
+        table.replace(b"has 1,1\r\n", b"has 1,1,one\n")
+        .replace(b"1,1\n", b"1,1,one\n")
+        .replace(b"2,2,2", b"2,two")
+    )
+    assert payloads(read(fixed, "csv", mapping=BY_ID)) == [{"id": "1", "n": "one"}, {"id": "2", "n": "two"}]
+    for format in ("jsonl", "json"):
+        data = b'{"id":true}\n{"id":}\n' if format == "jsonl" else b'[{"id":true},\n{"id":}]'
+        lines = rejected(data, format, mapping=BY_ID)
+        fixed = lines.replace(b"true", b'"1"').replace(b":}", b":2}")
+        assert payloads(read(fixed, format, mapping=BY_ID)) == [{"id": "1"}, {"id": 2}]
+
+
+def test_what_was_not_corrected_is_rejected_again() -> None:
+    for data in (b"nonsense\n", b"[1,\n", b'"' + b"x" * MAX_ROW_BYTES + b'"\n'):
+        lines = rejected(data, "jsonl")
+        assert lines.count(b'"text"') == 1
+        assert payloads(read(lines, "jsonl")) == []
+    assert payloads(read(rejected(b"[1", "json"), "json")) == []
+
+
+def test_a_row_that_only_looks_like_a_rejected_one_is_a_payload() -> None:
+    for row in (
+        '{"row":1}',
+        '{"rejected_line":1,"rejected_reason":"x"}',
+        '{"rejected_line":1,"rejected_reason":"","row":1,"n":2}',
+    ):
+        (item,) = read(row.encode(), "jsonl")
+        assert isinstance(item, transfer.NewItem)
+        assert len(item.payload) == row.count(":")
+    assert payloads(read(b'{"rejected_line":1,"rejected_reason":"","text":5}', "jsonl")) != []
+
+
+def test_a_row_that_is_too_long_is_only_named() -> None:
+    table = rejected(b"a,b\n" + b"x" * (MAX_ROW_BYTES + 5) + b"\n", "csv")
+    assert table == b"rejected_line,rejected_reason,a,b\n2,a row of at most 2;097;152 bytes,\r\n"
