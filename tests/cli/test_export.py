@@ -186,7 +186,7 @@ def test_items_of_a_state_are_exported_with_their_error_and_read_back(
     made.fail(not_none(made.reserve("bob")), "again")
     (dead,) = map(json.loads, call("export", made.name, "--items", "dead").stdout.splitlines())
     assert (dead["id"], dead["state"], dead["last_error"]) == ("bad", "dead", "cut off")
-    assert (dead["attempts"], dead["failures"], dead["held_by"]) == (1, 1, [])
+    assert (dead["attempts"], dead["failures"], dead["held_by"], dead["max_attempts"]) == (1, 1, [], None)
     queue.configure()
     for state in ("dead", "scheduled", "inbound"):
         file = str(tmp_path / f"{state}.json.gz")

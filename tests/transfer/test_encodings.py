@@ -76,6 +76,7 @@ def test_each_encoding_is_read(monkeypatch: pytest.MonkeyPatch, encoding: str, c
         ("語\n".encode("shift_jis") + b"\xff\n", "shift_jis", "line 2 has the byte 0xff"),
         ("語\n".encode("shift_jis") + b"\x8c", "shift_jis", "line 2 has the byte 0x8c"),
         ("a\nb".encode("utf-16") + b"\x00", "utf-16", "line 2 has the byte 0x00"),
+        (b"a\n\x1b$B\xff", "iso2022_jp", "line 2 has the byte 0xff"),
         (b"plain", "utf-16", "the file is not utf-16: UTF-16 stream does not start with BOM"),
     ],
 )
