@@ -1,10 +1,12 @@
-"""Every page, in both schemes, narrow and wide: axe finds nothing, and nothing is wider than the window.
+"""Every page, in both schemes, narrow and wide: axe finds nothing, and nothing is wider than the window,
+in German neither.
 
 A new page is one line in PAGES. What answers a GET and is no page is named in NO_PAGES.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -16,6 +18,7 @@ from playwright.sync_api import Browser, Page
 import leaseq
 from leaseq import webhooks
 from leaseq.webapp import create_app
+from leaseq.webapp.i18n import COOKIE
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
@@ -95,6 +98,7 @@ NO_PAGES = {
 }
 
 LOOKS = (("light", 1280), ("dark", 320))
+WIDTHS = (320, 390, 640, 1280, 1920)  # 640, by the two pixels a point of these tabs, is 1280 at 200 %
 OPEN = """() => {
   const longest = {};
   for (const one of document.querySelectorAll("main details:not([open])")) {
@@ -188,7 +192,8 @@ def a_webhook(client: leaseq.Client) -> str:
 def tabs(chromium: Browser, address: str, place: dict[str, str]) -> Iterator[dict[str, Page]]:
     """An open tab for each of them, who is signed in."""
     open_tabs = {
-        name: chromium.new_context(base_url=address).new_page() for name in (STRANGER, WORKER, ADMIN)
+        name: chromium.new_context(base_url=address, device_scale_factor=2).new_page()
+        for name in (STRANGER, WORKER, ADMIN)
     }
     for name in (WORKER, ADMIN):
         sign_in(open_tabs[name], name)
@@ -218,6 +223,20 @@ def too_wide(tab: Page) -> int:
     return int(tab.evaluate(f"Math.max(...{places}.map((one) => one.scrollWidth - one.clientWidth))"))
 
 
+def fits(tab: Page) -> None:
+    for width in WIDTHS:
+        tab.set_viewport_size({"width": width, "height": 800})
+        assert too_wide(tab) <= 0, f"at {width} px"
+
+
+@contextlib.contextmanager
+def in_german(tab: Page, address: str) -> Iterator[None]:
+    """What is loaded meanwhile."""
+    tab.context.add_cookies([{"name": COOKIE, "value": "de", "url": address}])
+    yield
+    tab.context.clear_cookies(name=COOKIE)
+
+
 def open_some(tab: Page) -> None:
     """Open what the page keeps closed till somebody asks, the longest of each kind."""
     tab.evaluate(OPEN)
@@ -229,14 +248,22 @@ def test_axe_finds_nothing(
 ) -> None:
     tab = tabs[who]
     tab.goto(path.format(**place))
-    for scheme, width in LOOKS:
-        look(tab, scheme, width)
-        assert too_wide(tab) <= 0, f"at {width} px"
+    fits(tab)
     open_some(tab)  # what is closed is a part of what is opened
     for scheme, width in LOOKS:
         look(tab, scheme, width)
         assert found_by_axe(tab) == [], f"{scheme}, {width} px, opened"
-        assert too_wide(tab) <= 0, f"at {width} px, opened"
+    fits(tab)
+
+
+@pytest.mark.parametrize(("who", "path"), [(who, path) for _, who, path in PAGES])
+def test_german_fits(tabs: dict[str, Page], place: dict[str, str], address: str, who: str, path: str) -> None:
+    tab = tabs[who]
+    with in_german(tab, address):
+        tab.goto(path.format(**place), wait_until="domcontentloaded")
+    assert tab.locator("html").get_attribute("lang") == "de"
+    open_some(tab)
+    fits(tab)
 
 
 @pytest.mark.parametrize("path", ["/nope", "/people"])
