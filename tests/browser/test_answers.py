@@ -1,6 +1,8 @@
-"""A manager puts an answer right on the item's page."""
+"""A manager reads what was answered, finds items by it, and puts an answer right on the item's page."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -35,3 +37,50 @@ def test_an_answer_is_corrected_and_its_item_reopened(tab: Page, boss: str, lett
     expect(tab.get_by_text("It is waiting again.")).to_be_visible()
     item = letters.get("l1")
     assert (item.state, len(item.late_answers)) == ("inbound", 2)
+
+
+def test_from_a_share_of_the_answers_to_a_list_of_their_own(
+    tab: Page, boss: str, letters: leaseq.Queue
+) -> None:
+    letters.configure(
+        form={
+            "show": [{"field": "text", "label": "Letter"}],
+            "ask": {
+                "type": "object",
+                "properties": {"about": {"title": "About", "enum": ["refund", "other"]}},
+            },
+        }
+    )
+    for about, person in (("refund", "ann"), ("other", "ann"), ("refund", "bob")):
+        letters.finish(taken(letters, person), {"about": about})
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{letters.name}/answers")
+    row = tab.get_by_role("region", name="About").get_by_role("row", name="refund")
+    expect(row).to_contain_text("67 %")
+    row.get_by_role("link", name="refund").press("Enter")
+    titles, chips = tab.locator("table.items a.title"), tab.locator(".chip")
+    expect(chips).to_have_text([re.compile("About: refund")])
+    expect(titles).to_have_text(["letter 3", "letter 1"])
+    filters = tab.locator("summary", has_text="Filters")
+    filters.press("Enter")
+    tab.get_by_role("combobox", name="Person").fill("bob")
+    tab.keyboard.press("Enter")
+    expect(titles).to_have_text(["letter 3"])
+    tab.get_by_role("link", name=re.compile("Remove the filter.*bob")).press("Enter")
+    expect(titles).to_have_text(["letter 3", "letter 1"])
+    tab.locator("summary", has_text="Columns").press("Enter")
+    tab.get_by_role("checkbox", name="Letter").press("Space")
+    tab.get_by_role("button", name="Save columns").press("Enter")
+    expect(tab.get_by_role("columnheader", name="Letter")).to_be_visible()
+    expect(tab.get_by_role("cell", name="letter 3", exact=True)).to_be_visible()
+    tab.locator("summary", has_text="Save this search").press("Enter")
+    tab.get_by_role("textbox", name="Name").fill("Refunds")
+    tab.keyboard.press("Enter")
+    view = tab.get_by_role("link", name="Refunds")
+    expect(view).to_have_attribute("aria-current", "page")
+    judge(tab)
+    tab.get_by_role("link", name="Clear").press("Enter")
+    expect(titles).to_have_count(3)
+    view.press("Enter")
+    expect(view).to_have_attribute("aria-current", "page")
+    expect(titles).to_have_text(["letter 3", "letter 1"])

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.support.taking import finish_held
 
 # Whether something else is seen in the middle of what is said.
 COVERED = """() => {
@@ -90,3 +91,31 @@ def test_what_is_typed_stays_where_the_session_ended_and_is_saved_after_signing_
     save.click()
     expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
     assert queue.policy.instructions == "Typed for an hour"
+
+
+def test_a_suggested_time_is_taken_and_a_person_loses_the_queue(
+    at_settings: Page, queue: leaseq.Queue, person: str
+) -> None:
+    tab = at_settings
+    finish_held(queue, 20)
+    tab.reload()
+    tab.get_by_label("Title").fill("Letters")
+    tab.get_by_role("button", name="Take 2 min and save").press("Enter")
+    expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
+    assert (queue.policy.lease_seconds, queue.policy.title) == (120, "Letters")
+    tab.goto(f"/manage/{queue.name}/settings#group-access")
+    expect(tab.get_by_role("button", name="Take")).to_have_count(0)
+    tab.get_by_role("link", name="Change access").press("Enter")
+    who = tab.get_by_role("group", name="Who may work on this queue")
+    expect(who.get_by_label("People")).to_be_hidden()
+    who.get_by_label("Everybody", exact=True).press("ArrowRight")
+    who.get_by_label("People").fill(f"boss of {queue.name}")
+    judge(tab)
+    tab.get_by_role("button", name="Save").press("Enter")
+    expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
+    tab.context.clear_cookies()
+    sign_in(tab, person)
+    tab.goto("/")
+    expect(tab.get_by_role("link", name="Letters")).to_have_count(0)
+    tab.goto(f"/q/{queue.name}")
+    expect(tab.get_by_role("heading", name="You are not allowed to do this")).to_be_visible()

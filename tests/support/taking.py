@@ -36,3 +36,18 @@ def run_out(queue: leaseq.Queue) -> int:
     """All its leases, now: somebody clears it to whom a day has passed. How many came back."""
     tomorrow = round((time.time() + 86_400) * 1e6)
     return leaseq.Queue(queue._client, queue.name, clock=lambda: tomorrow).clear().returned
+
+
+def finish_held(queue: leaseq.Queue, count: int) -> None:
+    """So many items, held for 50.5 s each, up to now; and one lease ran out before."""
+    now = time.time() - 51 * count - 300
+    past = leaseq.Queue(queue._client, queue.name, clock=lambda: round(now * 1e6))
+    past.configure(lease_seconds=200)
+    past.enqueue_many(leaseq.NewItem({}) for _ in range(count + 1))
+    assert past.reserve("left")
+    now += 201
+    past.clear()
+    for _ in range(count):
+        lease = take(past, "ann")
+        now += 50.5
+        past.finish(lease, {})

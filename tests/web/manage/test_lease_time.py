@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 
 import leaseq
 from leaseq.webapp.manage.lease_time import lease_time
-from tests.conftest import Clock
-from tests.support.taking import not_none
+from tests.support.taking import finish_held
 from tests.web.conftest import Browser
 from tests.web.manage.settings_calls import base, save, standing
 
@@ -22,25 +19,8 @@ def test_twice_the_95th_percentile_to_a_usual_time(p95: float, seconds: int) -> 
     assert lease_time(p95) == seconds
 
 
-def finish(server: Any, queue: leaseq.Queue, count: int) -> None:
-    """So many items, held for 50.5 s each, up to now."""
-    clock = Clock.from_now(-51 * count - 300)
-    past = leaseq.Queue(server.client, queue.name, clock=clock)
-    past.configure(lease_seconds=200)
-    past.enqueue_many(leaseq.NewItem({}) for _ in range(count + 1))
-    assert past.reserve("left")
-    clock.tick(201)
-    past.clear()
-    for _ in range(count):
-        lease = not_none(past.reserve("ann"))
-        clock.tick(50.5)
-        past.finish(lease, {})
-
-
-def test_one_press_takes_it_and_saves_all_that_was_typed(
-    server: Any, boss: Browser, queue: leaseq.Queue
-) -> None:
-    finish(server, queue, 20)
+def test_one_press_takes_it_and_saves_all_that_was_typed(boss: Browser, queue: leaseq.Queue) -> None:
+    finish_held(queue, 20)
     page = boss.get(base(queue)).text
     assert "In the last hour 20 items were finished." in page
     assert "95 % of them were held for at most 50 s." in page
@@ -52,8 +32,8 @@ def test_one_press_takes_it_and_saves_all_that_was_typed(
     assert "and save</button>" not in boss.get(base(queue)).text, "it is in force"
 
 
-def test_too_little_was_seen(server: Any, boss: Browser, queue: leaseq.Queue) -> None:
-    finish(server, queue, 19)
+def test_too_little_was_seen(boss: Browser, queue: leaseq.Queue) -> None:
+    finish_held(queue, 19)
     assert "and save</button>" not in boss.get(base(queue)).text
 
 

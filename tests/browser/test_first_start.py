@@ -1,0 +1,58 @@
+"""The first start: from the link that `leaseq up` prints to a first answer, by keys."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Page, expect
+
+import leaseq
+from leaseq.webapp.store.accounts import Accounts
+from tests.browser.conftest import PASSWORD, judge
+from tests.browser.working import shows
+
+LETTERS = [
+    {"text": f"My parcel {n} is late.", "guess": {"about": ("refund", "other")[n % 2]}} for n in range(30)
+]
+
+
+@pytest.fixture
+def link(server: Any, accounts: Accounts) -> str:
+    """Of a place where nothing is yet."""
+    server.redis.flushall()
+    return f"/setup?token={accounts.setup_token()}"
+
+
+def test_from_the_link_to_the_first_answer(tab: Page, server: Any, link: str, tmp_path: Path) -> None:
+    file = tmp_path / "Letters.jsonl"
+    file.write_text("\n".join(json.dumps(one) for one in LETTERS))
+    tab.goto(link)
+    expect(tab.get_by_label("Your name")).to_be_focused()
+    for typed in ("ann", PASSWORD):
+        tab.keyboard.type(typed)
+        tab.keyboard.press("Tab")
+    tab.keyboard.type(PASSWORD)
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_role("heading", level=3)).to_have_text(
+        ["Try it", "A queue from a file", "Invite people"]
+    )
+    expect(tab.get_by_label("Title").first).to_be_focused()
+    judge(tab)
+    tab.get_by_label("File", exact=True).set_input_files(file)
+    tab.get_by_label("Title").first.press("Enter")
+    expect(tab.get_by_text("30 added, 0 duplicates, 0 skipped.")).to_be_visible()
+    leaseq.Queue(server.client, "a").configure(title="Nothing waits here")
+    tab.get_by_role("link", name="leaseq").press("Enter")
+    expect(tab.get_by_role("button", name="Begin")).to_be_focused()
+    judge(tab)
+    tab.keyboard.press("Enter")
+    shows(tab, "My parcel 0 is late.")
+    expect(tab.get_by_role("radio", name="refund")).to_be_checked()  # as the payload guessed
+    tab.keyboard.press("1")
+    tab.keyboard.press("Control+Enter")
+    shows(tab, "My parcel 1 is late.")
+    (item,) = leaseq.Queue(server.client, "letters").items("finished")
+    assert item.answers[0].result == {"about": "other"}
