@@ -107,6 +107,13 @@ OPEN = """() => {
   }
   for (const one of Object.values(longest)) one.open = true;
 }"""
+# What the Tab key leads to and nobody sees.
+UNSEEN = """() => {
+  const clip = (one) => getComputedStyle(one).clipPath;
+  const clipped = (one) => one && (clip(one) === "inset(50%)" || clipped(one.parentElement));
+  return [...document.querySelectorAll("main :is(a[href], button, input, select, textarea, summary)")]
+    .filter((one) => one.tabIndex >= 0 && one.checkVisibility() && clipped(one)).map((one) => one.outerHTML);
+}"""
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 FORM = {
@@ -227,6 +234,7 @@ def fits(tab: Page) -> None:
     for width in WIDTHS:
         tab.set_viewport_size({"width": width, "height": 800})
         assert too_wide(tab) <= 0, f"at {width} px"
+        assert tab.evaluate(UNSEEN) == [], f"at {width} px"
 
 
 @contextlib.contextmanager

@@ -101,10 +101,12 @@ def test_a_break_from_the_person_s_menu(person: str, admin: str, tab: Page) -> N
     tab.goto("/")
     tab.locator("#me > summary").press("Enter")
     tab.get_by_role("link", name="Take a break").click()
-    tab.get_by_role("button", name="Take a break").press("Enter")
+    expect(tab.get_by_role("button", name="Take a break")).to_be_focused()
+    tab.keyboard.press("Enter")
     expect(tab.get_by_role("heading", name="You are on a break")).to_be_visible()
+    expect(tab.get_by_role("button", name="Back to work")).to_be_focused()
     judge_all(tab)
-    tab.get_by_role("button", name="Back to work").press("Enter")
+    tab.keyboard.press("Enter")
     expect(tab).to_have_url(re.compile(r"/(q/.*)?$"))
 
 

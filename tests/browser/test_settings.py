@@ -19,6 +19,11 @@ COVERED = """() => {
   const seen = document.elementFromPoint(x + width / 2, y + height / 2);
   return !(seen && said.contains(seen));
 }"""
+# Whether what has the focus is seen.
+UNCOVERED = """() => {
+  const { x, y, width, height } = document.activeElement.getBoundingClientRect();
+  return document.elementFromPoint(x + width / 2, y + height / 2) === document.activeElement;
+}"""
 
 
 @pytest.fixture
@@ -99,6 +104,10 @@ def test_a_suggested_time_is_taken_and_a_person_loses_the_queue(
     tab = at_settings
     finish_held(queue, 20)
     tab.reload()
+    tab.get_by_label("Title").focus()
+    for _ in range(8):
+        tab.keyboard.press("Tab")
+        assert tab.evaluate(UNCOVERED), "it is behind the bar with the buttons"
     tab.get_by_label("Title").fill("Letters")
     tab.get_by_role("button", name="Take 2 min and save").press("Enter")
     expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()

@@ -58,7 +58,7 @@ document.addEventListener("keydown", (event) => {
     menu.open = false;
     menu.querySelector("summary").focus();
   }
-  const asked = event.target.closest("details.ask[open]"); // a question before something is done
+  const asked = event.target.closest("details:is(.ask, .asked, .filters)[open]"); // asks before it does something, or holds a form
   if (asked) {
     asked.open = false;
     asked.querySelector("summary").focus();

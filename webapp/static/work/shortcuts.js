@@ -30,6 +30,8 @@ function single(event) {
   event.preventDefault();
   if (found.matches("input, summary")) found.focus(); // a button leaves them where they scroll
   found.click();
+  const opened = document.querySelector("[popover]:popover-open");
+  if (opened && opened !== panel) opened.focus(); // closed, it gives the focus back
   if (found.matches("details[open] > summary")) found.parentElement.querySelector("textarea").focus();
   if (found.name && found.name === form.dataset.oneKey) form.requestSubmit(form.querySelector(".bar button"));
 }
