@@ -7,7 +7,6 @@ from typing import Any
 from leaseq.models import Answer, Item
 from leaseq.transfer.times import rfc3339
 
-
 ANSWER_FIELDS = ("id", "payload", "result", "person", "token", "attempt", "finished_at", "late")
 # What an item may be enqueued with, and what is told of it besides.
 ITEM_FIELDS = ("id", "payload", "priority", "requires", "due", "at", "max_attempts")

@@ -13,7 +13,6 @@ ROOT = Path(__file__).parents[2]
 SENT_AS = {
     "delete": ("del",),
     "incr": ("incrby",),
-    "scan_iter": ("scan",),
     "pipeline": ("multi", "exec"),
     "transaction": ("watch", "unwatch", "multi", "exec"),
     "execute": (),

@@ -235,3 +235,18 @@ class Commands:
 
     async def journal(self, start: str, count: int, direction: str = "") -> Reply:
         return await self._run("journal", (start, str(count), direction))
+
+    async def dump(self, counters: Sequence[str]) -> Reply:
+        return await self._run("dump", tuple(counters))
+
+    async def dump_items(self, cursor: str, count: int, ids: Sequence[str] = ()) -> Reply:
+        """Read items from HSCAN's cursor on, about so many; or with '' these ones."""
+        return await self._run("dump_items", (cursor, str(count) if cursor else "", *ids))
+
+    async def load(self, state: Sequence[str], fields: Sequence[str]) -> Reply:
+        """Begin to put back a queue. ``state``: the seven values that the script's header names."""
+        return await self._run("load", (*state, *fields))
+
+    async def load_items(self, rows: Sequence[str], end: str = "") -> Reply:
+        """Put items back. ``end``: 'end' with the last of them."""
+        return await self._run("load_items", (end, *rows))
