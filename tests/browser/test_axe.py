@@ -69,6 +69,7 @@ PAGES = [
     ("manage.correction", ADMIN, "/manage/axe/items/done/correct?token={answer}"),
     ("people.everybody", ADMIN, "/people"),
     ("people.one", ADMIN, "/people/axe ann"),
+    ("people.ask_erase", ADMIN, "/people/axe ann/erase"),
     ("people.log", ADMIN, "/people/log"),
     ("webhooks.index", ADMIN, "/webhooks"),
     ("webhooks.one", ADMIN, "/webhooks/{webhook}"),

@@ -85,11 +85,12 @@ def erase(client: Client, name: str, yes: bool, as_json: bool) -> None:
 
 def _planned(client: Client, name: str, has_account: bool) -> str:
     from leaseq import Queue, read_queues
+    from leaseq.webapp.store.erasing import of_people
 
     def look(queue: Queue) -> tuple[int, int]:
         return sum(1 for _ in queue.person_items(name)), len(queue.mine(name))
 
-    found, _ = read_queues(client, look)
+    found, _ = read_queues(client, look, of_people(client))
     named = {queue: count for queue, (count, _) in found.items() if count}
     held = sum(count for _, count in found.values())
     if not has_account and not named:

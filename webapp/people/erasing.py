@@ -13,7 +13,7 @@ from leaseq.webapp.people import bp
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.erasing import erase
 from leaseq.webapp.store.accounts.people import NoSuchPerson
-from leaseq.webapp.store.erasing import UnreadableQueues, journal_since
+from leaseq.webapp.store.erasing import UnreadableQueues, journal_since, of_people
 
 
 @bp.get("/people/<name:name>/erase")
@@ -42,11 +42,12 @@ def erase_one(name: str) -> str | Response | tuple[str, int]:
 
 def _page(name: str, error: str = "") -> str:
     """The question, or where an erasure was interrupted, whether to finish it."""
+    client = state().client
     begun, known = accounts().erasures.find(name), accounts().find(name)
     if known is None and begun is None:
         raise NoSuchPerson(name)
     name = begun.name if begun else known.name if known else name
-    journals, unreadable = leaseq.read_queues(state().client, journal_since)
+    journals, unreadable = leaseq.read_queues(client, journal_since, of_people(client))
     return render_template(
         "people/erase.html",
         name=name,

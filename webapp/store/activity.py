@@ -29,6 +29,7 @@ KEPT_DAYS = 400
 RECENT = 200
 """The number of a person's items that are stored by id for a day, for undo and to detect repeated calls."""
 _DAY_SECONDS = 86_400
+_DATES = 100  # of one call
 _KEPT_SECONDS = KEPT_DAYS * _DAY_SECONDS
 _PART_SECONDS = 120  # to which the last hour is exact
 _HOUR_PARTS = 3_600 // _PART_SECONDS
@@ -217,6 +218,22 @@ class Activity(Store):
                 part = self._part(float(at))
                 if how == "finished" and part >= self._part(self._clock()) - _HOUR_PARTS:
                     self._client.ask(("HINCRBY", keys.done_in(part), _field(queue, person), -1))
+
+    def forget_person(self, person: str) -> None:
+        """Delete a person's figures and latest items."""
+        self.flush()
+        ahead = self._today() + timedelta(days=1)  # of a process with another time zone
+        dates = [(ahead - timedelta(days=back)).isoformat() for back in range(KEPT_DAYS + 2)]
+        for start in range(0, len(dates), _DATES):
+            some = dates[start : start + _DATES]
+            self._client.ask(*(("UNLINK", keys.day_of(date, person)) for date in some))
+            self._client.ask(*(("SREM", keys.who_worked(date), person) for date in some))
+        self._client.ask(("UNLINK", keys.recent(person)))
+        last = self._part(self._clock())
+        for part in range(last - _HOUR_KEPT_SECONDS // _PART_SECONDS, last + 1):
+            (fields,) = self._client.ask(("HKEYS", keys.done_in(part)))
+            if gone := [one for one in fields if one.decode().partition(" ")[2] == person]:
+                self._client.ask(("HDEL", keys.done_in(part), *gone))
 
     def forget_queue(self, queue: str) -> None:
         """Delete what people's days and latest items have of a queue that is deleted."""

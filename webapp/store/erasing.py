@@ -16,6 +16,7 @@ import leaseq
 from leaseq import Client, LeaseqError, Queue, QueueNotFound, webhooks
 from leaseq.webapp.store.accounts import Accounts, Erasure
 from leaseq.webapp.store.accounts.callers import FRESH_SECONDS
+from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.breaks import Breaks
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.imports import Imports
@@ -75,7 +76,7 @@ def erase_person(
     begun = accounts.begin_erasure(name, by=by)
     webhooks.tell_removed(client, begun.name, by=begun.by, request_id=begun.pseudonym)
     wait(max(begun.began + SETTLE_SECONDS - time.time(), 0))
-    done, unreadable = leaseq.read_queues(client, lambda queue: _erase_in(queue, begun))
+    done, unreadable = leaseq.read_queues(client, lambda queue: _erase_in(queue, begun), of_people(client))
     if unreadable:
         raise UnreadableQueues(begun.name, unreadable)
     webhooks.forget_person(client, begun.name, begun.pseudonym)
@@ -92,6 +93,11 @@ def _erase_in(queue: Queue, begun: Erasure) -> ErasedQueue | None:
     return None
 
 
+def of_people(client: Client) -> list[str]:
+    """The queues in which people work: all but that of the webhooks' deliveries."""
+    return [name for name in leaseq.queues(client) if name != webhooks.QUEUE]
+
+
 def journal_since(queue: Queue) -> datetime | None:
     """When the oldest event of a queue's journal happened; None where it has none."""
     oldest: list[leaseq.Event] = []
@@ -105,5 +111,5 @@ def _erase_in_stores(client: Client, begun: Erasure) -> None:
     for renaming in (Threads, QueueAccess, ListsSettings, Simulations, Imports):
         renaming(client).rename_person(name, to)
     Breaks(client).end(name)
-    for forgetting in (OpenCalls, IdempotencyStore):
+    for forgetting in (OpenCalls, IdempotencyStore, Activity):
         forgetting(client).forget_person(name)

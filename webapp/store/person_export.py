@@ -13,10 +13,9 @@ import leaseq
 from leaseq import Client, Queue, QueueNotFound, webhooks
 from leaseq.transfer import rfc3339
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.accounts.traces import DAYS
-from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.activity import KEPT_DAYS, Activity
 from leaseq.webapp.store.breaks import Breaks
-from leaseq.webapp.store.erasing import journal_since
+from leaseq.webapp.store.erasing import journal_since, of_people
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from leaseq.webapp.store.imports import Imports
 from leaseq.webapp.store.list_settings import ListsSettings
@@ -34,7 +33,7 @@ def person_document(client: Client, accounts: Accounts, name: str) -> Iterator[s
     so."""
     known = accounts.find(name)
     name = known.name if known else leaseq.validation.person_name(name, "name")
-    since, unreadable = leaseq.read_queues(client, journal_since)
+    since, unreadable = leaseq.read_queues(client, journal_since, of_people(client))
     names = list(since)
     single: dict[str, Any] = {
         "format": FORMAT,
@@ -104,7 +103,7 @@ def _log(accounts: Accounts, name: str) -> Iterator[Any]:
 
 
 def _activity(client: Client, name: str) -> Iterator[Any]:
-    for day, by_queue in Activity(client).of_person(name, DAYS).items():
+    for day, by_queue in Activity(client).of_person(name, KEPT_DAYS).items():
         for queue, figures in by_queue.items():
             yield {"day": day, "queue": queue, **asdict(figures)}
 

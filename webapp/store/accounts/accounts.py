@@ -119,7 +119,6 @@ class Accounts(ProviderSignIn):
         name, to = begun.name, begun.pseudonym
         self._tokens.revoke_all(name)  # that somebody made in the very moment in which it began
         self.traces.end_sign_in(name)
-        self.traces.delete_figures(name)
         self.traces.rename_in_news(name, to)
         self.traces.delete_sign_ins(name)
         self.log.add(to if begun.by == name else begun.by, "person.erased", to)

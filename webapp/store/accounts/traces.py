@@ -6,14 +6,12 @@ import json
 import re
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.base import Store
 
-DAYS = 402
-"""A day's figures are kept for 400 days, of whatever time zone."""
 _CODES = 12  # half minutes for which a code that was used is remembered, and some more
 _BATCH = 100
 
@@ -55,16 +53,6 @@ class Traces(Store):
             "sessions_seen_at": seen,
             "notices": [json.loads(one) for one in notices],
         }
-
-    def delete_figures(self, name: str) -> None:
-        """Delete their figures of each day, and their latest items."""
-        today = datetime.now(UTC).date() + timedelta(days=1)
-        dates = [(today - timedelta(days=back)).isoformat() for back in range(DAYS)]
-        for start in range(0, DAYS, _BATCH):
-            some = dates[start : start + _BATCH]
-            self._client.ask(*(("UNLINK", keys.day_of(date, name)) for date in some))
-            self._client.ask(*(("SREM", keys.who_worked(date), name) for date in some))
-        self._client.ask(("UNLINK", keys.recent(name)))
 
     def rename_in_news(self, name: str, to: str) -> None:
         """Delete a person's notices, and put another name into those of others that tell of them."""
