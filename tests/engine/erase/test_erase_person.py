@@ -168,7 +168,7 @@ def test_what_is_had_of_a_person(full: leaseq.Queue) -> None:
 def test_what_was_broken_off_is_finished_by_the_next(
     full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    for n in range(200):  # so that it takes steps
+    for n in range(400):  # so that it takes steps
         full.enqueue({"n": n, "long": "x" * 100})
     real, calls = full._commands.erase_person, 0
 
