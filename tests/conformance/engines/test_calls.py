@@ -161,6 +161,21 @@ def remove_all(at: Scene) -> None:
     assert at.queue.stats().dead == 0
 
 
+def person_items(at: Scene) -> None:
+    at.queue.finish(at.take(), {"label": "good"})
+    (known,) = at.other.person_items("ann")
+    assert (known.id, known.state, known.relation) == ("0", "finished", "answered")
+    assert [answer.result for answer in known.answers] == [{"label": "good"}]
+
+
+def erase_person(at: Scene) -> None:
+    at.queue.finish(at.take(), {"label": "good"})
+    at.take()
+    assert at.other.erase_person("ann", "erased-1") == leaseq.Erased(items=2, leases=1)
+    assert at.queue.get("0").answers[0].person == "erased-1"
+    assert at.queue.stats().reserved == 0
+
+
 def delete(at: Scene) -> None:
     lease = at.take()
     at.other.delete()
@@ -371,7 +386,7 @@ CALLS: dict[str, Callable[[Scene], None]] = {
             mine,
         ),
         *(why_nothing, clear, pause, resume, revive, revive_all, release, assign, remove, adopt, get, items),
-        *(remove_all, delete),
+        *(remove_all, person_items, erase_person, delete),
         *(change, reopen, correct, follow, unfollow, event_rows, outcomes, restore, raise_tokens),
         *(page, by_due, find, answers, late_items, stats, journal, latest_events, history, configure, policy),
         *(find_policy, exists, schema, alerts),
