@@ -164,7 +164,7 @@ def remove_all(at: Scene) -> None:
 def person_items(at: Scene) -> None:
     at.queue.finish(at.take(), {"label": "good"})
     (known,) = at.other.person_items("ann")
-    assert (known.id, known.state, known.relation) == ("0", "finished", "answered")
+    assert (known.id, known.state, known.relation) == ("0", "finished", None)
     assert [answer.result for answer in known.answers] == [{"label": "good"}]
 
 
