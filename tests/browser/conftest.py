@@ -112,6 +112,11 @@ def judge(tab: Page) -> None:
     tab.wait_for_load_state()  # with its style sheets
     violations_report = Axe().run(tab, options={"resultTypes": ["violations"]})  # no lists of what is right
     assert violations_report.violations_count == 0, f"{tab.url}: {violations_report.generate_report()}"
+    fits(tab)
+
+
+def fits(tab: Page) -> None:
+    """The page is as wide as its window, and no list wider than the page."""
     wide = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0, f"{tab.url} is {wide} px too wide"
     lists = "[...document.querySelectorAll('.scroll:has(> .cards)')]"

@@ -9,7 +9,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.browser.conftest import PASSWORD, fits, judge, sign_in
 from tests.support.taking import not_none, run_out
 
 FORM = {
@@ -129,7 +129,8 @@ def test_pages_fit_and_axe_finds_nothing(
         f"/people/{boss}", "/account", f"/q/{triage.name}", "/nowhere",
     ):  # fmt: skip
         tab.goto(path)
-        judge(tab)
+        tab.wait_for_load_state()
+        fits(tab)  # axe has looked at them: test_axe.py
     tab.goto(f"/q/{triage.name}")
     tab.get_by_role("button", name="Next item").click()
     judge(tab)
