@@ -6,8 +6,8 @@
     with open("leaseq.backup", "rb") as stream:
         backup.restore(other, stream)
 
-Work may go on during a backup. Each item is written as of one moment, and so is each person. Everything
-streams: memory does not grow with the number of items.
+Work may go on during a backup. Each item is written as of one moment. Everything streams: memory does not
+grow with the number of items.
 """
 
 from leaseq.backup.file import BackupDamaged, Contents, RestoreRefused, verify

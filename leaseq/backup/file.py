@@ -157,13 +157,8 @@ def _check(line: Line, known: Registry, contents: Contents) -> str:
     if "key" not in line:
         return ""
     stored = known.of(line["key"])
-    if stored is None and known.missing:
-        raise RestoreRefused(
-            f"the backup has what the pages keep ({line['key']}), and {known.missing} is not installed: pip "
-            "install 'leaseq[web]'"
-        )
     if not isinstance(stored, StoredKeys) or stored.type != line["type"]:
-        raise RestoreRefused(_unknown(f"the key {line['key']}", contents))
+        raise RestoreRefused(f"the backup has the key {line['key']}, which {known.why_unknown}")
     return stored.entries
 
 

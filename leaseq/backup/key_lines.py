@@ -20,15 +20,11 @@ _ENTRIES = 500  # of one line
 
 def write_keys(client: Client, writer: Writer) -> None:
     known = registry()
-    if known.missing:
-        _refuse_unknown(client, known)
+    _refuse_unknown(client, known)
     for tag in known.tags:
         with same_server(client, tag):
             for key in _scan(client, tag, f"{tag}*"):
-                stored = known.of(key)
-                if stored is None:
-                    raise BackupFailed(f"a newer version of leaseq wrote the key {key}: use that version")
-                if isinstance(stored, StoredKeys):
+                if isinstance(stored := known.of(key), StoredKeys):
                     _write(client, key, stored, writer)
 
 
@@ -37,10 +33,7 @@ def _refuse_unknown(client: Client, known: Registry) -> None:
         for name in client.redis.scan_iter(match=f"{NO_QUEUES}*", count=_SCANNED):
             key = name.decode() if isinstance(name, bytes) else name
             if known.of(key) is None:
-                raise BackupFailed(
-                    f"the server has what the pages keep ({key}), and {known.missing} is not installed: pip "
-                    "install 'leaseq[web]'"
-                )
+                raise BackupFailed(f"the server has the key {key}, which {known.why_unknown}")
 
 
 def _scan(client: Client, tag: str, pattern: str) -> Iterator[str]:

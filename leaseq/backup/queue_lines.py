@@ -27,7 +27,7 @@ from leaseq.queue.inspection import COUNTERS
 
 _MOST_READ = 200  # items of one call
 _MUCH = 500_000  # bytes of one reply, after which fewer are read
-_WORDS, _BYTES = 2_000, 500_000  # of one call that puts items back
+_WORDS, _BYTES = 600, 500_000  # of one call that puts items back
 _OF_ASSIGNMENT = ("state", "score", "record", "grant", "history")
 
 

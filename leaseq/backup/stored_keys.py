@@ -55,8 +55,14 @@ class Registry:
 
     def __init__(self, known: Iterable[Kind], missing: str = "") -> None:
         self.known = sorted(known, key=lambda one: (one.pattern.endswith("*"), -len(one.pattern)))
-        self.missing = missing
-        """The package without which some part could not be asked."""
+        self._missing = missing  # the package without which a part could not be asked
+
+    @property
+    def why_unknown(self) -> str:
+        """Why it does not know a key, and what to do."""
+        if self._missing:
+            return f"needs the web parts, and {self._missing} is not installed: pip install 'leaseq[web]'"
+        return "this version of leaseq does not know: use the version that wrote it"
 
     def of(self, key: str) -> Kind | None:
         """What is known of a key: by the pattern that fits it best."""

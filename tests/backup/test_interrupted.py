@@ -6,12 +6,14 @@ import io
 import itertools
 import os
 import random
+from importlib.metadata import EntryPoint
 from typing import Any
 
 import pytest
 
 import leaseq
 from leaseq import NewItem, backup
+from leaseq.backup import stored_keys
 from leaseq.engine.commands import Commands
 from leaseq.engine.keys import RESTORING, Keys
 from leaseq.webapp.store.accounts import keys as keys_of_accounts
@@ -198,3 +200,19 @@ def test_a_stream_that_can_be_read_once(timed: leaseq.Queue, made: Made, other: 
         pipe.write(content)
     with os.fdopen(reading, "rb") as stream:
         assert backup.restore(other, stream).items == 1
+
+
+def test_a_key_that_nobody_lists(server: Server, made: Made) -> None:
+    server.redis.set("leaseq:{@tomorrow}:x", 1)
+    with pytest.raises(backup.BackupFailed, match=r"{@tomorrow}:x, which this version of leaseq does"):
+        made()
+
+
+def test_a_machine_without_the_web_parts(server: Server, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its backup would be one without people."""
+    missing = EntryPoint("stores", "no_such_package.keys:KEYS", stored_keys.GROUP)
+    monkeypatch.setattr("leaseq.backup.stored_keys.entry_points", lambda **_: [missing])
+    assert made().getvalue(), "who has no people needs none of it"
+    server.redis.hset(keys_of_accounts.PEOPLE, "ann", "{}")
+    with pytest.raises(backup.BackupFailed, match="no_such_package is not installed: pip install"):
+        made()
