@@ -16,7 +16,6 @@ SENT_AS = {
     "pipeline": ("multi", "exec"),
     "transaction": ("watch", "unwatch", "multi", "exec"),
     "execute": (),
-    "scan_iter": ("scan",),
 }
 
 
