@@ -6,7 +6,7 @@ import re
 import secrets
 import time
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pyotp
@@ -21,13 +21,14 @@ from tests.web.item_lists import rows
 
 
 @pytest.fixture(autouse=True)
-def own_log(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+def own_log(server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
     """Streams of the test's own: other tests write into the log of the shared server meanwhile."""
     mark = secrets.token_hex(4)
     streams = {one: f"{getattr(keys, one)}:{mark}" for one in ("LOG", "SIGN_INS")}
     for one, stream in streams.items():
         monkeypatch.setattr(keys, one, stream)
-    return streams
+    yield streams
+    server.redis.delete(*streams.values())
 
 
 def told(accounts: Accounts, name: str) -> list[LogEntry]:
