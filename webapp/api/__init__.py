@@ -88,6 +88,7 @@ from leaseq.webapp.api import (  # noqa: E402
     access,  # noqa: F401
     bulk,  # noqa: F401
     events,  # noqa: F401
+    imports,  # noqa: F401
     invitations,  # noqa: F401
     items,  # noqa: F401
     leases,  # noqa: F401

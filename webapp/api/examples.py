@@ -178,6 +178,9 @@ PATHS: dict[str, str] = {
 REQUESTS: dict[str, dict[str, Any]] = {
     f"PUT {_Q}": {"a form": {"title": "Reviews", "lease_seconds": 300, "form": _FORM}},
     f"POST {_Q}/items": {"one": _NEW, "several": [_NEW, {"payload": {"text": "Never again"}}]},
+    f"POST {_Q}/import": {
+        "rows": [{"id": "r-1", "text": "Great, but late"}, {"id": "r-2", "text": "Never again"}]
+    },
     f"POST {_Q}/reserve": {"now": {}, "wait": {"wait": 20}},
     f"POST {_I}/finish": {"and next": {**_HELD, "result": _RESULT, "then_reserve": True}},
     f"POST {_I}/undo": {"undo": _HELD},
@@ -224,6 +227,12 @@ ANSWERS: dict[str, dict[str, Any]] = {
     f"GET {_Q}/items": {"items": [_ITEM], "after": "/1795255500123000/1/r-1"},
     f"GET {_Q}/search": {"items": [_ITEM], "compared": 41, "after": None},
     f"POST {_Q}/items": {"id": "r-1", "added": True},
+    f"POST {_Q}/import": {
+        "added": 2,
+        "duplicates": 0,
+        "rejected": 1,
+        "errors": [{"line": 3, "detail": "the header has 2 columns, this row has 1"}],
+    },
     f"GET {_Q}/due": {"items": [{**_ITEM, "due": "2026-11-24T17:00:00.000Z"}], "after": None},
     f"GET {_I}": _ITEM,
     f"POST {_Q}/reserve": _LEASE,

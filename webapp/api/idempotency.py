@@ -26,6 +26,7 @@ KEYED = frozenset({"POST", "PATCH"})  # what any PUT and DELETE does once, it do
 AGAIN = "Idempotency-Replayed"
 MAX_KEY = 200
 NDJSON = "application/x-ndjson"
+IMPORT = "api.import_rows"  # reads each type row by row
 
 _HEADERS = ("Content-Type", "Location", "Retry-After", "X-Leaseq-Reason")
 _CHUNK = 65_536
@@ -142,7 +143,8 @@ def _look_back() -> Response | None:
 
 def _streams() -> bool:
     view = current_app.view_functions[request.endpoint or ""]
-    return request.mimetype == NDJSON and getattr(view, "takes_any_size", False)
+    of_lines = request.mimetype == NDJSON or request.endpoint == IMPORT
+    return of_lines and getattr(view, "takes_any_size", False)
 
 
 def _drain(into: Any) -> None:

@@ -224,6 +224,28 @@ class ItemsQuery(Query):
     limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
 
 
+class ImportQuery(Query):
+    format: transfer.Format | None = Field(
+        None, description="The format of the file, default that of its Content-Type"
+    )
+    delimiter: Literal["comma", "semicolon", "tab", "pipe"] | None = Field(
+        None, description="What separates the columns of CSV and TSV, default what the header has"
+    )
+    quotes: transfer.Quotes = Field(
+        "auto",
+        description="Double quotes of CSV and TSV: enclosing a field (double), text (none), default auto",
+    )
+    id_field: str | None = Field(None, description="The column of the id")
+    priority_field: str | None = Field(None, description="The column of the priority")
+    due_field: str | None = Field(None, description="The column of the due date")
+    requires_field: str | None = Field(
+        None, description="The column of the skills, split by spaces or commas"
+    )
+    payload_field: list[str] | None = Field(
+        None, description="A column of the payload, may be repeated; default all columns"
+    )
+
+
 MOMENT_TEXT = ": a UTC day (2026-11-21), or a time with its zone (2026-11-21T10:05:00Z)"
 
 

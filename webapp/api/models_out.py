@@ -80,6 +80,18 @@ class EnqueuedMany(BaseModel):
     duplicates: int = Field(description="Items that existed already")
 
 
+class RowError(BaseModel):
+    line: int
+    detail: str
+
+
+class Imported(BaseModel):
+    added: int
+    duplicates: int = Field(description="Rows whose id existed already")
+    rejected: int = Field(description="Lines of the file that were left out")
+    errors: list[RowError] = Field(description="The first 100 bad rows")
+
+
 class Abandoned(RecordModel):
     id: str
     next: Lease | None

@@ -16,6 +16,7 @@ from leaseq.webapp.security.authorization import in_api
 from leaseq.webapp.serving.problem import Problem
 
 _PATHS = "leaseq-api-paths"
+REPEATED = frozenset({"payload_field"})  # parameters that are lists
 PLAIN = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -85,7 +86,7 @@ def refuse_repeated_parameters() -> None:
     if not request.query_string:
         return
     for name, values in request.args.lists():
-        if len(values) > 1:  # guard: one-value
+        if len(values) > 1 and name not in REPEATED:  # guard: one-value
             raise Invalid(name, f"one value; the query has {len(values)}")
 
 

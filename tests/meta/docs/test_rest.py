@@ -28,6 +28,7 @@ def test_its_commands_work_from_top_to_bottom(server: Any, queue_name: str, tmp_
     accounts = Accounts(server.client)
     alice, bob = (accounts.add(f"{name} of {queue_name}", by="test", role="manager") for name in ("a", "b"))
     (tmp_path / "reviews.jsonl").write_text('{"id": "r-2", "payload": {"text": "Never came"}}\n')
+    (tmp_path / "reviews.csv").write_text("id,text\nr-7,Late\nr-8\nr-9,Early\n")
     asked = commands()
     assert len(asked) > 6
     with serving(server.url, SECRET) as url:

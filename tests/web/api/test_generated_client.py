@@ -47,7 +47,8 @@ def folder(place: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert made.returncode == 0, made.stdout + made.stderr
     said = made.stdout + made.stderr
     unknown = said.count("Unsupported content type application/x-ndjson")  # it knows no lines of JSON
-    assert (unknown, said.count("WARNING parsing")) == (1, 1), said
+    tables = said.count("Unsupported content type text/")  # and no tables
+    assert (unknown, tables, said.count("WARNING parsing")) == (2, 2, 4), said
     return path
 
 

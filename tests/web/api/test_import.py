@@ -1,0 +1,139 @@
+"""A file that is imported by REST, its columns named in the query."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.web.api_calls import problem, unchanged
+from tests.web.conftest import Caller
+
+ROWS = b'nr,text,urgency,by,skills\n7,hello,20,2031-03-01,"fr, legal"\n8,bye\n9,no,high,,\n7,hello,20,,\n'
+COLUMNS = "id_field=nr&priority_field=urgency&due_field=by&requires_field=skills&payload_field=text"
+CSV = "text/csv"
+
+
+@pytest.fixture
+def made(queue: leaseq.Queue) -> leaseq.Queue:
+    queue.configure()
+    return queue
+
+
+def test_columns_become_parts_of_the_item(made: leaseq.Queue, manager: Caller) -> None:
+    path = f"/queues/{made.name}/import?format=csv&{COLUMNS}"
+    answer = manager("POST", path, data=ROWS, content_type=CSV)
+    assert (answer.status_code, answer.json) == (
+        200,
+        {
+            "added": 1,
+            "duplicates": 1,
+            "rejected": 2,
+            "errors": [
+                {"line": 3, "detail": "the header has 5 columns, this row has 2"},
+                {"line": 4, "detail": "urgency: a whole number from 0 to 1,000,000"},
+            ],
+        },
+    )
+    item = made.get("7")
+    assert (item.payload, item.priority, item.requires) == ({"text": "hello"}, 20, ("fr", "legal"))
+    assert item.due == datetime(2031, 3, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("kind", "query", "data"),
+    [
+        ("text/csv; charset=utf-8", "", b"n,t\n1,x\n"),
+        (CSV, "?delimiter=pipe&quotes=none", b"n|t\n1|x\n"),
+        (CSV, "?format=tsv", b"n\tt\n1\tx\n"),
+        ("text/tab-separated-values", "", b"n\tt\n1\tx\n"),
+        ("application/json", "", b'[{"n":"1","t":"x"}]'),
+        ("application/x-ndjson", "", b'{"n":"1","t":"x"}\n'),
+        (CSV, "?payload_field=t&payload_field=n", b"u,n,t\n0,1,x\n"),
+    ],
+)
+@pytest.mark.parametrize("key", [None, "k-1"])
+def test_each_format_is_told_by_its_type(
+    made: leaseq.Queue, manager: Caller, kind: str, query: str, data: bytes, key: str | None
+) -> None:
+    headers = {"Idempotency-Key": key} if key else {}
+    for _ in range(2):  # without a key each import adds all rows
+        answer = manager(
+            "POST", f"/queues/{made.name}/import{query}", data=data, content_type=kind, headers=headers
+        )
+        assert answer.json == {"added": 1, "duplicates": 0, "rejected": 0, "errors": []}
+    assert [item.payload for item in made.items("inbound")] == [{"n": "1", "t": "x"}] * (1 if key else 2)
+
+
+def test_a_key_makes_the_rows_ids_so_that_what_broke_off_is_sent_again(
+    made: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enqueue_many, calls = leaseq.Queue.enqueue_many, list[int]()
+
+    def then_away(queue: leaseq.Queue, items: Any) -> Any:
+        calls.append(1)
+        if len(calls) == 2:
+            raise leaseq.ServerUnavailable("the server went away")
+        return enqueue_many(queue, items)
+
+    monkeypatch.setattr(leaseq.Queue, "enqueue_many", then_away)
+    sent: dict[str, Any] = {
+        "data": b"n\n" + b"1\n" * 1_500,
+        "content_type": CSV,
+        "headers": {"Idempotency-Key": "k"},
+    }
+    assert manager("POST", f"/queues/{made.name}/import", **sent).status_code == 503
+    again = manager("POST", f"/queues/{made.name}/import", **sent)
+    assert (again.json["added"], again.json["duplicates"]) == (500, 1_000)
+
+
+def test_a_body_larger_than_others_may_be_is_taken_and_100_errors_are_told(
+    made: leaseq.Queue, manager: Caller
+) -> None:
+    data = b"n,t\n" + b"1\n" * 150 + b"1,2\n2,%s\n" % (b"x" * 200_000) * 20
+    for headers in ({}, {"Idempotency-Key": "k"}):
+        answer = manager(
+            "POST",
+            f"/queues/{made.name}/import?id_field=n",
+            data=data,
+            content_type=CSV,
+            headers=headers,
+        )
+        assert (answer.status_code, answer.json["rejected"], len(answer.json["errors"])) == (200, 150, 100)
+    assert made.stats().inbound == 2
+
+
+@pytest.mark.parametrize(
+    ("query", "kind", "status", "code", "field"),
+    [
+        ("", "application/xml", 415, "unsupported-media-type", None),
+        ("", None, 415, "unsupported-media-type", None),
+        ("?format=xlsx", CSV, 400, "invalid", "format"),
+        ("?delimiter=dot", CSV, 400, "invalid", "delimiter"),
+        ("?delimiter=tab", "application/json", 400, "invalid", "delimiter"),
+        ("?quotes=none", "application/json", 400, "invalid", "quotes"),
+        ("?quotes=single", CSV, 400, "invalid", "quotes"),
+        ("?idfield=n", CSV, 400, "invalid", "idfield"),
+    ],
+)
+def test_what_it_can_not_read_is_refused(
+    made: leaseq.Queue,
+    manager: Caller,
+    query: str,
+    kind: str | None,
+    status: int,
+    code: str,
+    field: str | None,
+) -> None:
+    with unchanged(made):
+        answer = manager("POST", f"/queues/{made.name}/import{query}", data=b"n\n1\n", content_type=kind)
+        assert problem(answer, status, code).get("field") == field
+
+
+def test_a_worker_may_not_and_a_queue_must_be_there(
+    made: leaseq.Queue, worker: Caller, manager: Caller
+) -> None:
+    problem(worker("POST", f"/queues/{made.name}/import", data=b"n\n1\n", content_type=CSV), 403, "forbidden")
+    problem(manager("POST", "/queues/nowhere/import", data=b"n\n1\n", content_type=CSV), 404, "not-found")

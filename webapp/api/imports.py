@@ -1,0 +1,88 @@
+"""The REST call that imports a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from typing import Any
+
+from flask import request
+from werkzeug.exceptions import UnsupportedMediaType
+
+import leaseq
+from leaseq import transfer
+from leaseq.webapp.api import bp, models_out
+from leaseq.webapp.api.idempotency import NDJSON, byte_lines, derived_id, idempotency_key
+from leaseq.webapp.api.models_in import ImportQuery, QueuePath
+from leaseq.webapp.context import existing_queue
+from leaseq.webapp.security.authorization import needs, takes_any_size
+from leaseq.webapp.serving.json_request import JSON
+
+TAGS: list[Any] = [{"name": "items"}]
+ERRORS_SHOWN = 100
+FORMATS: dict[str, transfer.Format] = {
+    "text/csv": "csv",
+    "text/tab-separated-values": "tsv",
+    JSON: "json",
+    NDJSON: "jsonl",
+}
+_TEXT = {"type": "string", "description": "The file; its first row names the columns"}
+_BODY: dict[str, Any] = {
+    "required": True,
+    "content": {
+        "text/csv": {"schema": _TEXT, "examples": {"a table": {"value": "id,text\nr-1,Great\n"}}},
+        "text/tab-separated-values": {
+            "schema": _TEXT,
+            "examples": {"a table": {"value": "id\ttext\nr-1\tGreat\n"}},
+        },
+        JSON: {"schema": {"description": "One array: each element is a row"}},
+        NDJSON: {
+            "schema": {"type": "string", "description": "A row per line"},
+            "examples": {"rows": {"value": '{"id": "r-1", "text": "Great"}\n'}},
+        },
+    },
+}
+
+
+@bp.post("/queues/<q>/import", tags=TAGS, request_body=_BODY, responses={"200": models_out.Imported})
+@needs("manager")
+@takes_any_size
+def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
+    """Import a file of any size: each row becomes an item, whose fields come from the columns that are named.
+
+    A bad row is left out, and the others are added; the answer has the first 100 bad rows. A row whose id
+    exists counts as a duplicate. If the connection or the server fails, the rows before that were added:
+    with an id field or an `Idempotency-Key` the same file can be sent again.
+    """
+    if request.mimetype not in FORMATS:
+        raise UnsupportedMediaType(f"send a file as {', '.join(FORMATS)}")
+    queue, key = existing_queue(path.q), idempotency_key()
+    mapping = transfer.ColumnMapping(
+        query.payload_field, query.id_field, query.priority_field, query.due_field, query.requires_field
+    )
+    rows = transfer.read(
+        byte_lines(),
+        query.format or FORMATS[request.mimetype],
+        mapping=mapping,
+        delimiter=transfer.DELIMITERS[query.delimiter] if query.delimiter else None,
+        quotes=query.quotes,
+    )
+    errors: list[dict[str, Any]] = []
+
+    def bad(row: transfer.BadRow) -> None:
+        if len(errors) < ERRORS_SHOWN:
+            errors.append({"line": row.line, "detail": replace(row, remedy=None).message})
+
+    result = transfer.import_items(queue, _with_ids(queue.name, key, rows), on_bad=bad)
+    return {**asdict(result), "errors": errors}
+
+
+def _with_ids(
+    queue_name: str, key: str | None, rows: transfer.Rows
+) -> Iterator[leaseq.NewItem | transfer.BadRow]:
+    """Give an id to rows without one, derived from the request's key, where it has one."""
+    for number, row in enumerate(rows, 1):
+        if key is None or isinstance(row, transfer.BadRow) or row.id is not None:
+            yield row
+        else:
+            yield replace(row, id=derived_id(queue_name, key, number))
