@@ -62,9 +62,9 @@ def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
     )
     rows = transfer.read(
         byte_lines(),
-        query.format or FORMATS[request.mimetype],
+        FORMATS[request.mimetype] if query.format == "auto" else query.format,
         mapping=mapping,
-        delimiter=transfer.DELIMITERS[query.delimiter] if query.delimiter else None,
+        delimiter=transfer.DELIMITERS.get(query.delimiter),  # auto: none
         quotes=query.quotes,
     )
     errors: list[dict[str, Any]] = []

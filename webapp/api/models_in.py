@@ -225,11 +225,11 @@ class ItemsQuery(Query):
 
 
 class ImportQuery(Query):
-    format: transfer.Format | None = Field(
-        None, description="The format of the file, default that of its Content-Type"
+    format: Literal["auto", "csv", "tsv", "json", "jsonl"] = Field(
+        "auto", description="The format of the file, default auto: that of its Content-Type"
     )
-    delimiter: Literal["comma", "semicolon", "tab", "pipe"] | None = Field(
-        None, description="What separates the columns of CSV and TSV, default what the header has"
+    delimiter: Literal["auto", "comma", "semicolon", "tab", "pipe"] = Field(
+        "auto", description="What separates the columns of CSV and TSV, default auto: what the header has"
     )
     quotes: transfer.Quotes = Field(
         "auto",

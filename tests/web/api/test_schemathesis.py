@@ -59,4 +59,4 @@ def test_all_checks_pass(place: tuple[str, str], tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
     assert "Coverage" in done.stdout
     selected, total = map(int, re.findall(r"(\d+) selected / (\d+) total", done.stdout)[0])
-    assert total - selected == 4, "all but the stream of events, the import, and what may end this run's token"
+    assert total - selected == 4, "all but the stream of events, the import, and what ends the token"
