@@ -44,6 +44,8 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "remove": lambda queue: queue.remove("one"),
     "remove_all": lambda queue: queue.remove_all("reserved"),
     "delete": lambda queue: queue.delete(),
+    "person_items": lambda queue: list(queue.person_items("ann")),
+    "erase_person": lambda queue: queue.erase_person("ann", "erased-1"),
     "adopt": lambda queue: queue.adopt("one", 1),
     "pause": lambda queue: queue.pause("again"),
     "resume": lambda queue: queue.resume(),
