@@ -16,6 +16,7 @@ SENT_AS = {
     "pipeline": ("multi", "exec"),
     "transaction": ("watch", "unwatch", "multi", "exec"),
     "execute": (),
+    "scan_iter": ("scan",),
 }
 
 

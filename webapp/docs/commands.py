@@ -11,6 +11,11 @@ from leaseq.webapp.docs.reading import Call
 
 BASE = "/api/v1"
 _NARROW = 60
+_FILES = {
+    "application/x-ndjson": "items.jsonl",
+    "text/csv": "items.csv",
+    "text/tab-separated-values": "items.tsv",
+}
 
 
 def commands(call: Call) -> list[str]:
@@ -42,10 +47,10 @@ def _bodies(call: Call) -> list[list[str]]:
     bodies = []
     for kind, media in kinds.items():
         header = f"-H 'Content-Type: {kind}'"
-        examples = (media.get("examples") or {}).values()
+        examples = (media.get("examples") or {}).values() if kind not in _FILES else ()
         bodies += [[header, f"-d {quote(_json(example['value']))}"] for example in examples]
         if not examples:
-            bodies.append([header, "--data-binary @items.jsonl"])
+            bodies.append([header, f"--data-binary @{_FILES.get(kind, 'items.json')}"])
     return bodies or [[]]
 
 

@@ -184,6 +184,14 @@ def test_every_link_within_leads_somewhere(page: PageParser) -> None:
     assert within - set(page.ids) == set()
 
 
+FILES = {
+    "application/json": "@items.json",
+    "application/x-ndjson": "@items.jsonl",
+    "text/csv": "@items.csv",
+    "text/tab-separated-values": "@items.tsv",
+}
+
+
 def test_each_command_is_its_call(app: Any, document: dict[str, Any], page: PageParser) -> None:
     """Each example of a body has a command that sends it, and a call without a body has one."""
     known = {said["operationId"]: (method, path, said) for method, path, said in calls(document)}
@@ -212,7 +220,9 @@ def test_each_command_is_its_call(app: Any, document: dict[str, Any], page: Page
             assert headers[1] == "Content-Type: application/json"
             sent[id].append(json.loads(words[words.index("-d") + 1]))
         elif "--data-binary" in words:
-            assert headers[1] == "Content-Type: application/x-ndjson"
+            kind = headers[1].removeprefix("Content-Type: ")
+            assert kind in said["requestBody"]["content"]
+            assert words[words.index("--data-binary") + 1] == FILES[kind]
         else:
             sent[id].append(None)
     for id, (_, _, said) in known.items():
