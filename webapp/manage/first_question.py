@@ -10,7 +10,7 @@ from leaseq.webapp.forms import fields_of
 from leaseq.webapp.manage.answers_page import DISAGREEMENTS, newest
 from leaseq.webapp.manage.distribution import Distribution, agreement_of, distribution_of
 
-READ = 200  # answers: the page is to open at once
+READ = 100  # answers: the page is to open at once
 
 
 @dataclass(frozen=True, slots=True)
