@@ -85,7 +85,9 @@ class NewTokenRequest(Body):
     name: str = Field(description="What it is for", json_schema_extra={"maxLength": MAX_TOKEN_NAME})
     scope: Scope = optional("What it may do; by default all that the caller's token may")
     queue: str = optional("The only queue that it opens", pattern=NAME)
-    days: Whole = optional("For how many days; by default until it is revoked", **within(1, MAX_TOKEN_DAYS))
+    days: Whole = optional(
+        "For how many days; by default as long as the caller's", **within(1, MAX_TOKEN_DAYS)
+    )
     person: str = optional("Whom it acts as; for admins. Default: the caller", **PERSON)
 
 

@@ -18,7 +18,7 @@ from leaseq.webapp.api.models_in import (
     RemoveRequest,
     ReviveRequest,
 )
-from leaseq.webapp.api.pagination import PageQuery, listed, page_of
+from leaseq.webapp.api.pagination import LateQuery, listed, page_of
 from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.rendering.answers_export import streamed_answers
 from leaseq.webapp.rendering.late_answers import unused
@@ -127,7 +127,7 @@ def answers(path: QueuePath, query: AnswersQuery) -> Response:
 
 @bp.get("/queues/<q>/late", tags=TAGS, responses={"200": models_out.AnswerList})
 @needs("manager")
-def list_late(path: QueuePath, query: PageQuery) -> dict[str, Any]:
+def list_late(path: QueuePath, query: LateQuery) -> dict[str, Any]:
     """List the late answers that were not used, oldest first: `adopt` makes one its item's answer."""
     late = (one for item in existing_queue(path.q).late_items() for one in unused(item))
     page, after = page_of(late, _late_key, query.after, query.limit)

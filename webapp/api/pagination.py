@@ -37,6 +37,12 @@ class LeasesQuery(PageQuery):
     after: str | None = Field(None, description=AFTER, pattern="^[0-9]{1,16}$")
 
 
+class LateQuery(PageQuery):
+    after: str | None = Field(
+        None, description=AFTER, pattern=r"^[0-9]{4}-[0-9-]{5}T[0-9:.]{12}Z/[0-9]{1,16}/.{1,200}$"
+    )
+
+
 def page_of(
     every: Iterable[_One], key: Callable[[_One], _Key], after: _Key | None, limit: int
 ) -> tuple[list[_One], str | None]:

@@ -39,6 +39,9 @@ class Form(Body):
     show: list[str | ShownField] = optional("The payload's fields in their order; without it, all in a table")
     ask: AskSchema = optional("What a result must be; without it, one text box asks for it")
     prefill: dict[str, str] = optional("The payload's field that each question is filled in from")
+    when: dict[str, dict[str, list[Any]]] = optional(
+        "Questions that are asked only after certain answers: for each its conditions, by question"
+    )
     keys: dict[str, Any] = optional("The choice that each key of the keyboard makes, by its character")
 
 

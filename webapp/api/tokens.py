@@ -71,7 +71,13 @@ def create_token(body: NewTokenRequest) -> tuple[dict[str, Any], int]:
     withhold_answer()
     try:
         token = accounts().create_token(
-            whose, body.name, by=person().name, scope=scope, queue=body.queue, days=body.days
+            whose,
+            body.name,
+            by=person().name,
+            scope=scope,
+            queue=body.queue,
+            days=body.days,
+            until=caller.expires_at,
         )
     except Invalid as refused:
         field = _FIELDS.get(refused.field, refused.field)
@@ -137,10 +143,10 @@ def _check_scope(caller: ApiToken, scope: Scope) -> None:
 
 def _check_end(caller: ApiToken, days: int | None) -> None:
     """A token must not outlive the one that made it: else one that leaked could be kept alive for ever."""
-    if caller.expires_at is None:
+    if days is None or caller.expires_at is None:
         return
     now = datetime.now(UTC)
-    if days is None or now + timedelta(days=days) > caller.expires_at:  # guard: token-outlives
+    if now + timedelta(days=days) > caller.expires_at:  # guard: token-outlives
         most = (caller.expires_at - now).days
         raise Invalid("days", f"at most {most}: the token of this request expires then")
 

@@ -255,6 +255,8 @@ def bearer_token() -> str | None:
 
 def _ask_to_sign_in() -> Response:
     if in_api():
+        if "Authorization" in request.headers:
+            raise Unauthorized("this token is not valid: it is mistyped, was revoked, or has expired")
         raise Unauthorized("send a token as `Authorization: Bearer ...`, or sign in")
     here = request.full_path.rstrip("?") if request.method == "GET" else _page_of_post()
     return redirect(url_for("auth.login", next=here), 303)  # type: ignore[return-value]

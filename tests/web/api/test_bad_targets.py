@@ -102,6 +102,7 @@ def test_a_manager_can_not_adopt_what_is_not_there_or_revive_what_is_done(
         ("/due?after=", "after"),
         ("/mine?after=", "after"),
         ("/journal?after=", "after"),
+        ("/late?after=x", "after"),
         ("/events?after=", "after"),
         ("/items?state=inbound&state=dead", "state"),
         ("/items?state=inbound&limit=5&limit=5", "limit"),

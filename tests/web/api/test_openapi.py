@@ -11,6 +11,7 @@ import pytest
 from openapi_spec_validator import validate
 
 import leaseq
+from leaseq.form import PARTS
 from leaseq.webapp.security.authorization import need_of
 from tests.web.api_calls import CALLS
 from tests.web.conftest import Caller
@@ -195,3 +196,9 @@ def test_it_says_which_headers_are_read_and_sent(document: dict[str, Any]) -> No
         refused = operation["responses"]
         assert set(refused["405"]["headers"]) == {"Allow"}, call
         assert set(refused["503"]["headers"]) == {"Retry-After"}, call
+
+
+def test_a_form_that_a_client_read_is_sent_back_whole(document: dict[str, Any]) -> None:
+    """A generated client drops what the description does not name."""
+    members = document["components"]["schemas"]["Form"]["properties"]
+    assert sorted(members) == sorted(PARTS)

@@ -101,6 +101,7 @@ def test_a_bad_token_is_not_helped_by_a_session(visitor: Callable[[str], Browser
     answer = visitor("admin").get("/api/v1/queues", headers={"Authorization": "Bearer wrong"})
     assert answer.status_code == 401
     assert answer.headers["WWW-Authenticate"] == "Bearer"
+    assert "is not valid" in answer.json["detail"]
 
 
 def test_every_page_has_the_headers_and_a_nonce_of_its_own(visitor: Callable[[str], Browser]) -> None:

@@ -195,17 +195,18 @@ class Accounts(ProviderSignIn):
         scope: str | None = None,
         queue: str | None = None,
         days: int | None = None,
+        until: datetime | None = None,
     ) -> str:
         """Create a token that acts as the person; returned in the clear, this once. Without a scope it may
-        do all that their role may, without days it is valid until it is revoked. None for a disabled
-        person."""
+        do all that their role may, without days and ``until`` it is valid until it is revoked. None for a
+        disabled person."""
         record = self._people.get(person)
         if record.disabled:
             why = f"{person!r} is disabled, and their token would not work: enable them on the page People"
             raise Invalid("person", "somebody with an account that is not disabled", why)
         wanted = checked_scope(scope or WHOLE[record.role], record.role)
         only = validation.queue_name(queue) if queue else None
-        token = self._tokens.create(record.name, name, wanted, only, checked_days(days))
+        token = self._tokens.create(record.name, name, wanted, only, checked_days(days), until)
         said = ", ".join(filter(None, (name.strip(), wanted, only)))
         self._notify(record.name, "token.made", by=by, detail=said)
         return token

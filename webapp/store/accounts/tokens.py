@@ -24,17 +24,26 @@ class Tokens(Store):
     changes = 0
     """How often this process changed a token."""
 
-    def create(self, person: str, name: str, scope: Scope, queue: str | None, days: int | None) -> str:
-        """Create a token; returned in the clear, this once."""
+    def create(
+        self,
+        person: str,
+        name: str,
+        scope: Scope,
+        queue: str | None,
+        days: int | None,
+        until: datetime | None = None,
+    ) -> str:
+        """Create a token; returned in the clear, this once. It ends after ``days``, else at ``until``."""
         token = new_secret(PREFIX)
         now = self._clock()
+        end = None if until is None else until.timestamp()
         record = {
             "name": checked_token_name(name),
             "person": person,
             "scope": scope,
             "queue": queue,
             "created": now,
-            "expires": None if days is None else now + days * _DAY,
+            "expires": end if days is None else now + days * _DAY,
         }
         kept = json.dumps(record, ensure_ascii=False)
 
