@@ -19,7 +19,8 @@ export function local(time, seconds = false) {
 const HALF_YEAR = 182 * 86400000; // ms
 const written = (date, zone) => date.toLocaleString("en", { timeZone: zone });
 const here = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-const oneClock = [0, HALF_YEAR].every((ahead) => written(new Date(Date.now() + ahead), here) === written(new Date(Date.now() + ahead), timeZone));
+const now = Date.now(); // read once, or a second may pass between two readings
+const oneClock = [now, now + HALF_YEAR].every((time) => written(new Date(time), here) === written(new Date(time), timeZone));
 
 export function localise(place) {
   for (const time of place.querySelectorAll("time[data-local]")) {
