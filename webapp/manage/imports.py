@@ -38,7 +38,8 @@ def import_page(q: str) -> str:
 @needs("manager")
 @takes_any_size
 def import_file(q: str) -> AnyResponse | tuple[str, int]:
-    """Import a whole file at once, or check it, for a page without its script: one row at a time."""
+    """Check a whole file and then import it, for a page without its script. Where rows have errors, nothing
+    is imported before the page has shown them."""
     queue = existing_queue(q)
     try:
         file = request.files.get("file")
@@ -47,8 +48,11 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
         mapping = ImportMapping.from_form(request.form, file.filename)
     except Invalid as refused:
         return _page(queue, in_words(refused)), 400
-    if request.form.get("check") == "yes":
-        return _page(queue, check=_check(mapping, cast("BinaryIO", file.stream)), file=file.filename), 200
+    check = _check(mapping, cast("BinaryIO", file.stream))
+    asked = request.form.get("check") == "yes"
+    if asked or not check["readable"] or (check["bad"] and request.form.get("skip") != "yes"):
+        return _page(queue, check=check, file=file.filename), 200 if asked else 400
+    file.stream.seek(0)
     id = import_stream(queue, mapping, file.stream)
     return redirect(url_for("manage.import_run", q=q, id=id), 303)
 
@@ -106,7 +110,8 @@ def check_file(q: str, id: str) -> str:
     be imported."""
     existing_queue(q)
     mapping = _job(_jobs(), q, id).mapping
-    return render_template("manage/import_check.html", check=_check(mapping, strict_request().byte_lines()))
+    check = _check(mapping, strict_request().byte_lines())
+    return render_template("manage/import_check.html", check=check, by_script=True)
 
 
 @bp.post("/manage/<q>/import/<id>")

@@ -6,6 +6,7 @@ import csv
 import html
 import io
 import re
+from typing import Any
 
 import pytest
 
@@ -239,11 +240,25 @@ def test_nothing_is_offered_where_no_row_can_be_read(boss: Browser, base: str) -
 
 
 def test_without_the_script_a_file_is_checked_too(boss: Browser, base: str, queue: leaseq.Queue) -> None:
-    sent = {"file": (io.BytesIO(b"a\n1\n2,3\n"), "rows.csv"), "check": "yes"}
-    page = boss.post(base, sent, page=base).text
-    assert "1 row can be imported." in page
-    assert "Line 3: " in page
-    assert queue.stats().inbound == 0
+    def sent(**fields: str) -> dict[str, Any]:
+        return {"file": (io.BytesIO(b"a\n1\n2,3\n"), "rows.csv"), **fields}
+
+    for fields, status in (({"check": "yes"}, 200), ({}, 400)):
+        answer = boss.post(base, sent(**fields), page=base)
+        assert answer.status_code == status
+        assert "1 row can be imported." in answer.text
+        assert "Line 3: " in answer.text
+        assert 'id="go"' not in answer.text, "a button of the script, which does nothing here"
+        assert queue.stats().inbound == 0
+    assert boss.post(base, sent(skip="yes"), page=base).status_code == 303
+    assert queue.stats().inbound == 1
+
+
+def test_without_the_script_a_file_without_errors_is_imported_at_once(
+    boss: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    assert boss.post(base, {"file": (io.BytesIO(b"a\n1\n"), "rows.csv")}, page=base).status_code == 303
+    assert queue.stats().inbound == 1
 
 
 def test_the_preview_steps_to_other_rows(boss: Browser, base: str) -> None:
