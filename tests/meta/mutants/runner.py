@@ -15,13 +15,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.meta.mutants import sources
+from tests.meta.mutants import covering, sources
+from tests.meta.mutants.covering import Covering
 from tests.meta.mutants.faults import Fault
 from tests.meta.mutants.mutant import Mutant
 from tests.support import planting
 
 TREES = 2
 NEAREST = 4  # test files that are run first
+MANY = 20  # mutants of Python, from which on it pays to run all tests once to see which run a line
 LIMIT = 120  # seconds for one test
 NEAREST_SECONDS = 300  # for the nearest test files
 ALL_SECONDS = 1_800  # for the others
@@ -46,14 +48,16 @@ class Result:
 
 def results(changes: Sequence[Change]) -> list[Result]:
     """Each printed as soon as it is known."""
+    python = [one for one in changes if isinstance(one, Mutant) and one.file.endswith(".py")]
     with planting.copies(TREES + 1) as (unchanged, *trees):
         search = Search(unchanged)
+        covered = _covered(unchanged) if len(python) >= MANY else Covering({})
 
         def result(tree: Path, change: Change) -> Result:
             began = time.monotonic()
             if (unchanged / change.file).read_text() != sources.text(change.file):
                 raise RuntimeError(f"{change.file} was edited while its mutants were chosen: start again")
-            found = Result(change, search.catcher(tree, _stages(change)), time.monotonic() - began)
+            found = Result(change, search.catcher(tree, _stages(change, covered)), time.monotonic() - began)
             print(line(found), flush=True)
             return found
 
@@ -65,15 +69,30 @@ def line(result: Result) -> str:
     return f"{result.seconds:6.1f} s  {result.change.id}: {said}"
 
 
-def _stages(change: Change) -> Iterator[tuple[list[str], float]]:
+def _covered(tree: Path) -> Covering:
+    began = time.monotonic()
+    covered = covering.measure(tree, sorted({*sources.tests_of("leaseq"), *sources.tests_of("webapp")}))
+    print(f"{time.monotonic() - began:6.1f} s  for which tests run a line of Python", flush=True)
+    return covered
+
+
+def _stages(change: Change, covered: Covering) -> Iterator[tuple[list[str], float]]:
     """The tests to run, the likeliest to fail first, and how many seconds they may take."""
     if isinstance(change, Fault):  # a test of how scripts are written may fail for any code that is put in
         yield [node for test in change.tests for node in planting.nodes(test)], NEAREST_SECONDS
         return
     found = sources.tests_for(change.file, change.near(sources.text(change.file)))
-    tests = [test for test in found if Path(test).name not in _NOT_RUN]
-    yield tests[:NEAREST], NEAREST_SECONDS
-    yield tests[NEAREST:], ALL_SECONDS
+    files = [test for test in found if Path(test).name not in _NOT_RUN]
+    tests = covered.tests(change.file, change.line)
+    if not tests:  # it is Lua, or runs at import, or only in programs that tests start
+        yield files[:NEAREST], NEAREST_SECONDS
+        yield files[NEAREST:], ALL_SECONDS
+        return
+    by_file = [sorted(test for test in tests if test.startswith(f"{file}::")) for file in files]
+    likely = [of_one for of_one in by_file if of_one]
+    yield [test for of_one in likely[:NEAREST] for test in of_one], NEAREST_SECONDS
+    yield [test for of_one in likely[NEAREST:] for test in of_one], ALL_SECONDS
+    yield files[:NEAREST], NEAREST_SECONDS  # these may start programs that run it
 
 
 @dataclass

@@ -50,8 +50,7 @@ def mutants_of(file: str) -> tuple[Mutant, ...]:
 def tests_for(file: str, near: str) -> list[str]:
     """Test files, the likeliest to notice a fault in this file first: those that share the most telling
     words with the text near it, then with the file. A word tells the more, the fewer tests have it."""
-    folders = _TESTS[file.partition("/")[0]]
-    words = {path: found for path, found in _tests().items() if path.split("/")[1] in folders}
+    words = tests_of(file.partition("/")[0])
     spread = Counter(word for found in words.values() for word in found)
     close = _words(near)
     whole = _words(text(file)) | _words(file) | close
@@ -63,6 +62,11 @@ def tests_for(file: str, near: str) -> list[str]:
         return shared / math.sqrt(20 + len(words[path]))
 
     return sorted(words, key=lambda path: (path.endswith(_LAST), -likeness(path)))
+
+
+def tests_of(part: str) -> dict[str, frozenset[str]]:
+    """The files of tests that may notice a fault in this part, with their words."""
+    return {path: words for path, words in _tests().items() if path.split("/")[1] in _TESTS[part]}
 
 
 @cache

@@ -1,0 +1,62 @@
+"""Which tests run a line, in a small tree of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.meta.mutants import covering
+from tests.meta.mutants.covering import Covering
+
+PRODUCT = """\
+LIMIT = 3
+
+
+def half(number):
+    if number > LIMIT:
+        return number / 2
+
+    return number
+"""
+TESTS = """\
+import pytest
+from leaseq import product
+
+
+@pytest.mark.parametrize("number", [6, 8])
+def test_large(number):
+    assert product.half(number)
+
+
+def test_small():
+    assert product.half(1) == 2, "fails, and runs its lines all the same"
+"""
+LARGE, SMALL = "tests/test_some.py::test_large", "tests/test_some.py::test_small"
+
+
+@pytest.fixture(scope="module")
+def covered(tmp_path_factory: pytest.TempPathFactory) -> Covering:
+    tree = tmp_path_factory.mktemp("tree")
+    for folder in ("leaseq", "webapp", "tests"):
+        (tree / folder).mkdir()
+    (tree / "leaseq" / "__init__.py").touch()
+    (tree / "leaseq" / "product.py").write_text(PRODUCT)
+    (tree / "tests" / "test_some.py").write_text(TESTS)
+    return covering.measure(tree, ["tests/test_some.py"])
+
+
+@pytest.mark.parametrize(
+    ("line", "tests"),
+    [
+        pytest.param(5, {LARGE, SMALL}, id="both"),
+        pytest.param(6, {LARGE}, id="one"),
+        pytest.param(7, {LARGE}, id="no code: the line above it"),
+        pytest.param(8, {SMALL}, id="the other"),
+        pytest.param(1, set(), id="at import"),
+    ],
+)
+def test_the_tests_that_run_a_line(covered: Covering, line: int, tests: set[str]) -> None:
+    assert covered.tests("leaseq/product.py", line) == tests
+
+
+def test_a_file_that_no_test_runs(covered: Covering) -> None:
+    assert covered.tests("leaseq/other.py", 1) == frozenset()
