@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from leaseq import Item, Json
 from leaseq.webapp.forms import fields_of, titles_of
+from leaseq.webapp.rendering.filters import plain
 from leaseq.webapp.search.matching import at_path
 
 ANSWER = "answer."  # what the name of an answer's column begins with
@@ -73,7 +74,9 @@ def _shown(value: Json) -> str:
 def _line(value: Json) -> str:
     if isinstance(value, list) and all(isinstance(one, str) for one in value):
         return ", ".join(value)
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, str | bool):
+        return plain(value)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def _cut(text: str) -> str:

@@ -219,3 +219,16 @@ def test_answers_stand_side_by_side_and_differences_are_said(boss: Browser, queu
     marked = re.findall(r'<tr class="differs"><th scope="row">(\w+)<br><b>differs', page)
     assert marked == ["n"], "1 is not true"
     assert '<th scope="row">about</th><td>' in page
+
+
+@pytest.mark.parametrize(("language", "words"), [("en", ("yes", "no")), ("de", ("ja", "nein"))])
+def test_a_list_says_yes_and_no_as_its_page_does(
+    boss: Browser, queue: leaseq.Queue, language: str, words: tuple[str, str]
+) -> None:
+    queue.configure(form={"ask": {"type": "object", "properties": {"urgent": {"type": "boolean"}}}})
+    for urgent in (True, False):
+        queue.enqueue({"text": "x"})
+        queue.finish(not_none(queue.reserve("ann")), {"urgent": urgent})
+    boss.client.set_cookie("leaseq-language", language)
+    page = boss.get(f"/manage/{queue.name}/items?state=finished").text
+    assert re.findall(r'data-label="Urgent">(\w+)<', page) == [*words[::-1]]
