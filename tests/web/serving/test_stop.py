@@ -9,6 +9,7 @@ import signal
 import socket
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -165,3 +166,9 @@ def test_what_was_finished_just_before_a_stop_is_in_the_figures(
     place[1].terminate()
     place[1].wait(PATIENCE)
     assert Activity(server.client).today(name, queue.name).finished == 1
+
+
+def test_it_leaves_nothing_in_the_folder_for_temporary_files(server: Any, tmp_path: Path) -> None:
+    with gunicorn(server.url, SECRET, workers=1, threads=4, TMPDIR=str(tmp_path)):
+        assert [path.name.rpartition("-")[0] for path in tmp_path.iterdir()] == ["leaseq-metrics"]
+    assert [*tmp_path.iterdir()] == []
