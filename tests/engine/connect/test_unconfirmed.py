@@ -137,6 +137,16 @@ def test_a_wait_that_the_server_breaks_off_may_be_asked_for_again(
             enqueued.result()
 
 
+def test_a_long_timeout_makes_nobody_wait_long_for_a_replica(pair: Pair, queue_name: str) -> None:
+    """The primary may have been replaced: another link may lead to the new one."""
+    queue = leaseq.Queue(leaseq.connect(f"{pair.url}?socket_timeout=60"), queue_name)
+    queue.configure(durable="replica")
+    with pair.primary.monitor() as seen:
+        queue.enqueue({})
+        waits = next(one["command"] for one in seen.listen() if one["command"].startswith("WAIT "))
+    assert waits == f"WAIT 1 {MOST['replica']}"
+
+
 def test_a_replica_s_word_is_not_the_disk_s() -> None:
     answers: dict[str, Any] = {
         "CONFIG GET": {"appendonly": "yes", "appendfsync": "always"},
