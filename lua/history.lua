@@ -13,6 +13,7 @@ local function tells_of(fields)
   for i = 2, #fields, 2 do
     room = room - #fields[i]
     local value = fields[i]
+    -- equivalent mutant: part: the first look is only faster than the second
     if string.find(value, id, 1, true) and string.find('\t' .. value .. '\t', '\t' .. id .. '\t', 1, true) then
       return true
     end

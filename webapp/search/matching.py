@@ -13,7 +13,7 @@ import json
 import operator
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from leaseq import Invalid, Item, Json
@@ -39,8 +39,8 @@ class Part:
     name: str
     sign: str
     value: str
-    title: str = field(default="", compare=False)  # of the question that is meant
-    label: str = field(default="", compare=False)  # of the choice
+    title: str = ""  # of the question that is meant
+    label: str = ""  # of the choice
 
     @property
     def said(self) -> str:

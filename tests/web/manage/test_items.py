@@ -63,6 +63,7 @@ def test_an_id_is_found_in_whatever_list_it_is(boss: Browser, mixed: leaseq.Queu
         ("state=dead&outcome=eaten", "outcome: one of"),
         ("state=dead&text=x&outcome=held", "only these have a comment"),
         ("state=dead&order=up", "newest or oldest"),
+        *((f"state=dead&back={count}", "a whole number from 1 to 1,000") for count in ("0", "1001", "x")),
     ],
 )
 def test_a_search_that_means_nothing_is_told_at_its_field_and_kept(
@@ -73,6 +74,11 @@ def test_a_search_that_means_nothing_is_told_at_its_field_and_kept(
     assert said in html.unescape(answer.text)
     for name, text in parse_qsl(asked):
         assert name in ("state", "outcome", "order") or f'value="{text}"' in answer.text
+
+
+@pytest.mark.parametrize("count", ["1", "1000"])
+def test_so_many_people_may_have_given_it_back(boss: Browser, mixed: leaseq.Queue, count: str) -> None:
+    assert boss.get(f"/manage/{mixed.name}/items?state=dead&back={count}").status_code == 200
 
 
 def test_it_says_how_far_it_looked_and_looks_further(

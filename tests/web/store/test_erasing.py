@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -217,6 +218,28 @@ def test_what_was_broken_off_is_finished_by_the_next(
     assert erase(server, accounts, by="somebody").pseudonym == begun.pseudonym
     assert naming(server) == {"leaseq:{work}:journal"}
     accounts.add(NAME, by="root")
+
+
+@pytest.mark.parametrize(
+    ("later", "left"),
+    [
+        pytest.param(0.5, erasing.SETTLE_SECONDS - 0.5, id="begun now"),
+        pytest.param(60, 0, id="begun long ago, broken off"),
+    ],
+)
+def test_other_processes_get_the_time_to_forget_the_person(
+    filled: leaseq.Queue,
+    server: Server,
+    accounts: Accounts,
+    monkeypatch: pytest.MonkeyPatch,
+    later: float,
+    left: float,
+) -> None:
+    begun = accounts.begin_erasure(NAME, by="root")
+    monkeypatch.setattr(erasing, "time", SimpleNamespace(time=lambda: begun.began + later))
+    waits: list[float] = []
+    erase_person(server.client, accounts, NAME, by="root", wait=waits.append)
+    assert waits == [pytest.approx(left)]
 
 
 @pytest.mark.parametrize("another", [False, True])
