@@ -13,6 +13,11 @@ import signal
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
+
+# A machine that runs tests may be busy: how long an example takes says nothing.
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
 
 EXPLAINED = "platform:"
 unexplained: list[str] = []

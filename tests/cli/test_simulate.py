@@ -8,7 +8,7 @@ from typing import Any
 
 import jsonschema_rs
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import leaseq
@@ -45,7 +45,6 @@ FORM = {
 }
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
 @given(st.integers(0, 2**32))
 def test_what_people_answer_fits_the_form(seed: int) -> None:
     jsonschema_rs.validate(FORM["ask"], value_for(FORM["ask"], Random(seed)), validate_formats=True)

@@ -7,13 +7,12 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 
 def run_machine(machine: type[RuleBasedStateMachine], *, examples: int, steps: int) -> None:
-    """Each example calls the real server, so no step has a deadline, and none is stored."""
+    """No example is stored."""
     run_state_machine_as_test(
         machine,
         settings=settings(
             max_examples=examples,
             stateful_step_count=steps,
-            deadline=None,
             print_blob=True,
             database=None,
             suppress_health_check=list(HealthCheck),

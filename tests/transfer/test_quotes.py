@@ -9,7 +9,7 @@ import io
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from leaseq import Invalid, transfer
@@ -18,7 +18,6 @@ from tests.transfer import corpus
 from tests.transfer.reads import bad, payloads, read, summary
 
 ROWS = 5_574
-untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -159,7 +158,6 @@ raw = st.text(
 raw_lines = st.lists(st.tuples(raw, raw).map("\t".join), max_size=12)
 
 
-@untimed
 @given(raw_lines)
 def test_quotes_as_text_change_no_raw_text(lines: list[str]) -> None:
     rows = read(corpus.table(lines), "tsv", quotes="none")
@@ -167,7 +165,6 @@ def test_quotes_as_text_change_no_raw_text(lines: list[str]) -> None:
     assert payloads(rows) == corpus.rows(lines)
 
 
-@untimed
 @given(raw_lines)
 def test_any_raw_text_comes_in_unchanged_or_with_the_number_of_changed_fields(lines: list[str]) -> None:
     rows = read(corpus.table(lines), "tsv")
@@ -183,7 +180,6 @@ def test_any_raw_text_comes_in_unchanged_or_with_the_number_of_changed_fields(li
     assert all(was == '"' + now.replace('"', '""') + '"' for was, now in changed)
 
 
-@untimed
 @given(st.lists(raw | raw_lines.map("\n".join), max_size=8), st.sampled_from(["csv", "tsv"]))
 def test_every_line_of_any_table_is_in_a_row_or_counted(lines: list[str], format: str) -> None:
     text = "\n".join(["a", *lines, ""])

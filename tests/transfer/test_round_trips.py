@@ -8,14 +8,13 @@ import json
 import re
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from leaseq import transfer
 from leaseq.transfer import NewItem
 from tests.transfer.test_writing import answer
 
-untimed = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # the machine may be busy
 text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=20)
 names = st.lists(text, min_size=1, max_size=5, unique=True)
 numbers = st.integers(-(2**63), 2**63) | st.floats(allow_nan=False, allow_infinity=False)
@@ -38,7 +37,6 @@ def payloads(data: bytes, format: str, **options: Any) -> list[object]:
     return [row.payload for row in rows if isinstance(row, NewItem)]
 
 
-@untimed
 @given(rows_of_a_table, st.sampled_from(["\n", "\r\n"]), st.sampled_from([",", "\t", ";"]), st.booleans())
 def test_any_table_reads_back(
     table: tuple[list[str], list[list[str]]], line_end: str, delimiter: str, bom: bool
@@ -52,20 +50,17 @@ def test_any_table_reads_back(
     assert payloads(data, "csv") == expected
 
 
-@untimed
 @given(st.lists(values, max_size=5))
 def test_any_json_lines_read_back(found: list[object]) -> None:
     data = "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in found)
     assert payloads(data.encode(), "jsonl") == found
 
 
-@untimed
 @given(st.lists(values, max_size=5), st.sampled_from([None, 1]), st.booleans())
 def test_any_json_array_reads_back(found: list[object], indent: int | None, ascii: bool) -> None:
     assert payloads(json.dumps(found, indent=indent, ensure_ascii=ascii).encode(), "json") == found
 
 
-@untimed
 @given(st.lists(st.tuples(values, values), max_size=4), st.sampled_from(["json", "jsonl"]))
 def test_any_export_reads_back_as_json(pairs: list[tuple[object, object]], format: str) -> None:
     stream = io.BytesIO()
@@ -81,7 +76,6 @@ plain_text = text.filter(
 )
 
 
-@untimed
 @given(
     st.lists(st.dictionaries(plain_text, plain_text, max_size=4), min_size=1, max_size=4),
     st.sampled_from(["csv", "tsv"]),
@@ -97,14 +91,12 @@ def test_any_table_that_is_exported_reads_back(found: list[dict[str, str]], form
         }
 
 
-@untimed
 @given(st.binary(max_size=200), st.sampled_from(transfer.FORMATS))
 def test_no_bytes_make_reading_raise(data: bytes, format: str) -> None:
     list(transfer.read(io.BytesIO(data), format))
     list(transfer.read(io.BytesIO(b"[" + data), format, id_field="a"))
 
 
-@untimed
 @given(st.lists(text, max_size=4) | st.dictionaries(text, values, max_size=4))
 def test_any_json_in_a_cell_reads_back(found: object) -> None:
     assert json.loads(transfer.cell(found)) == found
@@ -113,7 +105,6 @@ def test_any_json_in_a_cell_reads_back(found: object) -> None:
 marked = st.text(st.sampled_from("=+-@\uff1d;,|\t1.e a\"'\\"), max_size=12)
 
 
-@untimed
 @given(marked, st.sampled_from(";,|\t"))
 def test_no_cell_that_any_delimiter_splits_off_is_run(found: str, delimiter: str) -> None:
     number = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")

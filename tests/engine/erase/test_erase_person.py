@@ -252,7 +252,7 @@ names = st.text("aA %.+-@=~:()[]^$é", min_size=1, max_size=6).filter(lambda nam
 
 
 @given(person=names, other=names)
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[*HealthCheck])
 def test_whatever_the_names_are(server: Server, queue_name: str, person: str, other: str) -> None:
     """Of another person, whose name may begin or end as theirs does, nothing changes."""
     if person == other:
