@@ -103,6 +103,7 @@ function retain.run(state, limit)
   if rules.keep_finished_count or rules.keep_dead_seconds then
     local full = AT_NO_TIME
     if rules.keep_finished_count then
+      -- equivalent mutant: limit: it only looks sooner than it has to
       local room = math.max(rules.keep_finished_count - redis.call('ZCARD', keys.finished), 0)
       full = queue.finished + ((more_finished or is_behind) and 0 or room + 1)
     end

@@ -12,6 +12,7 @@ import pytest
 import leaseq
 from tests.conftest import Server
 from tests.engine.waiters import in_line
+from tests.support.taking import not_none
 
 Watch = Callable[[int], None]
 
@@ -86,6 +87,20 @@ def test_at_every_point_where_it_suspends(server: Server, queue_name: str, wait:
             beside.remove("a")
         point += 1
     assert point > 3, "it suspends at least to connect, to send and to read"
+
+
+def test_a_short_wait_gets_what_comes_meanwhile(server: Server, queue_name: str) -> None:
+    async def waits() -> leaseq.Lease | None:
+        async with leaseq.aio.connect(server.url) as client:
+            queue = leaseq.aio.Queue(client, queue_name)
+            await queue.configure()
+            reserve = asyncio.create_task(queue.reserve("ann", wait=0.9))
+            while not (reserve.done() or (await queue.stats()).waiting):
+                pass  # each look suspends
+            await queue.enqueue({}, id="a")
+            return await reserve
+
+    assert not_none(asyncio.run(waits())).id == "a"
 
 
 def test_a_time_limit_of_asyncio_ends_the_wait(server: Server, queue_name: str) -> None:

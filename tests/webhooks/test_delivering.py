@@ -190,8 +190,9 @@ def test_a_removed_endpoint_is_sent_nothing_of_what_waits(hooks: Hooks, receiver
     feeder.feed()
     assert hooks.log(made.endpoint) == []
     assert receiver.requests == []
-    with pytest.raises(webhooks.EndpointNotFound, match="leaseq webhook list"):
+    with pytest.raises(webhooks.EndpointNotFound, match="leaseq webhook list") as refused:
         hooks.endpoints.secrets(made.endpoint.id, hooks.now())
+    assert refused.value.id == made.endpoint.id
 
 
 def test_one_endpoint_does_not_wait_for_another(hooks: Hooks, receiver: Receiver) -> None:
