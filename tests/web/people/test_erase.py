@@ -93,7 +93,7 @@ def test_what_was_interrupted_is_finished_on_the_list(
     refused = chief.post("/people", {"name": ann})
     assert chief.post(path, {"name": ann}).status_code == 200
     assert is_erased(queue, accounts, ann)
-    assert "was interrupted" not in chief.get("/people").text
+    assert f"The erasure of {ann} was interrupted." not in chief.get("/people").text
     assert refused.status_code in (200, 400)
 
 
