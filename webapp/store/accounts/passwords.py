@@ -52,9 +52,9 @@ class Passwords:
         )
 
 
-def checked_password(password: object, name: str) -> str:
+def checked_password(password: str, name: str) -> str:
     # guard: password-length
-    if not isinstance(password, str) or not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
+    if not MIN_PASSWORD <= len(password) <= MAX_PASSWORD:
         raise Invalid("password", f"{MIN_PASSWORD} to {MAX_PASSWORD} characters")
     try:
         password.encode()
