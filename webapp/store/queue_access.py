@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from leaseq import Client, Invalid, validation
+from leaseq import Client, Invalid, validation, webhooks
 from leaseq.backup import StoredKeys
 from leaseq.webapp.store.accounts import Person, at_least
 from leaseq.webapp.store.accounts.model import checked_team
@@ -68,6 +68,10 @@ class Access:
         return self.work is None or self.work.has(person) or self.lets_manage(person)
 
 
+_ADMINS_ONLY = Access(Group(), Group())
+"""To the deliveries of webhooks, whose payloads are events of all queues and of people."""
+
+
 class QueueAccess(Store):
     """Reads the access to all queues at most once a second. A change by this process counts at once."""
 
@@ -84,6 +88,8 @@ class QueueAccess(Store):
         self._until = 0.0
 
     def of(self, queue: str) -> Access:
+        if queue == webhooks.QUEUE:  # guard: webhooks-queue
+            return _ADMINS_ONLY
         raw = self._read().get(queue.encode())
         return _loaded(raw) if raw else Access()
 

@@ -7,7 +7,7 @@ from typing import Any
 import leaseq
 from leaseq import webhooks
 from leaseq.webapp.store.queue_access import Access, QueueAccess
-from tests.web.conftest import Browser
+from tests.web.conftest import Browser, Caller
 
 
 def test_a_title_like_that_of_a_queue_without_access_names_it_not(
@@ -33,3 +33,20 @@ def test_disabled_webhooks_are_shown_to_those_who_may_manage_all(
         assert url in boss.get("/manage").text
     finally:
         endpoints.remove(id)
+
+
+def test_the_queue_of_webhooks_is_for_admins(
+    server: Any, queue: leaseq.Queue, worker: Caller, manager: Caller, admin: Caller
+) -> None:
+    """It has the events of all queues, and of people."""
+    deliveries = webhooks.Deliveries(server.client)
+    deliveries.make_queue()
+    try:
+        for path in ("", "/items?state=inbound", "/journal"):
+            for anyone in (worker, manager):
+                assert anyone("GET", f"/queues/{webhooks.QUEUE}{path}").status_code == 403, path
+            assert admin("GET", f"/queues/{webhooks.QUEUE}{path}").status_code == 200, path
+        assert manager("PUT", f"/queues/{webhooks.QUEUE}", json={"title": "Mine"}).status_code == 403
+        assert worker("POST", f"/queues/{webhooks.QUEUE}/reserve", json={}).status_code == 403
+    finally:
+        deliveries.queue.delete()
