@@ -89,8 +89,10 @@ def create_token(body: NewTokenRequest) -> tuple[dict[str, Any], int]:
 @needs("worker")
 def rotate_token(path: TokenPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
     """Replace a token by another with the same rights and the same end. The one before stops working."""
-    known = _found(path.token)
-    _check_scope(_token_of_caller(), known.scope)
+    caller, known = _token_of_caller(), _found(path.token)
+    _check_scope(caller, known.scope)
+    if _ends_before(caller, known.expires_at):  # guard: token-rotates-later
+        raise Forbidden("a token can't get the secret of one that expires later")
     withhold_answer()
     return _with_secret(accounts().rotate_token(known, by=person().name))
 
@@ -99,7 +101,9 @@ def rotate_token(path: TokenPath, body: EmptyRequest) -> dict[str, Any]:  # noqa
 @needs("worker")
 def revoke_token(path: TokenPath) -> tuple[str, int]:
     """Revoke a token: one of the caller's, or as an admin anybody's."""
-    known = _found(path.token)
+    known, caller = _found(path.token), g.get("token")
+    if caller is not None:
+        _check_scope(caller, known.scope)  # guard: token-revokes-wider
     accounts().revoke_token(known.id, by=person().name, person=known.person)
     return "", 204
 
@@ -138,17 +142,22 @@ def _token_of_caller() -> ApiToken:
 
 def _check_scope(caller: ApiToken, scope: Scope) -> None:
     if not may_hand_on(caller, scope, person().role):  # guard: token-hands-on
-        raise Forbidden(f"a token of the scope {caller.scope} can't give the scope {scope}")
+        raise Forbidden(f"the scope of this token, {caller.scope}, does not cover the scope {scope}")
 
 
 def _check_end(caller: ApiToken, days: int | None) -> None:
-    """A token must not outlive the one that made it: else one that leaked could be kept alive for ever."""
     if days is None or caller.expires_at is None:
         return
     now = datetime.now(UTC)
-    if now + timedelta(days=days) > caller.expires_at:  # guard: token-outlives
+    if _ends_before(caller, now + timedelta(days=days)):  # guard: token-outlives
         most = (caller.expires_at - now).days
         raise Invalid("days", f"at most {most}: the token of this request expires then")
+
+
+def _ends_before(caller: ApiToken, end: datetime | None) -> bool:
+    """Whether the token ends before another that it makes or replaces: then one that leaked could be kept
+    alive for ever."""
+    return caller.expires_at is not None and (end is None or end > caller.expires_at)
 
 
 def _with_secret(token: str) -> dict[str, Any]:

@@ -79,6 +79,10 @@ GUARDS: tuple[Guard, ...] = (
         ),
         guard("token-hands-on", "test_a_token_hands_on_no_more_than_it_has"),
         guard("token-outlives", "test_a_token_does_not_outlive_the_one_that_made_it"),
+        guard(
+            "token-rotates-later", "test_a_token_is_not_kept_alive_by_the_secret_of_one_that_expires_later"
+        ),
+        guard("token-revokes-wider", "test_a_wider_token_is_not_revoked_by_a_narrower"),
         guard("token-by-token", "test_a_session_creates_no_token"),
         guard("tokens-of-others", "test_others_tokens_are_for_admins"),
         guard("tokens-of-others-by-id", "test_others_tokens_are_for_admins", instead="mine = None"),

@@ -112,6 +112,24 @@ def test_a_wider_token_is_not_rotated_by_a_narrower(program: Program, accounts: 
     problem(narrow("POST", f"/tokens/{wide['id']}/rotate", json={}), 403, "forbidden")
 
 
+def test_a_token_is_not_kept_alive_by_the_secret_of_one_that_expires_later(program: Program) -> None:
+    caller = program(days=7)
+    later = caller("POST", "/tokens", json={"name": "short", "days": 1}).json
+    short = with_token(caller, later["token"])
+    ids = {one["name"]: one["id"] for one in short("GET", "/tokens").json["tokens"]}
+    refused = problem(short("POST", f"/tokens/{ids['first']}/rotate", json={}), 403, "forbidden")
+    assert "expires later" in refused["detail"]
+    assert caller("POST", f"/tokens/{ids['short']}/rotate", json={}).status_code == 200
+
+
+def test_a_wider_token_is_not_revoked_by_a_narrower(program: Program, accounts: Accounts) -> None:
+    wide = program("admin")
+    narrow = with_token(wide, accounts.create_token(wide.name, "narrow", by="test", scope="work"))
+    ids = {one["name"]: one["id"] for one in wide("GET", "/tokens").json["tokens"]}
+    problem(narrow("DELETE", f"/tokens/{ids['first']}"), 403, "forbidden")
+    assert narrow("DELETE", f"/tokens/{ids['narrow']}").status_code == 204
+
+
 def test_others_tokens_are_for_admins(program: Program, admin: Caller) -> None:
     ann, bob = program(), program()
     (its,) = ann("GET", "/tokens").json["tokens"]
