@@ -55,7 +55,8 @@ def get_access(path: QueuePath) -> dict[str, Any]:
 def put_access(path: QueuePath, body: QueueAccess) -> dict[str, Any]:
     """Set who may work on a queue, and who may manage it. You must be among those who may manage it."""
     queue = existing_queue(path.q).name
-    return _shape(change_access(queue, Access(_group("work", body.work), _group("manage", body.manage))))
+    access = Access(_group("work", body.work), _group("manage", body.manage))
+    return _shape(change_access(queue, lambda _: access))
 
 
 def _group(name: str, given: AccessGroup | None) -> Group | None:

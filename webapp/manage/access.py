@@ -30,7 +30,8 @@ def access(q: str) -> str:
 def change_queue_access(q: str) -> Response | tuple[str, int]:
     queue = existing_queue(q)
     try:
-        change_access(q, Access(*(_group(name) for name in _RIGHTS)))
+        wanted = Access(*(_group(name) for name in _RIGHTS))
+        change_access(q, lambda _: wanted)
     except Invalid as refused:
         return _page(queue, request.form, refused), 400
     flash(_("Saved."))

@@ -21,6 +21,7 @@ from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import change_access
 from leaseq.webapp.serving.numbers import whole
 from leaseq.webapp.store.accounts.people import NoSuchPerson
+from leaseq.webapp.store.queue_access import Access
 
 STEP = 50
 """The people whom one request changes: each is a write of its own."""
@@ -137,22 +138,22 @@ def _set_team(names: Sequence[str]) -> Outcome:
 
 
 def _let_work(names: Sequence[str]) -> Outcome:
-    queue = existing_queue(_typed("queue")).name
-    known = state().access.of(queue)
-    if known.work is None:
-        raise Invalid("queue", f"a queue that only some may work on: everybody may work on {queue!r}")
-    people = tuple(dict.fromkeys((*known.work.people, *names)))
-    change_access(queue, replace(known, work=replace(known.work, people=people)))
-    return Outcome(len(names))
+    return _set_who_works(names, lambda people: tuple(dict.fromkeys((*people, *names))))
 
 
 def _let_not_work(names: Sequence[str]) -> Outcome:
+    return _set_who_works(names, lambda people: tuple(one for one in people if one not in names))
+
+
+def _set_who_works(names: Sequence[str], change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Outcome:
     queue = existing_queue(_typed("queue")).name
-    known = state().access.of(queue)
-    if known.work is None:
-        raise Invalid("queue", f"a queue that only some may work on: everybody may work on {queue!r}")
-    people = tuple(one for one in known.work.people if one not in names)
-    change_access(queue, replace(known, work=replace(known.work, people=people)))
+
+    def changed(access: Access) -> Access:
+        if access.work is None:
+            raise Invalid("queue", f"a queue that only some may work on: everybody may work on {queue!r}")
+        return replace(access, work=replace(access.work, people=change(access.work.people)))
+
+    change_access(queue, changed)
     return Outcome(len(names))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from leaseq import Invalid
 from leaseq.webapp.context import accounts, person, state
-from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.security.audit_log import note, noted_before
 from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.queue_access import Access, Group
 
@@ -15,16 +17,21 @@ def people_of(queue: str) -> list[Person]:
     return [one for one in accounts().people() if access.lets_work(one)]  # guard: people-suggested
 
 
-def change_access(queue: str, access: Access) -> Access:
-    """Set a queue's access, with each name as its account has it. Raises Invalid."""
+def change_access(queue: str, change: Callable[[Access], Access]) -> Access:
+    """Set a queue's access to what ``change`` makes of it. Raises Invalid."""
+    before, after = state().access.change(queue, lambda access: _checked(change(access)))
+    if after != before:
+        note("queue.access", queue, f"work: {_words(after.work)}; manage: {_words(after.manage)}")
+    else:
+        noted_before()  # which is nothing for the log
+    return after
+
+
+def _checked(access: Access) -> Access:
     access = Access(_known("work", access.work), _known("manage", access.manage))
     if not access.lets_manage(person()):
         why = f"{person().name!r} is in none of these groups, and could not change it back"
         raise Invalid("manage", "a group that you are in, or everybody", why)
-    before = state().access.of(queue)
-    state().access.set(queue, access)
-    if access != before:
-        note("queue.access", queue, f"work: {_words(access.work)}; manage: {_words(access.manage)}")
     return access
 
 

@@ -67,6 +67,10 @@ class Access:
         """Those who may manage a queue may also work on it."""
         return self.work is None or self.work.has(person) or self.lets_manage(person)
 
+    def without(self, person: str, to: str) -> Access:
+        """The access without a person: see `Group.without`."""
+        return Access(*(group and group.without(person, to) for _, group in _groups(self)))
+
 
 _ADMINS_ONLY = Access(Group(), Group())
 """To the deliveries of webhooks, whose payloads are events of all queues and of people."""
@@ -123,23 +127,36 @@ class QueueAccess(Store):
         any it would be no rule."""
         self._until = 0.0
         for queue in self.of_person(person):
-            groups = {kind: group and group.without(person, to) for kind, group in _groups(self.of(queue))}
-            self._write(queue, Access(**groups))
+            self.change(queue, lambda access: access.without(person, to))
 
     def set(self, queue: str, access: Access) -> None:
         """Set a queue's access. Raises Invalid."""
-        for name, group in (("work", access.work), ("manage", access.manage)):
-            if group is not None:
-                _check(name, group)
-        self._write(queue, access)
+        self.change(queue, lambda _: access)
 
-    def _write(self, queue: str, access: Access) -> None:
-        with self._client.translating():
-            if access == Access():
-                self._redis.hdel(_KEY, queue)
+    def change(self, queue: str, change: Callable[[Access], Access]) -> tuple[Access, Access]:
+        """Set a queue's access to what ``change`` makes of it, in one transaction; returns it as it was and
+        as it is. Raises Invalid."""
+
+        def transaction(pipe: Any) -> tuple[Access, Access]:
+            raw = pipe.hget(_KEY, queue)
+            before = _loaded(raw) if raw else Access()
+            after = change(before)
+            for name, group in _groups(after):
+                if group is not None:
+                    _check(name, group)
+            pipe.multi()
+            if after == Access():
+                pipe.hdel(_KEY, queue)
             else:
-                self._redis.hset(_KEY, queue, json.dumps(asdict(access), ensure_ascii=False))
+                pipe.hset(_KEY, queue, json.dumps(asdict(after), ensure_ascii=False))
+            return before, after
+
+        with self._client.translating():
+            changed: tuple[Access, Access] = self._redis.transaction(
+                transaction, _KEY, value_from_callable=True
+            )
         self._until = 0.0
+        return changed
 
 
 def _groups(access: Access) -> tuple[tuple[str, Group | None], ...]:

@@ -20,7 +20,7 @@ from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.breaks import Breaks
-from leaseq.webapp.store.queue_access import Access, Group
+from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from tests.support.taking import not_none, take
 from tests.web.conftest import Browser
 from tests.web.item_lists import rows, text_of
@@ -252,6 +252,19 @@ def test_many_get_access_to_a_queue_and_lose_it(
     assert state.access.of(queue.name) == Access(Group(people=tuple(team[:2]), teams=("Refunds",)))
     root.post("/people/many", {**many, "name": team[:1], "act": "let-not-work"})
     assert state.access.of(queue.name) == Access(Group(people=(team[1],), teams=("Refunds",)))
+    state.access.set(queue.name, Access())
+
+
+def test_a_step_keeps_the_access_that_another_process_gave_just_now(
+    root: Browser, team: list[str], queue: leaseq.Queue, state: State, server: Any
+) -> None:
+    """The steps of one change go to any of the web processes, and each reads the access once a second."""
+    queue.configure()
+    state.access.set(queue.name, Access(Group(people=(team[0],))))
+    assert state.access.of(queue.name).work == Group(people=(team[0],))
+    QueueAccess(server.client).set(queue.name, Access(Group(people=tuple(team[:2]))))
+    root.post("/people/many", {"name": team[2:], "act": "let-work", "value": queue.name})
+    assert state.access.of(queue.name) == Access(Group(people=tuple(team)))
     state.access.set(queue.name, Access())
 
 
