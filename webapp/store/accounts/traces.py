@@ -17,8 +17,9 @@ _BATCH = 100
 
 
 def redacted(text: str, name: str, to: str) -> str:
-    """A text with another name in the place of each that stands by itself in it."""
-    return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", lambda _: to, text)
+    """A text with another name in the place of each that stands by itself in it: ``ann`` is not found in
+    ``ann-marie``, nor ``erased`` in a pseudonym."""
+    return re.sub(rf"(?<![\w@-])(?<!\w\.){re.escape(name)}(?![\w@-]|\.\w)", lambda _: to, text)
 
 
 class Traces(Store):

@@ -1,0 +1,27 @@
+"""What the log says of a person who is erased gets another name, and nobody else's name is changed by that."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaseq.webapp.store.accounts.traces import redacted
+
+
+@pytest.mark.parametrize(
+    ("text", "after"),
+    [
+        ("3 → ann", "3 → X"),
+        ("work: people ann, bob; manage: people ann", "work: people X, bob; manage: people X"),
+        ("ann's: ask ann. (ann)", "X's: ask X. (X)"),
+        ("ann-marie, joann, ann.lee, lee.ann, ann@b.example, b@ann.example", None),
+    ],
+)
+def test_a_name_that_stands_by_itself_is_replaced(text: str, after: str | None) -> None:
+    assert redacted(text, "ann", "X") == (after or text)
+
+
+def test_no_name_is_found_again_in_what_takes_its_place() -> None:
+    """The log is gone through until the name is no more in it."""
+    after = redacted("3 → erased", "erased", "erased-12ab34cd56ef")
+    assert after == "3 → erased-12ab34cd56ef"
+    assert redacted(after, "erased", "Y") == after
