@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import leaseq
 from leaseq import Filter
 from leaseq.webapp.forms import fields_of
-from leaseq.webapp.manage.answers_page import DISAGREEMENTS, newest
+from leaseq.webapp.manage.answers_page import newest
 from leaseq.webapp.manage.distribution import Distribution, agreement_of, distribution_of
 
 READ = 100  # answers: the page is to open at once
@@ -36,8 +36,8 @@ def first_question_of(queue: leaseq.Queue) -> FirstQuestion | None:
     for question in questions:
         found = distribution_of(question, given)
         if found.bars:
-            agreement = agreement_of([question], given, DISAGREEMENTS) if policy.answers > 1 else None
+            agreement = agreement_of([question], given, 0) if policy.answers > 1 else None
             agree = agreement.shares[question.label] if agreement and agreement.items else None
-            differing = len(agreement.differing) if agreement else 0
+            differing = agreement.disagreements if agreement else 0
             return FirstQuestion(found, len(given), more, agree, differing)
     return None
