@@ -16,7 +16,7 @@ from flask.blueprints import Blueprint
 
 from leaseq import Invalid
 from leaseq.webapp.context import person, state
-from leaseq.webapp.security.audit_log import noted_before
+from leaseq.webapp.security.audit_log import note_nothing
 from leaseq.webapp.serving.json_request import strict_request
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.idempotency import InProgress, StoredResponse
@@ -160,7 +160,7 @@ def _the_same(kept: StoredResponse) -> Response:
             f"{HEADER}: the first request with this key succeeded, with status {kept.status}. Its answer was "
             "not kept, since it was too large or has a secret: read what it changed",
         )
-    noted_before()
+    note_nothing()
     response = Response(kept.body, kept.status)
     response.headers.pop("Content-Type", None)
     response.headers.update(kept.headers)

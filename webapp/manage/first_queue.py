@@ -21,6 +21,7 @@ from leaseq.webapp.manage.dashboard import overview_page
 from leaseq.webapp.manage.import_mapping import FilePreview, preview_of
 from leaseq.webapp.manage.imports import import_stream
 from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.security.audit_log import note
 from leaseq.webapp.security.authorization import needs, takes_any_size
 
 _LOOKED_AT = 262_144  # bytes of the file, from which the columns and the form are guessed
@@ -31,6 +32,7 @@ _NAME_LENGTH = 48
 @needs("manager")
 def add_demo() -> Response:
     demo.add_demo(state().client)
+    note("queue.made", demo.QUEUE)
     flash(_("The demo queue is there. Work on it yourself, or let simulated people work."))
     return redirect(url_for("manage.try_out", q=demo.QUEUE), 303)
 
@@ -51,6 +53,7 @@ def create_from_file() -> Response | tuple[str, int]:
         queue.configure(by=person().name, create_only=True, title=title, form=_form_of(preview))
     except Invalid as refused:
         return overview_page(file_error=in_words(refused)), 400
+    note("queue.made", queue.name, f"from {file.filename}")
     job = import_stream(queue, preview.mapping, file.stream)
     return redirect(url_for("manage.import_run", q=queue.name, id=job), 303)
 

@@ -22,6 +22,7 @@ from leaseq.webapp.manage.import_jobs import BadRows, HeartbeatStream, ImportJob
 from leaseq.webapp.manage.import_mapping import ImportMapping, finding_of, preview_of
 from leaseq.webapp.manage.remarks import remarks
 from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.security.audit_log import note_nothing
 from leaseq.webapp.security.authorization import needs, takes_any_size
 from leaseq.webapp.serving.json_request import strict_request
 
@@ -50,6 +51,8 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
         return _page(queue, in_words(refused)), 400
     check = _check(mapping, cast("BinaryIO", file.stream))
     asked = request.form.get("check") == "yes"
+    if asked:
+        note_nothing()
     if asked or not check["readable"] or (check["bad"] and request.form.get("skip") != "yes"):
         return _page(queue, check=check, file=file.filename), 200 if asked else 400
     file.stream.seek(0)

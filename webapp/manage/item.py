@@ -20,7 +20,7 @@ from leaseq.webapp.manage.timeline import side_by_side, timeline_of
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.search.criteria import Search, list_names, search_of
-from leaseq.webapp.security.audit_log import detail_changes, note, noted_before
+from leaseq.webapp.security.audit_log import detail_changes, note, note_nothing
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import people_of
 from leaseq.webapp.serving.numbers import whole
@@ -134,7 +134,7 @@ def change(q: str, id: str) -> Response | tuple[str, int]:
         detail_changes(changes)
         flash(_("Changed: %(what)s.", what=names_of(changes)))
     else:
-        noted_before()  # which is nothing for the log
+        note_nothing()
     if revives:
         accounts().log.write(person().name, "item.revived", f"{q} / {id}")
         flash(_("It is waiting again, with all its attempts."))

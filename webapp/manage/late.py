@@ -21,7 +21,7 @@ from leaseq.webapp.manage.actions import RefusedItem, ids_in_words
 from leaseq.webapp.manage.columns import glimpse
 from leaseq.webapp.rendering.late_answers import unused
 from leaseq.webapp.rendering.states import state_word
-from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.security.audit_log import note, note_nothing
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole
 
@@ -91,6 +91,8 @@ def adopt_late(q: str) -> str | Response:
     if done:
         note("item.adopted", queue.name, f"{len(done)}: {ids_in_words(done)}")
         flash(ngettext("%(num)s late answer is accepted.", "%(num)s late answers are accepted.", len(done)))
+    else:
+        note_nothing()
     return _listed(queue, refused) if refused else redirect(_here(q), 303)
 
 

@@ -14,7 +14,7 @@ from leaseq.webapp.context import existing_queue, person, state, wants_piece
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.manage import bp, new_item, simulating
 from leaseq.webapp.rendering.filters import left, left_seconds
-from leaseq.webapp.security.audit_log import note, noted_before
+from leaseq.webapp.security.audit_log import note, note_nothing
 from leaseq.webapp.security.authorization import needs
 
 
@@ -42,7 +42,7 @@ def add_item(q: str) -> Response | tuple[str, int]:
         note("item.added", f"{q} / {added.id}")
         flash(_("Added: %(title)s", title=title))
     else:
-        noted_before()
+        note_nothing()
         flash(_("The queue already has this item: %(title)s", title=title))
     return redirect(url_for("manage.try_out", q=q), 303)
 

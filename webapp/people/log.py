@@ -55,6 +55,8 @@ WORDS = {
     "queue.cleared": _("returned expired leases"),
     "queue.imported": _("imported"),
     "queue.revived": _("revived items"),
+    "queue.removed": _("removed items"),
+    "queue.deleted": _("deleted a queue"),
     "queue.access": _("changed who has access to a queue"),
     "queue.simulated": _("started simulated people"),
     "queue.simulation-stopped": _("stopped simulated people"),

@@ -27,6 +27,7 @@ SILENT = frozenset(
         "api.enqueue",
         "manage.ask_late",
         "manage.ask_many",
+        "manage.check_file",
         "manage.choose_columns",
         "manage.do_many",
         "manage.look_at_file",
@@ -48,6 +49,7 @@ CHANGES = {
     "resume": "resumed",
     "clear": "cleared",
     "import_file": "imported",
+    "import_rows": "imported",
     "take_in": "imported",
     "revive": "revived",
     "revive_all": "revived",
@@ -88,8 +90,8 @@ def _plain(value: object) -> object:
     return ", ".join(value) if isinstance(value, list | tuple) else value
 
 
-def noted_before() -> None:
-    """Mark this request as a repeated one: its change was made, and logged, the first time."""
+def note_nothing() -> None:
+    """Leave this request out of the log: it changes nothing, or its change was logged the first time."""
     g.change_logged = True
 
 

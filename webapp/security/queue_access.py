@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from leaseq import Invalid
 from leaseq.webapp.context import accounts, person, state
-from leaseq.webapp.security.audit_log import note, noted_before
+from leaseq.webapp.security.audit_log import note, note_nothing
 from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.queue_access import Access, Group
 
@@ -23,7 +23,7 @@ def change_access(queue: str, change: Callable[[Access], Access]) -> Access:
     if after != before:
         note("queue.access", queue, f"work: {_words(after.work)}; manage: {_words(after.manage)}")
     else:
-        noted_before()  # which is nothing for the log
+        note_nothing()
     return after
 
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from flask import Flask
 
 import leaseq
 import leaseq.webapp.store.accounts
 from leaseq.webapp.people.log import WORDS
+from leaseq.webapp.security.audit_log import CHANGES, SILENT
+from leaseq.webapp.security.authorization import need_of
 from leaseq.webapp.store.accounts import Accounts, log
 from tests.support.taking import not_none
-from tests.web.conftest import Browser, Caller
+from tests.web.conftest import Answer, Browser, Caller
 from tests.web.item_lists import rows
 
 
@@ -138,3 +142,86 @@ def test_every_act_that_accounts_write_has_words() -> None:
     written = set(re.findall(r'"((?:person|invitation|sign-in|token)\.[a-z-]+)"', sources))
     assert len(written) > 15
     assert written == {what for what in WORDS if what.partition(".")[0] not in ("queue", "item", "webhook")}
+
+
+def test_every_change_to_a_queue_or_an_item_has_words(app: Flask) -> None:
+    """By default a route's own name is its code, which is no word."""
+    codes = {
+        endpoint: f"{'item' if '/items/<' in rule.rule else 'queue'}.{CHANGES.get(change, change)}"
+        for rule in app.url_map.iter_rules()
+        if (endpoint := rule.endpoint) not in SILENT | NOTED
+        and need_of(app, endpoint) == "manager"
+        and (change := endpoint.partition(".")[2])
+        and (rule.methods or set()) & {"POST", "PUT", "PATCH", "DELETE"}
+    }
+    assert len(codes) > 30
+    assert {endpoint: code for endpoint, code in codes.items() if code not in WORDS} == {}
+
+
+NOTED = frozenset(
+    {
+        "api.add_webhook",
+        "api.bulk",
+        "api.delete",
+        "api.disable_webhook",
+        "api.enable_webhook",
+        "api.put_access",
+        "api.remove_webhook",
+        "api.replay_webhook",
+        "api.rotate_webhook",
+        "api.test_webhook",
+        "manage.add_demo",
+        "manage.add_item",
+        "manage.adopt_late",
+        "manage.answer",
+        "manage.change_queue_access",
+        "manage.create_from_file",
+        "manage.delete",
+        "webhooks.add",
+        "webhooks.disable",
+        "webhooks.enable",
+        "webhooks.remove",
+        "webhooks.replay",
+        "webhooks.rotate",
+        "webhooks.test",
+    }
+)
+"""The routes that write their own line."""
+
+
+def changes(accounts: Accounts, by: str) -> list[str]:
+    return [what for what, *_ in told(accounts, by) if not what.startswith("sign-in")]
+
+
+def test_the_log_tells_of_an_import_and_not_of_a_check(
+    accounts: Accounts, boss: Browser, manager: Caller, queue: leaseq.Queue
+) -> None:
+    queue.configure()
+    page = f"/manage/{queue.name}/import"
+
+    def sent(path: str, **fields: str) -> Answer:
+        file = (BytesIO(b"text\nGood\n"), "rows.csv")
+        return boss.post(path, {"format": "csv", "file": file, **fields}, page=page)
+
+    assert "1 row can be imported" in sent(page, check="yes").text
+    plan = boss.post(f"{page}/plan", {"format": "csv", "name": "rows.csv"}, page=page).json
+    token = {"X-CSRFToken": boss.csrf(page)}
+    assert boss.client.post(plan["check"], data=b"text\nGood\n", headers=token).status_code == 200
+    assert changes(accounts, boss.name) == []
+    assert sent(page).status_code == 303
+    assert changes(accounts, boss.name) == ["queue.imported"]
+    for kind, body in (("text/csv", b"text\nBad\n"), ("application/json", b'[{"text": "Bad"}]')):
+        path = f"/queues/{queue.name}/import"
+        assert manager("POST", path, data=body, content_type=kind).status_code == 200
+    assert changes(accounts, manager.name) == ["queue.imported"] * 2
+
+
+def test_what_changes_nothing_is_not_told(
+    accounts: Accounts, boss: Browser, manager: Caller, queue: leaseq.Queue
+) -> None:
+    queue.configure()
+    boss.post(f"/manage/{queue.name}/access", {"work": "", "manage": ""})
+    manager("PUT", f"/queues/{queue.name}/access", json={"work": None, "manage": None})
+    boss.post(f"/manage/{queue.name}/late/adopt", {"key": "1 none"})
+    assert changes(accounts, boss.name) == []
+    assert changes(accounts, manager.name) == []

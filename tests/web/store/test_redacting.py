@@ -1,4 +1,4 @@
-"""What the log says of a person who is erased gets another name, and nobody else's name is changed by that."""
+"""The log of an erased person: another name in the place of theirs, and of nobody else's."""
 
 from __future__ import annotations
 
