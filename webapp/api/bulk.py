@@ -7,10 +7,11 @@ from typing import Any
 from leaseq import Invalid, LeaseqError, Queue
 from leaseq.webapp.api import bp, models_out
 from leaseq.webapp.api.models_in import MOST_IDS, BulkRequest, QueuePath
-from leaseq.webapp.context import accounts, existing_queue, person, state
+from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.errors import problem_of
 from leaseq.webapp.security.audit_log import note
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.queue_access import who_may_work
 
 TAGS: list[Any] = [{"name": "items"}]
 _LOGGED = {"release": "released", "assign": "assigned", "revive": "revived", "remove": "removed"}
@@ -29,7 +30,7 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
         raise Invalid("ids", f"1 to {MOST_IDS:,} ids")
     if (body.action == "assign") != (body.person is not None):
         raise Invalid("person", "a name for assign, and none for the other actions")
-    whom = accounts().who_works(body.person) if body.action == "assign" else ""
+    whom = who_may_work(queue.name, body.person) if body.action == "assign" else ""
     done, refused = 0, []
     for id in dict.fromkeys(body.ids):
         try:

@@ -36,9 +36,10 @@ from leaseq.webapp.api.models_in import (
     TokenRequest,
 )
 from leaseq.webapp.api.pagination import listed
-from leaseq.webapp.context import accounts, existing_queue, person, state
+from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.security.audit_log import detail_changes
 from leaseq.webapp.security.authorization import may_manage, needs, takes_any_size
+from leaseq.webapp.security.queue_access import who_may_work
 from leaseq.webapp.serving.json_request import JSON, strict_request
 from leaseq.webapp.serving.problem import Problem
 
@@ -276,7 +277,8 @@ def release(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG0
 def assign(path: ItemPath, body: AssignRequest) -> dict[str, Any]:
     """Assign a waiting item to one person: only they may reserve it, until they give it back."""
     queue = existing_queue(path.q)
-    return models_out.Item.of(queue.assign(path.id, accounts().who_works(body.person), by=person().name))
+    whom = who_may_work(queue.name, body.person)
+    return models_out.Item.of(queue.assign(path.id, whom, by=person().name))
 
 
 @bp.post("/queues/<q>/items/<name:id>/adopt", tags=TAGS, responses={"200": models_out.Item})
@@ -293,8 +295,8 @@ def reopen(path: ItemPath, body: ReopenRequest) -> dict[str, Any]:
 
     The answer is kept as a late one, and is the draft of the person who gave it.
     """
-    whom = None if body.to is None else accounts().who_works(body.to, "to")
     queue = existing_queue(path.q)
+    whom = None if body.to is None else who_may_work(queue.name, body.to, "to")
     item = queue.reopen(path.id, body.token, to=whom, reason=body.reason, by=person().name)
     return models_out.Item.of(item)
 

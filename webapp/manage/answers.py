@@ -10,13 +10,14 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
-from leaseq.webapp.context import accounts, existing_queue, person
+from leaseq.webapp.context import existing_queue, person
 from leaseq.webapp.forms import Typed, errors_at, fields_of, read_result, typed_in, typed_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.item import redirect_to_item, search_along, show_item
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.queue_access import who_may_work
 from leaseq.webapp.serving.numbers import whole
 from leaseq.webapp.work.form_view import form_view_of
 
@@ -28,7 +29,7 @@ def reopen(q: str, id: str) -> Response | tuple[str, int]:
     refused."""
     queue, whom = existing_queue(q), request.form.get("to", "").strip()
     try:
-        to = accounts().who_works(whom) if whom else None
+        to = who_may_work(q, whom) if whom else None
         reason = request.form.get("reason", "").strip() or None
         queue.reopen(id, _token(), to=to, reason=reason, by=person().name)
     except Invalid as refused:

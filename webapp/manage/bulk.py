@@ -13,7 +13,7 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid, validation
 from leaseq.transfer import rfc3339, time_of
-from leaseq.webapp.context import accounts, existing_queue
+from leaseq.webapp.context import existing_queue
 from leaseq.webapp.item_title import title_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import (
@@ -31,7 +31,7 @@ from leaseq.webapp.manage.actions import (
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.search.criteria import ANY, Search, said_of, search_of
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.queue_access import people_of
+from leaseq.webapp.security.queue_access import people_of, who_may_work
 from leaseq.webapp.serving.numbers import whole
 
 MOST_CHOSEN = 500
@@ -84,7 +84,7 @@ def do_many(q: str) -> str | tuple[str, int]:
     whom = request.form.get("person", "").strip()
     try:
         if bulk.move == "assign":
-            whom = accounts().who_works(whom)
+            whom = who_may_work(queue.name, whom)
     except Invalid as refused:
         return _question(queue, bulk, error=in_words(refused)), 400
     outcome = _step(queue, bulk, whom) if bulk.all else _chosen(queue, bulk, whom)

@@ -22,7 +22,7 @@ from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.search.criteria import Search, list_names, search_of
 from leaseq.webapp.security.audit_log import detail_changes, note, note_nothing
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.queue_access import people_of
+from leaseq.webapp.security.queue_access import people_of, who_may_work
 from leaseq.webapp.serving.numbers import whole
 from leaseq.webapp.store.threads import new_message_id
 
@@ -107,7 +107,7 @@ def assign(q: str, id: str) -> Response | tuple[str, int]:
     """Let only one person have it."""
     queue = existing_queue(q)
     try:
-        whom = accounts().who_works(request.form.get("person", "").strip())
+        whom = who_may_work(q, request.form.get("person", "").strip())
         queue.assign(id, whom, by=person().name)
     except Invalid as refused:
         return show_item(queue, id, error=_("Not assigned: %(why)s.", why=in_words(refused))), 400

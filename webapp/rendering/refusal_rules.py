@@ -82,6 +82,7 @@ SENTENCES: Final = (
     N_("'%(name)s' is the only admin who can sign in: make somebody else admin first"),
     N_("'%(name)s' is in none of these groups, and could not change it back"),
     N_("nobody is named '%(name)s'"),
+    N_("'%(name)s' has no access to this queue"),
     N_("that password contains the name, which is easy to guess"),
     N_("that password is a common one, which is easy to guess: use a few words in a row instead"),
     N_("'%(name)s' has %(most)s API tokens: revoke unused ones first"),

@@ -17,6 +17,15 @@ def people_of(queue: str) -> list[Person]:
     return [one for one in accounts().people() if access.lets_work(one)]  # guard: people-suggested
 
 
+def who_may_work(queue: str, name: str, field: str = "person") -> str:
+    """The stored name of somebody who can be assigned an item: who may sign in, and work on the queue. Raises
+    Invalid with this field."""
+    name = accounts().who_works(name, field)
+    if not state().access.of(queue).lets_work(accounts().get(name)):
+        raise Invalid(field, "somebody who may work on the queue", f"{name!r} has no access to this queue")
+    return name
+
+
 def change_access(queue: str, change: Callable[[Access], Access]) -> Access:
     """Set a queue's access to what ``change`` makes of it. Raises Invalid."""
     before, after = state().access.change(queue, lambda access: _checked(change(access)))

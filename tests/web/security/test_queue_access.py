@@ -14,6 +14,8 @@ import leaseq
 from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
 from leaseq.webapp.store.accounts import Accounts, Person
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
+from tests.support.taking import take
+from tests.web.api_calls import problem
 from tests.web.conftest import Answer, Browser, Caller
 
 OF_NO_QUEUE = {
@@ -267,3 +269,29 @@ def test_a_person_s_team_is_set_by_page_rest_and_command_line(
     assert admin("PUT", f"/people/{person.name}", json={"team": "Returns"}).json["team"] == "Returns"
     assert admin("PUT", f"/people/{person.name}", json={"skills": ["fr"]}).json["team"] == "Returns"
     assert admin("PUT", f"/people/{person.name}", json={"team": "x" * 65}).status_code == 400
+
+
+def test_an_item_is_assigned_only_to_who_may_work_on_the_queue(
+    access: QueueAccess, queue: leaseq.Queue, manager: Caller, worker: Caller, boss: Browser
+) -> None:
+    """Nobody else would get it, and it would wait for ever."""
+    queue.configure()
+    queue.enqueue({}, id="one")
+    queue.enqueue({}, id="done", priority=0)
+    lease = take(queue, "somebody")
+    queue.finish(lease, {})
+    access.set(queue.name, Access(Group(people=("somebody",))))
+    path, body = f"/queues/{queue.name}", {"person": worker.name}
+    calls: tuple[tuple[str, dict[str, Any]], ...] = (
+        ("/items/one/assign", body),
+        ("/items/done/reopen", {"token": lease.token, "to": worker.name}),
+        ("/bulk", {"action": "assign", "ids": ["one"], **body}),
+    )
+    for call, sent in calls:
+        refused = problem(manager("POST", path + call, json=sent), 400, "invalid")
+        assert f"{worker.name!r} has no access to this queue" in refused["detail"], call
+    page = f"/manage/{queue.name}/items/one"
+    assert boss.post(f"{page}/assign", body, page=page).status_code == 400
+    access.set(queue.name, Access(Group(people=(worker.name,))))
+    assert manager("POST", f"{path}/items/one/assign", json=body).status_code == 200
+    access.set(queue.name, Access())
