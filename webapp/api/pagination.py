@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from heapq import nsmallest
 from typing import Any, TypeVar
 from urllib.parse import urlencode
 
@@ -48,7 +49,7 @@ def page_of(
 ) -> tuple[list[_One], str | None]:
     """The entries after ``after``, by the order of ``key``, and the cursor of the next page; None at the
     end."""
-    left = sorted((one for one in every if after is None or key(one) > after), key=key)
+    left = nsmallest(limit + 1, (one for one in every if after is None or key(one) > after), key=key)
     page = left[:limit]
     return page, str(key(page[-1])) if len(left) > limit else None
 

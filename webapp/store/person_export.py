@@ -119,10 +119,6 @@ def _endpoints(client: Client, name: str) -> Iterator[str]:
     return (one.id for one in webhooks.Endpoints(client).all() if one.created_by == name)
 
 
-def _responses(client: Client, name: str) -> Iterator[datetime]:
-    return (datetime.fromtimestamp(at, UTC) for at in IdempotencyStore(client).of_person(name))
-
-
 def _items(client: Client, names: Iterable[str], name: str) -> Iterator[Any]:
     for queue in names:
         with suppress(QueueNotFound):
