@@ -76,12 +76,6 @@ def test_a_damaged_file(lines: list[bytes], other: leaseq.Client, what: str) -> 
     assert other.redis.dbsize() == 0
 
 
-def key_line(lines: list[bytes], key: str, type: str) -> list[bytes]:
-    """With a key in the place of the queue."""
-    lines[1] = again({"values": {}})
-    return rewritten(lines, 1, key=key, type=type)
-
-
 NEWER: dict[str, Change] = {
     "reads leaseq-backup 1 and not 2": lambda lines: rewritten(lines, 0, **{"leaseq-backup": 2}),
     "reads schema 2 and not 3": lambda lines: rewritten(lines, 0, schema=3),
