@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import secrets
 import socket
+from pathlib import Path
 
 _FIRST, _COUNT, _BUS = 10_000, 10_000, 10_000
 _given: set[int] = set()  # in this process, to servers that may not listen yet
@@ -17,6 +18,19 @@ def free_port() -> int:
         if port not in _given and _is_free(port) and _is_free(port + _BUS):
             _given.add(port)
             return port
+
+
+def is_accepted(connection: socket.socket) -> bool:
+    """Whether the process at the other end, on this machine, has accepted the connection: until then Linux
+    lists that end without an inode."""
+    near, far = connection.getsockname()[1], connection.getpeername()[1]
+    listed = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
+    ends = {(_port(one[1]), _port(one[2])): one[9] for one in listed}
+    return ends.get((far, near), "0") != "0"
+
+
+def _port(address: str) -> int:
+    return int(address.rpartition(":")[2], 16)
 
 
 def _is_free(port: int) -> bool:

@@ -7,7 +7,6 @@ import json
 import re
 import signal
 import socket
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -22,7 +21,8 @@ from leaseq.webapp import create_app
 from leaseq.webapp.serving.queue_time import QueueTimeLimit
 from leaseq.webapp.serving.request_slots import RequestSlots
 from leaseq.webapp.settings import Settings
-from tests.support.patience import PATIENCE
+from tests.support.patience import PATIENCE, eventually
+from tests.support.ports import is_accepted
 from tests.web.conftest import PASSWORD, SECRET, Browser, Caller
 from tests.web.gunicorn_place import gunicorn
 
@@ -176,11 +176,11 @@ def one_slot(server: Any) -> Iterator[tuple[str, Any]]:
 
 
 def send(address: str, token: str, method: str, path: str, body: Any = None) -> HTTPConnection:
-    """Send a request on a connection of its own; a moment later it is in line."""
+    """Send a request on a connection of its own, and return once it is in line."""
     connection = HTTPConnection(address, timeout=PATIENCE)
     header = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     connection.request(method, path, json.dumps(body) if body is not None else None, header)
-    time.sleep(0.05)
+    eventually(lambda: is_accepted(connection.sock), "accepted")
     return connection
 
 
