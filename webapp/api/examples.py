@@ -7,7 +7,6 @@ from typing import Any
 import leaseq
 from leaseq.webapp.api import account_examples
 from leaseq.webapp.api.serializers import policy_shape
-from leaseq.webapp.serving.problem import Problem, body_of
 
 _AT, _UNTIL, _LATER = "2026-11-21T10:00:00.123Z", "2026-11-21T10:05:00.123Z", "2026-11-21T10:03:12.480Z"
 _PAYLOAD = {"text": "Great, but late", "order": "40-1182"}
@@ -291,76 +290,3 @@ STREAMS: dict[str, dict[str, Any]] = {
     },
 }
 """Answers that are no single JSON object, by kind."""
-
-_PROBLEMS = (
-    Problem(400, "invalid", "wait: a number from 0 to 30", field="wait", limit="0 to 30"),
-    Problem(401, "unauthorized", "send a token as `Authorization: Bearer ...`, or sign in"),
-    Problem(403, "forbidden", "this requires the role manager; yours is worker"),
-    Problem(404, "not-found", "there is no queue 'reviews'"),
-    Problem(405, "method-not-allowed", "The method is not allowed for the requested URL."),
-    Problem(406, "not-acceptable", "this gives application/json"),
-    Problem(
-        409,
-        "lease-lost",
-        "this lease of item 'r-1' is over: somebody else is on it now",
-        id="r-1",
-        state="reserved",
-        answer_kept=True,
-    ),
-    Problem(409, "in-progress", "the first request with this key is still being processed"),
-    Problem(
-        409,
-        "conflict",
-        "there is already an item with the id 'r-1' and a different payload, and nothing was changed",
-        id="r-1",
-    ),
-    Problem(
-        409,
-        "answer-not-kept",
-        "the first request with this key succeeded; its answer was too large to be kept",
-    ),
-    Problem(
-        412,
-        "policy-changed",
-        "the policy of queue 'reviews' was changed meanwhile: look at what is in force, then save again",
-    ),
-    Problem(412, "queue-exists", "there is already a queue 'reviews'; it was not changed"),
-    Problem(413, "too-large", "The data value transmitted exceeds the capacity limit."),
-    Problem(415, "unsupported-media-type", "send application/json"),
-    Problem(
-        422,
-        "form",
-        "the result does not fit the queue's form: stars: 9 is greater than the maximum of 5",
-        errors={"stars": "9 is greater than the maximum of 5"},
-    ),
-    Problem(
-        422,
-        "key-reused",
-        "Idempotency-Key: this key was used for another body",
-        field="Idempotency-Key",
-        limit="a new key for each body",
-    ),
-    Problem(
-        429,
-        "too-many-requests",
-        "you have 4 waits open, as many as one person may have: close one",
-    ),
-    Problem(500, "internal", "the error was logged"),
-    Problem(
-        503,
-        "server-unavailable",
-        "the queue server does not answer: try again in a few seconds",
-    ),
-    Problem(503, "server-refused", "the server refused: out of memory"),
-    Problem(
-        503,
-        "queue-unreadable",
-        "this queue has schema 3, which this version of leaseq does not know: it changed nothing. "
-        "Use a newer version of leaseq",
-    ),
-)
-
-
-def problems(status: str) -> dict[str, Any]:
-    """The examples of one status, by code."""
-    return {one.code: {"value": body_of(one, "0f3a9c51")} for one in _PROBLEMS if str(one.status) == status}

@@ -27,7 +27,7 @@ from leaseq.webapp.api.models_in import (
 from leaseq.webapp.api.pagination import LeasesQuery, listed, page_of
 from leaseq.webapp.context import accounts, existing_queue, lease_queue, person, state
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.store.activity import How
+from leaseq.webapp.store.day_figures import How
 
 TAGS: list[Any] = [{"name": "work"}]
 NOTHING_NOW = {

@@ -22,6 +22,7 @@ from leaseq.webapp.api.idempotency import KEYED
 from leaseq.webapp.api.models_in import NewItem
 from leaseq.webapp.api.models_out import Enqueued, EnqueuedMany
 from leaseq.webapp.api.negotiation import template
+from leaseq.webapp.api.problem_examples import problems
 from leaseq.webapp.security.authorization import need_of
 from leaseq.webapp.serving.json_request import JSON
 
@@ -106,9 +107,7 @@ def _show_answers(call: str, answers: dict[str, Response]) -> None:
     for status, answer in answers.items():
         for kind, media in (answer.content or {}).items():
             if kind == PROBLEM:
-                media.examples = {
-                    code: Example.model_validate(one) for code, one in examples.problems(status).items()
-                }
+                media.examples = {code: Example.model_validate(one) for code, one in problems(status).items()}
             elif call in examples.STREAMS:
                 _show(media, {"answer": examples.STREAMS[call][kind]})
             else:

@@ -21,7 +21,7 @@ from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts import ROLES
 from leaseq.webapp.store.accounts.people import NoSuchPerson
-from leaseq.webapp.store.activity import DayFigures
+from leaseq.webapp.store.day_figures import DayFigures
 
 DAYS = 30
 

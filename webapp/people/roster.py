@@ -12,7 +12,7 @@ from leaseq import webhooks
 from leaseq.webapp.context import State
 from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.accounts.leases import Held
-from leaseq.webapp.store.activity import DayFigures
+from leaseq.webapp.store.day_figures import DayFigures
 from leaseq.webapp.store.queue_access import Access
 
 Doing: TypeAlias = Literal["working", "break", "idle", "disabled"]

@@ -11,19 +11,28 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, tzinfo
-from typing import Literal, cast
 
 from leaseq import Client, LeaseqError
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.base import Command, Store
+from leaseq.webapp.store.day_figures import (
+    ByQueue,
+    DayFigures,
+    How,
+    RecentItem,
+    by_queue,
+    field_of,
+    fields_of,
+    figures_of,
+    member_of,
+    recent_item,
+    times_of,
+)
 from leaseq.webapp.store.deferred import Deferred
 
 log = logging.getLogger(__name__)
-
-How = Literal["finished", "gave_back", "broken"]
-"""How a person ended a lease."""
 
 KEPT_DAYS = 400
 RECENT = 200
@@ -34,56 +43,6 @@ _KEPT_SECONDS = KEPT_DAYS * _DAY_SECONDS
 _PART_SECONDS = 120  # to which the last hour is exact
 _HOUR_PARTS = 3_600 // _PART_SECONDS
 _HOUR_KEPT_SECONDS = 2 * 3_600
-_LONGEST_MS = 7 * _DAY_SECONDS * 1_000  # the longest lease
-
-
-@dataclass(frozen=True, slots=True)
-class DayFigures:
-    """A person's counts of a day, or the sums of several."""
-
-    finished: int = 0
-    gave_back: int = 0
-    broken: int = 0
-    active_ms: int = 0  # at work, as their page measured it
-    held_ms: int = 0  # from being given an item to letting it go
-    finishing_ms: int = 0  # of the active time, that on items which they finished
-    untimed: int = 0  # finished items without a measured time, such as those finished by REST
-
-    @property
-    def active_seconds(self) -> float:
-        return self.active_ms / 1_000
-
-    @property
-    def held_seconds(self) -> float:
-        return self.held_ms / 1_000
-
-    @property
-    def seconds_each(self) -> float | None:
-        """The mean active time of a finished item, where a page measured it; None where none did."""
-        timed = self.finished - self.untimed
-        return self.finishing_ms / 1_000 / timed if timed >= 1 and self.finishing_ms else None
-
-    def __add__(self, other: DayFigures) -> DayFigures:
-        return DayFigures(*(getattr(self, name) + getattr(other, name) for name in _COUNTERS))
-
-    def __bool__(self) -> bool:
-        return any(getattr(self, name) for name in _COUNTERS)
-
-
-_COUNTERS = tuple(field.name for field in fields(DayFigures))
-
-ByQueue = Mapping[str, DayFigures]
-
-
-@dataclass(frozen=True, slots=True)
-class RecentItem:
-    """An item that a person finished or gave back."""
-
-    how: How
-    queue: str
-    id: str
-    token: int
-    at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,25 +66,25 @@ class Activity(Store):
 
     def today(self, person: str, queue: str) -> DayFigures:
         self.flush()
-        return _figures(*self._client.ask(self.reading_today(person, queue)))
+        return figures_of(*self._client.ask(self.reading_today(person, queue)))
 
     def reading_today(self, person: str, queue: str) -> Command:
         """The command that reads a person's figures of today, to be sent with others: `today_read`."""
-        return "HMGET", keys.day_of(self._today().isoformat(), person), *_fields(queue)
+        return "HMGET", keys.day_of(self._today().isoformat(), person), *fields_of(queue)
 
     def today_read(self, reply: Iterable[bytes | None], person: str, queue: str) -> DayFigures:
         """A person's figures of today, by the reply to the command of `reading_today` and what this process
         has not written yet."""
         pending = (one for one in self._deferred.pending() if (one.person, one.queue) == (person, queue))
         new = {one.member: one.counts for one in pending}  # each once, however often it was sent
-        return sum((DayFigures(**counts) for counts in new.values()), _figures(reply))
+        return sum((DayFigures(**counts) for counts in new.values()), figures_of(reply))
 
     def of_person(self, person: str, days: int = 30) -> dict[date, ByQueue]:
         """A person's activity of the last days, today first, days without work included, by queue."""
         self.flush()
         dates = [self._today() - timedelta(days=back) for back in range(days)]
         hashes = self._hashes([keys.day_of(day.isoformat(), person) for day in dates])
-        return dict(zip(dates, map(_by_queue, hashes), strict=True))
+        return dict(zip(dates, map(by_queue, hashes), strict=True))
 
     def of_everybody(self) -> dict[str, ByQueue]:
         """The activity of each person today, by name and queue."""
@@ -134,7 +93,7 @@ class Activity(Store):
         with self._client.translating():
             names = sorted(name.decode() for name in self._redis.smembers(keys.who_worked(text)))
         hashes = self._hashes([keys.day_of(text, name) for name in names])
-        return dict(zip(names, map(_by_queue, hashes), strict=True))
+        return dict(zip(names, map(by_queue, hashes), strict=True))
 
     def last_hour(self) -> dict[str, dict[str, int]]:
         """How many items each person finished in the last hour, to two minutes: by name and queue."""
@@ -156,7 +115,7 @@ class Activity(Store):
             entries = self._redis.zrevrangebyscore(
                 keys.recent(person), "+inf", since, start=0, num=limit, withscores=True
             )
-        return [_done(member.decode(), score) for member, score in entries]
+        return [recent_item(member.decode(), score) for member, score in entries]
 
     def record(
         self, person: str, queue: str, how: How, *, id: str, token: int, active_ms: int = 0, held_ms: int = 0
@@ -167,8 +126,8 @@ class Activity(Store):
         It costs the request no round trip, and never fails: it is written behind it, with what others do
         meanwhile. What is read here next has it counted; other processes see it some milliseconds later.
         """
-        counts = {how: 1, **_times(how, active_ms, held_ms)}
-        member = _member(how, queue, token, id)
+        counts = {how: 1, **times_of(how, active_ms, held_ms)}
+        member = member_of(how, queue, token, id)
         self._deferred.add(_Outcome(person, queue, member, counts, self._clock()))
         return DayFigures(**counts)
 
@@ -193,9 +152,9 @@ class Activity(Store):
             day = self._date(one.at).isoformat()
             who[day, one.person] = None
             for name, count in one.counts.items():
-                counts[keys.day_of(day, one.person), _field(one.queue, name)] += count
+                counts[keys.day_of(day, one.person), field_of(one.queue, name)] += count
             if "finished" in one.counts:
-                parts[self._part(one.at), _field(one.queue, one.person)] += 1
+                parts[self._part(one.at), field_of(one.queue, one.person)] += 1
         replies = self._client.ask(
             *(("SADD", keys.who_worked(day), person) for day, person in who),
             *(("ZREMRANGEBYRANK", keys.recent(person), 0, -RECENT - 1) for _, person in who),
@@ -210,14 +169,14 @@ class Activity(Store):
     def take_off(self, person: str, queue: str, how: How = "finished", *, id: str, token: int) -> None:
         """Uncount what was undone. The time stays, since it was spent."""
         self.flush()
-        recent, member = keys.recent(person), _member(how, queue, token, id)
+        recent, member = keys.recent(person), member_of(how, queue, token, id)
         with self._at_best():
             at, removed = self._client.ask(("ZSCORE", recent, member), ("ZREM", recent, member))
             if removed:
                 self._add(keys.day_of(self._date(float(at)).isoformat(), person), queue, {how: -1})
                 part = self._part(float(at))
                 if how == "finished" and part >= self._part(self._clock()) - _HOUR_PARTS:
-                    self._client.ask(("HINCRBY", keys.done_in(part), _field(queue, person), -1))
+                    self._client.ask(("HINCRBY", keys.done_in(part), field_of(queue, person), -1))
 
     def forget_person(self, person: str) -> None:
         """Delete a person's figures and latest items."""
@@ -262,7 +221,7 @@ class Activity(Store):
     def _add(self, key: str, queue: str, counts: Mapping[str, int]) -> None:
         pipe = self._redis.pipeline(transaction=True)
         for name, count in counts.items():
-            pipe.hincrby(key, _field(queue, name), count)
+            pipe.hincrby(key, field_of(queue, name), count)
         pipe.execute()
 
     def _hashes(self, wanted: list[str]) -> list[dict[bytes, bytes]]:
@@ -289,45 +248,3 @@ class Activity(Store):
 
     def _date(self, at: float) -> date:
         return datetime.fromtimestamp(at, self._zone).date()
-
-
-def _times(how: How, active_ms: int, held_ms: int) -> dict[str, int]:
-    """The times that are counted, bounded by the lease: a page reports how long it was worked on, and may
-    be wrong."""
-    held = min(max(held_ms, 0), _LONGEST_MS)
-    active = min(max(active_ms, 0), held or _LONGEST_MS)
-    finished = how == "finished"
-    times = {"active_ms": active, "held_ms": held, "finishing_ms": active * finished}
-    times["untimed"] = int(finished and not active)
-    return {name: value for name, value in times.items() if value}
-
-
-def _field(queue: str, counter: str) -> str:
-    return f"{queue} {counter}"
-
-
-def _fields(queue: str) -> list[str]:
-    return [_field(queue, name) for name in _COUNTERS]
-
-
-def _figures(values: Iterable[bytes | None]) -> DayFigures:
-    """From the values of ``_fields``."""
-    return DayFigures(*(int(value or 0) for value in values))
-
-
-def _by_queue(fields: Mapping[bytes, bytes]) -> ByQueue:
-    counts: dict[str, dict[str, int]] = {}
-    for field, value in fields.items():
-        queue, _, counter = field.decode().partition(" ")
-        counts.setdefault(queue, {})[counter] = int(value)
-    by_queue = {queue: DayFigures(**counters) for queue, counters in sorted(counts.items())}
-    return {queue: figures for queue, figures in by_queue.items() if figures}
-
-
-def _member(how: How, queue: str, token: int, id: str) -> str:
-    return f"{how} {queue} {token} {id}"
-
-
-def _done(member: str, at: float) -> RecentItem:
-    how, queue, token, id = member.split(" ", 3)
-    return RecentItem(cast("How", how), queue, id, int(token), datetime.fromtimestamp(at, UTC))

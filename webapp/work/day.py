@@ -16,7 +16,7 @@ from leaseq.webapp.context import person, state
 from leaseq.webapp.item_title import title_of
 from leaseq.webapp.rendering.filters import pace
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.store.activity import DayFigures, RecentItem
+from leaseq.webapp.store.day_figures import DayFigures, RecentItem
 from leaseq.webapp.store.threads import Message
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.undo import SECONDS

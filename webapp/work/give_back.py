@@ -10,7 +10,7 @@ import leaseq
 from leaseq import ItemNotFound, LeaseLost
 from leaseq.webapp.context import existing_queue, person, state, wants_piece
 from leaseq.webapp.security.authorization import needs, read_along
-from leaseq.webapp.store.activity import How
+from leaseq.webapp.store.day_figures import How
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.finishing import figures_of_today
 from leaseq.webapp.work.responses import Page, back, count, held, keep, over, refused, token_sent

@@ -9,7 +9,7 @@ import leaseq
 from leaseq.webapp.context import person, queue_names, state
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts import at_least
-from leaseq.webapp.store.activity import DayFigures
+from leaseq.webapp.store.day_figures import DayFigures
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.queue_lines import line_of, title_of
 

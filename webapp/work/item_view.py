@@ -14,7 +14,7 @@ from leaseq.webapp.context import person, state, wants_piece
 from leaseq.webapp.forms import Typed, errors_at
 from leaseq.webapp.notes import last_note
 from leaseq.webapp.rendering.payload import parts_of
-from leaseq.webapp.store.activity import DayFigures
+from leaseq.webapp.store.day_figures import DayFigures
 from leaseq.webapp.store.threads import Message, new_message_id
 from leaseq.webapp.work.form_view import form_view_of
 from leaseq.webapp.work.lease_outcome import Receipt

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import leaseq
 from leaseq.webapp.context import person, queue_names, state
-from leaseq.webapp.store.activity import DayFigures
+from leaseq.webapp.store.day_figures import DayFigures
 
 MOST_NAMED = 3
 MOST_ASKED = 30

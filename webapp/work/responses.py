@@ -15,7 +15,7 @@ from leaseq.form import prefilled
 from leaseq.webapp.context import person, state, wants_piece
 from leaseq.webapp.forms import draft_of, fields_of, typed_in, typed_of
 from leaseq.webapp.serving.numbers import whole
-from leaseq.webapp.store.activity import DayFigures, How
+from leaseq.webapp.store.day_figures import DayFigures, How
 from leaseq.webapp.work.item_view import ItemView, shown
 from leaseq.webapp.work.lease_outcome import GONE, receipt_of
 
