@@ -87,6 +87,7 @@ bp.after_request(link_next_page)
 from leaseq.webapp.api import (  # noqa: E402
     access,  # noqa: F401
     bulk,  # noqa: F401
+    enqueue,  # noqa: F401
     events,  # noqa: F401
     imports,  # noqa: F401
     invitations,  # noqa: F401

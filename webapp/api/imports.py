@@ -12,7 +12,8 @@ from werkzeug.exceptions import UnsupportedMediaType
 import leaseq
 from leaseq import transfer
 from leaseq.webapp.api import bp, models_out
-from leaseq.webapp.api.idempotency import NDJSON, byte_lines, derived_id, idempotency_key
+from leaseq.webapp.api.enqueue import with_id
+from leaseq.webapp.api.idempotency import NDJSON, byte_lines, idempotency_key
 from leaseq.webapp.api.models_in import ImportQuery, QueuePath
 from leaseq.webapp.context import existing_queue
 from leaseq.webapp.security.authorization import needs, takes_any_size
@@ -82,7 +83,7 @@ def _with_ids(
 ) -> Iterator[leaseq.NewItem | transfer.BadRow]:
     """Give an id to rows without one, derived from the request's key, where it has one."""
     for number, row in enumerate(rows, 1):
-        if key is None or isinstance(row, transfer.BadRow) or row.id is not None:
+        if key is None or isinstance(row, transfer.BadRow):
             yield row
         else:
-            yield replace(row, id=derived_id(queue_name, key, number))
+            yield with_id(queue_name, key, number, row)

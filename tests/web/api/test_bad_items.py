@@ -25,7 +25,7 @@ def test_an_array_with_too_many_items_adds_none(
     queue: leaseq.Queue, call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queue.configure()
-    monkeypatch.setattr("leaseq.webapp.api.items.MAX_ARRAY", 3)
+    monkeypatch.setattr("leaseq.webapp.api.enqueue.MAX_ARRAY", 3)
     path = f"/queues/{queue.name}/items"
     with unchanged(queue):
         refusal = problem(call("manager", "POST", path, json=[{"payload": 1}] * 4), 400, "invalid")

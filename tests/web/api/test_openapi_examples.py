@@ -8,7 +8,7 @@ from typing import Any
 import jsonschema_rs
 from schemathesis.specs.openapi.definitions import OPENAPI_31
 
-from leaseq.webapp.api.items import LINES
+from leaseq.webapp.api.enqueue import LINES
 
 
 def media(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
