@@ -8,8 +8,8 @@ import pytest
 
 import leaseq
 from leaseq.engine.keys import SCHEMA, Keys
+from tests.conformance.engines.calls import CALLS
 from tests.conformance.engines.scene import Scene
-from tests.conformance.engines.test_calls import CALLS
 from tests.conftest import Clock, Server
 from tests.faults.judge import judged
 from tests.faults.people import RULES, crowd
