@@ -7,21 +7,14 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-from flask import Flask
 
 import leaseq
-from leaseq.webapp.context import EXTENSION, State
+from leaseq.webapp.context import State
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group
 from tests.support.taking import take
 from tests.web.conftest import Browser
 from tests.web.item_lists import rows, text_of
-
-
-@pytest.fixture
-def state(app: Flask) -> State:
-    found: State = app.extensions[EXTENSION]
-    return found
 
 
 @pytest.fixture

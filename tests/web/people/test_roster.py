@@ -9,39 +9,19 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-import pytest
 from flask import Flask
 
 import leaseq
-from leaseq.webapp.context import EXTENSION, State
-from leaseq.webapp.people import live, many
+from leaseq.webapp.context import State
 from leaseq.webapp.people.live import Listed, PeopleChannel, PeopleWatcher
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.breaks import Breaks
-from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
-from tests.support.taking import not_none, take
+from leaseq.webapp.store.queue_access import Access, Group
+from tests.support.taking import take
 from tests.web.conftest import Browser
 from tests.web.item_lists import rows, text_of
-
-
-@pytest.fixture
-def root(visitor: Callable[[str], Browser]) -> Browser:
-    return visitor("admin")
-
-
-@pytest.fixture
-def state(app: Flask) -> State:
-    found: State = app.extensions[EXTENSION]
-    return found
-
-
-@pytest.fixture
-def team(accounts: Accounts, new_name: Callable[[str], str]) -> list[str]:
-    """Three people of a team that no other test has, by name."""
-    of = new_name("team")
-    return [accounts.add(f"{of} {name}", by="test", team=of).name for name in ("ann", "bob", "eva")]
 
 
 def shown(root: Browser, team: list[str], **criteria: str) -> list[str]:
@@ -205,142 +185,3 @@ def test_who_may_work_on_a_queue(root: Browser, team: list[str], queue: leaseq.Q
     assert shown(root, team, queue=queue.name) == [team[1]]
     assert shown(root, team, queue="") == team
     state.access.set(queue.name, Access())
-
-
-@pytest.mark.parametrize(
-    ("act", "value", "field", "after"),
-    [
-        ("add-skills", "fr es", "skills", [("de", "es", "fr"), ("es", "fr")]),
-        ("remove-skills", "de", "skills", [(), ()]),
-        ("team", "Refunds", "team", ["Refunds", "Refunds"]),
-        ("team", "", "team", ["", ""]),
-    ],
-)
-def test_many_are_changed_at_once(
-    root: Browser, accounts: Accounts, team: list[str], act: str, value: str, field: str, after: list[Any]
-) -> None:
-    ann, bob, eva = team
-    accounts.change(ann, by="test", skills=["de"])
-    before = accounts.get(eva)
-    answer = root.post("/people/many?sort=done", {"name": [ann, bob], "act": act, "value": value})
-    assert answer.headers["Location"] == "/people?sort=done"
-    assert [getattr(accounts.get(name), field) for name in (ann, bob)] == after
-    assert accounts.get(eva) == before
-    assert "2 people are changed." in root.get("/people").text
-
-
-def test_many_are_disabled_and_enabled(
-    root: Browser, accounts: Accounts, asking: leaseq.Queue, team: list[str]
-) -> None:
-    take(asking, team[0])
-    root.post("/people/many", {"name": team[:2], "disable": "yes", "act": "add-skills", "value": ""})
-    assert [accounts.get(name).disabled for name in team] == [True, True, False]
-    assert asking.mine(team[0]) == []
-    root.post("/people/many", {"name": team, "act": "enable"})
-    assert not any(accounts.get(name).disabled for name in team)
-
-
-def test_many_get_access_to_a_queue_and_lose_it(
-    root: Browser, team: list[str], queue: leaseq.Queue, state: State
-) -> None:
-    queue.configure()
-    many = {"name": team[:2], "value": queue.name}
-    root.post("/people/many", {**many, "act": "let-work"})
-    assert "everybody may work on" in root.get("/people").text
-    state.access.set(queue.name, Access(Group(teams=("Refunds",))))
-    root.post("/people/many", {**many, "act": "let-work"})
-    assert state.access.of(queue.name) == Access(Group(people=tuple(team[:2]), teams=("Refunds",)))
-    root.post("/people/many", {**many, "name": team[:1], "act": "let-not-work"})
-    assert state.access.of(queue.name) == Access(Group(people=(team[1],), teams=("Refunds",)))
-    state.access.set(queue.name, Access())
-
-
-def test_a_step_keeps_the_access_that_another_process_gave_just_now(
-    root: Browser, team: list[str], queue: leaseq.Queue, state: State, server: Any
-) -> None:
-    """The steps of one change go to any of the web processes, and each reads the access once a second."""
-    queue.configure()
-    state.access.set(queue.name, Access(Group(people=(team[0],))))
-    assert state.access.of(queue.name).work == Group(people=(team[0],))
-    QueueAccess(server.client).set(queue.name, Access(Group(people=tuple(team[:2]))))
-    root.post("/people/many", {"name": team[2:], "act": "let-work", "value": queue.name})
-    assert state.access.of(queue.name) == Access(Group(people=tuple(team)))
-    state.access.set(queue.name, Access())
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"name": [], "act": "team"}, "at least one person"),
-        ({"act": "promote"}, "one of add-skills"),
-        ({"act": "add-skills", "value": "  "}, "something in its box"),
-        ({"act": "add-skills", "value": "Not Good"}, "each 1 to 64 characters of a-z"),
-        ({"act": "team", "value": "x" * 65}, "a team of at most 64 printable characters"),
-        ({"name": ["nobody at all"], "act": "team"}, "there is no person named"),
-    ],
-)
-def test_what_can_t_be_changed_is_said(
-    root: Browser, accounts: Accounts, team: list[str], fields: dict[str, Any], said: str
-) -> None:
-    before = accounts.get(team[0])
-    assert root.post("/people/many", {"name": [team[0]], **fields}).status_code == 303
-    assert said in html.unescape(root.get("/people").text)
-    assert accounts.get(team[0]) == before
-
-
-def test_all_who_match_are_changed_in_steps(
-    root: Browser, accounts: Accounts, team: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(many, "STEP", 2)
-    monkeypatch.setattr(live, "PAGE", 2)
-    path = f"/people?q={team[0][:-4]}"
-    page = html.unescape(root.get(path).text)
-    assert "Select all 3 people that match" in page
-    sent = {"name": team[:1], "all": "yes", "act": "team", "value": "Refunds"}
-    step = root.post(path.replace("?", "/many?"), sent)
-    assert "2 people are changed." in step.text
-    assert [accounts.get(name).team for name in team] == ["Refunds", "Refunds", team[0][:-4]]
-    form = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', step.text.split('id="go-on"')[1]))
-    assert (form["after"], form["total"]) == (team[1], "3")
-    last = root.post(path.replace("?", "/many?"), form)
-    assert "3 people are changed." in last.text
-    assert 'id="go-on"' not in last.text
-    assert [accounts.get(name).team for name in team] == ["Refunds"] * 3
-    assert root.post("/people/many?q=nobody+at+all", sent).status_code == 303
-    assert "0 people are changed." in root.get("/people").text
-
-
-def test_nobody_disables_themselves_among_many(root: Browser, accounts: Accounts) -> None:
-    root.post("/people/many", {"name": [root.name], "disable": "yes"})
-    assert "you would be signed out" in root.get("/people").text
-    assert not accounts.get(root.name).disabled
-
-
-def test_a_queue_that_is_not_there_gives_no_access(root: Browser, team: list[str]) -> None:
-    answer = root.post("/people/many", {"name": team, "act": "let-work", "value": "no-such-queue"})
-    assert answer.status_code == 404
-
-
-def test_many_are_invited_by_pasting_their_names(
-    app: Flask, root: Browser, accounts: Accounts, team: list[str], new_name: Callable[[str], str]
-) -> None:
-    new = [new_name("new") for _ in range(2)]
-    names = f"{new[0]}\r\n\r\n  {new[1]} \r\n{team[0]}\r\n{new[0]}"
-    answer = root.post("/people", {"name": names, "role": "worker", "skills": "fr", "team": "Refunds"})
-    assert answer.status_code == 200
-    page = html.unescape(answer.text)
-    links = re.findall(r"<b>([^<]+)</b> <code[^>]*>[^<]*(/welcome\?token=[\w-]+)", page)
-    assert [name for name, _link in links] == new
-    assert f"there is already a person named {team[0]!r}" in page
-    assert f">{team[0]}</textarea>" in page, "who was not invited stays in the box"
-    token = links[0][1].partition("=")[2]
-    person = accounts.accept(token, "", "correct horse battery")
-    assert (person.name, person.team, person.skills) == (new[0], "Refunds", ("fr",))
-    assert not_none(accounts.find(new[0])).team == "Refunds"
-
-
-def test_more_names_than_are_taken_at_once_stay_in_the_box(root: Browser) -> None:
-    answer = root.post("/people", {"name": "\n".join(f"name {n}" for n in range(501))})
-    assert answer.status_code == 400
-    assert "at most 500 names at once; these are 501" in answer.text
-    assert "name 500</textarea>" in answer.text

@@ -1,0 +1,11 @@
+"""What an import has put into a queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import leaseq
+
+
+def inbound(queue: leaseq.Queue) -> list[Any]:
+    return [item.payload for item in queue.items("inbound")]
