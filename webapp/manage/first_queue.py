@@ -12,7 +12,7 @@ from werkzeug.datastructures import FileStorage, MultiDict
 from werkzeug.wrappers import Response
 
 import leaseq
-from leaseq import Invalid
+from leaseq import Invalid, webhooks
 from leaseq.webapp import demo
 from leaseq.webapp.context import person, state
 from leaseq.webapp.forms.guess import guess_form
@@ -83,7 +83,7 @@ def _free_name(title: str) -> str:
     """A queue's name like the title, that no queue has."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_NAME_LENGTH] or "queue"
-    there, number = set(leaseq.queues(state().client)), 1
+    there, number = {webhooks.QUEUE, *leaseq.queues(state().client)}, 1
     while (found := name if number == 1 else f"{name}-{number}") in there:
         number += 1
     return found

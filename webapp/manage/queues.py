@@ -7,7 +7,7 @@ from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
 import leaseq
-from leaseq import Invalid
+from leaseq import Invalid, webhooks
 from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.dashboard import overview_page
@@ -22,6 +22,8 @@ def create() -> Response | tuple[str, int]:
     """Make a queue."""
     name, title = request.form.get("name", "").strip(), request.form.get("title", "").strip()
     try:
+        if name == webhooks.QUEUE:
+            raise Invalid("name", f"another name: {name} has the deliveries of webhooks")
         made = leaseq.Queue(state().client, name)
         policy = made.configure(by=person().name, create_only=True, title=title)
     except leaseq.QueueExists:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from leaseq import webhooks
 from leaseq.webapp.demo import QUEUE
 from tests.conftest import Server
 from tests.web.conftest import Answer, Browser
@@ -66,6 +67,15 @@ def test_a_queue_is_made_from_a_file(boss: Browser, server: Server, title: str) 
 def test_a_second_queue_of_that_title_has_a_name_of_its_own(boss: Browser, title: str) -> None:
     first, second = (str(send(boss, ROWS, title).location).split("/")[2] for _ in range(2))
     assert second == f"{first}-2"
+
+
+def test_no_queue_has_the_name_of_that_of_webhooks(empty: None, boss: Browser, server: Server) -> None:
+    """It would be in the way of the deliveries, and its maker have no access."""
+    assert str(send(boss, ROWS, webhooks.QUEUE).location).split("/")[2] == f"{webhooks.QUEUE}-2"
+    answer = boss.post("/manage", {"name": webhooks.QUEUE}, page="/manage")
+    assert answer.status_code == 400
+    assert "has the deliveries of webhooks" in answer.text
+    assert webhooks.QUEUE not in leaseq.queues(server.client)
 
 
 @pytest.mark.parametrize(("file", "name"), [("My mails.jsonl", "my-mails"), ("письма.jsonl", "queue")])
