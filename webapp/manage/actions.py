@@ -49,8 +49,8 @@ def moves_on(state: Searched) -> tuple[Move, ...]:
 
 
 def searched_for(move: Move, search: Search) -> Search:
-    """The search for an action on all that it finds: where it is of all states, of the one that the action
-    is for."""
+    """The search for an action on everything that it finds. A search of all states is narrowed to the state
+    that the action applies to."""
     return replace(search, state=_ONLY_ON.get(move, ANY)) if search.state == ANY else search
 
 

@@ -98,7 +98,8 @@ def distribution_of(
 def agreement_of(
     questions: Sequence[Field], answers: Iterable[Answer], most: int, skip: int = 0
 ) -> Agreement:
-    """Of the items that have two answers or more among these; at most so many disagreements, after some."""
+    """How far the answers agree, of the items with two or more among these. Of the disagreements it lists
+    ``most``, behind the first ``skip``."""
     by_item: dict[str, list[Answer]] = defaultdict(list)
     for answer in answers:
         by_item[answer.id].append(answer)

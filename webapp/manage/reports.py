@@ -26,7 +26,7 @@ _WORDS = 2_000  # characters of what somebody said: all of it
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page begins: what is older, and of the failed what is behind the cursor."""
+    """Where a page begins: with what is older than ``before``, and among what failed behind the cursor."""
 
     before: float | None = None  # seconds since the epoch
     dead: str | None = None
@@ -82,8 +82,8 @@ def page_of(
 
 
 def _dead(queue: leaseq.Queue, after: str | None) -> tuple[list[_Entry], float | None, str | None]:
-    """The reports on what failed, by when it did; where there is more, down to when these are, and the
-    cursor."""
+    """The reports on what failed, by when it failed. Where there are more entries: the time of the last one
+    that was read, and the cursor behind it."""
     page = queue.find("dead", limit=DEAD_LOOK, look=DEAD_LOOK, after=after, backwards=True)
     entries = [
         _Entry(one.item.state_since.timestamp(), one.row(_WORDS), one.item.cursor)
@@ -94,7 +94,7 @@ def _dead(queue: leaseq.Queue, after: str | None) -> tuple[list[_Entry], float |
 
 
 def _questions(queue: leaseq.Queue, before: float | None) -> tuple[list[_Entry], float | None]:
-    """The questions without an answer; where there are more, down to when these are."""
+    """The questions without an answer; where there are more, the time of the last one that was read."""
     found = state().threads.latest_unanswered(queue.name, before, PAGE + 1)
     titled = ((one, title_of(queue, one.id)) for one in found)
     entries = [

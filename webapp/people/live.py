@@ -36,7 +36,7 @@ class Listed:
         return cls(found, max(whole(request.args.get("from", "0")) or 0, 0))
 
     def pages(self, count: int) -> dict[str, int | None]:
-        """From where the pages beside this one are shown, of a list of so many."""
+        """Where this page, the one before and the one after begin, in a list of this length; None: none."""
         after = self.start + PAGE
         return {
             "start": self.start,

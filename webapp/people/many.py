@@ -24,7 +24,7 @@ from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.queue_access import Access
 
 STEP = 50
-"""The people whom one request changes: each is a write of its own."""
+"""How many people one request changes: each is a write of its own."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""What a refused argument is told by on a page, in the page's language.
+"""Refused arguments in words, in the page's language.
 
 The library and the stores say in English which field, and which rule of it. A rule that is listed here is
 translated, with what is filled in; another one is shown as it is. English pages say what programs are told.
