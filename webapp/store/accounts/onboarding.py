@@ -13,7 +13,14 @@ from leaseq.webapp.store.accounts.base import Base
 from leaseq.webapp.store.accounts.invitations import DAYS
 from leaseq.webapp.store.accounts.links import PasswordLink
 from leaseq.webapp.store.accounts.model import Invitation, Person, checked_name, checked_role, checked_team
-from leaseq.webapp.store.accounts.people import Record, has_admin, may_let_in, refuse_same_look, refuse_taken
+from leaseq.webapp.store.accounts.people import (
+    Record,
+    being_erased,
+    has_admin,
+    may_let_in,
+    refuse_same_look,
+    refuse_taken,
+)
 from leaseq.webapp.store.accounts.secret import digest, new_secret
 
 SETUP_SECONDS = 86_400
@@ -91,6 +98,8 @@ class Onboarding(Base):
     def _refuse_known(self, name: str) -> None:
         """Refuse a name that somebody has or is invited by, and one that looks like it."""
         refuse_taken(name, self._people.by_name())
+        if self.erasures.find(name):
+            raise being_erased(name)
         invited = [one.name for one in self.invitations() if one.name is not None]
         if name in invited:
             raise Invalid(

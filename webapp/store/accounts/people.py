@@ -194,11 +194,7 @@ class People(Store):
             people = {one.name: one for one in records}
             record = make(people)
             if record.name not in people and pipe.hexists(keys.ERASING, record.name):
-                raise Invalid(
-                    "name",
-                    "a name whose erasure is finished",
-                    f"a person named {record.name!r} is being erased: finish that first",
-                )
+                raise being_erased(record.name)
             pipe.multi()
             pipe.hset(keys.PEOPLE, record.name, record.dumped())  # guard: invitation-spent
             if spend is not None:
@@ -212,6 +208,14 @@ class People(Store):
             written: Record = self._redis.transaction(transaction, *watched_keys, value_from_callable=True)
         self.changes += 1
         return written
+
+
+def being_erased(name: str) -> Invalid:
+    return Invalid(
+        "name",
+        "a name whose erasure is finished",
+        f"a person named {name!r} is being erased: finish that first",
+    )
 
 
 def _only_admin(field: str, name: str) -> Invalid:
