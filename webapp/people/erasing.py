@@ -10,6 +10,7 @@ import leaseq
 from leaseq import Invalid
 from leaseq.webapp.context import accounts, person, state
 from leaseq.webapp.people import bp
+from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.erasing import erase
 from leaseq.webapp.store.accounts.people import NoSuchPerson
@@ -31,7 +32,7 @@ def erase_one(name: str) -> str | Response | tuple[str, int]:
     try:
         done = erase(name)
     except Invalid as refused:
-        return _page(name, error=str(refused)), 400
+        return _page(name, error=in_words(refused)), 400
     except UnreadableQueues as unfinished:
         return _page(name, error=str(unfinished)), 503
     if itself:

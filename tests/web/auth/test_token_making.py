@@ -26,10 +26,13 @@ def test_making_one_asks_for_the_password(
     """On one's own page, and on that of somebody else."""
     boss = visitor("admin")
     for path in ("/account/tokens", f"/people/{boss.name}/tokens"):
-        answer = boss.post(path, {**FORM, **password})
+        answer = boss.post(path, {**FORM, "token_name": "a <b>", "days": "never", **password})
         assert (answer.status_code, "not your current password" in answer.text) == (400, True)
+        for kept in ('value="a &lt;b&gt;"', 'value="read" selected', 'value="never" selected'):
+            assert kept in answer.text, "what was typed is still there"
     assert accounts.tokens(boss.name) == []
-    assert boss.post("/account/tokens", {**FORM, "password": PASSWORD}).status_code == 200
+    done = boss.post("/account/tokens", {**FORM, "token_name": "a <b>", "password": PASSWORD})
+    assert (done.status_code, 'value="a &lt;b&gt;"' in done.text) == (200, False)
     assert len(accounts.tokens(boss.name)) == 1
 
 

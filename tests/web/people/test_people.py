@@ -105,10 +105,13 @@ def test_a_change_that_can_not_be_is_told_on_the_persons_page(
     visitor: Callable[[str], Browser], accounts: Accounts
 ) -> None:
     boss, ann = visitor("admin"), visitor("worker")
-    answer = boss.post(f"/people/{ann.name}/change", {"role": "worker", "skills": "Not Good"})
+    typed = {"role": "manager", "skills": "Not Good", "team": "Night"}
+    answer = boss.post(f"/people/{ann.name}/change", typed)
     assert answer.status_code == 400
     assert 'role="alert"' in answer.text
     assert f'action="/people/{ann.name}/change"' in answer.text, "to correct it there"
+    for kept in ('value="manager" selected', 'value="Not Good"', 'value="Night"'):
+        assert kept in answer.text, "what was typed is still there"
     assert accounts.get(ann.name).skills == ()
 
 
