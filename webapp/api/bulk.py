@@ -9,7 +9,7 @@ from leaseq.webapp.api import bp, models_out
 from leaseq.webapp.api.models_in import MOST_IDS, BulkRequest, QueuePath
 from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.errors import problem_of
-from leaseq.webapp.security.audit_log import note
+from leaseq.webapp.security.audit_log import note, note_nothing
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import who_may_work
 
@@ -41,7 +41,10 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
             if problem.status >= 500:
                 raise
             refused.append({"id": id, "code": problem.code, "detail": problem.detail})
-    note(f"item.{_LOGGED[body.action]}", queue.name, f"{done}" + (f" → {whom}" if whom else ""))
+    if done:
+        note(f"item.{_LOGGED[body.action]}", queue.name, f"{done}" + (f" → {whom}" if whom else ""))
+    else:
+        note_nothing()
     return {"done": done, "refused": refused}
 
 

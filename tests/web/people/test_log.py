@@ -223,5 +223,6 @@ def test_what_changes_nothing_is_not_told(
     boss.post(f"/manage/{queue.name}/access", {"work": "", "manage": ""})
     manager("PUT", f"/queues/{queue.name}/access", json={"work": None, "manage": None})
     boss.post(f"/manage/{queue.name}/late/adopt", {"key": "1 none"})
+    manager("POST", f"/queues/{queue.name}/bulk", json={"action": "remove", "ids": ["none"]})
     assert changes(accounts, boss.name) == []
     assert changes(accounts, manager.name) == []
