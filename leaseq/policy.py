@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from hashlib import sha1
 from typing import Annotated, Any, Final, Literal, TypedDict
 
@@ -24,6 +23,7 @@ from leaseq.policy_fields import (
     YesNo,
     fields_of,
 )
+from leaseq.suggestions import did_you_mean
 from leaseq.validation import MAX_PRIORITY
 
 WEEK: Final = 604_800
@@ -273,8 +273,7 @@ TEXTS: Final = tuple(name for name, field in FIELDS.items() if field.about.kept 
 
 def _no_field(name: str) -> str:
     known = sorted(FIELDS)
-    near = get_close_matches(name.lower(), known, cutoff=0.5)
-    return f"no policy field; {f'did you mean {near[0]}?' if near else 'they are ' + ', '.join(known)}"
+    return f"no policy field; {did_you_mean(name, known, 'they are ' + ', '.join(known))}"
 
 
 def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[str]:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from leaseq import transfer
-from leaseq.cli.common import connected, existing_queue
+from leaseq.cli.common import CommandMisused, connected, existing_queue
 from leaseq.cli.progress import Show, writing_bar
 from leaseq.cli.transfers import count, format_of, format_option, made
+from leaseq.errors import Invalid
 from leaseq.models import STATES, State
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _PAGE = 500
 @click.option(
     "--after",
     metavar="CURSOR",
-    help="Only answers since the export that printed this; 0: from the beginning.",
+    help="Only answers since the export of this queue that printed this; 0: from the beginning.",
 )
 @click.option(
     "--cursor-file",
@@ -69,7 +70,7 @@ def export_command(
     if state:
         _export_items(queue, state, file, format)
     elif incremental:
-        _export_new(queue, _cursor(after, cursor_file), cursor_file, file, format)
+        _export_new(queue, after, cursor_file, file, format)
     else:
         _export_answers(queue, _answers(queue, **which), file, format)
 
@@ -116,23 +117,27 @@ def _export_answers(queue: Queue, answers: Iterable[Answer], file: str, format: 
     _report(file, written.count, "answer", "answers")
 
 
-def _cursor(after: str | None, file: Path | None) -> str:
+def _answers_since(queue: Queue, after: str | None, file: Path | None) -> transfer.AnswersSince:
     if after is not None:
-        return after
+        return transfer.AnswersSince(queue, after)
     if file is None or not file.exists():
-        return transfer.BEGINNING
-    return file.read_text("ascii", errors="replace").strip()
+        return transfer.AnswersSince(queue)
+    try:
+        return transfer.AnswersSince(queue, file.read_text("ascii", errors="replace").strip())
+    except Invalid as refused:
+        raise CommandMisused(f"{file}: {refused}") from None
 
 
-def _export_new(queue: Queue, cursor: str, cursor_file: Path | None, file: str, format: str) -> None:
+def _export_new(queue: Queue, after: str | None, cursor_file: Path | None, file: str, format: str) -> None:
     """The answers since the cursor. The next one is told when they are written: a run that breaks off in
     between is repeated, and leaves nothing out."""
-    answers = transfer.AnswersSince(queue, cursor)
-    _export_answers(queue, answers, file, format)
+    answers = _answers_since(queue, after, cursor_file)
     if cursor_file is None:
+        _export_answers(queue, answers, file, format)
         click.echo(f"next cursor: {answers.cursor}", err=True)
         return
-    with transfer.whole_file(cursor_file) as stream:
+    with transfer.whole_file(cursor_file) as stream:  # opened first: where it can't be, nothing is exported
+        _export_answers(queue, answers, file, format)
         stream.write(f"{answers.cursor}\n".encode())
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -13,6 +12,7 @@ from redis.maint_notifications import MaintNotificationsConfig
 
 from leaseq.engine.transport import FAILURES, TIMEOUT
 from leaseq.errors import Invalid, ServerUnavailable
+from leaseq.suggestions import did_you_mean
 
 SCHEMES = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
 TIMEOUTS = ("socket_timeout", "socket_connect_timeout")
@@ -92,8 +92,7 @@ def _why(url: str, error: Exception) -> str:
 
 
 def _unknown(name: str, known: Sequence[str]) -> str:
-    near = get_close_matches(name, known, n=1)
-    meant = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+    meant = did_you_mean(name, known, f"known are {', '.join(known)}")
     return f"a URL without the option {name!r}; {meant}"
 
 

@@ -13,13 +13,15 @@ from leaseq.models import Answer, Filter, ListName, Page
 
 BEGINNING = "0"
 """The cursor before every answer."""
-_CURSOR = re.compile(r"(\d{1,16})((?:\.\d{1,16})*)", re.ASCII)
+_CURSOR = re.compile(r"([a-z0-9._-]{1,64}):(\d{1,16})((?:\.\d{1,16})*)", re.ASCII)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PAGE = 500
 
 
 class AnswerSource(Protocol):
-    """The method of a queue by which its answers are read."""
+    """What is used of a queue: its name, and the method by which its answers are read."""
+
+    name: str
 
     def find(self, state: ListName, where: Filter, /, *, limit: int, after: str | None) -> Page: ...
 
@@ -28,18 +30,20 @@ class AnswersSince(Iterator[Answer]):
     """The answers that were accepted after a cursor, in that order.
 
     ``cursor`` is where the next call goes on, at any time during the iteration: behind the answers that it
-    gave. It is the time of the last one, with the tokens of those of that time: of equal times none is left
-    out, and none comes twice. An answer that a manager adopts or corrects comes when they do it. One that
-    is undone or deleted before it was read does not come.
+    gave. It is the queue's name and the time of the last one, with the tokens of those of that time: of equal
+    times none is left out, and none comes twice. Raises Invalid for a cursor of another queue. An answer that
+    a manager adopts or corrects comes when they do it. One that is undone or deleted before it was read does
+    not come.
     """
 
     def __init__(self, queue: AnswerSource, after: str = BEGINNING) -> None:
-        self._time, self._tokens = _parsed(after)
+        self._name = queue.name
+        self._time, self._tokens = _parsed(after, queue.name)
         self._answers = self._walk(queue)
 
     @property
     def cursor(self) -> str:
-        return ".".join(map(str, (self._time, *sorted(self._tokens))))
+        return f"{self._name}:{'.'.join(map(str, (self._time, *sorted(self._tokens))))}"
 
     def __next__(self) -> Answer:
         return next(self._answers)
@@ -65,8 +69,14 @@ class AnswersSince(Iterator[Answer]):
         return True
 
 
-def _parsed(cursor: str) -> tuple[int, set[int]]:
+def _parsed(cursor: str, queue: str) -> tuple[int, set[int]]:
+    if cursor == BEGINNING:
+        return 0, set()
     match = _CURSOR.fullmatch(cursor)
     if match is None:
-        raise Invalid("after", "a cursor of an export, or 0 for the beginning", f"{cursor!r} is no cursor")
-    return int(match[1]), set(map(int, filter(None, match[2].split("."))))
+        limit = f"a cursor of an export, or {BEGINNING} for the beginning"
+        raise Invalid("after", limit, f"after: {limit}; {cursor!r} is no cursor")
+    if match[1] != queue:
+        limit = f"a cursor of the queue {queue!r}, or {BEGINNING} for the beginning"
+        raise Invalid("after", limit, f"after: {limit}; this one is of the queue {match[1]!r}")
+    return int(match[2]), set(map(int, filter(None, match[3].split("."))))

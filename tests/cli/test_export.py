@@ -99,8 +99,35 @@ def test_a_reader_that_has_had_enough_ends_the_export_quietly(spawn: Spawn, made
 def test_an_export_that_can_not_be_written_is_a_failure_in_one_line(
     call: Call, made: leaseq.Queue, tmp_path: Path
 ) -> None:
-    result = call("export", made.name, str(tmp_path / "none" / "a.csv"))
-    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
+    file = tmp_path / "none" / "a.csv"
+    result = call("export", made.name, str(file))
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == f"leaseq: {file}: No such file or directory\n"
+
+
+def test_a_cursor_that_can_not_be_kept_is_noticed_before_anything_is_exported(
+    call: Call, made: leaseq.Queue, tmp_path: Path
+) -> None:
+    made.enqueue({"n": 1})
+    work(made, 1)
+    kept, file = tmp_path / "none" / "reviews.cursor", tmp_path / "a.jsonl"
+    result = call("export", made.name, str(file), "--cursor-file", str(kept))
+    assert (result.exit_code, result.stderr) == (1, f"leaseq: {kept}: No such file or directory\n")
+    assert not file.exists()
+
+
+def test_the_cursor_of_another_queue_is_refused(
+    call: Call, server: Any, made: leaseq.Queue, tmp_path: Path
+) -> None:
+    another, kept = leaseq.Queue(server.client, f"{made.name}.again"), tmp_path / "reviews.cursor"
+    another.configure()
+    assert call("export", made.name, "--cursor-file", str(kept)).exit_code == 0
+    cursor = kept.read_text()
+    for words in (["--cursor-file", str(kept)], ["--after", cursor.strip()]):
+        refused = call("export", another.name, *words)
+        assert (refused.exit_code, refused.stdout, kept.read_text()) == (2, "", cursor)
+        assert f"this one is of the queue {made.name!r}" in refused.stderr
+    assert str(kept) in call("export", another.name, "--cursor-file", str(kept)).stderr
 
 
 def test_a_server_that_goes_away_half_way_leaves_no_half_export(

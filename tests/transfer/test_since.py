@@ -48,7 +48,7 @@ def finish(queue: leaseq.Queue, id: str, person: str = "ann") -> int:
 
 
 def test_each_answer_comes_once_in_the_order_of_finishing(export: Exporter, queue: leaseq.Queue) -> None:
-    assert (export(), export.cursor) == ([], "0")
+    assert (export(), export.cursor) == ([], f"{queue.name}:0")
     first = [("b", finish(queue, "b")), ("a", finish(queue, "a"))]
     assert (export(), export()) == (first, [])
     second = [("d", finish(queue, "d")), ("c", finish(queue, "c"))]
@@ -107,8 +107,22 @@ def test_each_answer_of_an_item_with_several_comes(export: Exporter, queue: leas
 
 
 @pytest.mark.parametrize(
-    "cursor", ["", "x", "-1", "1.", ".1", "1..2", "1.x", "1" * 17, "1\n", "１", "1.5.6 "]
-)
+    "cursor",
+    ["", "x", "5", "Q:1", ":1", "q:", "q:-1", "q:1.", "q:.1", "q:1..2", "q:1.x", "q:" + "1" * 17, "q:1\n",
+     "q:１", "q:1.5.6 "],
+)  # fmt: skip
 def test_what_is_no_cursor_is_refused(queue: leaseq.Queue, cursor: str) -> None:
     with pytest.raises(leaseq.Invalid, match="is no cursor"):
         transfer.AnswersSince(queue, cursor)
+
+
+def test_a_cursor_is_of_one_queue(export: Exporter, queue: leaseq.Queue) -> None:
+    """Also of one that was deleted and made again: what it was given is new."""
+    finish(queue, "a")
+    export()
+    with pytest.raises(leaseq.Invalid, match=f"this one is of the queue {queue.name!r}") as refused:
+        transfer.AnswersSince(leaseq.Queue(queue._client, "another"), export.cursor)
+    assert (refused.value.field, "a cursor of the queue 'another'" in refused.value.limit) == ("after", True)
+    queue.delete()
+    token = finish(queue, "a")
+    assert export() == [("a", token)]

@@ -1,0 +1,12 @@
+"""Suggests the known name that a misspelt one is most like."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """A question that names the known name nearest to ``name``; ``otherwise`` where none is near."""
+    near = get_close_matches(name.lower(), sorted(known), n=1, cutoff=0.5)
+    return f"did you mean {near[0]}?" if near else otherwise
