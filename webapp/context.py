@@ -10,7 +10,8 @@ from typing import Any, Literal, cast
 from flask import current_app, g, request
 
 import leaseq
-from leaseq import webhooks
+from leaseq import validation, webhooks
+from leaseq.suggestions import no_queue
 from leaseq.webapp.realtime import LiveUpdates
 from leaseq.webapp.serving.http_metrics import HttpMetrics
 from leaseq.webapp.serving.request_slots import RequestSlots
@@ -126,6 +127,14 @@ def queue_names(to: Literal["work", "manage"] = "work") -> list[str]:
     if to == "manage":
         return [name for name in names if access.of(name).lets_manage(me)]
     return [name for name in names if access.of(name).lets_work(me)]
+
+
+def named_queue(name: str) -> str:
+    """A queue that a request names in a field. Raises Invalid unless its person may work on it."""
+    name = validation.queue_name(name)
+    if name not in (known := queue_names()):
+        raise leaseq.Invalid("queue", "the name of a queue", no_queue(name, known))
+    return name
 
 
 def existing_queue(name: str) -> leaseq.Queue:

@@ -16,6 +16,7 @@ from click.core import ParameterSource
 
 from leaseq import discovery
 from leaseq.discovery import DATA_VARIABLE, DEFAULT_DATA, URL_VARIABLE
+from leaseq.suggestions import no_queue
 
 if TYPE_CHECKING:
     from leaseq import Client, Queue, QueueUnreadable
@@ -101,12 +102,12 @@ def server_url(redis: str | None, data: Path) -> str:
 
 
 def existing_queue(client: Client, name: str) -> Queue:
-    """The queue of this name, or QueueNotFound: the command line makes one by `queue create` only."""
-    from leaseq import Queue, QueueNotFound
+    """The queue of this name, which must exist: the command line makes one by `queue create` only."""
+    from leaseq import Queue, queues
 
     queue = Queue(client, name)
     if not queue.exists():
-        raise QueueNotFound(name)
+        raise CommandFailed(no_queue(name, queues(client)))
     return queue
 
 

@@ -49,6 +49,7 @@ PUBLIC = {"leaseq", "leaseq.simulation", "leaseq.transfer", "leaseq.webhooks"} |
         policy_fields,
         leaseq.validation,
         simulation,
+        leaseq.suggestions,
         transfer,
         webhooks,
     )

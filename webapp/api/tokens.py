@@ -23,7 +23,7 @@ from leaseq.webapp.api.account_models import (
 from leaseq.webapp.api.idempotency import withhold_answer
 from leaseq.webapp.api.models_in import EmptyRequest
 from leaseq.webapp.api.pagination import listed, page_of
-from leaseq.webapp.context import accounts, person
+from leaseq.webapp.context import accounts, named_queue, person
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.token_scopes import may_hand_on
 from leaseq.webapp.serving.problem import Problem
@@ -68,6 +68,7 @@ def create_token(body: NewTokenRequest) -> tuple[dict[str, Any], int]:
     scope = body.scope if "scope" in body.model_fields_set else caller.scope
     _check_scope(caller, scope)
     _check_end(caller, body.days)
+    only = named_queue(body.queue) if body.queue is not None else None
     withhold_answer()
     try:
         token = accounts().create_token(
@@ -75,7 +76,7 @@ def create_token(body: NewTokenRequest) -> tuple[dict[str, Any], int]:
             body.name,
             by=person().name,
             scope=scope,
-            queue=body.queue,
+            queue=only,
             days=body.days,
             until=caller.expires_at,
         )

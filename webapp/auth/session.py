@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response
 
 from leaseq import Invalid
 from leaseq.webapp.auth.news import lines
-from leaseq.webapp.context import accounts, person
+from leaseq.webapp.context import accounts, named_queue, person
 from leaseq.webapp.rendering.filters import span
 from leaseq.webapp.security.authorization import Visitor
 from leaseq.webapp.serving.numbers import whole
@@ -219,6 +219,6 @@ def token_fields() -> dict[str, Any]:
     return {
         "name": sent.get("token_name", ""),
         "scope": sent.get("scope") or None,
-        "queue": sent.get("queue") or None,
+        "queue": named_queue(sent["queue"]) if sent.get("queue") else None,
         "days": count,
     }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from leaseq import Invalid
-from leaseq.cli.common import CommandFailed, connected, emit_json, emit_table, json_option
+from leaseq.cli.common import CommandFailed, connected, emit_json, emit_table, existing_queue, json_option
 from leaseq.webapp.commands.common import BY, accounts_of
 from leaseq.webapp.serving.numbers import whole
 
@@ -50,10 +50,17 @@ def create(client: Client, name: str, label: str, scope: str | None, queue: str 
             f"there is no person named {name!r}: add them first with `leaseq user add {name}`"
         )
     days = _days(expires)
+    only = existing_queue(client, queue).name if queue is not None else None
     try:
-        click.echo(accounts.create_token(name, label, by=BY, scope=scope, queue=queue, days=days))
+        click.echo(accounts.create_token(name, label, by=BY, scope=scope, queue=only, days=days))
     except Invalid as refused:
-        raise CommandFailed(str(refused)) from None
+        if refused.field in _OF_PERSON:
+            raise CommandFailed(str(refused)) from None
+        raise
+
+
+_OF_PERSON = ("person", "tokens")
+"""The fields of refusals that are no misuse: they depend on the person's account."""
 
 
 def _days(expires: str) -> int | None:

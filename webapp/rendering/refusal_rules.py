@@ -85,6 +85,8 @@ SENTENCES: Final = (
     N_("'%(name)s' has no access to this queue"),
     N_("that password contains the name, which is easy to guess"),
     N_("that password is a common one, which is easy to guess: use a few words in a row instead"),
+    N_("there is no queue '%(name)s'"),
+    N_("there is no queue '%(name)s'; did you mean %(near)s?"),
     N_("'%(name)s' has %(most)s API tokens: revoke unused ones first"),
 )
 """What is said without a field."""

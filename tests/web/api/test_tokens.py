@@ -174,6 +174,8 @@ def test_a_secret_is_not_kept_for_a_repeated_request(program: Program, server: A
         ({"name": "x", "days": 3651}, "days"),
         ({"name": "x", "days": "3"}, "days"),
         ({"name": "x", "queue": "UPPER"}, "queue"),
+        ({"name": "x", "queue": ""}, "queue"),
+        ({"name": "x", "queue": "no-such-queue"}, "queue"),
         ({"name": "x", "more": 1}, "more"),
     ],
 )

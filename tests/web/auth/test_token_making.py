@@ -9,9 +9,11 @@ from collections.abc import Callable
 import pytest
 from flask import Flask
 
+import leaseq
 from leaseq import Invalid
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.model import MAX_TOKENS
+from leaseq.webapp.store.queue_access import Access, Group
 from tests.web.auth.oidc_provider import Provider, off
 from tests.web.conftest import PASSWORD, Browser
 
@@ -44,6 +46,24 @@ def test_who_makes_one_for_somebody_else_gives_their_own_password(
     path = f"/people/{other}/tokens"
     assert boss.post(path, {**FORM, "password": NEW}).status_code == 400
     assert boss.post(path, {**FORM, "password": PASSWORD}).status_code == 200
+
+
+def test_one_for_a_queue_that_is_not_there_for_them_is_refused(
+    app: Flask, accounts: Accounts, queue: leaseq.Queue, visitor: Callable[[str], Browser]
+) -> None:
+    """As one that they may not work on, of which nothing is told."""
+    boss, made = visitor("admin"), {**FORM, "password": PASSWORD}
+    for path in ("/account/tokens", f"/people/{boss.name}/tokens"):
+        answer = boss.post(path, {**made, "queue": queue.name[:-1]})
+        assert (answer.status_code, "there is no queue" in answer.text) == (400, True)
+    assert accounts.tokens(boss.name) == []
+    queue.configure()
+    assert boss.post("/account/tokens", {**made, "queue": queue.name}).status_code == 200
+    worker = visitor("worker")
+    assert worker.post("/account/tokens", {**made, "queue": queue.name}).status_code == 200
+    app.extensions["leaseq"].access.set(queue.name, Access(work=Group(people=(boss.name,))))
+    answer = worker.post("/account/tokens", {**made, "queue": queue.name})
+    assert (answer.status_code, "there is no queue" in answer.text) == (400, True)
 
 
 def test_who_has_no_password_has_signed_in_a_moment_ago(

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+import leaseq
 from leaseq.cli import main
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.taking import not_none
@@ -67,6 +68,37 @@ def test_what_is_refused(
     again = run("user", "add", name, "--password-stdin", input="correct horse battery\n")
     assert (again.exit_code, "already" in again.stderr) == (1, True)
     assert run("token", "revoke", "nonesuch").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["--queue", "reviewz"], 1, "there is no queue 'reviewz'; did you mean reviews-of-tokens?"),
+        (["--queue", ""], 2, "queue: 1 to 64 characters"),
+        (["--queue", "Reviews"], 2, "queue: 1 to 64 characters"),
+        (["--expires", "0"], 2, "expires: a whole number from 1 to 3,650"),
+        (["--expires", "9999"], 2, "expires: a whole number from 1 to 3,650"),
+        (["--expires", "soon"], 2, "must be a number of days, or never"),
+        (["--scope", "admin"], 2, "scope: at most work"),
+        (["--for", ""], 2, "token_name: 1 to 100 printable characters"),
+    ],
+)
+def test_a_token_that_can_not_be(
+    run: Callable[..., Result],
+    server: Any,
+    accounts: Accounts,
+    new_name: Callable[[str], str],
+    words: list[str],
+    code: int,
+    said: str,
+) -> None:
+    accounts.add(name := new_name("no token"), by="test", role="worker")
+    queue = leaseq.Queue(server.client, "reviews-of-tokens")
+    queue.configure()
+    refused = run("token", "create", name, *words)
+    queue.delete()
+    assert (refused.exit_code, refused.stdout, accounts.tokens(name)) == (code, "", [])
+    assert said in refused.stderr
 
 
 def test_a_token_alone_on_standard_output(
