@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -330,6 +331,9 @@ def test_the_export_has_all_of_it(filled: leaseq.Queue, server: Server, accounts
     assert document["account"]["team"] == "red"
     assert document["sign_in"]["failed"] == 1
     assert len(document["sign_in"]["sessions_seen_at"]) == 1
+    notices = document["sign_in"]["notices"]
+    assert [(one["what"], one["by"]) for one in notices] == [("sign-in.provider-tied", NAME)]
+    assert {datetime.fromisoformat(one["at"]).tzinfo for one in notices} == {UTC}
     lists = ("tokens", "invitations", "log", "activity", "recent", "access", "saved_views", "imports")
     assert [
         name for name in (*lists, "simulations", "webhook_endpoints", "messages") if not document[name]

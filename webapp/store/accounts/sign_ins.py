@@ -6,7 +6,6 @@ import json
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
 
 from leaseq import Client
 from leaseq.webapp.store.accounts import keys
@@ -26,6 +25,11 @@ class AccountChange:
     what: str  # the log's code
     by: str
     detail: str
+
+    @classmethod
+    def of(cls, kept: bytes) -> AccountChange:
+        at, what, by, detail = json.loads(kept)
+        return cls(datetime.fromtimestamp(at, UTC), what, by, detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ class SignIns(Store):
             pipe.lrange(keys.news(name), 0, -1)
             pipe.delete(keys.news(name))
             failed, _, kept, _ = pipe.execute()
-        return SignInNotices(int(failed or 0), tuple(_change(json.loads(one)) for one in reversed(kept)))
+        return SignInNotices(int(failed or 0), tuple(map(AccountChange.of, reversed(kept))))
 
     def failed(self, name: str, how: str, address: str) -> None:
         """A wrong password or code, or a refusal by the identity provider."""
@@ -79,11 +83,6 @@ class SignIns(Store):
             pipe.lpush(keys.news(name), change)
             pipe.ltrim(keys.news(name), 0, MAX_NEWS - 1)
             pipe.execute()
-
-
-def _change(kept: list[Any]) -> AccountChange:
-    at, what, by, detail = kept
-    return AccountChange(datetime.fromtimestamp(at, UTC), what, by, detail)
 
 
 def _shortened(name: str) -> str:

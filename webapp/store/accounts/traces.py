@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from leaseq.webapp.store.accounts import keys
+from leaseq.webapp.store.accounts.sign_ins import AccountChange
 from leaseq.webapp.store.base import Store
 
 _CODES = 12  # half minutes for which a code that was used is remembered, and some more
@@ -42,7 +43,7 @@ class Traces(Store):
 
     def of_person(self, name: str) -> dict[str, Any]:
         """How often a person's sign-in failed since their last one, when each session was last seen, and the
-        notices for the next."""
+        notices for the next, the oldest first."""
         (failed, notices) = self._client.ask(("HGET", keys.FAILED, name), ("LRANGE", keys.news(name), 0, -1))
         seen: list[datetime] = []
         for names in self._keys_like(keys.session("*")):
@@ -52,7 +53,7 @@ class Traces(Store):
         return {
             "failed": int(failed or 0),
             "sessions_seen_at": seen,
-            "notices": [json.loads(one) for one in notices],
+            "notices": [AccountChange.of(one) for one in reversed(notices)],
         }
 
     def rename_in_news(self, name: str, to: str) -> None:
