@@ -36,7 +36,7 @@ class _ImportFile(click.Path):
 @click.option(
     "--delimiter",
     type=click.Choice(list(transfer.DELIMITERS)),
-    help="The column separator of CSV and TSV, if the header does not tell it.",
+    help="The column separator of CSV and TSV, if the header does not show it.",
 )
 @click.option(
     "--quotes",
@@ -84,7 +84,7 @@ def import_command(
 ) -> None:
     """Import FILE ('-' reads standard input): each row becomes an item.
 
-    CSV and TSV begin with a row that names the columns; in CSV that row tells whether commas, semicolons or
+    CSV and TSV begin with a row that names the columns; in CSV that row shows whether commas, semicolons or
     tabs separate them. JSON is one array; JSONL has one row per line. A bad row is reported with its line
     number and skipped; the other rows are imported, and the exit code is 1. A gzipped file is unpacked.
 

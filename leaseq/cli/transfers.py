@@ -16,7 +16,7 @@ format_option = click.option(
     "--format",
     "format_name",
     type=click.Choice(transfer.FORMATS),
-    help="The format, if the file's name does not tell it.",
+    help="The format, if the file's name does not show it.",
 )
 
 
@@ -26,7 +26,7 @@ def format_of(file: str, given: transfer.Format | None) -> transfer.Format:
         return given
     if file == "-":
         raise click.UsageError(
-            "standard input and output have no file name that tells the format: add --format."
+            "standard input and output have no file name that shows the format: add --format."
         )
     return transfer.format_of(transfer.without_gz(file))
 

@@ -133,7 +133,9 @@ def elements(stream: BinaryIO) -> Iterator[Element | BadRow]:
     """Each element of the one JSON array that ``stream`` holds, its text not yet decoded."""
     cutter = _Splitter(stream)
     if cutter.skip_space() != b"[":
-        yield BadRow(cutter.line, "a JSON file must be one array of rows; for a row a line say jsonl")
+        yield BadRow(
+            cutter.line, "a JSON file must be one array of rows; for one row per line, use the format jsonl"
+        )
         return
     cutter.take()
     end = cutter.skip_space()

@@ -36,7 +36,8 @@ def format_of(name: str) -> Format:
         raise Invalid(
             "format",
             f"one of {', '.join(FORMATS)}",
-            f"the name {name!r} does not tell the format: name one of {', '.join(FORMATS)}",
+            f"the file name {name!r} ends with none of {', '.join(_ENDINGS)}: name the format, one of "
+            f"{', '.join(FORMATS)}",
         )
     return _ENDINGS[ending]
 

@@ -7,6 +7,7 @@ the row, or around its text where that is no JSON.
 
 from __future__ import annotations
 
+import re
 from typing import BinaryIO
 
 from leaseq.models import Json
@@ -16,6 +17,7 @@ from leaseq.transfer.formats import Format
 from leaseq.transfer.rows import BadRow
 
 REJECTED = ["rejected_line", "rejected_reason"]
+_GROUPED = re.compile(r"(?<=\d),(?=\d{3})")  # the commas of 1,000,000
 
 
 class Rejects:
@@ -48,7 +50,9 @@ class Rejects:
             if splits_of(first, self._format) != (delimiter,):
                 self._stream.write(f"sep={delimiter}\r\n".encode())
             self._stream.write(first)
-        reason = row.message.replace(delimiter, ";" if delimiter != ";" else ",").replace('"', "'")
+        # Not in quotes, which are text where the import is told so: the delimiter may not stand in it.
+        reason = _GROUPED.sub("", row.message) if delimiter == "," else row.message
+        reason = reason.replace(delimiter, ";" if delimiter != ";" else ",").replace('"', "'")
         start = delimiter.join((str(row.line), " ".join(reason.split()), ""))
         self._stream.write(start.encode(errors="replace") + _line(row.raw or b""))
 

@@ -18,9 +18,9 @@ ENVELOPE_FIELDS = ("payload", "id", "priority", "delay", "at", "requires", "due"
 Remedy: TypeAlias = Literal["quotes", "delimiter", "encoding"]
 
 REMEDIES: dict[Remedy, str] = {
-    "quotes": "--quotes none reads quotes as text",
-    "delimiter": "say which it is, by the delimiter: --delimiter comma, semicolon, tab or pipe",
-    "encoding": "--encoding names the one that the file has, such as cp1252 or utf-16",
+    "quotes": "to read quotes as text, use --quotes none",
+    "delimiter": "name the separator with --delimiter comma, semicolon, tab or pipe",
+    "encoding": "name the file's encoding with --encoding, such as cp1252 or utf-16",
 }
 
 

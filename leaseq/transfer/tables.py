@@ -133,14 +133,16 @@ class Table:
     def _row(self, record: Row, names: list[str]) -> Row | BadRow:
         cells, raw = self._cells(record.value), self._text(record.raw or b"")
         if len(cells) != len(names):
-            fault = f"the header has {len(names)} columns, this row has {len(cells)}"
+            columns = f"{len(names)} column{'s' if len(names) > 1 else ''}"
+            split = f"separated by {NAMES[self._split or ',']}s"
+            fault = f"the header has {columns} and this row has {len(cells)} ({split})"
             remedy: Remedy | None = "quotes" if record.span else None
             return BadRow(record.line, fault, cells, remedy, record.span, raw=raw)
         return Row(record.line, dict(zip(names, cells, strict=True)), record.span, raw)
 
     def _unsplit(self, splits: Sequence[str]) -> str:
         if splits[0] not in NAMES:
-            return f"the first line names {splits[0]!r}, by which no table is split here"
+            return f"the first line names {splits[0]!r} as the separator, which is not supported"
         counts = {one: count_of(self._header, one, quoted=self._quoted) + 1 for one in splits}
         either = " or by ".join(
             f"{NAMES[one]}s ({n} column{'s' if n > 1 else ''})" for one, n in counts.items()

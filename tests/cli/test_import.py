@@ -49,8 +49,8 @@ def test_a_bad_row_is_told_and_the_rest_enters(call: Call, made: leaseq.Queue) -
     assert result.exit_code == 1
     assert result.stdout == "2 added, 0 duplicates, 2 rejected\n"
     columns, encoding = result.stderr.splitlines()
-    assert columns == "line 3: the header has 1 columns, this row has 2"
-    assert encoding.startswith("line 4: not UTF-8 text: --encoding names the one that the file has")
+    assert columns == "line 3: the header has 1 column and this row has 2 (separated by commas)"
+    assert encoding.startswith("line 4: not UTF-8 text: name the file's encoding with --encoding")
     assert inbound(made) == [{"n": "1"}, {"n": "3"}]
 
 
@@ -180,7 +180,7 @@ def test_a_file_of_another_encoding_is_read_and_a_wrong_one_is_told_with_its_lin
     file.write_bytes("t\nnaïve\n".encode("cp1252"))
     refused = call("import", made.name, str(file))
     assert (refused.exit_code, refused.stdout) == (1, "0 added, 0 duplicates, 1 rejected\n")
-    assert "--encoding names the one that the file has" in refused.stderr
+    assert "name the file's encoding with --encoding" in refused.stderr
     assert call("import", made.name, str(file), "--encoding", "cp1252").exit_code == 0
     file.write_bytes(b"t\n" + b"ok\n" * 1_500 + b"\x81\n")
     wrong = call("import", made.name, str(file), "--encoding", "cp1252")
@@ -210,7 +210,7 @@ def test_a_dry_run_reports_and_imports_nothing(call: Call, made: leaseq.Queue) -
     run = ("import", made.name, "-", "--format", "csv", "--dry-run")
     result = call(*run, input=b"n\n1\n2,2\n3\n")
     assert (result.exit_code, result.stdout) == (1, "2 can be imported, 1 rejected; nothing was imported\n")
-    assert result.stderr == "line 3: the header has 1 columns, this row has 2\n"
+    assert result.stderr == "line 3: the header has 1 column and this row has 2 (separated by commas)\n"
     fine = call(*run, "--json", input=b"n\n1\n")
     assert (fine.exit_code, json.loads(fine.stdout)) == (0, {"readable": 1, "rejected": 0})
     assert made.stats().inbound == 0
@@ -226,8 +226,8 @@ def test_rejected_rows_are_written_corrected_and_imported(
     assert (first.exit_code, first.stdout) == (1, "1 added, 0 duplicates, 2 rejected\n")
     assert rejects.read_bytes() == (
         b"rejected_line,rejected_reason,id,n,p\n"
-        b"3,the header has 3 columns; this row has 2,2,two\n"
-        b"4,p: a whole number from 0 to 1;000;000,3,three,high\n"
+        b"3,the header has 3 columns and this row has 2 (separated by commas),2,two\n"
+        b"4,p: a whole number from 0 to 1000000,3,three,high\n"
     )
     same = call("import", made.name, str(rejects), *fields, "--rejects", str(rejects))
     assert (same.exit_code, "--rejects names the file that is imported" in same.stderr) == (2, True)

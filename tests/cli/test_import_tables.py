@@ -86,7 +86,7 @@ def test_raw_text_with_loose_quotes_comes_in_as_it_is(call: Call, made: leaseq.Q
             b'a\tb\n1\tx\n2\t"y\n3\tz\n',
             ["--quotes", "double"],
             "1 added, 0 duplicates, 2 rejected",
-            "line 3: a quote opens in this row and does not close: --quotes none reads quotes as text "
+            "line 3: a quote opens in this row and does not close: to read quotes as text, use --quotes none "
             "(lines 3 to 4 are left out)\n",
             id="open",
         ),

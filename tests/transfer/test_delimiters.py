@@ -30,7 +30,7 @@ def test_a_header_that_can_be_split_in_two_ways_is_a_bad_row_and_nothing_enters(
     data = b"amount, net;who\n1,5;Smith\n"
     ((line, said),) = bad(read(data, "csv"))
     assert line == 1
-    assert "by commas (2 columns) or by semicolons (2 columns): say which it is, by the delimiter" in said
+    assert "by commas (2 columns) or by semicolons (2 columns): name the separator with --delimiter" in said
     assert payloads(read(data, "csv", delimiter=";")) == [{"amount, net": "1,5", "who": "Smith"}]
     assert payloads(read(b"a;b\n1;2\n", "csv", delimiter=",")) == [{"a;b": "1;2"}]
     assert payloads(read(b"a;b\n1;2\n", "tsv", delimiter=";")) == [{"a": "1", "b": "2"}]
@@ -103,10 +103,12 @@ def test_a_line_that_names_what_splits_is_no_header(
 def test_a_line_that_names_what_splits_no_table_is_asked_about() -> None:
     ((line, said),) = bad(read(b"sep=:\na:b\n1:2\n", "csv"))
     assert line == 1
-    assert "the first line names ':', by which no table is split here: say which it is" in said
+    assert "the first line names ':' as the separator, which is not supported: name the separator" in said
     assert payloads(read(b"sep=:\na:b\n1:2\n", "csv", delimiter=",")) == [{"a:b": "1:2"}]
 
 
 def test_the_delimiter_that_is_said_goes_before_the_one_that_the_file_names() -> None:
     assert payloads(read(b"sep=;\na;b,c\n1;2,3\n", "csv", delimiter=",")) == [{"a;b": "1;2", "c": "3"}]
-    assert bad(read(b"sep=;\na;b\n1;2;3\n", "csv")) == [(3, "the header has 2 columns, this row has 3")]
+    assert bad(read(b"sep=;\na;b\n1;2;3\n", "csv")) == [
+        (3, "the header has 2 columns and this row has 3 (separated by semicolons)")
+    ]

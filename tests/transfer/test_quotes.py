@@ -78,7 +78,9 @@ def test_csv_has_its_fields_in_quotes_unless_it_is_said_otherwise() -> None:
         == payloads(read(data, "csv", quotes="double"))
         == [{"a": "x, y", "b": "1"}]
     )
-    assert bad(read(data, "csv", quotes="none")) == [(2, "the header has 2 columns, this row has 3")]
+    assert bad(read(data, "csv", quotes="none")) == [
+        (2, "the header has 2 columns and this row has 3 (separated by commas)")
+    ]
     loose = b'label,text\nham,"x\nspam,"y" z\n'
     assert [row["text"] for row in payloads(read(loose, "csv", quotes="none"))] == ['"x', '"y" z']  # type: ignore[index]
 

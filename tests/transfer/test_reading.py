@@ -54,7 +54,8 @@ def test_nothing_is_no_rows(format: str, data: bytes) -> None:
 
 
 NOT_TEXT = f"not UTF-8 text: {REMEDIES['encoding']}"
-AS_TEXT = ": --quotes none reads quotes as text"
+THREE_OF_TWO = "the header has 2 columns and this row has 3 (separated by commas)"
+AS_TEXT = ": to read quotes as text, use --quotes none"
 OPEN_TOO_LONG = "a quote opens in this row and does not close within 2,097,152 bytes"
 OPEN = f"a quote opens in this row and does not close{AS_TEXT}"
 
@@ -62,7 +63,10 @@ BAD_TABLES = [
     pytest.param(b"", [(1, "the file is empty; its first row must name the columns")], [], id="empty"),
     pytest.param(
         b"a,b\n1\n2,3,4\n5,6\n",
-        [(2, "the header has 2 columns, this row has 1"), (3, "the header has 2 columns, this row has 3")],
+        [
+            (2, "the header has 2 columns and this row has 1 (separated by commas)"),
+            (3, "the header has 2 columns and this row has 3 (separated by commas)"),
+        ],
         [{"a": "5", "b": "6"}],
         id="columns",
     ),
@@ -85,7 +89,7 @@ BAD_TABLES = [
     ),
     pytest.param(
         b'a,b\n"x"y,2\n5,6\n',
-        [(2, "text follows a quote that closes in this row: --quotes none reads quotes as text")],
+        [(2, "text follows a quote that closes in this row: to read quotes as text, use --quotes none")],
         [{"a": "5", "b": "6"}],
         id="text after a quote",
     ),
@@ -104,7 +108,12 @@ BAD_TABLES = [
     ),
     pytest.param(
         b'a,b\n1,"x\n2",3\n6,7\n',
-        [(2, f"the header has 2 columns, this row has 3{AS_TEXT} (lines 2 to 3 are left out)")],
+        [
+            (
+                2,
+                f"{THREE_OF_TWO}{AS_TEXT} (lines 2 to 3 are left out)",
+            )
+        ],
         [{"a": "6", "b": "7"}],
         id="columns of several lines",
     ),
@@ -199,8 +208,13 @@ def test_what_is_no_json_is_told_with_its_line_and_the_rest_is_read(format: str,
 @pytest.mark.parametrize(
     ("data", "line", "message", "good"),
     [
-        (b"", 1, "a JSON file must be one array of rows; for a row a line say jsonl", []),
-        (b'\n{"a":1}', 2, "a JSON file must be one array of rows; for a row a line say jsonl", []),
+        (b"", 1, "a JSON file must be one array of rows; for one row per line, use the format jsonl", []),
+        (
+            b'\n{"a":1}',
+            2,
+            "a JSON file must be one array of rows; for one row per line, use the format jsonl",
+            [],
+        ),
         (b"[1,\n2", 2, "the file ends before its array does", [1]),
         (b'[1,\n"2', 2, "the file ends before its array does", [1]),
         (b'[1,\n"2\\', 2, "the file ends before its array does", [1]),

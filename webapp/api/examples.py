@@ -230,7 +230,9 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "added": 2,
         "duplicates": 0,
         "rejected": 1,
-        "errors": [{"line": 3, "detail": "the header has 2 columns, this row has 1"}],
+        "errors": [
+            {"line": 3, "detail": "the header has 2 columns and this row has 1 (separated by commas)"}
+        ],
     },
     f"GET {_Q}/due": {"items": [{**_ITEM, "due": "2026-11-24T17:00:00.000Z"}], "after": None},
     f"GET {_I}": _ITEM,

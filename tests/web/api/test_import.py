@@ -32,7 +32,7 @@ def test_columns_become_parts_of_the_item(made: leaseq.Queue, manager: Caller) -
             "duplicates": 1,
             "rejected": 2,
             "errors": [
-                {"line": 3, "detail": "the header has 5 columns, this row has 2"},
+                {"line": 3, "detail": "the header has 5 columns and this row has 2 (separated by commas)"},
                 {"line": 4, "detail": "urgency: a whole number from 0 to 1,000,000"},
             ],
         },

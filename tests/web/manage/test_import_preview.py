@@ -179,7 +179,11 @@ def test_what_was_chosen_for_one_format_is_not_kept_for_another(boss: Browser, b
         (b"a,b\n1,\xe4\n", "rows.csv", "Line 2: not UTF-8 text Save the file as UTF-8"),
         ("a,b\n1,2\n".encode("utf-16"), "rows.csv", "this file is UTF-16 text: save it as UTF-8"),
         (b"a, x;b\n1;2\n", "rows.csv", "can be split in more than one way. Choose the separator."),
-        (b"a,b\n1\n", "rows.csv", "Line 2: the header has 2 columns, this row has 1"),
+        (
+            b"a,b\n1\n",
+            "rows.csv",
+            "Line 2: the header has 2 columns and this row has 1 (separated by commas)",
+        ),
         (b"", "rows.csv", "the file is empty"),
         (b"[]", "rows.json", "It has no rows"),
         (b"{", "rows.jsonl", "Line 1"),
