@@ -94,7 +94,7 @@ def done_of(move: Move, count: int) -> str:
 
 def make(queue: leaseq.Queue, move: Move, id: str, whom: str) -> RefusedItem | None:
     """Run one action; raises Refused where it changed nothing."""
-    by = person().name
+    by, before = person().name, None
     try:
         if move == "remove":
             queue.remove(id, by=by)
@@ -110,7 +110,8 @@ def make(queue: leaseq.Queue, move: Move, id: str, whom: str) -> RefusedItem | N
     except ItemNotFound:
         return RefusedItem(id, id, _("it does not exist any more"))
     except Invalid as refused:
-        return RefusedItem(id, title_of(queue, id) or id, in_words(refused))
+        why = _wrong_state(move, before) if before and refused.field == "id" else in_words(refused)
+        return RefusedItem(id, title_of(queue, id) or id, why)
     if before != after:
         return None
     return RefusedItem(id, item_title(after.payload, id), _unchanged(move, after))
@@ -140,6 +141,12 @@ def ids_in_words(ids: Sequence[str]) -> str:
     """The first few ids, and the number of the others."""
     shown = ", ".join(ids[:10])
     return shown if len(ids) <= 10 else f"{shown} + {len(ids) - 10}"
+
+
+def _wrong_state(move: Move, item: leaseq.Item) -> str:
+    if move == "assign":
+        return _("it is not waiting, it is %(state)s", state=state_word(item.state))
+    return _unchanged(move, item)
 
 
 def _unchanged(move: Move, item: leaseq.Item) -> str:

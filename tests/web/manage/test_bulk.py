@@ -79,7 +79,7 @@ def test_what_was_not_done_is_told_with_its_reason(boss: Browser, mixed: leaseq.
     question = ask(boss, mixed, "revive", "state=dead", id=["done-1", "dead-1", "wait-2"])
     page = text_of(do(boss, mixed, question.text).text)
     assert "1 is waiting again. 2 were left unchanged." in page
-    assert "done-1 : id: a dead item; 'done-1' is finished" in page
+    assert "done-1 : it has not failed, it is done" in page
     assert "wait-2 : it has not failed, it is waiting" in page
     assert mixed.get("dead-1").state == "inbound"
 
@@ -94,7 +94,7 @@ def test_many_are_assigned_to_somebody_with_an_account(
     assert 'value="nobody of that name"' in refused.text
     page = text_of(do(boss, mixed, refused.text, person=person.name).text)
     assert "2 are assigned. 1 was left unchanged." in page
-    assert "held-1 : id: a waiting item" in page
+    assert "held-1 : it is not waiting, it is in work" in page
     assert mixed.get("wait-1").assigned_to == (person.name,)
     page = text_of(do(boss, mixed, question, person=person.name).text)
     assert "wait-1 : they already have it" in page
