@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -43,6 +44,13 @@ def conditions_of(form: Json) -> dict[str, Conditions]:
         name: {other: wanted if isinstance(wanted, list) else [wanted] for other, wanted in named.items()}
         for name, named in when.items()
     }
+
+
+def condition_in_words(conditions: Conditions) -> str:
+    return " and ".join(
+        f"{name} is {' or '.join(json.dumps(value, ensure_ascii=False) for value in values)}"
+        for name, values in conditions.items()
+    )
 
 
 def is_asked(conditions: Conditions, answers: Mapping[str, Json]) -> bool:

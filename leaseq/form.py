@@ -14,7 +14,15 @@ from typing import Any, NoReturn
 
 import jsonschema_rs
 
-from leaseq.conditions import Conditions, check_when, conditions_of, is_asked, only_asked, schema_of
+from leaseq.conditions import (
+    Conditions,
+    check_when,
+    condition_in_words,
+    conditions_of,
+    is_asked,
+    only_asked,
+    schema_of,
+)
 from leaseq.errors import Invalid
 from leaseq.models import Json
 from leaseq.schema_size import count_checks
@@ -96,10 +104,12 @@ def check_result(form: Json, result: Json) -> None:
     if validator.is_valid(result):
         return
     errors: dict[str, str] = {}
+    conditions = conditions_of(form)
     for error in _errors(validator, checks, result):
         path = ".".join(str(step) for step in error.instance_path)
+        said = _said(error, conditions)
         # guard: error-length
-        errors.setdefault((path or _missing(error) or "result")[:MAX_ERROR], error.message[:MAX_ERROR])
+        errors.setdefault((path or _missing(error) or "result")[:MAX_ERROR], said[:MAX_ERROR])
         if len(errors) == MAX_ERRORS:  # guard: error-count
             break
     if not errors:
@@ -129,6 +139,15 @@ def _errors(validator: jsonschema_rs.Draft202012Validator, checks: int, result: 
     except jsonschema_rs.ValidationError as error:
         return [error]
     return []
+
+
+def _said(error: jsonschema_rs.ValidationError, conditions: Mapping[str, Conditions]) -> str:
+    if not isinstance(error.kind, jsonschema_rs.ValidationErrorKind.FalseSchema):
+        return error.message
+    asked = conditions.get(str(error.instance_path[0])) if len(error.instance_path) == 1 else None
+    if asked is None:
+        return "is not allowed: leave it out"
+    return f"is hidden by its condition ({condition_in_words(asked)}): leave it out"
 
 
 def version(form: Json) -> str:

@@ -7,9 +7,11 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator
+from encodings.aliases import aliases
 from typing import BinaryIO, Protocol
 
 from leaseq.errors import Invalid
+from leaseq.suggestions import did_you_mean
 
 CHUNK = 65_536
 GZIP = b"\x1f\x8b"  # how such a file begins; no text of UTF-8 does
@@ -93,8 +95,19 @@ def _decoder(encoding: str) -> codecs.IncrementalDecoder | None:
         name = ""
     if not name or name.replace("-", "_") in _NO_TEXT:
         what = "a text encoding, such as cp1252, utf-16 or shift_jis"
-        raise Invalid("encoding", what, f"{encoding!r} is not known as one")
+        near = did_you_mean(encoding.replace("-", "_"), _text_encodings())
+        known = f"{encoding!r} is not known" + (f", {near}" if near else "")
+        raise Invalid("encoding", what, f"encoding: {what}; {known}")
     return None if name in ("utf-8", "utf-8-sig") else decoder("strict")
+
+
+def _text_encodings() -> set[str]:
+    return {
+        name
+        for alias, codec in aliases.items()
+        if not codec.endswith("_codec") and codec not in (*_NO_TEXT, "rot_13")
+        for name in (alias, codec)
+    }
 
 
 def _recoded(pieces: Iterator[bytes], decoder: codecs.IncrementalDecoder, encoding: str) -> Iterator[bytes]:

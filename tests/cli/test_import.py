@@ -188,7 +188,10 @@ def test_a_file_of_another_encoding_is_read_and_a_wrong_one_is_told_with_its_lin
     assert "line 1,502 has the byte 0x81, which is no cp1252 there" in wrong.stderr
     unknown = call("import", made.name, str(file), "--encoding", "klingon")
     assert (unknown.exit_code, unknown.stderr.count("\n")) == (2, 1)
-    assert "'klingon' is not known as one" in unknown.stderr
+    assert "encoding: a text encoding, such as cp1252, utf-16 or shift_jis; 'klingon' is not known" in (
+        unknown.stderr
+    )
+    assert "did you mean cp1252?" in call("import", made.name, str(file), "--encoding", "cp-1252").stderr
     assert inbound(made)[0] == {"t": "naïve"}
 
 

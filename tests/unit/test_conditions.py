@@ -60,6 +60,31 @@ def test_an_answer_has_what_is_asked_and_nothing_else(result: dict[str, Any], wr
 
 
 @pytest.mark.parametrize(
+    ("result", "name", "said"),
+    [
+        (
+            {"about": "delivery", "why": "no reason"},
+            "why",
+            'is hidden by its condition (about is "refund" or "abuse"): leave it out',
+        ),
+        (
+            {"about": "refund", "why": "late", "who": "ann"},
+            "who",
+            'is hidden by its condition (tags is "angry" and why is "somebody"): leave it out',
+        ),
+        ({"about": "delivery", "never": 1}, "never", "is not allowed: leave it out"),
+    ],
+)
+def test_an_answer_that_is_not_asked_for_is_refused_in_words(
+    result: dict[str, Any], name: str, said: str
+) -> None:
+    form = {**FORM, "ask": {**ASK, "properties": {**ASK["properties"], "never": False}}}
+    with pytest.raises(leaseq.Invalid) as refused:
+        check_result(form, result)
+    assert refused.value.errors[name] == said
+
+
+@pytest.mark.parametrize(
     "when",
     [
         [],
