@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, NoReturn
@@ -26,6 +26,7 @@ from leaseq.conditions import (
 from leaseq.errors import Invalid
 from leaseq.models import Json
 from leaseq.schema_size import count_checks
+from leaseq.suggestions import did_you_mean
 from leaseq.validation import dump_json
 
 __all__ = [
@@ -51,6 +52,7 @@ MAX_ERROR = 300
 _LISTED = 5_000  # at so many checks at most, all errors of a result are looked for: each takes 5 kB then
 _COPIED = 16_000_000  # the bytes of a result, times its checks: a copy may be made for each
 KINDS = ("text", "markdown", "image", "audio", "video", "link", "table", "json")
+_TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 PARTS = ("show", "ask", "keys", "prefill", "when")
 
 
@@ -58,8 +60,10 @@ def check_form(form: Json) -> None:
     """Raise Invalid (field ``form``) unless this is a form. None is valid: one text box."""
     if form is None:
         return
-    if not isinstance(form, dict) or not set(form) <= set(PARTS):
-        raise Invalid("form", "an object with the optional members show, ask, keys, prefill and when")
+    parts = "an object with the optional members show, ask, keys, prefill and when"
+    if not isinstance(form, dict):
+        raise Invalid("form", parts)
+    _check_known(form, PARTS, parts)
     dump_json(form, "form")
     _check_show(form.get("show", []))
     keys = form.get("keys", {})
@@ -162,16 +166,24 @@ def _missing(error: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
+def _check_known(names: Iterable[object], known: Sequence[str], limit: str) -> None:
+    for name in names:
+        if name not in known:
+            near = did_you_mean(str(name), known)
+            raise Invalid("form", f"{limit}; {name!r} is unknown" + (f", {near}" if near else ""))
+
+
 def _check_show(show: Json) -> None:
     limit = "show: a list of {field, kind}, kind one of " + ", ".join(KINDS)
     if not isinstance(show, list):
         raise Invalid("form", limit)
     for entry in show:
+        if isinstance(entry, dict):
+            _check_known(entry, ("field", "kind", "label", "beside"), "show: field, kind, label and beside")
+            _check_known([entry.get("kind", "text")], KINDS, f"show: kind: one of {', '.join(KINDS)}")
         fits = isinstance(entry, str) or (
             isinstance(entry, dict)
             and isinstance(entry.get("field"), str)
-            and entry.get("kind", "text") in KINDS
-            and set(entry) <= {"field", "kind", "label", "beside"}
             and isinstance(entry.get("beside", False), bool)
             and isinstance(entry.get("label", ""), str)
         )
@@ -191,8 +203,16 @@ def _compile(ask: dict[str, Any]) -> None:
         # An unresolved reference is an error at once, not at the first answer.
         validator.is_valid({})
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError, ValueError) as error:
-        reason = str(error).partition("\n")[0]
+        reason = _unknown_type(error) or str(error).partition("\n")[0]
         raise Invalid("form", f"ask: a self-contained JSON Schema (draft 2020-12): {reason}") from None
+
+
+def _unknown_type(error: Exception) -> str | None:
+    """What is wrong with a misspelt type, which is else told by the schema of schemas."""
+    if not isinstance(error, jsonschema_rs.ValidationError) or error.instance_path[-1:] != ["type"]:
+        return None
+    meant = did_you_mean(str(error.instance), _TYPES, f"they are {', '.join(_TYPES)}")
+    return f"{error.instance!r} is no type; {meant}"
 
 
 def _refuse(uri: str) -> NoReturn:

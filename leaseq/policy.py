@@ -249,11 +249,12 @@ class Policy:
             if value is not field.default:  # a test checks the defaults
                 object.__setattr__(self, name, field.check(value))
 
-    def updated(self, changes: Mapping[str, Any]) -> Policy:
-        """This policy with some fields changed, or Invalid."""
+    def updated(self, changes: Mapping[str, Any], *, besides: Sequence[str] = ()) -> Policy:
+        """This policy with some fields changed, or Invalid. ``besides``: what else an unknown name can be a
+        misspelling of."""
         unknown = sorted(set(changes) - set(FIELDS))
         if unknown:
-            raise Invalid(unknown[0], _no_field(unknown[0]))
+            raise Invalid(unknown[0], _no_field(unknown[0], besides))
         return replace(self, **{name: FIELDS[name].check(value, new=True) for name, value in changes.items()})
 
     @property
@@ -271,9 +272,9 @@ RULES: Final = tuple(name for name, field in FIELDS.items() if field.about.kept 
 TEXTS: Final = tuple(name for name, field in FIELDS.items() if field.about.kept == "text")
 
 
-def _no_field(name: str) -> str:
-    known = sorted(FIELDS)
-    return f"no policy field; {did_you_mean(name, known, 'they are ' + ', '.join(known))}"
+def _no_field(name: str, besides: Sequence[str] = ()) -> str:
+    known = ", ".join(sorted(FIELDS))
+    return f"no policy field; {did_you_mean(name, (*FIELDS, *besides), f'they are {known}')}"
 
 
 def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[str]:

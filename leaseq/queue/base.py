@@ -82,7 +82,7 @@ class Base:
         if only and create_only:
             raise Invalid("create_only", "not together with expected=: a new queue has no policy to compare")
         before = Policy() if create_only else self.policy
-        policy = before.updated(changes)
+        policy = before.updated(changes, besides=("by", "expected", "create_only"))
         form.check_form(policy.form)
         if policy.durable != before.durable:
             check(policy.durable, self._connection, self._keys.ledger)

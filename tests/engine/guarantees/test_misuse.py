@@ -11,6 +11,10 @@ import redis
 import leaseq
 
 
+def asking(kind: object) -> dict[str, Any]:
+    return {"type": "object", "properties": {"a": {"type": kind}}}
+
+
 @pytest.mark.parametrize("given", [redis.Redis(), "redis://localhost", None, leaseq.connect])
 @pytest.mark.parametrize(
     "call",
@@ -40,6 +44,8 @@ def test_what_is_no_client_of_ours(call: Callable[[Any], object], given: Any) ->
         ("retry", "retry_seconds"),
         ("Title", "title"),
         ("share_draft", "share_drafts"),
+        ("create_onl", "create_only"),
+        ("expect", "expected"),
     ],
 )
 def test_a_policy_field_that_is_meant_otherwise(queue: leaseq.Queue, given: str, meant: str) -> None:
@@ -55,6 +61,37 @@ def test_a_policy_field_that_is_like_none(queue: leaseq.Queue) -> None:
         queue.configure(xyzzy=1)  # type: ignore[call-arg]
     assert "did you mean" not in str(refused.value)
     assert all(name in str(refused.value) for name in ("lease_seconds", "holds", "form"))
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"shows": []}, "members show, ask, keys, prefill and when; 'shows' is unknown, did you mean show?"),
+        (
+            {"show": [{"feld": "a"}]},
+            "show: field, kind, label and beside; 'feld' is unknown, did you mean fie",
+        ),
+        (
+            {"show": [{"field": "a", "kind": "picture"}]},
+            "show: kind: one of text, markdown, image, audio, video, link, table, json; 'picture' is unknown",
+        ),
+        ({"show": [{"field": "a", "kind": "marked"}]}, "'marked' is unknown, did you mean markdown?"),
+        ({"show": [{"field": "a", "kind": 5}]}, "5 is unknown"),
+        (
+            {"ask": asking("strng")},
+            "ask: a self-contained JSON Schema (draft 2020-12): 'strng' is no type; did",
+        ),
+        (
+            {"ask": asking("xyz")},
+            "'xyz' is no type; they are array, boolean, integer, null, number, object, s",
+        ),
+        ({"ask": asking(5)}, "5 is no type; they are "),
+    ],
+)
+def test_a_misspelt_word_of_a_form_is_named(queue: leaseq.Queue, form: Any, said: str) -> None:
+    with pytest.raises(leaseq.Invalid) as refused:
+        queue.configure(form=form)
+    assert (refused.value.field, said in str(refused.value)) == ("form", True), str(refused.value)
 
 
 @pytest.mark.parametrize(
