@@ -10,6 +10,7 @@ from leaseq import validation
 from leaseq.engine import arguments
 from leaseq.errors import Invalid
 from leaseq.models import Json, NewItem
+from leaseq.suggestions import did_you_mean
 from leaseq.transfer.shapes import ITEM_FIELDS, KNOWN_FIELDS
 
 ENVELOPE_FIELDS = ("payload", "id", "priority", "delay", "at", "requires", "due", "max_attempts")
@@ -95,7 +96,9 @@ def from_envelope(value: Json) -> NewItem:
         )
     unknown = sorted(set(value) - set(ENVELOPE_FIELDS))
     if unknown:
-        raise Invalid(unknown[0], "a field of a new item: " + ", ".join(ENVELOPE_FIELDS))
+        near = did_you_mean(unknown[0], ENVELOPE_FIELDS)
+        limit = f"a field of a new item: {', '.join(ENVELOPE_FIELDS)}"
+        raise Invalid(unknown[0], f"{limit}; {near}" if near else limit)
     if "payload" not in value:
         raise Invalid("payload", "is required")
     given = {name: part for name, part in value.items() if part is not None or name == "payload"}

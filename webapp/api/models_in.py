@@ -10,6 +10,7 @@ from typing_extensions import TypeAliasType
 import leaseq
 from leaseq import transfer, validation, webhooks
 from leaseq.webapp.api.pagination import AFTER, LIMIT, Query, no_defaults
+from leaseq.webapp.api.request_model import RequestModel
 from leaseq.webapp.store import accounts
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
@@ -52,7 +53,7 @@ DateTime = Annotated[str, Field(json_schema_extra={"format": "date-time", "patte
 Whole = Annotated[int, BeforeValidator(validation.whole)]
 
 
-class Body(BaseModel):
+class Body(RequestModel):
     """A request's body: exact types, and no field that isn't known."""
 
     # guard: no-unknown-fields

@@ -8,7 +8,9 @@ from typing import Any, TypeVar
 from urllib.parse import urlencode
 
 from flask import Response, g, request
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
+
+from leaseq.webapp.api.request_model import RequestModel
 
 _One = TypeVar("_One")
 _Key = TypeVar("_Key", str, int)
@@ -23,7 +25,7 @@ def no_defaults(schema: dict[str, Any]) -> None:
         field.pop("default", None)
 
 
-class Query(BaseModel):
+class Query(RequestModel):
     """A request's query: no parameter that isn't known."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=no_defaults)

@@ -122,6 +122,57 @@ def test_a_field_that_is_no_good(
 
 
 @pytest.mark.parametrize(
+    ("name", "change", "limit"),
+    [
+        ("put queue", {"lease_second": 60}, "is not a field of this request; did you mean lease_seconds?"),
+        ("put queue", {"lease_seconds": "60"}, "a number from 0.1 to 604,800; this is text"),
+        ("put queue", {"title": None}, "text; this is null"),
+        ("put queue", {"share_drafts": "yes"}, "true or false; this is text"),
+        ("put queue", {"bands": 7}, "an array; this is a number"),
+        ("put queue", {"durable": "disk"}, "one of 'server', 'fsync', 'replica', 'majority'"),
+        (
+            "put item",
+            {"prio": 1},
+            (
+                "a field of a new item: payload, id, priority, delay, at, requires, due, max_attempts; "
+                "did you mean priority?"
+            ),
+        ),
+        ("finish", {"token": 0}, "a number from 1 to 9,007,199,254,740,992; this is 0"),
+        ("finish", {"tokens": 1}, "is not a field of this request; did you mean token?"),
+        ("pause", {"xyz": 1}, "is not a field of this request; they are reason"),
+        ("put person", {"role": "boss"}, "one of 'worker', 'manager', 'admin'"),
+    ],
+)
+def test_what_a_field_may_be_is_said(
+    asking: leaseq.Queue, call: Callable[..., Any], name: str, change: Any, limit: str
+) -> None:
+    role, method, path, good = CALLS[name]
+    answer = call(role, method, path.format(q=asking.name), json={**good, **change})
+    refusal = problem(answer, 400, "invalid")
+    assert refusal["limit"] == limit
+    assert refusal["detail"] == f"{refusal['field']}: {limit}"
+    assert refusal["field"].split(".")[0] in change
+
+
+@pytest.mark.parametrize(
+    ("query", "limit"),
+    [
+        ("limit=none", "a whole number from 1 to 1,000; this is none"),
+        ("limit=1001", "a number from 1 to 1,000; this is 1001"),
+        ("state=gone", "one of 'inbound', 'reserved', 'scheduled', 'finished', 'dead'"),
+        ("limits=5", "is not a field of this request; did you mean limit?"),
+        ("", "is required"),
+    ],
+)
+def test_what_a_parameter_may_be_is_said(
+    asking: leaseq.Queue, call: Callable[..., Any], query: str, limit: str
+) -> None:
+    path = f"/queues/{asking.name}/items?{query if 'state' in query or not query else 'state=dead&' + query}"
+    assert problem(call("manager", "GET", path), 400, "invalid")["limit"] == limit
+
+
+@pytest.mark.parametrize(
     "name", ["put item", "finish", "abandon", "fail", "renew", "draft", "adopt", "reopen", "correct"]
 )
 def test_a_field_that_is_missing(asking: leaseq.Queue, call: Callable[..., Any], name: str) -> None:

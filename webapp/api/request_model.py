@@ -1,0 +1,98 @@
+"""Base of the models of requests: a refused field is named with its limit, and with what was sent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Self, get_args
+
+from annotated_types import Ge, Le
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from leaseq import Invalid
+from leaseq.suggestions import did_you_mean
+
+_KINDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "string": "text",
+    "list": "an array",
+    "dict": "an object",
+    "model": "an object",
+}
+"""What is asked for, by the beginning of the code of Pydantic's error."""
+
+_SENT = {type(None): "null", bool: "true or false", int: "a number", float: "a number", str: "text"}
+_SENT |= {list: "an array", dict: "an object"}
+
+
+class RequestModel(BaseModel):
+    @classmethod
+    def model_validate(cls, obj: Any, **options: Any) -> Self:
+        """Raises Invalid for the first field that is refused."""
+        try:
+            return super().model_validate(obj, **options)
+        except ValidationError as error:
+            raise _refusal(cls, error) from None
+
+
+def _refusal(model: type[BaseModel], error: ValidationError) -> Invalid:
+    first = error.errors(include_url=False)[0]
+    field = ".".join(map(str, first["loc"])) or "body"
+    return Invalid(field, _limit(model, dict(first)))
+
+
+def _limit(model: type[BaseModel], error: dict[str, Any]) -> str:
+    code, loc, context = str(error["type"]), error["loc"], error.get("ctx", {})
+    fields = _fields(model, loc[:-1])
+    match code:
+        case "missing":
+            return "is required"
+        case "extra_forbidden":
+            known = [field.alias or name for name, field in fields.items()]
+            others = f"they are {', '.join(known)}" if known else "it has none"
+            return f"is not a field of this request; {did_you_mean(str(loc[-1]), known, others)}"
+        case "literal_error":
+            return f"one of {context['expected'].replace(' or ', ', ')}"
+        case "string_too_short":
+            return f"at least {context['min_length']:,} character{'s' if context['min_length'] > 1 else ''}"
+        case "string_too_long":
+            return f"at most {context['max_length']:,} characters"
+        case "string_pattern_mismatch":
+            return f"text that matches {context['pattern']}"
+    within = _within(fields, loc)
+    if code in ("greater_than_equal", "less_than_equal"):
+        return f"a number{within}; this is {str(error['input'])[:40]}"
+    wanted = _KINDS.get(code.partition("_")[0])
+    if wanted is None:
+        return str(error["msg"][0].lower() + error["msg"][1:])
+    sent = _SENT.get(type(error["input"]), "none") if code.endswith("_type") else "none"
+    return f"{wanted}{within}; this is {sent}"
+
+
+def _fields(model: type[BaseModel], path: Sequence[str | int]) -> dict[str, FieldInfo]:
+    """The fields of the model, or of the one in it that the path leads to; empty where there is none."""
+    for step in path:
+        field = _named(model.model_fields, step)
+        kinds = (field.annotation, *get_args(field.annotation)) if field else ()
+        inner = [one for one in kinds if isinstance(one, type) and issubclass(one, BaseModel)]
+        if not inner:
+            return {}
+        model = inner[0]
+    return model.model_fields
+
+
+def _named(fields: dict[str, FieldInfo], name: str | int) -> FieldInfo | None:
+    return next((field for known, field in fields.items() if name in (known, field.alias)), None)
+
+
+def _within(fields: dict[str, FieldInfo], loc: Sequence[str | int]) -> str:
+    """The bounds of a number, as its schema has them."""
+    field = _named(fields, loc[-1]) if loc else None
+    if field is None:
+        return ""
+    schema = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
+    least: Any = next((one.ge for one in field.metadata if isinstance(one, Ge)), schema.get("minimum"))
+    most: Any = next((one.le for one in field.metadata if isinstance(one, Le)), schema.get("maximum"))
+    return f" from {least:,} to {most:,}" if least is not None and most is not None else ""
