@@ -101,13 +101,8 @@ def _check(which: dict[str, Any], incremental: bool, state: State | None) -> Non
 def _answers(
     queue: Queue, since: str | None, until: str | None, person: str | None, late: bool | None, with_late: bool
 ) -> Iterator[Answer]:
-    return queue.answers(
-        with_late=with_late,
-        person=person,
-        since=transfer.time_of(since, "from") if since else None,
-        until=transfer.time_of(until, "to", last=True) if until else None,
-        late=late,
-    )
+    begin, end = transfer.period_of(since or None, until or None)
+    return queue.answers(with_late=with_late, person=person, since=begin, until=end, late=late)
 
 
 def _export_answers(queue: Queue, answers: Iterable[Answer], file: str, format: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 from leaseq.cli.common import CommandMisused
 from leaseq.cli.functions import load_function
+from leaseq.suggestions import did_you_mean
 
 _OPTIONS = ("person", "concurrency", "order", "skills", "grace")
 _KEYS = ("queues", *_OPTIONS)
@@ -41,7 +42,9 @@ class _File:
     ) -> None:
         for key in table:
             if key not in allowed:
-                raise self.refuse(f"{where}{key}", f"unknown key; allowed are {', '.join(allowed)}{hint}")
+                near = did_you_mean(key, allowed)
+                limit = f"unknown key; allowed are {', '.join(allowed)}" + (f"; {near}" if near else "")
+                raise self.refuse(f"{where}{key}", limit + hint)
 
     def function(self, key: str, value: object) -> Callable[..., Any]:
         if not isinstance(value, str):
@@ -89,6 +92,8 @@ def _read_queue(file: _File, config: WorkConfig, name: str, value: object) -> No
         config.handlers[name] = _read_handlers(file, where, value)
         config.by[name] = value["by"]
     if "retry" in value:
+        if not isinstance(value["retry"], bool):
+            raise file.refuse(f"{where}.retry", f"must be true or false; this is {value['retry']!r}")
         config.retry[name] = value["retry"]
 
 

@@ -29,7 +29,7 @@ from leaseq.transfer.rows import BadRow, Remedy, from_envelope, utc_time
 from leaseq.transfer.shapes import answer_shape, item_shape
 from leaseq.transfer.since import BEGINNING, AnswersSince
 from leaseq.transfer.tables import TableSummary, splits
-from leaseq.transfer.times import in_zone, rfc3339, time_of
+from leaseq.transfer.times import in_zone, period_of, rfc3339, time_of
 from leaseq.transfer.writing import encode, encode_items, write
 
 __all__ = [
@@ -63,6 +63,7 @@ __all__ = [
     "import_items",
     "in_zone",
     "item_shape",
+    "period_of",
     "read",
     "rfc3339",
     "splits",

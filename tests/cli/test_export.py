@@ -195,6 +195,8 @@ def test_each_export_since_a_cursor_has_what_is_new(call: Call, made: leaseq.Que
         ["--items", "dead", "--after", "0"],
         ["--items", "gone"],
         ["--after", "yesterday"],
+        ["--from", "2026-11-22", "--to", "2026-11-21"],
+        ["--from", "2026-11-21T10:00:00Z", "--to", "2026-11-21T10:00:00Z"],
     ],
 )
 def test_what_does_not_go_together_is_refused(call: Call, made: leaseq.Queue, wrong: list[str]) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from flask import Response, g
 
 import leaseq
-from leaseq.transfer import rfc3339, time_of
+from leaseq.transfer import period_of, rfc3339
 from leaseq.webapp.api import bp, models_out
 from leaseq.webapp.api.models_in import (
     AnswersQuery,
@@ -117,12 +117,9 @@ def answers(path: QueuePath, query: AnswersQuery) -> Response:
 
     `with_late` adds the late answers that were kept, but not accepted.
     """
-    since, until = query.since, query.until
-    times = {
-        "since": None if since is None else time_of(since, "from"),
-        "until": None if until is None else time_of(until, "to", last=True),
-    }
-    return streamed_answers(existing_queue(path.q), **{**query.model_dump(), **times})
+    since, until = period_of(query.since, query.until)
+    asked = {**query.model_dump(), "since": since, "until": until}
+    return streamed_answers(existing_queue(path.q), **asked)
 
 
 @bp.get("/queues/<q>/late", tags=TAGS, responses={"200": models_out.AnswerList})

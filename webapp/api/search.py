@@ -61,11 +61,8 @@ def search_items(path: QueuePath, query: SearchQuery) -> dict[str, Any]:
     go on with `after` until it is null.
     """
     queue = existing_queue(path.q)
-    where = leaseq.Filter(
-        person=query.person,
-        since=None if query.since is None else transfer.time_of(query.since, "from"),
-        until=None if query.until is None else transfer.time_of(query.until, "to", last=True),
-    )
+    since, until = transfer.period_of(query.since, query.until)
+    where = leaseq.Filter(person=query.person, since=since, until=until)
     search = search_among(query.find, query.state or ANY, where, queue.policy.form)
     page = page_or_problem(lambda: search.page(queue, limit=query.limit, look=LOOKS, after=query.after))
     items = [models_out.Item.of(item) for item in page.items]

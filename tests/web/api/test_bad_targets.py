@@ -95,6 +95,7 @@ def test_a_manager_can_not_adopt_what_is_not_there_or_revive_what_is_done(
         ("/answers?format=xml", "format"),
         ("/answers?to=", "to"),
         ("/answers?from=", "from"),
+        ("/answers?from=2026-11-22&to=2026-11-21", "from"),
         ("/answers?to=%20", "to"),
         ("/answers?person=", "person"),
         ("/answers?late=", "late"),

@@ -134,6 +134,7 @@ def test_a_search_is_of_all_states_by_words_fields_person_and_time(
     [
         ("state=lost", "state"),
         ("from=", "from"),
+        ("from=2026-11-22&to=2026-11-21", "from"),
         ("to=yesterday", "to"),
         ("after=", "after"),
         ("after=x", "after"),
