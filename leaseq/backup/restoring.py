@@ -84,18 +84,23 @@ def _restored_from(client: Client) -> str | None:
 
 
 def _refuse_used(client: Client, contents: Contents) -> None:
-    used = [f"the queue {name!r}" for name in contents.queues if Queue(client, name).exists()]
+    queues = [name for name in contents.queues if Queue(client, name).exists()]
+    used = [_queues_in_words(queues)] if queues else []
     used += [
         stored.entries
         for stored in registry().entries
         if contents.entries[stored.entries] and client.ask(("HLEN", stored.pattern))[0]
     ]
     if used:
-        others = f" and {len(used) - 5} more" if len(used) > 5 else ""
-        raise RestoreRefused(
-            f"the server has {', '.join(used[:5])}{others}, which the backup has too: restore into an empty "
-            "server, or delete these queues with `leaseq queue delete`"
-        )
+        cure = "restore into an empty server"
+        if len(used) == len(queues[:1]):  # no people and the like
+            cure += ", or delete what is there with `leaseq queue delete` first"
+        raise RestoreRefused(f"the server already has {' and '.join(used)}, and so does the backup: {cure}")
+
+
+def _queues_in_words(names: list[str]) -> str:
+    others = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return f"the queue{'s' if len(names) > 1 else ''} {', '.join(map(repr, names[:5]))}{others}"
 
 
 def _load(client: Client, lines: Iterable[Line], clock: Clock | None, contents: Contents) -> None:

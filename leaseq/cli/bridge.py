@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 import click
 
-from leaseq.cli.common import CommandFailed, connected, emit_json, json_option
+from leaseq.cli.common import CommandFailed, connected, count, emit_json, json_option
 from leaseq.cli.signals import stopped_by_signals
 
 if TYPE_CHECKING:
@@ -167,8 +167,9 @@ def rebuild(engine: Engine, client: Client, queue: str) -> None:
     schema.check(engine)
     done = rebuild_queue(client, engine, queue)
     click.echo(
-        f"{queue}: {done.restored:,} items wait again, {done.waiting:,} rows are still to be moved by the "
-        f"bridge, {done.refused:,} were refused; tokens are above {done.tokens_above}"
+        f"{queue}: {count(done.restored, 'item waits', 'items wait')} again, "
+        f"{count(done.waiting, 'row is', 'rows are')} still to be moved by the bridge, "
+        f"{count(done.refused, 'was', 'were')} refused; tokens are above {done.tokens_above}"
     )
 
 
@@ -189,13 +190,14 @@ def verify(engine: Engine, client: Client, queues: tuple[str, ...], as_json: boo
     if not queues:
         with transaction(engine) as connection:
             queues = tuple(registry.queues(connection))
-    count = 0
+    found = 0
     for name in queues:
         for one in differences(client, engine, name):
-            count += 1
+            found += 1
             if as_json:
                 emit_json(one, indent=None)
             else:
                 click.echo(str(one))
-    if count:
-        raise CommandFailed(f"{count:,} differences between the queues and the database")
+    if found:
+        what = count(found, "difference", "differences")
+        raise CommandFailed(f"{what} between the queues and the database")

@@ -143,6 +143,11 @@ def unreadable_note(error: QueueUnreadable) -> str:
     return f"(needs {'a newer' if error.newer else 'an older'} version of leaseq)"
 
 
+def count(number: int, one: str, more: str) -> str:
+    """A number with its noun, in the singular or the plural."""
+    return f"{number:,} {one if number == 1 else more}"
+
+
 def emit_json(value: Any, *, indent: int | None = 2) -> None:
     """Print ``value`` as JSON in ASCII, which any terminal and any program can take."""
     click.echo(json.dumps(value, indent=indent, default=_plain))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from leaseq import transfer
-from leaseq.cli.common import CommandMisused, connected, existing_queue
+from leaseq.cli.common import CommandMisused, connected, count, existing_queue
 from leaseq.cli.progress import Show, writing_bar
-from leaseq.cli.transfers import count, format_of, format_option, made
+from leaseq.cli.transfers import format_of, format_option, made
 from leaseq.errors import Invalid
 from leaseq.models import STATES, State
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import click
 
 from leaseq import transfer
-from leaseq.cli.common import connected, emit_json, existing_queue, json_option
+from leaseq.cli.common import connected, count, emit_json, existing_queue, json_option
 from leaseq.cli.progress import Echo, Show, reading_bar
-from leaseq.cli.transfers import count, format_of, format_option, made
+from leaseq.cli.transfers import format_of, format_option, made
 
 if TYPE_CHECKING:
     from leaseq import Client, Queue
@@ -204,7 +204,8 @@ def _report(result: Result, as_json: bool) -> None:
 
 
 def _sum(result: transfer.ImportResult) -> str:
-    return f"{result.added:,} added, {result.duplicates:,} duplicates, {result.rejected:,} rejected"
+    duplicates = count(result.duplicates, "duplicate", "duplicates")
+    return f"{result.added:,} added, {duplicates}, {result.rejected:,} rejected"
 
 
 def _opened(file: str) -> AbstractContextManager[BinaryIO]:

@@ -12,6 +12,7 @@ from leaseq.cli.common import (
     CommandFailed,
     confirm,
     connected,
+    count,
     emit_json,
     emit_table,
     existing_queue,
@@ -167,7 +168,7 @@ def delete(client: Client, name: str, yes: bool) -> None:
         click.echo(f"queue {name!r} is deleted")
         return
     items = sum(getattr(stats, one) for one in STATES)
-    what = f"{items:,} items, {stats.reserved:,} of them held and {stats.finished:,} finished"
+    what = f"{count(items, 'item', 'items')}, {stats.reserved:,} of them held and {stats.finished:,} finished"
     confirm(yes, f"Delete queue {name!r} with {what}?")
     doomed.delete()
     click.echo(f"queue {name!r} is deleted: {what}")
@@ -222,7 +223,9 @@ def revive(
         missing = _revive_each(one, ids)
         click.echo(f"queue {name!r}: {len(ids) - missing:,} revived")
         if missing:
-            raise CommandFailed(f"{missing:,} of the {len(ids):,} items named can't be revived")
+            raise CommandFailed(
+                f"{missing:,} of the {count(len(ids), 'item', 'items')} named can't be revived"
+            )
         return
     revived = step = one.revive_all(error=error, person=person, limit=_STEP)
     while step == _STEP:

@@ -44,7 +44,3 @@ def made(file: str) -> Iterator[BinaryIO]:
             return
         with transfer.gzipped(stream) as packed:
             yield cast("BinaryIO", packed)
-
-
-def count(number: int, one: str, more: str) -> str:
-    return f"{number:,} {one if number == 1 else more}"

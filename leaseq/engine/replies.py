@@ -83,6 +83,11 @@ def _rows(field: str) -> _Refusal:
     return lambda _, reply: Invalid(field, limit.format(reply.rest[0]))
 
 
+def _hands_full(_: Call, reply: Reply) -> Invalid:
+    leases = "1 lease" if reply.rest[0] == 1 else f"{reply.rest[0]} leases"
+    return Invalid("holds", f"at most {leases} at once; finish or give one back first")
+
+
 def _too_late(ending: str) -> Callable[[Call, Reply], Invalid]:
     def refused(call: Call, _: Reply) -> Invalid:
         seconds = int(call.args[4]) // 1_000_000
@@ -146,7 +151,6 @@ def _state(reply: Reply) -> str:
 
 
 _ANSWERED = "a late answer of a person who has no other answer and does not hold the item"
-_HANDS_FULL = "at most {} leases at once; finish or give one back first"
 _USED_UP = "at most {} renewals of one lease"
 
 _Refusal = Callable[[Call, Reply], LeaseqError | None]
@@ -157,7 +161,7 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     (_ANY, b"lost"): _lost,
     ("enqueue", b"reused"): lambda *_: Invalid("request_id", REUSED),
     ("enqueue", b"rows"): _rows("requires"),
-    ("renew", b"full"): lambda _, reply: Invalid("holds", _HANDS_FULL.format(reply.rest[0])),
+    ("renew", b"full"): _hands_full,
     ("renew", b"used-up"): lambda _, reply: Invalid("renewals", _USED_UP.format(reply.rest[0])),
     ("undo_finish", b"too-late"): _too_late("the finish"),
     ("take_back", b"too-late"): _too_late("the abandon or fail"),

@@ -105,12 +105,14 @@ def test_a_server_that_has_one_of_the_queues(
 ) -> None:
     leaseq.Queue(other, timed.name).enqueue({"mine": 1}, id="mine")
     leaseq.Queue(other, "unrelated").enqueue({})
-    with pytest.raises(backup.RestoreRefused, match=rf"the server has the queue '{timed.name}', which the"):
+    with pytest.raises(
+        backup.RestoreRefused, match=rf"the server already has the queue '{timed.name}', and so"
+    ):
         backup.restore(other, io.BytesIO(b"".join(lines)))
     assert leaseq.Queue(other, timed.name).stats().inbound == 1
     leaseq.Queue(other, timed.name).delete()
     assert backup.restore(other, io.BytesIO(b"".join(lines))).items == 3
-    with pytest.raises(backup.RestoreRefused, match="the server has"):
+    with pytest.raises(backup.RestoreRefused, match="the server already has"):
         backup.restore(other, io.BytesIO(b"".join(lines)))
 
 

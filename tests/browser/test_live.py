@@ -125,9 +125,11 @@ def test_an_alert_comes_up_in_words_and_goes(tab: Page, boss: str, queue: leaseq
     queue.enqueue_many([{"n": n} for n in range(2)])
     queue.clear()
     expect(tab.get_by_role("heading", name="1 alert", exact=True)).to_be_visible()
-    expect(tab.get_by_role("listitem").filter(has_text="More than 1 items wait. since")).to_be_visible()
+    expect(
+        tab.get_by_role("listitem").filter(has_text="The number of waiting items is above 1. since")
+    ).to_be_visible()
     expect(tab.get_by_text("Nothing right now.")).to_be_hidden()
-    expect(tab.locator("#live")).to_have_text("More than 1 items wait.")
+    expect(tab.locator("#live")).to_have_text("The number of waiting items is above 1.")
     judge(tab)
     tab.goto("/manage")
     link = tab.locator(f"[data-queue='{queue.name}']").get_by_role("link", name="1 alert")

@@ -133,11 +133,11 @@ def test_sound_plays_by_keys_also_while_typing(at_item: Page) -> None:
 def test_widgets_help_and_throw_nothing_away(at_item: Page, queue: leaseq.Queue) -> None:
     tab, text, count = at_item, at_item.get_by_label("Text"), at_item.get_by_label("Count")
     text.fill("x" * 10)
-    expect(tab.get_by_text("190 characters left.")).to_be_hidden()  # it is quiet until it matters
+    expect(tab.get_by_text("Characters left: 190")).to_be_hidden()  # it is quiet until it matters
     text.fill("x" * 150)
-    expect(tab.get_by_text("50 characters left.")).to_be_visible()
+    expect(tab.get_by_text("Characters left: 50")).to_be_visible()
     text.fill("x" * 203)
-    expect(tab.get_by_text("3 characters too many.")).to_be_visible()
+    expect(tab.get_by_text("Characters too many: 3")).to_be_visible()
     expect(text).to_have_value("x" * 203)
     text.fill("done")
     count.focus()

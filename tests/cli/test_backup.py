@@ -50,8 +50,9 @@ def test_a_file_there_and_back(call: Call, other: leaseq.Client, held: leaseq.Le
     assert leaseq.Queue(other, held.queue).mine("ann") == [held]
     again = call("restore", str(file), "--redis", other.url)
     assert (again.exit_code, again.stdout) == (1, "")
-    assert again.stderr.startswith(
-        f"leaseq: the server has the queue '{held.queue}', which the backup has too"
+    assert again.stderr == (
+        f"leaseq: the server already has the queue '{held.queue}', and so does the backup: restore into an "
+        "empty server, or delete what is there with `leaseq queue delete` first\n"
     )
 
 

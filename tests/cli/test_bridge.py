@@ -123,7 +123,7 @@ def test_rebuild_says_what_it_did(call: Call, url: str, file: Path, queue: lease
     done = call("bridge", "rebuild", queue.name, "--database", url)
     assert done.exit_code == 0
     assert done.output.startswith(
-        f"{queue.name}: 2 items wait again, 1 rows are still to be moved by the bridge, 0 were refused; "
+        f"{queue.name}: 2 items wait again, 1 row is still to be moved by the bridge, 0 were refused; "
     )
     assert queue.stats().inbound == 2
 

@@ -59,6 +59,8 @@ def test_an_id_field_makes_a_second_import_harmless(call: Call, made: leaseq.Que
         result = call("import", made.name, "-", "--format", "csv", "--id-field", "n", input=b"n\n1\n2\n")
         assert (result.exit_code, result.stdout) == (0, f"{expected}, 0 rejected\n")
     assert made.get("2").payload == {"n": "2"}
+    once = call("import", made.name, "-", "--format", "csv", "--id-field", "n", input=b"n\n1\n")
+    assert once.stdout == "0 added, 1 duplicate, 0 rejected\n"
 
 
 def test_columns_become_parts_of_the_item(call: Call, made: leaseq.Queue) -> None:

@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING
 
 import click
 
-from leaseq.cli.common import CommandFailed, confirm, connected, emit_json, json_option, yes_option
+from leaseq.cli.common import CommandFailed, confirm, connected, count, emit_json, json_option, yes_option
 from leaseq.webapp.commands.common import BY, accounts_of
 
 if TYPE_CHECKING:
@@ -91,21 +91,24 @@ def _planned(client: Client, name: str, has_account: bool) -> str:
         return sum(1 for _ in queue.person_items(name)), len(queue.mine(name))
 
     found, _ = read_queues(client, look, of_people(client))
-    named = {queue: count for queue, (count, _) in found.items() if count}
-    held = sum(count for _, count in found.values())
+    named = {queue: number for queue, (number, _) in found.items() if number}
+    held = sum(number for _, number in found.values())
     if not has_account and not named:
         raise CommandFailed(f"there is no account {name!r}, and no item that names them: nothing is erased")
     account = "the account, with all that lets them sign in" if has_account else "no account"
-    where = ", ".join(f"{count:,} items of {queue!r}" for queue, count in named.items()) or "no item"
+    items = (f"{count(number, 'item', 'items')} of {queue!r}" for queue, number in named.items())
+    where = ", ".join(items) or "no item"
+    leases = count(held, "lease", "leases")
     return (
-        f"{account}; {held:,} leases that they hold, and their drafts. Another name takes the place of "
+        f"{account}; {leases} that they hold, and their drafts. Another name takes the place of "
         f"theirs in {where}, in threads and in the managers' log. What they wrote in answers and notes "
         "stays, and so do copies in SQL databases and at receivers of webhooks."
     )
 
 
 def _say(done: ErasedPerson) -> None:
-    click.echo(f"{done.name!r} is erased: {done.leases:,} leases ended, {done.items:,} items changed")
+    leases, items = count(done.leases, "lease", "leases"), count(done.items, "item", "items")
+    click.echo(f"{done.name!r} is erased: {leases} ended, {items} changed")
     click.echo(f"the name in their place is {done.pseudonym}; it is written down nowhere else")
     kept = [one for one in done.queues if one.journal_since]
     if kept:

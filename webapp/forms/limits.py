@@ -97,7 +97,8 @@ def _of_text(limits: Limits, text: str) -> str | None:
             )
         )
     if limits.min_length is not None and len(text) < limits.min_length:
-        return str(_("At least %(least)s characters.", least=limits.min_length))
+        least = limits.min_length
+        return str(ngettext("At least %(num)s character.", "At least %(num)s characters.", least))
     if limits.format in _FORMATS and not _fits(limits.format, text):
         return _FORMATS[limits.format]()
     return None

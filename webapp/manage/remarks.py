@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from flask_babel import format_decimal
+from flask_babel import format_decimal, ngettext
 from flask_babel import gettext as _
 
 from leaseq.transfer import BadRow, TableSummary
@@ -57,7 +57,12 @@ def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:
 def _quoted(number: int, whole: bool) -> str:
     n = format_decimal(number)
     said = str(
-        _("Quotes were removed from %(n)s fields. To keep them, choose “Text” for double quotes.", n=n)
+        ngettext(
+            "Quotes were removed from %(n)s field. To keep them, choose “Text” for double quotes.",
+            "Quotes were removed from %(n)s fields. To keep them, choose “Text” for double quotes.",
+            number,
+            n=n,
+        )
     )
     if whole:
         return said

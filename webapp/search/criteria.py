@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias, get_args
 
 from flask_babel import gettext as _
+from flask_babel import ngettext
 
 import leaseq
 from leaseq import Filter, Invalid, Json, ListName, validation
@@ -177,7 +178,11 @@ def criteria_of(search: Search) -> dict[str, str]:
         "outcome": outcome_names().get(typed.get("outcome", ""), ""),
         "text": _("comment contains “%(text)s”", text=typed.get("text")),
         "skill": _("needs %(text)s", text=typed.get("skill")),
-        "back": _("given back by %(text)s people or more", text=typed.get("back")),
+        "back": ngettext(
+            "given back by %(num)s person or more",
+            "given back by %(num)s people or more",
+            search.where.given_back_by or 0,
+        ),
         "from": _("from %(text)s", text=typed.get("from")),
         "to": _("to %(text)s", text=typed.get("to")),
         "overdue": _("overdue"),

@@ -15,7 +15,7 @@ def delete_queue(name: str, *, expected: leaseq.Policy | None = None) -> None:
     try:
         stats = queue.stats()
         items = sum(getattr(stats, one) for one in leaseq.STATES)
-        detail = f"{items:,} items, {stats.reserved:,} of them held"
+        detail = f"{items:,} item{'' if items == 1 else 's'}, {stats.reserved:,} of them held"
     except leaseq.QueueNotFound:
         detail = ""
     queue.delete(expected=expected)

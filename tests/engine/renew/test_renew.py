@@ -142,7 +142,7 @@ def test_not_with_full_hands(timed: leaseq.Queue, clock: Clock, take: Take) -> N
     timed.clear()
     timed.enqueue({}, id="urgent", priority=1)
     assert take("ann").id == "urgent"
-    with pytest.raises(leaseq.Invalid, match="at most 1 leases at once") as refused:
+    with pytest.raises(leaseq.Invalid, match="at most 1 lease at once") as refused:
         timed.renew(lease)
     assert refused.value.field == "holds"
 

@@ -1,11 +1,12 @@
-"""What the range of a number is called beside its field."""
+"""What the limits of a field are called beside it, in the singular and the plural."""
 
 from __future__ import annotations
 
 import pytest
 from flask import Flask
 
-from leaseq.webapp.forms.limits import limits_of, limits_text
+from leaseq.webapp.forms.limits import limits_of, limits_text, problem
+from leaseq.webapp.search.criteria import said_of, search_of
 
 
 @pytest.mark.parametrize(
@@ -24,3 +25,16 @@ from leaseq.webapp.forms.limits import limits_of, limits_text
 def test_the_range_of_a_number(app: Flask, schema: dict[str, float], text: str) -> None:
     with app.test_request_context():
         assert limits_text(limits_of(schema)) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "characters", "people"),
+    [
+        (1, "At least 1 character.", "given back by 1 person or more"),
+        (2, "At least 2 characters.", "given back by 2 people or more"),
+    ],
+)
+def test_one_is_in_the_singular(app: Flask, number: int, characters: str, people: str) -> None:
+    with app.test_request_context():
+        assert problem(limits_of({"minLength": number}), "") == characters
+        assert people in said_of(search_of({"state": "inbound", "back": str(number)}))

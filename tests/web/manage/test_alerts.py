@@ -39,7 +39,11 @@ def section(page: str) -> tuple[bool, str]:
 @pytest.mark.parametrize(
     ("rule", "english", "german"),
     [
-        ("waiting>5000", "More than 5,000 items wait.", "Mehr als 5.000 Aufgaben warten."),
+        (
+            "waiting>5000",
+            "The number of waiting items is above 5,000.",
+            "Die Zahl der wartenden Aufgaben liegt über 5.000.",
+        ),
         (
             "oldest>5400",
             "An item has waited for more than 1 h 30 min.",

@@ -43,7 +43,7 @@ def test_a_queue_is_made_set_filled_and_watched(boss: Browser, queue: leaseq.Que
     assert (policy.share_drafts, policy.renewals, policy.instructions) == (True, None, "Be *kind*")
     file = (io.BytesIO(b"id,text\na,one\nb,two\nb,again\nc\n"), "rows.csv")
     imported = boss.post(f"{base}/import", {"file": file, "id": "id", "skip": "yes"}, follow_redirects=True)
-    assert "2 added, 1 duplicates, 1 skipped" in imported.text
+    assert "2 added, 1 duplicate, 1 skipped" in imported.text
     assert "Line 5" in imported.text
     lease = queue.reserve("worker one")
     assert lease
@@ -78,7 +78,7 @@ def test_a_queue_is_made_once(boss: Browser, asking: leaseq.Queue) -> None:
     ("fields", "said"),
     [
         ({}, "Choose a file first"),
-        ({"file": (io.BytesIO(b"x"), "rows.dat")}, "tell the format"),
+        ({"file": (io.BytesIO(b"x"), "rows.dat")}, "name the format, one of csv"),
         ({"file": (io.BytesIO(b"x"), "rows.xls")}, "save the sheet as CSV"),
         ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "id": "id"}, "id"),
         ({"file": (io.BytesIO(b"a\n1\n"), "rows.csv"), "envelope": "yes"}, "csv"),

@@ -150,7 +150,7 @@ def test_a_queue_of_another_version_is_said(
 def test_from_the_command_line(run: Run, ann: str, queue: leaseq.Queue, accounts: Accounts) -> None:
     unasked = run("person", "erase", ann)
     assert unasked.exit_code == 2
-    assert "1 leases that they hold, and their drafts." in unasked.stderr
+    assert "1 lease that they hold, and their drafts." in unasked.stderr
     assert f"takes the place of theirs in 2 items of '{queue.name}'" in unasked.stderr
     assert "Add --yes" in unasked.stderr
     assert not is_erased(queue, accounts, ann)
@@ -172,7 +172,7 @@ def test_the_command_line_finishes_what_was_interrupted(
     accounts.begin_erasure(ann, by="test")
     done = run("person", "erase", ann)
     assert done.exit_code == 0
-    assert f"'{ann}' is erased: 1 leases ended, 2 items changed" in done.stdout
+    assert f"'{ann}' is erased: 1 lease ended, 2 items changed" in done.stdout
     assert f"  {queue.name}  20" in done.stdout
     assert is_erased(queue, accounts, ann)
 
