@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from leaseq.errors import QueueNotFound, ServerRefused, ServerUnavailable
 from leaseq.models import Lease
+from leaseq.policy import Policy
 from leaseq.queue import Queue
 from leaseq.worker.handlers import QueueHandlers
 
@@ -33,6 +34,7 @@ class Source:
         self._inside = 0
         self._left_out: set[threading.Event] = set()  # of slots that found no room here, set when there is
         self._has_warned = False
+        self._is_missing = False  # whether there was no queue of this name when its policy was read
         self._unsure = True  # whether the person may hold what no thread here knows of
         self._left: frozenset[int] | None = None  # tokens held before the first item was asked for
         self._held: set[int] = set()  # tokens in work here
@@ -44,9 +46,12 @@ class Source:
         with self._lock:
             # equivalent mutant: compare: a minute or so is over, to the clock's last digit or not
             if time.monotonic() - self._read_at > _RULES:
-                self._holds = self.queue.policy.holds
+                policy = self.queue.find_policy()
+                self._tell_missing(is_missing=policy is None)
+                self._holds = (policy or Policy()).holds
                 self._read_at = time.monotonic()
-                self._warn()
+                if policy is not None:
+                    self._warn()
             if self._inside >= self._holds:
                 if room is not None:
                     self._left_out.add(room)
@@ -118,6 +123,15 @@ class Source:
     def was_left(self, lease: Lease) -> bool:
         """Whether the person held it before this worker began, because an earlier one was killed."""
         return self._left is not None and lease.token in self._left
+
+    def _tell_missing(self, *, is_missing: bool) -> None:
+        if is_missing and not self._is_missing:
+            _log.warning(
+                "%s: there is no queue of this name: the worker waits until it is created", self.queue.name
+            )
+        elif self._is_missing and not is_missing:
+            _log.info("%s: the queue is created", self.queue.name)
+        self._is_missing = is_missing
 
     def _warn(self) -> None:
         if self._concurrency > self._holds and not self._has_warned:

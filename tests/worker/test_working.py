@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from typing import Any
 
@@ -55,6 +56,28 @@ def test_a_worker_may_be_there_before_its_queue(queue: leaseq.Queue) -> None:
     lease, new = source.reserve((), 0, stop)
     assert lease
     assert (lease.id, new) == ("one", True)
+
+
+def test_a_queue_that_is_not_there_is_told_once(
+    queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """And once more where it is deleted later."""
+    monkeypatch.setattr("leaseq.worker.source._RULES", -1)
+    source = Source(queue, QueueHandlers(lambda _: None), "bot", concurrency=2)
+
+    def told() -> list[str]:
+        caplog.clear()
+        for _ in range(2):
+            assert source.enter()
+            source.leave()
+        return [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
+
+    missing = f"{queue.name}: there is no queue of this name: the worker waits until it is created"
+    assert (told(), told()) == ([missing], [])
+    queue.configure(holds=2)
+    assert told() == []
+    queue.delete()
+    assert told() == [missing]
 
 
 def test_what_it_raises_fails_the_item_without_its_traceback(queue: leaseq.Queue, start: Start) -> None:
