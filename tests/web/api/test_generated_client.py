@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 import leaseq
+from tests.meta.docs.test_examples import blocks
 from tests.support.policy_values import ANOTHER
 from tests.web.conftest import FORM, SECRET, Caller
 from tests.web.gunicorn_place import serving
@@ -169,6 +170,28 @@ def test_it_works_a_queue_to_its_end(
     assert listed == {"inbound": [], "reserved": [], "finished": finished, "dead": ["r-0"]}
     stats = send("queues.stats", q=q).parsed
     assert (stats.inbound, stats.reserved, stats.finished, stats.dead) == (0, 0, 4, 1)
+
+
+def test_the_example_of_the_docs_works(
+    generated: Callable[[str], Any],
+    place: str,
+    manager: Caller,
+    queue: leaseq.Queue,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("TOKEN", manager.token)
+    (code,) = blocks("docs/rest.md", "python")
+    for shown, here in {
+        "leaseq_client": generated("client").__package__,
+        "http://127.0.0.1:8000": place,
+        '"reviews"': repr(queue.name),
+    }.items():
+        code = code.replace(shown, here)
+    queue.enqueue({"text": "Never came"}, id="r-1")
+    exec(compile(code, "docs/rest.md", "exec"), {})
+    assert f"r-1 {manager.name} " in capsys.readouterr().out
+    assert (queue.stats().finished, queue.stats().inbound, queue.policy.lease_seconds) == (2, 0, 120)
 
 
 def test_what_it_makes_has_names_that_people_gave(folder: Path) -> None:
