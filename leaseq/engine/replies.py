@@ -84,8 +84,15 @@ def _rows(field: str) -> _Refusal:
 
 
 def _hands_full(_: Call, reply: Reply) -> Invalid:
-    leases = "1 lease" if reply.rest[0] == 1 else f"{reply.rest[0]} leases"
-    return Invalid("holds", f"at most {leases} at once; finish or give one back first")
+    return Invalid("holds", f"at most {_count(reply, 'lease')} at once; finish or give one back first")
+
+
+def _used_up(_: Call, reply: Reply) -> Invalid:
+    return Invalid("renewals", f"at most {_count(reply, 'renewal')} of one lease")
+
+
+def _count(reply: Reply, noun: str) -> str:
+    return f"{reply.rest[0]} {noun}{'' if reply.rest[0] == 1 else 's'}"
 
 
 def _too_late(ending: str) -> Callable[[Call, Reply], Invalid]:
@@ -151,7 +158,6 @@ def _state(reply: Reply) -> str:
 
 
 _ANSWERED = "a late answer of a person who has no other answer and does not hold the item"
-_USED_UP = "at most {} renewals of one lease"
 
 _Refusal = Callable[[Call, Reply], LeaseqError | None]
 _ANY = ""  # any script
@@ -162,7 +168,7 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     ("enqueue", b"reused"): lambda *_: Invalid("request_id", REUSED),
     ("enqueue", b"rows"): _rows("requires"),
     ("renew", b"full"): _hands_full,
-    ("renew", b"used-up"): lambda _, reply: Invalid("renewals", _USED_UP.format(reply.rest[0])),
+    ("renew", b"used-up"): _used_up,
     ("undo_finish", b"too-late"): _too_late("the finish"),
     ("take_back", b"too-late"): _too_late("the abandon or fail"),
     ("undo_finish", b"adopted"): _adopted,

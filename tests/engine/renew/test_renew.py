@@ -77,6 +77,8 @@ def test_the_same_request_counts_once(timed: leaseq.Queue, clock: Clock, take: T
     clock.tick(10)
     assert timed.renew(lease, request_id="r") == first
     assert [e.what for e in timed.journal()].count("renewed") == 1
+    with pytest.raises(leaseq.Invalid, match="at most 1 renewal of one lease"):
+        timed.renew(lease)
 
 
 @pytest.mark.parametrize("second", ["renewal-1", "renewal-123", "enewal-12", "x"])
