@@ -78,7 +78,8 @@ def test_an_answer_has_what_is_asked_and_nothing_else(result: dict[str, Any], wr
 def test_an_answer_that_is_not_asked_for_is_refused_in_words(
     result: dict[str, Any], name: str, said: str
 ) -> None:
-    form = {**FORM, "ask": {**ASK, "properties": {**ASK["properties"], "never": False}}}
+    properties: Any = ASK["properties"]
+    form = {**FORM, "ask": {**ASK, "properties": {**properties, "never": False}}}
     with pytest.raises(leaseq.Invalid) as refused:
         check_result(form, result)
     assert refused.value.errors[name] == said

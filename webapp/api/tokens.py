@@ -68,7 +68,7 @@ def create_token(body: NewTokenRequest) -> tuple[dict[str, Any], int]:
     scope = body.scope if "scope" in body.model_fields_set else caller.scope
     _check_scope(caller, scope)
     _check_end(caller, body.days)
-    only = named_queue(body.queue) if body.queue is not None else None
+    only = named_queue(body.queue) if "queue" in body.model_fields_set else None
     withhold_answer()
     try:
         token = accounts().create_token(

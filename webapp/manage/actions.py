@@ -145,7 +145,7 @@ def ids_in_words(ids: Sequence[str]) -> str:
 
 def _wrong_state(move: Move, item: leaseq.Item) -> str:
     if move == "assign":
-        return _("it is not waiting, it is %(state)s", state=state_word(item.state))
+        return str(_("it is not waiting, it is %(state)s", state=state_word(item.state)))
     return _unchanged(move, item)
 
 
