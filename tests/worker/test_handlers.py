@@ -35,12 +35,16 @@ MISSING = f'the payload has no field "kind", which says who handles it; {KNOWN}'
             {"kind": "x" * 200_000},
             f'no handler for "{"x" * 58}…, the value of the payload\'s field "kind"; {KNOWN}',
         ),
+        (
+            {"kind": "x" * 58},
+            f'no handler for "{"x" * 58}", the value of the payload\'s field "kind"; {KNOWN}',
+        ),
         ({"Kind": "reset"}, MISSING),
         (["kind"], MISSING),
         ("kind", MISSING),
         (None, MISSING),
     ],
-    ids=["unknown", "number", "list", "long", "field", "a list", "text", "null"],
+    ids=["unknown", "number", "list", "long", "as long as is shown", "field", "a list", "text", "null"],
 )
 def test_an_item_without_a_handler_fails_like_any_other(
     queue: leaseq.Queue, start: Start, payload: Any, error: str

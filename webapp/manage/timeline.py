@@ -88,7 +88,7 @@ def _lease(grant: Grant, released_by: str | None) -> Iterator[TimelineEvent]:
         state="reserved",
         icon="person",
     )
-    if grant.how != "held" and grant.ended_at:
+    if grant.ended_at:
         took = (grant.ended_at - grant.reserved_at).total_seconds()
         state, icon = _LOOKS[grant.how]
         what = _ended(grant, released_by)

@@ -42,6 +42,7 @@ class StrictRequest(Request):
         """The body; one of a stated length past werkzeug's own stream, which takes a tenth of a call."""
         length, most = self.content_length, self.max_content_length
         known = "stream" in self.__dict__ or hasattr(self, "_cached_data")  # somebody has read it
+        # equivalent mutant: compare: a body of just that length is refused wherever it is read
         if known or length is None or (most is not None and length > most):
             return self.get_data()
         raw: bytes = self.environ["wsgi.input"].read(length)

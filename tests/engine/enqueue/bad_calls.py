@@ -48,6 +48,7 @@ TIMES = [
     "2030-01-01",
     5,
     datetime(1969, 1, 1, tzinfo=UTC),
+    datetime(9001, 1, 1, tzinfo=UTC),
     datetime.max.replace(tzinfo=UTC),
 ]
 CURSORS = ["x", "", "/", "normal", "5", "//", "normal//a", "normal/x/a", "normal/5/", "no/5/a", "/5/a", 5]

@@ -10,6 +10,7 @@ from urllib.parse import urlencode
 import pytest
 
 import leaseq
+from leaseq.webapp.manage.actions import ids_in_words
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.taking import not_none
 from tests.web.conftest import Browser
@@ -144,3 +145,11 @@ def test_all_that_are_held_leaves_the_leases_given_since(boss: Browser, mixed: l
     lease = not_none(mixed.reserve("carol"))
     assert "2 are released and waiting." in text_of(do(boss, mixed, page).text)
     assert mixed.get(lease.id).state == "reserved"
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [(0, ""), (10, "0, 1, 2, 3, 4, 5, 6, 7, 8, 9"), (11, "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 + 1")],
+)
+def test_the_log_names_the_first_ten_items(count: int, words: str) -> None:
+    assert ids_in_words([str(n) for n in range(count)]) == words

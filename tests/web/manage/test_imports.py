@@ -84,6 +84,13 @@ def test_so_many_rejected_rows_are_kept(boss: Browser, base: str, monkeypatch: p
     assert len(list(csv.reader(io.StringIO(boss.get(f"{to}/rejected").text)))) == 1 + 2
 
 
+def test_each_rejected_row_is_kept_once(boss: Browser, base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(jobs_module, "_CHUNK", 2)
+    to, _ = send(boss, base, b"id,text\n" + b",no id\n" * 5, id="id")
+    _, *rows = csv.reader(io.StringIO(boss.get(f"{to}/rejected").text))
+    assert [row[0] for row in rows] == ["2", "3", "4", "5", "6"]
+
+
 def test_no_more_rejected_rows_are_read_than_asked_for(
     server: Any, base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

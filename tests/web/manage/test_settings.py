@@ -126,6 +126,20 @@ def test_limits_units_and_help_are_those_of_the_policy(boss: Browser, asking: le
     assert "Je 1 bis 999.999.999.</p>" in german
 
 
+@pytest.mark.parametrize(("title", "said"), [("New", "Saved."), ("Same", "No setting was different.")])
+def test_it_says_whether_a_setting_was_different(
+    boss: Browser, asking: leaseq.Queue, title: str, said: str
+) -> None:
+    asking.configure(title="Same")
+    assert save(boss, asking, standing(boss, asking), title=title).status_code == 303
+    assert f"<p>{said}</p>" in boss.get("/account").text
+
+
+def test_a_number_that_is_none_is_refused_with_an_example(boss: Browser, asking: leaseq.Queue) -> None:
+    answer = save(boss, asking, standing(boss, asking), max_attempts="three")
+    assert "a number, such as 3" in answer.text
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [

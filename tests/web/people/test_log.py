@@ -107,6 +107,8 @@ def test_what_managers_do_to_queues_is_in_the_log_from_pages_and_rest(
     boss = visitor("manager")
     boss.post(f"/manage/{asking.name}/resume", page="/account")
     assert told(accounts, boss.name)[0][:2] == ("queue.resumed", asking.name)
+    boss.post("/manage", {"name": f"{asking.name}-2"}, page="/account")
+    assert told(accounts, boss.name)[0][:2] == ("queue.made", f"{asking.name}-2")
 
 
 def test_an_act_stands_where_the_log_can_not_be_written(
