@@ -206,6 +206,13 @@ def test_who_is_signed_out_is_told_so_and_comes_back_after_signing_in(
     expect(tab.get_by_text("Live", exact=True)).to_be_visible()
 
 
+def is_read_before(tab: Page, one: str, other: str) -> bool:
+    """Whether the heading stands above or left of the other, as it does in the page's text: by Tab, the
+    focus then goes the way the eye goes."""
+    first, second = (not_none(tab.locator(f"#{id}").bounding_box()) for id in (one, other))
+    return (first["y"], first["x"]) < (second["y"], second["x"])
+
+
 def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Support triage", max_attempts=1)
     queue.enqueue_many([{"n": n} for n in range(30)])
@@ -229,6 +236,7 @@ def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:
             judge(tab)
         tab.set_viewport_size({"width": 1280, "height": 900})
     tab.goto(f"/manage/{queue.name}")
+    assert is_read_before(tab, "attention", "in-work"), "side by side"
     for one in tab.locator("main details > summary").all():
         one.click()
     judge(tab)
