@@ -275,6 +275,19 @@ def test_german_fits(tabs: dict[str, Page], place: dict[str, str], address: str,
     fits(tab)
 
 
+@pytest.mark.parametrize("path", ["/people", "/manage/axe/items?state=inbound", "/manage/axe/late"])
+def test_a_wide_table_fits_between_them_too(
+    tabs: dict[str, Page], place: dict[str, str], address: str, path: str
+) -> None:
+    """Above 44rem it is a table, which folds columns and breaks its headings as it gets narrower."""
+    tab = tabs[ADMIN]
+    with in_german(tab, address):
+        tab.goto(path, wait_until="domcontentloaded")
+    for width in (690, 880, 1070):
+        tab.set_viewport_size({"width": width, "height": 800})
+        assert too_wide(tab) <= 0, f"at {width} px"
+
+
 @pytest.mark.parametrize("path", ["/nope", "/people"])
 def test_so_are_the_pages_that_refuse(tabs: dict[str, Page], path: str) -> None:
     """What is not there, and what this person may not see."""
