@@ -100,7 +100,7 @@ def test_what_people_said_comes_up_and_can_be_acted_on(tab: Page, boss: str, que
     expect(torn).to_contain_text("ann reported a problem")
     expect(torn.get_by_role("link", name="Fix the payload")).to_be_hidden()
     expect(odd).to_contain_text("bob gave it back")
-    expect(odd.get_by_role("button", name="Hand out again")).to_be_hidden()
+    expect(odd.get_by_role("button", name="Hand out")).to_be_hidden()
     bad.locator("summary").click()
     bad.get_by_role("button", name="Remove for good").click()
     expect(tab.get_by_text("The item bad is removed.")).to_be_visible()

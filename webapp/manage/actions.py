@@ -58,7 +58,7 @@ def name_of(move: Move) -> str:
     words: dict[Move, str] = {
         "release": _("Release"),
         "assign": _("Assign"),
-        "revive": _("Revive"),
+        "revive": _("Hand out again"),
         "remove": _("Remove"),
     }
     return words[move]

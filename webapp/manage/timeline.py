@@ -126,7 +126,7 @@ def _words(event: Event) -> str | None:
         "assigned": _("%(by)s assigned it to %(whom)s", by=by, whom=event.detail),
         "changed": _("%(by)s changed it: %(what)s", by=by, what=_changed(event)),
         "late": _("A late answer from %(person)s was kept", person=by),
-        "revived": _("%(by)s revived it", by=by),
+        "revived": _("%(by)s handed it out again", by=by),
         "reopened": _("%(by)s reopened it", by=by),
         "corrected": _("%(by)s corrected the answer", by=by),
         "adopted": _("%(by)s accepted a late answer", by=by),

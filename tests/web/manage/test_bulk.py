@@ -37,11 +37,11 @@ def do(boss: Browser, queue: leaseq.Queue, page: str, **more: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("move", "state", "ids", "states"),
+    ("move", "name", "state", "ids", "states"),
     [
-        ("release", "reserved", ["held-1", "held-2"], {"inbound": 4}),
-        ("revive", "dead", ["dead-1"], {"dead": 1, "inbound": 3}),
-        ("remove", "finished", ["done-1"], {"finished": 0}),
+        ("release", "Release", "reserved", ["held-1", "held-2"], {"inbound": 4}),
+        ("revive", "Hand out again", "dead", ["dead-1"], {"dead": 1, "inbound": 3}),
+        ("remove", "Remove", "finished", ["done-1"], {"finished": 0}),
     ],
 )
 def test_the_chosen_ones_after_a_question(
@@ -49,6 +49,7 @@ def test_the_chosen_ones_after_a_question(
     mixed: leaseq.Queue,
     accounts: Accounts,
     move: str,
+    name: str,
     state: str,
     ids: list[str],
     states: dict[str, int],
@@ -57,7 +58,7 @@ def test_the_chosen_ones_after_a_question(
     question = ask(boss, mixed, move, f"state={state}", id=[*ids, *ids])
     assert question.status_code == 200
     n = f"{len(ids)} item{'s' if len(ids) > 1 else ''}"
-    assert f"{move.capitalize()}: {n}?" in text_of(question.text)
+    assert f"{name}: {n}?" in text_of(question.text)
     assert all(id in text_of(question.text) for id in ids)
     assert mixed.journal(limit=1_000) == before, "nothing happens by the question"
     done = text_of(do(boss, mixed, question.text).text)

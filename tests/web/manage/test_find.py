@@ -222,7 +222,7 @@ def test_what_came_after_the_question_stays(spread: leaseq.Queue, boss: Browser)
 def test_of_all_states_a_move_takes_those_that_it_is_for(spread: leaseq.Queue, boss: Browser) -> None:
     sent = {"move": "revive", "search": "state=any&find=parcel", "which": "all"}
     asked = boss.post(url(spread, "many"), sent).text
-    assert "Revive: 1 item?" in asked
+    assert "Hand out again: 1 item?" in asked
     began = re.findall(r'name="began" value="([^"]+)"', asked)[0]
     boss.post(url(spread, "many", "do"), {**sent, "began": began, "total": "1"})
     assert (spread.get("bad").state, spread.stats().finished) == ("inbound", 3)

@@ -165,7 +165,7 @@ def test_the_story_says_who_did_what_and_how_long_it_took(
     assert 'aria-label="Copy the id held-1"' in shown
     assert places == sorted(places)
     page = text_of(boss.get(f"/manage/{mixed.name}/items/dead-1").text)
-    assert f"{boss.name} revived it" in page
+    assert f"{boss.name} handed it out again" in page
     assert "ann reported a problem" in page
 
 
