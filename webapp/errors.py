@@ -61,6 +61,8 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
     if isinstance(error, leaseq.LeaseLost):
         now = {"id": error.item.id, "state": error.item.state, "answer_kept": error.answer_kept}
         return Problem(409, "lease-lost", str(error), **now)
+    if isinstance(error, leaseq.QueueNotFound) and not error.deleted:  # no access says the same
+        return Problem(404, "not-found", f"{error}, or you have no access to it")
     for kind, (status, code) in _PLAIN.items():
         if isinstance(error, kind):
             return Problem(status, code, str(error))

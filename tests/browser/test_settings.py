@@ -127,4 +127,4 @@ def test_a_suggested_time_is_taken_and_a_person_loses_the_queue(
     tab.goto("/")
     expect(tab.get_by_role("link", name="Letters")).to_have_count(0)
     tab.goto(f"/q/{queue.name}")
-    expect(tab.get_by_role("heading", name="You are not allowed to do this")).to_be_visible()
+    expect(tab.get_by_role("heading", name="There is nothing here")).to_be_visible()

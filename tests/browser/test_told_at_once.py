@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import time
+from typing import Any
+
 from playwright.sync_api import Page, expect
 
 import leaseq
+from leaseq.webapp.store.queue_access import FRESH_SECONDS, Access, Group, QueueAccess
 from tests.browser.conftest import judge, sign_in
+from tests.support.patience import eventually
 from tests.support.taking import take as taken
 
 WORDS = "half of an answer"
@@ -39,6 +44,21 @@ def test_that_the_item_was_removed_is_told(tab: Page, person: str, letters: leas
     letters.remove("l1", by="a manager")
     expect(tab.get_by_text("This item does not exist any more.")).to_be_visible()
     expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
+
+
+def test_that_the_person_lost_access_is_told(
+    tab: Page, person: str, letters: leaseq.Queue, server: Any
+) -> None:
+    take(tab, person, letters)
+    QueueAccess(server.client).set(letters.name, Access(Group(people=("eva",))))
+    read = time.monotonic() + FRESH_SECONDS  # by then, by each web process
+    eventually(lambda: time.monotonic() > read)
+    tab.get_by_label("Your answer").press_sequentially(", and more")
+    said = f"There is no queue '{letters.name}', or you have no access to it."
+    expect(tab.locator("#receipt")).to_have_text(said)
+    tab.get_by_role("button", name="Finish and stop").click()
+    expect(tab.locator("#trouble")).to_contain_text(said)
+    expect(tab.get_by_label("Your answer")).to_have_value(f"{WORDS}, and more")
 
 
 def test_a_pause_is_told_on_this_item_and_the_next_page(

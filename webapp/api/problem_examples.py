@@ -10,7 +10,7 @@ _PROBLEMS = (
     Problem(400, "invalid", "wait: a number from 0 to 30", field="wait", limit="0 to 30"),
     Problem(401, "unauthorized", "send a token as `Authorization: Bearer ...`, or sign in"),
     Problem(403, "forbidden", "this requires the role manager; yours is worker"),
-    Problem(404, "not-found", "there is no queue 'reviews'"),
+    Problem(404, "not-found", "there is no queue 'reviews', or you have no access to it"),
     Problem(405, "method-not-allowed", "The method is not allowed for the requested URL."),
     Problem(406, "not-acceptable", "this gives application/json"),
     Problem(

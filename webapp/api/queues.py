@@ -48,7 +48,7 @@ def get_queue(path: QueuePath) -> QueueResponse:
     tags=TAGS,
     responses={"200": models_out.Queue, "201": models_out.Queue, "412": _PRECONDITION},
 )
-@needs("manager")
+@needs("manager", makes_queue=True)
 def put_queue(path: QueuePath, body: PolicyChanges) -> QueueResponse:
     """Create a queue, or change its policy.
 

@@ -18,7 +18,7 @@ from flask_wtf.csrf import CSRFProtect
 from werkzeug.exceptions import Forbidden, HTTPException, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
-from leaseq import LeaseqError
+from leaseq import LeaseqError, QueueNotFound
 from leaseq.webapp.context import accounts, state
 from leaseq.webapp.security.token_scopes import refusal
 from leaseq.webapp.store.accounts import ApiToken, Person, Role, at_least
@@ -62,13 +62,15 @@ def needs(
     reads: Callable[[str], Command] | None = None,
     all_queues: bool = False,
     any_token: bool = False,
+    makes_queue: bool = False,
 ) -> Callable[[_View], _View]:
     """Set the minimum role of a route. ``unless`` lets in callers that are no person, such as a scraper.
 
     ``reads``, called with a person's name, makes a command that is sent with the one for the session, to save
     the view a round trip: `read_along` has its reply. ``all_queues``: what the route shows or changes is of
     all queues, so that it is for those only who may manage all of them. ``any_token``: it is about the token
-    itself, so that one for a single queue may call it, too.
+    itself, so that one for a single queue may call it, too. ``makes_queue``: where there is no queue of the
+    name, the call makes one, so that it can't be answered as if there were none.
     """
 
     def mark(view: _View) -> _View:
@@ -77,6 +79,7 @@ def needs(
         view.reads = reads  # type: ignore[attr-defined]
         view.all_queues = all_queues  # type: ignore[attr-defined]
         view.any_token = any_token  # type: ignore[attr-defined]
+        view.makes_queue = makes_queue  # type: ignore[attr-defined]
         return view
 
     return mark
@@ -163,7 +166,7 @@ def _guard() -> BaseResponse | None:
             raise Forbidden(f"this requires the role {need}; yours is {person.role}")
         if isinstance(token, ApiToken) and not getattr(view, "any_token", False):
             _stay_within(token, need)  # guard: token-within
-        _refuse_other_queues(person, need, of_all=getattr(view, "all_queues", False))
+        _refuse_other_queues(person, need, view)
         if getattr(view, "takes_any_size", False):
             request.max_content_length = sys.maxsize
         if token is not None:
@@ -191,19 +194,20 @@ def still_lets(app: Flask, environ: WSGIEnvironment) -> bool:
     with app.request_context(environ):
         try:
             return _guard() is None
-        except HTTPException:
+        except (HTTPException, QueueNotFound):
             return False
 
 
-def _refuse_other_queues(person: Person, need: Role, *, of_all: bool) -> None:
-    if of_all and not state().access.lets_manage_all(person):  # guard: queue-all
+def _refuse_other_queues(person: Person, need: Role, view: Callable[..., Any]) -> None:
+    """A queue that the person may not work on is answered as one that is not there."""
+    if getattr(view, "all_queues", False) and not state().access.lets_manage_all(person):  # guard: queue-all
         raise Forbidden("this is of all queues, and you may not manage some of them: ask an admin")
     queue = (request.view_args or {}).get("q")
     if queue is None:
         return
     access = state().access.of(queue)
-    if not access.lets_work(person):  # guard: queue-work
-        raise Forbidden(f"you may not work on the queue {queue!r}: ask a manager for access to it")
+    if not access.lets_work(person) and not getattr(view, "makes_queue", False):  # guard: queue-work
+        raise QueueNotFound(queue)
     if need != "worker" and not access.lets_manage(person):  # guard: queue-manage
         raise Forbidden(f"you may not manage the queue {queue!r}: ask somebody who may, or an admin")
 

@@ -46,7 +46,7 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *row(
         "access to queues, for pages and REST",
-        guard("queue-work", "test_each_route_of_a_queue_refuses_who_has_no_access"),
+        guard("queue-work", "test_each_route_of_a_queue_is_not_there_for_who_has_no_access"),
         guard("webhooks-queue", "test_the_queue_of_webhooks_is_for_admins"),
         guard("queue-all", "test_what_is_of_all_queues_is_for_those_who_may_manage_all"),
         guard("webhooks-all", "test_disabled_webhooks_are_shown_to_those_who_may_manage_all"),

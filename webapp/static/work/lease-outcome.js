@@ -43,6 +43,8 @@ export class Outcome {
   say(text) {
     const piece = document.createElement("template");
     piece.innerHTML = text; // made by our own server, of the same template as the page
+    const page = piece.content.querySelector("main"); // that says no: they may not work on the queue any more
+    if (page) piece.content.replaceChildren(...page.querySelectorAll("h1 + p"));
     localise(piece.content);
     const words = (place) => place.textContent.trim().replace(/\s+/g, " ");
     if (words(piece.content) !== words(this.note)) this.note.replaceChildren(piece.content);
