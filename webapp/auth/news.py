@@ -2,23 +2,47 @@
 
 from __future__ import annotations
 
+import json
+from datetime import UTC, datetime
+from typing import cast
+
+from flask import flash, get_flashed_messages
 from flask_babel import gettext as _
 from flask_babel import ngettext
 
 from leaseq.webapp.rendering.filters import clock
 from leaseq.webapp.store.accounts.sign_ins import AccountChange, SignInNotices
 
+_CHANGE, _FAILED = "account-change", "failed-sign-ins"  # categories of flashed messages
 
-def lines(news: SignInNotices) -> list[str]:
-    texts = [_("%(when)s: %(what)s", when=clock(one.at), what=_in_words(one)) for one in news.changes]
+
+def flash_notices(news: SignInNotices) -> None:
+    """Keep the notices for the next page that shows messages: `flashed` has them in that page's language."""
+    for one in news.changes:
+        flash(json.dumps([one.at.timestamp(), one.what, one.by, one.detail]), _CHANGE)
     if news.failed:
+        flash(str(news.failed), _FAILED)
+
+
+def flashed() -> list[str]:
+    """The flashed messages, as the page of this request shows them."""
+    kept = cast("list[tuple[str, str]]", get_flashed_messages(with_categories=True))
+    return [_shown(category, text) for category, text in kept]
+
+
+def _shown(category: str, text: str) -> str:
+    if category == _CHANGE:
+        at, *change = json.loads(text)
+        one = AccountChange(datetime.fromtimestamp(at, UTC), *change)
+        return str(_("%(when)s: %(what)s", when=clock(one.at), what=_in_words(one)))
+    if category == _FAILED:
         failed = ngettext(
             "%(num)s sign-in with your name failed since you last signed in.",
             "%(num)s sign-ins with your name failed since you last signed in.",
-            news.failed,
+            int(text),
         )
-        texts.append(f"{failed} {_('If that was not you, change your password and tell an admin.')}")
-    return texts
+        return f"{failed} {_('If that was not you, change your password and tell an admin.')}"
+    return text
 
 
 def _in_words(change: AccountChange) -> str:

@@ -15,7 +15,7 @@ from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid
-from leaseq.webapp.auth.news import lines
+from leaseq.webapp.auth.news import flash_notices, flashed
 from leaseq.webapp.context import accounts, named_queue, person
 from leaseq.webapp.rendering.filters import span
 from leaseq.webapp.security.authorization import Visitor
@@ -25,6 +25,7 @@ from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.accounts.attempts import TooManyTries, of_password
 
 bp = Blueprint("auth", __name__)
+bp.add_app_template_global(flashed)
 
 HALF_WAY_SECONDS = 600
 _HALF_WAY = "half-way"
@@ -55,8 +56,8 @@ def start_session(who: Person, proved_at: float | None = None) -> None:
 def sign_in(who: Person, how: str, proved_at: float | None = None) -> None:
     """Start a session after the last step, and show the person their security notices."""
     start_session(who, proved_at)
-    for line in lines(accounts().sign_ins.done(who.name, how, address())):
-        flash(line)  # guard: told-at-sign-in
+    notices = accounts().sign_ins.done(who.name, how, address())
+    flash_notices(notices)  # guard: told-at-sign-in
 
 
 def is_proved() -> bool:

@@ -38,9 +38,10 @@ def told(accounts: Accounts, name: str) -> list[LogEntry]:
     return entries[::-1]
 
 
-def said(browser: Browser) -> str:
+def said(browser: Browser, language: str = "en") -> str:
     """What the page says at its top, once."""
-    match = re.search(r'class="said">(.*?)</div>', browser.get("/account").text, re.DOTALL)
+    page = browser.get("/account", headers={"Accept-Language": language}).text
+    match = re.search(r'class="said">(.*?)</div>', page, re.DOTALL)
     assert match
     return match[1]
 
@@ -177,6 +178,16 @@ def test_a_person_is_told_once_what_happened_since_their_last_sign_in(
     person.sign_in("not that one")
     person.sign_in()
     assert "1 sign-in with your name failed" in said(person)
+
+
+def test_it_is_told_in_the_language_of_the_page(accounts: Accounts, person: Browser) -> None:
+    """Which may have been chosen since they signed in."""
+    person.sign_in("not that one")
+    accounts.create_token(person.name, "deploy", by="somebody", scope="read")
+    person.sign_in()
+    news = said(person, "de")
+    assert "1 Anmeldung unter Ihrem Namen ist seit Ihrer letzten Anmeldung gescheitert" in news
+    assert "somebody hat ein API-Token erstellt" in news
 
 
 def test_a_try_by_another_spelling_of_the_name_is_told_as_well(
