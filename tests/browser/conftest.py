@@ -67,6 +67,12 @@ def person(accounts: Accounts, queue_name: str) -> str:
 
 
 @pytest.fixture
+def boss(accounts: Accounts, queue_name: str) -> str:
+    """A manager who has a password; their name."""
+    return accounts.add(f"boss of {queue_name}", by="test", role="manager", password=PASSWORD).name
+
+
+@pytest.fixture
 def tab(chromium: Browser, address: str) -> Iterator[Page]:
     """An open tab in which nothing may go wrong in silence."""
     context = chromium.new_context(base_url=address)

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
-from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.browser.conftest import judge, sign_in
+from tests.browser.working import begin
 from tests.support.taking import take as taken
 
 
-@pytest.fixture
-def boss(accounts: Accounts, queue_name: str) -> str:
-    return accounts.add(f"boss of {queue_name}", by="test", role="manager", password=PASSWORD).name
-
-
-def test_an_answer_is_corrected_and_its_item_reopened(tab: Page, boss: str, letters: leaseq.Queue) -> None:
+def test_an_answer_is_corrected_and_its_item_reopened(
+    tab: Page, boss: str, person: str, letters: leaseq.Queue
+) -> None:
     letters.finish(taken(letters, "ann"), {"answer": "frist"})
     sign_in(tab, boss)
     tab.goto(f"/manage/{letters.name}/items/l1")
@@ -37,6 +33,9 @@ def test_an_answer_is_corrected_and_its_item_reopened(tab: Page, boss: str, lett
     expect(tab.get_by_text("It is waiting again.")).to_be_visible()
     item = letters.get("l1")
     assert (item.state, len(item.late_answers)) == ("inbound", 2)
+    tab.context.clear_cookies()
+    begin(tab, person, letters, "letter 1")
+    expect(tab.get_by_role("region", name="Why it was reopened")).to_contain_text("all of it")
 
 
 def test_from_a_share_of_the_answers_to_a_list_of_their_own(

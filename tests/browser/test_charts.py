@@ -5,21 +5,14 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
-from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.samples import Samples
-from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.browser.conftest import judge, sign_in
 from tests.support.taking import not_none
 
 QUARTER = 900.0  # seconds, of a part of the day's chart
-
-
-@pytest.fixture
-def boss(accounts: Accounts, queue_name: str) -> str:
-    return accounts.add(f"boss of {queue_name}", by="test", role="manager", password=PASSWORD).name
 
 
 def test_values_by_keys_by_pointer_and_as_a_table(

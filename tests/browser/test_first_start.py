@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, judge
+from tests.browser.conftest import PASSWORD, judge, sign_in
 from tests.browser.working import shows
 
 LETTERS = [
@@ -24,6 +24,26 @@ def link(server: Any, accounts: Accounts) -> str:
     """Of a place where nothing is yet."""
     server.redis.flushall()
     return f"/setup?token={accounts.setup_token()}"
+
+
+def test_a_demo_queue_people_and_an_empty_queue(tab: Page, server: Any, accounts: Accounts) -> None:
+    server.redis.flushall()
+    sign_in(tab, accounts.add("ann", by="test", role="admin", password=PASSWORD).name)
+    tab.goto("/manage")
+    tab.get_by_role("link", name="Invite people").press("Enter")
+    expect(tab.get_by_role("heading", name="Invite people")).to_be_visible()
+    tab.go_back()
+    tab.locator("summary", has_text="An empty queue").press("Enter")
+    tab.get_by_label("Name", exact=True).fill("letters")
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_text("The queue letters is created.")).to_be_visible()
+    leaseq.Queue(server.client, "letters").delete()
+    tab.goto("/manage")
+    tab.get_by_role("button", name="Add the demo queue").press("Enter")
+    expect(tab.get_by_text("The demo queue is there.")).to_be_visible()
+    tab.get_by_role("link", name="leaseq").press("Enter")
+    tab.get_by_role("button", name="Begin").press("Enter")
+    expect(tab.locator("#item")).to_be_visible()
 
 
 def test_from_the_link_to_the_first_answer(tab: Page, server: Any, link: str, tmp_path: Path) -> None:

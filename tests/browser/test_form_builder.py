@@ -66,6 +66,9 @@ def saved(tab: Page) -> None:
 def test_a_form_is_made_of_rows_by_the_keyboard(tab: Page, boss: str, queue: leaseq.Queue) -> None:
     at_settings(tab, boss, queue)
     tab.get_by_role("button", name="Add a field").press("Enter")
+    tab.keyboard.type("colour")
+    expect(tab.get_by_text("No item that was looked at has: colour.")).to_be_visible()
+    tab.keyboard.press("Control+a")
     tab.keyboard.type("text")
     about = add_question(tab, "What is it about?", "choice")
     about.get_by_label("Options, one a line").fill("delivery\nrefund")

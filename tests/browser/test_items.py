@@ -10,14 +10,8 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
-from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.browser.conftest import judge, sign_in
 from tests.support.taking import not_none
-
-
-@pytest.fixture
-def boss(accounts: Accounts, queue_name: str) -> str:
-    return accounts.add(f"boss of {queue_name}", by="test", role="manager", password=PASSWORD).name
 
 
 @pytest.fixture
@@ -230,3 +224,46 @@ def test_an_item_that_waits_is_changed_and_what_was_typed_stays(
     both_schemes(tab)
     tab.get_by_role("button", name="Save changes").click()
     expect(tab.get_by_text("Nothing was changed.")).to_be_visible()
+
+
+def test_one_item_is_assigned_released_handed_out_again_and_removed(
+    tab: Page, boss: str, person: str, letters: leaseq.Queue
+) -> None:
+    letters.configure(max_attempts=1)
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{letters.name}/items/l2")
+    tab.locator("main summary", has_text="Assign").press("Enter")
+    tab.get_by_label("Assign to").fill(person)
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_text(f"Only {person} gets it now")).to_be_visible()
+    assert not_none(letters.reserve(person)).id == "l2"
+    tab.reload()
+    tab.locator("main summary", has_text="Release").press("Enter")
+    tab.get_by_role("button", name="Release").press("Enter")
+    expect(tab.get_by_text("The item is released and is waiting")).to_be_visible()
+    letters.fail(not_none(letters.reserve(person)), "torn")
+    tab.reload()
+    tab.get_by_role("button", name="Hand out again").press("Enter")
+    expect(tab.get_by_text("It is waiting again, with all its attempts.")).to_be_visible()
+    expect(tab.get_by_text(f"{boss} handed it out again")).to_be_visible()
+    tab.locator("main summary", has_text="Remove").press("Enter")
+    tab.get_by_role("button", name="Remove for good").press("Enter")
+    expect(tab.get_by_text("The item l2 is removed.")).to_be_visible()
+    assert letters.stats().inbound == 2
+
+
+def test_a_late_answer_is_accepted_from_the_list_of_them(tab: Page, boss: str, letters: leaseq.Queue) -> None:
+    slow = not_none(letters.reserve("ann"))
+    letters.release(slow.id)
+    letters.finish(not_none(letters.reserve("bob")), {"answer": "as it was"})
+    with pytest.raises(leaseq.LeaseLost):
+        letters.finish(slow, {"answer": "as it should be"})
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{letters.name}/late")
+    tab.get_by_role("checkbox", name="Select the answer from ann").press("Space")
+    expect(tab.get_by_text("Selected (1)")).to_be_visible()
+    tab.get_by_role("button", name="Accept the selected answers").press("Enter")
+    expect(tab.get_by_role("heading", name="Accept 1 late answer?")).to_be_visible()
+    tab.get_by_role("button", name="Yes, accept it").press("Enter")
+    expect(tab.get_by_text("1 late answer is accepted.")).to_be_visible()
+    assert [answer.person for answer in letters.get(slow.id).answers] == ["ann"]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from playwright.sync_api import Page, expect
 
 import leaseq
-from tests.browser.conftest import judge
+from leaseq.webapp.store.accounts import Accounts
+from tests.browser.conftest import PASSWORD, judge
 from tests.browser.working import TRIAGE, YES_NO, begin, filled, result_of, shows
 
 
@@ -109,7 +110,7 @@ def test_the_account_has_the_switch_of_the_single_keys_too(
 
 
 def test_give_it_back_with_a_note_and_escape_closes_a_way_out(
-    tab: Page, person: str, queue: leaseq.Queue
+    tab: Page, person: str, queue: leaseq.Queue, accounts: Accounts
 ) -> None:
     filled(queue, TRIAGE)
     begin(tab, person, queue)
@@ -125,6 +126,11 @@ def test_give_it_back_with_a_note_and_escape_closes_a_way_out(
     shows(tab, "message 2")
     expect(tab.locator("#saved")).to_contain_text("You see it again when nothing else waits for you.")
     assert queue.get("m1").history[-1].reason == "needs a lawyer"
+    other = accounts.add(f"eva of {queue.name}", by="test", password=PASSWORD).name
+    tab.context.clear_cookies()
+    begin(tab, other, queue)
+    note = tab.get_by_role("region", name=f"Note by {person}")
+    expect(note).to_contain_text("needs a lawyer")
 
 
 def test_on_a_small_window_the_next_item_begins_at_its_top(
@@ -140,4 +146,7 @@ def test_on_a_small_window_the_next_item_begins_at_its_top(
     shows(tab, "the next")
     expect(tab.locator("#item .text")).to_be_in_viewport()
     assert tab.evaluate("scrollY") == 0
+    tab.get_by_role("group", name="Is it fine?").evaluate("one => one.scrollIntoView({ block: 'end' })")
+    expect(tab.get_by_label("Note")).not_to_be_in_viewport(ratio=1)
+    expect(tab.get_by_role("button", name="Finish and next")).to_be_in_viewport(ratio=1)
     judge(tab)

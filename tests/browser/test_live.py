@@ -8,16 +8,10 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 import leaseq
-from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge, sign_in, wait_in_page
 from tests.support.taking import not_none
 
 WINDOWS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (320, "dark"))
-
-
-@pytest.fixture
-def boss(accounts: Accounts, queue_name: str) -> str:
-    return accounts.add(f"boss of {queue_name}", by="test", role="manager", password=PASSWORD).name
 
 
 def figure(tab: Page, name: str) -> Any:
@@ -101,6 +95,9 @@ def test_what_people_said_comes_up_and_can_be_acted_on(tab: Page, boss: str, que
     expect(torn.get_by_role("link", name="Fix the payload")).to_be_hidden()
     expect(odd).to_contain_text("bob gave it back")
     expect(odd.get_by_role("button", name="Hand out")).to_be_hidden()
+    bad.get_by_role("link", name="bad", exact=True).click()
+    expect(tab.get_by_role("heading", name="bad", exact=True)).to_be_visible()
+    tab.go_back()
     bad.locator("summary").click()
     bad.get_by_role("button", name="Remove for good").click()
     expect(tab.get_by_text("The item bad is removed.")).to_be_visible()

@@ -94,6 +94,13 @@ def test_many_are_selected_and_changed_by_keys(
     assert [accounts.get(name).team for name in (person, *others)] == ["", "Refunds", "Refunds"]
     tab.get_by_role("link", name="Team").click()
     expect(tab.get_by_role("columnheader", name="Team")).to_have_attribute("aria-sort", "ascending")
+    tab.get_by_role("checkbox", name=f"Select {others[0]}").press("Space")
+    bar.locator("summary", has_text="Disable").press("Enter")
+    bar.get_by_role("button", name="Disable them").press("Enter")
+    expect(tab.get_by_text("1 person is changed.")).to_be_visible()
+    tab.get_by_label("State").select_option("disabled")
+    tab.get_by_role("button", name="Search").press("Enter")
+    expect(tab.locator("table.people tbody tr th a")).to_have_text([others[0]])
 
 
 def test_a_break_from_the_person_s_menu(person: str, admin: str, tab: Page) -> None:

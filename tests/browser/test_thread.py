@@ -6,15 +6,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 import leaseq
-from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.browser.conftest import judge, sign_in
 
 WORDS = "half of an answer"
-
-
-@pytest.fixture
-def boss(accounts: Accounts, queue_name: str) -> str:
-    return accounts.add(f"boss of {queue_name}", by="test", role="manager", password=PASSWORD).name
 
 
 def test_a_question_is_asked_and_answered_while_the_person_works(

@@ -4,17 +4,10 @@ from __future__ import annotations
 
 import re
 
-import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
-from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, judge, sign_in
-
-
-@pytest.fixture
-def boss(accounts: Accounts, queue_name: str) -> str:
-    return accounts.add(f"boss of {queue_name}", by="test", role="manager", password=PASSWORD).name
+from tests.browser.conftest import judge, sign_in
 
 
 def test_an_item_is_added_and_simulated_people_work(tab: Page, boss: str, letters: leaseq.Queue) -> None:

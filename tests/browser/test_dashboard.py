@@ -1,0 +1,55 @@
+"""What a manager does from a queue's dashboard, besides reading it."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+import leaseq
+from tests.browser.conftest import sign_in
+from tests.browser.working import YES_NO
+from tests.support.taking import take
+
+
+def test_a_queue_is_paused_resumed_and_deleted_by_keys(tab: Page, boss: str, letters: leaseq.Queue) -> None:
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{letters.name}")
+    tab.locator("main summary", has_text="Pause").press("Enter")
+    tab.get_by_label("Reason").fill("lunch")
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_text("Paused: lunch")).to_be_visible()
+    assert letters.stats().paused == "lunch"
+    tab.get_by_role("button", name="Resume").press("Enter")
+    expect(tab.get_by_text("The queue is resumed.")).to_be_visible()
+    assert letters.stats().paused is None
+    tab.locator("summary", has_text="Return expired leases now").press("Enter")
+    tab.get_by_role("button", name="Return expired leases now").press("Enter")
+    expect(tab.get_by_text(re.compile(r"\d returned, \d released, \d failed\."))).to_be_visible()
+    tab.get_by_role("link", name="Settings").press("Enter")
+    tab.get_by_role("link", name="Delete this queue").press("Enter")
+    name = tab.get_by_label(re.compile("Type the queue's name"))
+    name.fill("letters")
+    name.press("Enter")
+    expect(tab.get_by_role("alert")).to_be_visible()
+    name.fill(letters.name)
+    name.press("Enter")
+    expect(tab.get_by_text(f"The queue {letters.name} is deleted.")).to_be_visible()
+    assert letters.find_policy() is None
+
+
+def test_from_a_share_that_agrees_to_an_item_whose_answers_differ(
+    tab: Page, boss: str, letters: leaseq.Queue
+) -> None:
+    letters.configure(form=YES_NO, answers=2)
+    for person in ("ann", "bob"):
+        for _ in range(3):
+            lease = take(letters, person)
+            letters.finish(lease, {"ok": (person, lease.id) != ("bob", "l2")})
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{letters.name}")
+    tab.get_by_role("link", name="1 disagreement").press("Enter")
+    differing = tab.get_by_role("region", name="Items whose answers differ")
+    expect(tab.get_by_role("region", name="Agreement")).to_contain_text("67 %")
+    differing.get_by_role("link", name="letter 2").press("Enter")
+    expect(tab.get_by_role("row", name="differs")).to_contain_text("Is it fine?")

@@ -1,0 +1,60 @@
+"""A manager finds items: by words, by a question of the form, in the other order, by a saved search."""
+
+from __future__ import annotations
+
+import re
+
+from playwright.sync_api import Page, expect
+
+import leaseq
+from tests.browser.conftest import sign_in
+from tests.support.taking import take
+
+FORM = {
+    "show": ["text"],
+    "ask": {
+        "type": "object",
+        "properties": {"rating": {"title": "Rating", "type": "integer"}, "note": {"type": "string"}},
+    },
+}
+
+
+def test_by_words_by_a_question_and_by_a_saved_search(tab: Page, boss: str, letters: leaseq.Queue) -> None:
+    letters.configure(form=FORM)
+    for rating, note in ((1, "broken glass"), (5, "fine"), (2, "late")):
+        letters.finish(take(letters, "ann"), {"rating": rating, "note": note})
+    letters.enqueue({"text": "a glass of water"}, id="l4")
+    titles = tab.locator("table.items a.title")
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{letters.name}/items?state=finished")
+    tab.get_by_role("searchbox", name="Find in items and answers").fill("glass")
+    tab.keyboard.press("Enter")
+    expect(titles).to_have_count(2)
+    expect(titles.filter(has_text="a glass of water")).to_be_visible()  # by its payload, in another state
+    expect(titles.filter(has_text="letter 1")).to_be_visible()  # by its answer
+    expect(tab.get_by_text("Searched all states")).to_be_visible()
+
+    tab.get_by_role("link", name="Clear").press("Enter")
+    tab.goto(f"/manage/{letters.name}/items?state=finished")
+    tab.locator("summary", has_text="Filters").press("Enter")
+    tab.get_by_role("textbox", name="Rating").fill("<= 2")
+    tab.get_by_label("Where to search").select_option("Done")
+    tab.get_by_role("textbox", name="Rating").press("Enter")
+    expect(tab.locator(".chip")).to_have_text([re.compile("Rating ≤ 2")])
+    expect(titles).to_have_text(["letter 3", "letter 1"])
+    heading = tab.locator("th[aria-sort]")
+    expect(heading).to_have_attribute("aria-sort", "descending")
+    heading.get_by_role("link").press("Enter")
+    expect(heading).to_have_attribute("aria-sort", "ascending")
+    expect(titles).to_have_text(["letter 1", "letter 3"])
+
+    tab.locator("summary", has_text="Save this search").press("Enter")
+    tab.get_by_role("textbox", name="Name").fill("Unhappy")
+    tab.keyboard.press("Enter")
+    view = tab.get_by_role("link", name="Unhappy")
+    expect(view).to_have_attribute("aria-current", "page")
+    tab.locator("summary", has_text="Save this search").press("Enter")
+    tab.get_by_label("Saved searches").select_option("Unhappy")
+    tab.get_by_role("button", name="Remove", exact=True).press("Enter")
+    expect(tab.get_by_text("The view is removed.")).to_be_visible()
+    expect(view).to_have_count(0)

@@ -1,0 +1,60 @@
+"""What a manager does with a report, on the page of all of them."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from playwright.sync_api import Locator, Page, expect
+
+import leaseq
+from leaseq.webapp.store.threads import Threads
+from tests.browser.conftest import sign_in
+from tests.support.taking import take
+
+
+def fail(queue: leaseq.Queue, id: str, why: str, *, times: int = 1) -> None:
+    queue.enqueue({"text": f"letter {id}"}, id=id)
+    for time in range(times):
+        if time:
+            queue.change(id, delay=0)
+        queue.fail(take(queue, "ann"), why)
+
+
+def test_each_is_opened_fixed_handed_out_removed_or_settled(
+    tab: Page, boss: str, queue: leaseq.Queue, server: Any
+) -> None:
+    queue.configure(title="Letters", max_attempts=2, retry_seconds=3600)
+    fail(queue, "torn", "half of it is missing", times=2)
+    fail(queue, "spam", "no letter at all", times=2)
+    fail(queue, "odd", "the scan server was away")
+    Threads(server.client).ask(queue.name, "odd", "bob", "Is this one ours?", message="1")
+
+    def row(words: str) -> Locator:
+        return tab.locator(".words", has_text=words)
+
+    def still_there() -> None:
+        expect(tab).to_have_url(re.compile("/reports$"))
+
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}")
+    tab.get_by_role("link", name="All reports and questions: 4").click()
+    row("half of it").get_by_role("link", name="letter torn", exact=True).click()
+    expect(tab.get_by_role("heading", name="letter torn")).to_be_visible()
+    tab.go_back()
+    row("away").get_by_role("button", name="Hand out now").click()
+    expect(tab.get_by_text("It is waiting again, now and not later.")).to_be_visible()
+    still_there()
+    row("no letter").locator("summary").click()
+    row("no letter").get_by_role("button", name="Remove for good").click()
+    expect(tab.get_by_text("The item spam is removed.")).to_be_visible()
+    still_there()
+    row("Is this one ours?").get_by_role("button", name="No answer needed").click()
+    expect(row("Is this one ours?")).to_have_count(0)
+    still_there()
+    row("half of it").get_by_role("link", name="Fix and hand out again").click()
+    tab.get_by_label("Payload, as JSON").fill('{"text": "all of it"}')
+    tab.get_by_role("button", name="Save and hand out again").click()
+    expect(tab.get_by_text("It is waiting again, with all its attempts.")).to_be_visible()
+    assert (queue.get("torn").state, queue.get("torn").payload) == ("inbound", {"text": "all of it"})
+    assert queue.get("odd").state == "inbound"
