@@ -11,9 +11,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 
-from leaseq.errors import ItemNotFound, LeaseLost, LeaseqError, ServerRefused, ServerUnavailable
+from leaseq.errors import LeaseqError, ServerRefused, ServerUnavailable
 from leaseq.models import Lease
 from leaseq.queue import Queue
+from leaseq.worker.outcomes import GONE
 
 _log = logging.getLogger("leaseq.worker")
 _PART = 1 / 3  # share of the remaining lease time until it is renewed: two renewals may fail
@@ -31,7 +32,7 @@ class _RenewedLease:
     queue: Queue
     lease: Lease
     since: float  # by this machine's monotonic clock, when the server's said `lease.reserved_at`
-    lost: Callable[[], object] | None  # called where the lease was lost or the item removed
+    lost: Callable[[], object] | None  # called where the lease was lost, or the item or queue deleted
 
     def left(self) -> float:
         """Seconds until the lease expires, by the server's clock at the grant and the time since."""
@@ -60,7 +61,7 @@ class Renewer:
 
     def add(self, queue: Queue, lease: Lease, lost: Callable[[], object] | None = None) -> None:
         """Renew this lease from now on; call it right after the grant. ``lost`` is called, in the renewer's
-        thread, where somebody else has the item or it was removed."""
+        thread, where somebody else has the item, or it or its queue was deleted."""
         self._plan(_RenewedLease(queue, lease, time.monotonic(), lost), lease.lease_seconds * _PART, new=True)
 
     def drop(self, lease: Lease) -> None:
@@ -103,7 +104,7 @@ class Renewer:
         except LeaseqError as error:  # lost, removed, or renewed as often as the policy allows
             with self._changed:
                 known = self._kept.pop((lease.queue, lease.token), None)
-            if known and known.lost is not None and isinstance(error, (LeaseLost, ItemNotFound)):
+            if known and known.lost is not None and isinstance(error, GONE):
                 known.lost()
             if known:
                 _log.info("%s: %s is not renewed any more: %s", lease.queue, lease.id, error)

@@ -8,13 +8,23 @@ from collections import Counter
 from dataclasses import dataclass
 
 from leaseq import validation
-from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, ServerRefused, ServerUnavailable
+from leaseq.errors import (
+    Invalid,
+    ItemNotFound,
+    LeaseLost,
+    LeaseqError,
+    QueueNotFound,
+    ServerRefused,
+    ServerUnavailable,
+)
 from leaseq.models import Json, Lease
 from leaseq.queue import Queue
 from leaseq.worker.handlers import NoHandler
 from leaseq.worker.retry import Retry
 
 _log = logging.getLogger("leaseq.worker")
+GONE = (LeaseLost, ItemNotFound, QueueNotFound)
+"""What a call raises whose lease is lost, or whose item or queue was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +33,7 @@ class WorkerStats:
 
     finished: int = 0
     failed: int = 0
-    lost: int = 0  # results that came too late, or for an item that was removed
+    lost: int = 0  # results that came too late, or for an item or a queue that was deleted
     given_back: int = 0
 
 
@@ -91,7 +101,7 @@ class OutcomeSender:
             _log.warning("%s: %s is dead", queue.name, lease.id)
 
     def _lost(self, queue: Queue, lease: Lease, error: LeaseqError) -> None:
-        if isinstance(error, (LeaseLost, ItemNotFound)):
+        if isinstance(error, GONE):
             _log.warning("%s: %s: %s", queue.name, lease.id, error)
         elif isinstance(error, (ServerUnavailable, ServerRefused)):
             _log.error("%s: %s: the result was not taken; the item returns: %s", queue.name, lease.id, error)

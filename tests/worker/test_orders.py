@@ -14,7 +14,7 @@ from leaseq.worker.source import Source
 from tests.conftest import Server
 from tests.engine.waiters import in_line
 from tests.support.patience import PATIENCE, eventually
-from tests.worker.conftest import Start
+from tests.worker.conftest import HeldFunction, Start, wait_for
 
 Queues = dict[str, leaseq.Queue]
 
@@ -127,3 +127,16 @@ def test_a_queue_that_is_deleted_while_it_waits_ends_nothing(
     for name, id in (("low", "one"), ("high", "two")):
         queues[name].enqueue({}, id=id)
         eventually(partial(seen.__contains__, id), f"{id} is worked")
+
+
+def test_a_queue_that_is_deleted_under_work_ends_nothing(
+    queue: leaseq.Queue, start: Start, handle: HeldFunction
+) -> None:
+    queue.enqueue({}, id="one")
+    running = start(handle)
+    wait_for(handle.begun)
+    queue.delete()
+    handle.go_on.set()
+    eventually(lambda: running.worker.stats.lost == 1, "its result is lost")
+    queue.enqueue({}, id="two")
+    eventually(lambda: running.worker.stats.finished == 1, "the new queue is worked")

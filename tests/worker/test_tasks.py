@@ -117,7 +117,7 @@ def test_a_lease_is_renewed_while_its_coroutine_runs(queue: leaseq.Queue, start:
     eventually(lambda: queue.stats().finished == 1, "finished")
 
 
-@pytest.mark.parametrize("how", ["released", "removed"])
+@pytest.mark.parametrize("how", ["released", "removed", "queue deleted"])
 def test_the_task_of_a_lost_lease_is_cancelled(
     queue: leaseq.Queue, start: Start, how: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -127,7 +127,9 @@ def test_the_task_of_a_lost_lease_is_cancelled(
     running = start(handle)
     handle.wait()
     queue.pause("so that it isn't taken again")
-    if how == "removed":
+    if how == "queue deleted":
+        queue.delete()
+    elif how == "removed":
         queue.remove("one")
     else:
         queue.release("one")
