@@ -34,7 +34,8 @@ class BackupDamaged(LeaseqError):
 
 
 class RestoreRefused(LeaseqError):
-    """The backup can't be restored by this version, or into this server. Nothing was restored."""
+    """The backup can't be restored by this version, or into this server. Nothing was restored, but where
+    another program used the server meanwhile: then the message says how to go on."""
 
 
 @dataclass(slots=True)

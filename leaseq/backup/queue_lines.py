@@ -19,7 +19,7 @@ from leaseq.backup.witnessed import same_server
 from leaseq.engine import replies
 from leaseq.engine.client import Client, connection_of
 from leaseq.engine.commands import Clock, Commands
-from leaseq.engine.keys import QUEUES, SCHEMA, Keys
+from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, SCHEMA, Keys
 from leaseq.errors import QueueNotFound, QueueUnreadable
 from leaseq.policy import FIELDS, Policy, to_server
 from leaseq.queue import Queue
@@ -96,7 +96,8 @@ def _item(parts: Sequence[Any]) -> Line:
 
 
 class QueueLoader:
-    """Puts a queue back into a server, unless it is there: other calls find it from `end` on."""
+    """Puts a queue back into a server, unless this restore did so before it broke off: other calls find it
+    from `end` on. Raises RestoreRefused where another program made a queue of its name."""
 
     def __init__(self, client: Client, line: Line, clock: Clock | None) -> None:
         self._client, self._queue = client, Queue(client, line["queue"])
@@ -109,6 +110,16 @@ class QueueLoader:
                 f"the deletion of the queue {line['queue']!r} did not end: run `leaseq queue delete` again"
             )
         self._is_there = reply.code == replies.EXISTS
+        if self._is_there and not self._is_restored():
+            name = line["queue"]
+            raise RestoreRefused(
+                f"the queue {name!r} was made by another program since the restore began: stop what uses "
+                f"this server, run `leaseq queue delete {name}`, then run the restore again"
+            )
+
+    def _is_restored(self) -> bool:
+        (names,) = self._client.ask(("SMEMBERS", RESTORED_QUEUES))
+        return self._queue.name.encode() in names
 
     def add(self, line: Line) -> None:
         if self._is_there:
@@ -125,8 +136,8 @@ class QueueLoader:
         if self._is_there:
             return
         self._send()
-        with self._client.translating():
-            self._client.redis.sadd(QUEUES, self._queue.name)
+        for key in (RESTORED_QUEUES, QUEUES):  # in two slots of a cluster
+            self._client.ask(("SADD", key, self._queue.name))
         try:
             self._commands.load_items((), "end")
         except QueueNotFound:  # sent twice, since the first reply was lost

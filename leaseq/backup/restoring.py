@@ -17,7 +17,7 @@ from leaseq.backup.queue_lines import QueueLoader
 from leaseq.backup.stored_keys import registry
 from leaseq.engine.client import Client, checked
 from leaseq.engine.commands import Clock
-from leaseq.engine.keys import RESTORING, RESTORING_KEYS
+from leaseq.engine.keys import RESTORED_QUEUES, RESTORING, RESTORING_KEYS
 from leaseq.queue import Queue
 
 
@@ -39,7 +39,8 @@ def restore(client: Client, stream: BinaryIO, *, clock: Clock | None = None) -> 
     The server may have none of its queues, and no people if the backup has any. A queue is found by other
     calls once it is whole. Tokens go on above all that the other server granted meanwhile. Broken off, the
     same call with the same file goes on; another file is refused until then.
-    Raises BackupDamaged and RestoreRefused. ``clock`` (microseconds since the epoch) is for tests.
+    Raises BackupDamaged and RestoreRefused; the latter also where others made one of its queues meanwhile.
+    ``clock`` (microseconds since the epoch) is for tests.
     """
     checked(client)
     with _seekable(stream) as whole:
@@ -47,7 +48,7 @@ def restore(client: Client, stream: BinaryIO, *, clock: Clock | None = None) -> 
         whole.seek(0)
         _begin(client, contents)
         _load(client, file.lines(whole), clock, contents)
-    client.ask(("UNLINK", RESTORING, RESTORING_KEYS))
+    client.ask(("UNLINK", RESTORING, RESTORING_KEYS, RESTORED_QUEUES))
     held = sum(Queue(client, name).stats().reserved for name in contents.queues)
     return Restored(len(contents.queues), contents.items, held, contents.entries)
 

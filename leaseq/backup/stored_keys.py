@@ -9,6 +9,7 @@ from importlib.metadata import entry_points
 from typing import Final, Literal
 
 from leaseq.engine.keys import (
+    RESTORED_QUEUES,
     RESTORING,
     RESTORING_KEYS,
     UNDECLARED_PROXY,
@@ -90,6 +91,7 @@ OWN: Final[tuple[Kind, ...]] = (
     LeftOut(UNDECLARED_PROXY, "what one server's proxy did in the last two hours"),
     LeftOut(RESTORING, "there while a backup is restored"),
     LeftOut(RESTORING_KEYS, "there while a backup is restored"),
+    LeftOut(RESTORED_QUEUES, "there while a backup is restored"),
 )
 
 

@@ -39,6 +39,9 @@ RESTORING = "leaseq:{@restore}:file"
 RESTORING_KEYS = "leaseq:{@restore}:keys"
 """String: there once the keys that are no queue's are restored from it."""
 
+RESTORED_QUEUES = "leaseq:{@restore}:queues"
+"""Set: the queues that are restored from it, each added before others can find it."""
+
 SCHEMA = 2
 """The schema number of what this version stores; ``docs/decisions/0010-schema.md`` says when to raise it."""
 

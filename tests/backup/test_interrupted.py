@@ -127,6 +127,30 @@ def test_what_was_done_in_a_whole_queue_stays(
     assert leaseq.Queue(other, "b").stats().inbound == 30
 
 
+@pytest.mark.usefixtures("small_steps")
+def test_a_queue_that_others_make_meanwhile_does_not_pass_for_the_backups(
+    server: Server, clock: Clock, made: Made, other: leaseq.Client, dies: Any
+) -> None:
+    """A program enqueues into a queue whose turn has not come yet."""
+    for name in ("a", "b"):
+        leaseq.Queue(server.client, name, clock=clock).enqueue_many({"n": n} for n in range(30))
+    file = made()
+    dies(1)
+    with pytest.raises(Killed):
+        backup.restore(other, file, clock=clock)
+    second = leaseq.Queue(other, "b")
+    second.enqueue({"n": "new"})
+    file.seek(0)
+    with pytest.raises(backup.RestoreRefused, match=r"'b' was made .* `leaseq queue delete b`, then"):
+        backup.restore(other, file, clock=clock)
+    assert [item.payload for item in second.items("inbound")] == [{"n": "new"}]
+    second.delete()
+    file.seek(0)
+    assert backup.restore(other, file, clock=clock).items == 60
+    assert [leaseq.Queue(other, name).stats().inbound for name in ("a", "b")] == [30, 30]
+    assert not [*other.redis.scan_iter(match="leaseq:{@restore}*")]
+
+
 def test_a_later_line_of_an_item_counts(
     timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
