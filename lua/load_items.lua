@@ -29,14 +29,20 @@ local function hold(member, grant)
   holdings.write(grant.person, held)
 end
 
+-- The queue's state is as of a moment before its items': the clock goes on behind them, and there may be more than a plain row.
 local function put(member, set, score, record, grant, history)
   local item = items.parse(member, record)
+  if items.round(member) > 1 then shelves.mix() end
   if set == 'inbound' then shelves.open(shelves.row(item), item.shelf or 'normal') end
   redis.call('ZADD', set == 'inbound' and shelves.key_of(item) or keys[set], score, member)
   write(keys.items, member, record)
   write(keys.ledger, 'g:' .. member, grant)
   write(keys.history, member, history)
-  if set == 'reserved' or set == 'scheduled' then queue.expect(score + 0) end
+  if set == 'reserved' or set == 'scheduled' then
+    queue.expect(score + 0)
+  else
+    queue.now = math.max(queue.now, score + 0)
+  end
   if set == 'reserved' then hold(member, grants.parse(grant)) end
 end
 
@@ -62,6 +68,7 @@ if is_last then
   journal.note('created', '', '', '', '')
   commit()
 else
+  queue.clock = queue.now
   redis.call('HSET', keys.ledger, 'loading', status.format(queue))
 end
 return { 'ok' }

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 
 import leaseq
 from leaseq import NewItem, backup
+from leaseq.engine.commands import Commands
 from leaseq.engine.keys import Keys
+from leaseq.engine.replies import Reply
 from tests.backup.conftest import Made
-from tests.conftest import Server
+from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.support.patience import eventually
+from tests.support.taking import take
 
 ITEMS = 1_500
+Happening = Callable[[Callable[[], object]], None]
 
 
 def members_of_sets(client: leaseq.Client, name: str) -> list[bytes]:
@@ -59,3 +66,55 @@ def test_work_goes_on(server: Server, queue: leaseq.Queue, made: Made, other: le
     assert len(set(members)) == len(members), "each is in one state"
     assert set(members) == set(other.redis.hkeys(Keys(queue.name).items))
     assert {member.partition(b"\a")[0] for member in members} == {b"%d" % n for n in range(ITEMS)}
+
+
+@pytest.fixture
+def behind_the_state(monkeypatch: pytest.MonkeyPatch) -> Happening:
+    """Have something happen between the line of a queue's state and those of its items."""
+
+    def let(happen: Callable[[], object]) -> None:
+        original = Commands.dump
+
+        def dump(self: Commands, counters: tuple[str, ...]) -> Reply:
+            reply = original(self, counters)
+            happen()
+            return reply
+
+        monkeypatch.setattr(Commands, "dump", dump)
+
+    return let
+
+
+def test_items_are_in_order_where_the_other_clock_is_behind(
+    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client, behind_the_state: Happening
+) -> None:
+    timed.enqueue({}, id="first")
+
+    def later() -> None:
+        clock.tick(60)
+        timed.enqueue({}, id="second")
+
+    behind_the_state(later)
+    file = made()
+    clock.tick(-50)
+    backup.restore(other, file, clock=clock)
+    there = leaseq.Queue(other, timed.name, clock=clock)
+    there.enqueue({}, id="third")
+    assert [item.id for item in there.items("inbound")] == ["first", "second", "third"]
+
+
+def test_a_second_answer_that_began_meanwhile(
+    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client, behind_the_state: Happening
+) -> None:
+    timed.enqueue({}, id="one")
+
+    def begins() -> None:
+        timed.configure(answers=2)
+        take(timed, "ann")
+        take(timed, "bob")
+
+    behind_the_state(begins)
+    backup.restore(other, made(), clock=clock)
+    there = leaseq.Queue(other, timed.name, clock=clock)
+    assert [lease.person for lease in there.get("one").leases] == ["ann", "bob"]
+    assert there.reserve("ann") == there.mine("ann")[0]
