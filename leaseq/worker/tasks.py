@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine
+from collections.abc import Awaitable
 from concurrent.futures import Future
-from typing import Any
 
 from leaseq.models import Json
 
@@ -14,11 +13,11 @@ from leaseq.models import Json
 class RunningTask:
     """A coroutine on the loop. Threads wait for it by ``result``, and may cancel it."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, coroutine: Coroutine[Any, Any, Json]) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, awaitable: Awaitable[Json]) -> None:
         self._loop = loop
         self._ended: Future[Json] = Future()
         self._task: asyncio.Task[tuple[Json, BaseException | None]]
-        loop.call_soon_threadsafe(self._start, coroutine)
+        loop.call_soon_threadsafe(self._start, awaitable)
 
     def result(self) -> Json:
         """What the coroutine returns or raises, when it has ended; CancelledError where it was cancelled."""
@@ -30,8 +29,8 @@ class RunningTask:
     def _cancel(self) -> None:
         self._task.cancel()
 
-    def _start(self, coroutine: Coroutine[Any, Any, Json]) -> None:
-        self._task = self._loop.create_task(_outcome(coroutine))
+    def _start(self, awaitable: Awaitable[Json]) -> None:
+        self._task = self._loop.create_task(_outcome(awaitable))
         self._task.add_done_callback(self._end)
 
     def _end(self, task: asyncio.Task[tuple[Json, BaseException | None]]) -> None:
@@ -45,10 +44,10 @@ class RunningTask:
             self._ended.set_result(result)
 
 
-async def _outcome(coroutine: Coroutine[Any, Any, Json]) -> tuple[Json, BaseException | None]:
+async def _outcome(awaitable: Awaitable[Json]) -> tuple[Json, BaseException | None]:
     """What it returns, or raises: a SystemExit that left the task would end the loop."""
     try:
-        return await coroutine, None
+        return await awaitable, None
     except (Exception, SystemExit) as error:  # noqa: BLE001 - the item fails by it
         return None, error
 
@@ -60,12 +59,12 @@ class EventLoop:
         self._lock = threading.Lock()
         self._running: tuple[asyncio.AbstractEventLoop, asyncio.Event, threading.Thread] | None = None
 
-    def run(self, coroutine: Coroutine[Any, Any, Json]) -> RunningTask:
+    def run(self, awaitable: Awaitable[Json]) -> RunningTask:
         with self._lock:
             if self._running is None:
                 self._running = self._begin()
             loop = self._running[0]
-        return RunningTask(loop, coroutine)
+        return RunningTask(loop, awaitable)
 
     def end(self, seconds: float) -> None:
         """End the loop, cancel what runs there, and wait so long at most until that has ended."""

@@ -7,11 +7,11 @@ import inspect
 import signal
 import threading
 import time
-from collections.abc import Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 from leaseq import validation
 from leaseq.engine.client import Client, checked
@@ -249,7 +249,7 @@ class Worker:
         raised: BaseException | None = None
         try:
             result = source.handlers.choose(lease.payload)(lease)
-            if inspect.iscoroutine(result):
+            if inspect.isawaitable(result):
                 result = self._result_of(job, result)
         except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - the item failed by it
             raised = error
@@ -273,9 +273,9 @@ class Worker:
         else:
             self._outcomes.fail(job.queue, job.lease, raised, retry=retry)
 
-    def _result_of(self, job: _Job, coroutine: Coroutine[Any, Any, Json]) -> Json:
+    def _result_of(self, job: _Job, awaitable: Awaitable[Json]) -> Json:
         """What the coroutine of a handler returns; it is cancelled where the lease is lost or given back."""
-        task = self._loop.run(coroutine)
+        task = self._loop.run(awaitable)
         with self._lock:
             job.task = task
             is_over = job.is_lost or job.stage != "working"

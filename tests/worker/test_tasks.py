@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -74,6 +75,20 @@ def test_functions_and_coroutine_functions_work_side_by_side(queue: leaseq.Queue
     start({queue.name: {"async": on_the_loop, "thread": in_a_thread}}, by="kind", concurrency=2)
     eventually(lambda: queue.stats().finished == 2, "finished")
     assert all(answer.result == answer.payload["kind"] for answer in queue.answers())
+
+
+def test_whatever_can_be_awaited_is(queue: leaseq.Queue, start: Start) -> None:
+    """As Handler says: a function may return more than the coroutine of an `async def`."""
+
+    class Answer:
+        def __await__(self) -> Generator[Any, None, str]:
+            yield from asyncio.sleep(0).__await__()
+            return "done"
+
+    queue.enqueue({}, id="one")
+    start(lambda _: Answer())
+    eventually(lambda: queue.stats().reserved == 0 and queue.stats().inbound == 0, "ended")
+    assert [answer.result for answer in queue.answers()] == ["done"]
 
 
 @pytest.mark.parametrize(
