@@ -135,9 +135,9 @@ class Base:
     def _delete_keys(self) -> None:
         """Finish what `delete` began: unlink the queue's keys, and take it off all lists."""
         with suppress(QueueNotFound):  # another caller was faster
-            while self._unlink_found():  # a failover in the middle of a look makes it miss some
+            while self._commands.delete_keys(()).rest == [1]:  # who waits is woken, before the list goes
                 pass
-            while self._commands.delete_keys(()).rest == [1]:  # who waits is woken
+            while self._unlink_found():  # a failover in the middle of a look makes it miss some
                 pass
             forget_elsewhere(self._client, self.name)
             self._connection.ask_all([("HDEL", WEBHOOK_STATE, f"follows {self.name}")])

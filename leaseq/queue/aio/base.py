@@ -136,9 +136,9 @@ class Base:
     async def _delete_keys(self) -> None:
         """Finish what `delete` began: unlink the queue's keys, and take it off all lists."""
         with suppress(QueueNotFound):
-            while await self._unlink_found():
-                pass
             while (await self._commands.delete_keys(())).rest == [1]:
+                pass
+            while await self._unlink_found():
                 pass
             await forget_elsewhere(self._client, self.name)
             await self._connection.ask_all([("HDEL", WEBHOOK_STATE, f"follows {self.name}")])
