@@ -137,9 +137,11 @@ def changes(given: ItemChanges) -> list[str]:
 
 
 def _time(value: object, field: str) -> int:
-    if not isinstance(value, datetime) or value.tzinfo is None or not 1970 <= value.year <= 9000:
-        raise Invalid(field, "a datetime with a time zone, from 1970 to 9000")
-    return codec.microseconds(value)
+    if isinstance(value, datetime) and value.tzinfo is not None and 1970 <= value.year <= 9000:
+        time = codec.microseconds(value)
+        if time >= 0:  # in UTC it may be of 1969
+            return time
+    raise Invalid(field, "a datetime with a time zone, from 1970 to 9000")
 
 
 def cursor(after: object, state: str) -> tuple[str, str, str]:

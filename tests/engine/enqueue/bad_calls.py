@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta, timezone
 from typing import Any, cast
 
 import leaseq
@@ -49,6 +49,7 @@ TIMES = [
     5,
     datetime(1969, 1, 1, tzinfo=UTC),
     datetime(9001, 1, 1, tzinfo=UTC),
+    datetime(1970, 1, 1, tzinfo=timezone(timedelta(hours=5))),  # in UTC it is of 1969
     datetime.max.replace(tzinfo=UTC),
 ]
 CURSORS = ["x", "", "/", "normal", "5", "//", "normal//a", "normal/x/a", "normal/5/", "no/5/a", "/5/a", 5]
