@@ -1,6 +1,6 @@
 """Backup and restore of a server: its queues, its people and what else the parts of leaseq keep in it.
 
-    with transfer.whole_file(Path("leaseq.backup"), mode=0o600) as stream:
+    with transfer.whole_file(Path("leaseq.backup"), private=True) as stream:
         backup.back_up(client, stream)
 
     with open("leaseq.backup", "rb") as stream:

@@ -33,7 +33,7 @@ _CHECK_ON_OTHERS = 0.3  # seconds after another client's waiter was woken; the s
 
 
 class LookAgain(NamedTuple):
-    """Raised by a try: there is no item for the waiter now."""
+    """The outcome of a try that found no item for the waiter."""
 
     seconds: float  # until the next poll
     last_token: int  # of the queue; 0: not known
@@ -41,7 +41,7 @@ class LookAgain(NamedTuple):
 
 
 Attempt = Callable[[str, bool], Lease | LookAgain]
-"""One try: given the waiter and whether they were woken."""
+"""One try: given the waiter's name and whether it was woken."""
 
 
 class Waiter:

@@ -54,8 +54,8 @@ class Client:
         return self._connection.listener.closed
 
     async def ask(self, *commands: Command) -> list[Any]:
-        """Send commands, such as ``("HGET", key, field)``, in one round trip; returns their replies as the
-        server sent them, in order.
+        """Send commands, such as ``("HGET", key, field)``, in one round trip; returns their replies in
+        order: as the server sent them, but from a cluster as redis-py shapes them (HGETALL as a dict).
 
         For keys that are not a queue's, all in one slot of a cluster. Where the connection breaks, all are
         sent once more: each must give the same when it is repeated. Raises ServerUnavailable or

@@ -15,7 +15,7 @@ from leaseq.errors import ServerUnavailable
 from leaseq.models import Lease
 
 Attempt = Callable[[str, bool], Awaitable[Lease | LookAgain]]
-"""One try: given the waiter and whether they were woken."""
+"""One try: given the waiter's name and whether it was woken."""
 
 
 class Listener(Waiters):
