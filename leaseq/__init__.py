@@ -14,6 +14,7 @@ if TYPE_CHECKING:
         ItemNotFound,
         LeaseLost,
         LeaseqError,
+        PolicyChanged,
         QueueExists,
         QueueNotFound,
         QueueUnreadable,
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
         WhyNothing,
     )
     from leaseq.persons import Erased, PersonItem
-    from leaseq.policy import Durable, Policy, PolicyChanged, PolicyChanges
+    from leaseq.policy import Durable, Policy, PolicyChanges
     from leaseq.queue import Queue, queues, read_queues
     from leaseq.worker import Worker, WorkerStats
 

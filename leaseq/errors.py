@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from leaseq.models import Item
+    from leaseq.policy import Policy
 
 
 class LeaseqError(Exception):
@@ -82,6 +83,17 @@ class QueueExists(LeaseqError):
     def __init__(self, queue: str) -> None:
         super().__init__(f"there is already a queue {queue!r}; it was not changed")
         self.queue = queue
+
+
+class PolicyChanged(LeaseqError):
+    """The queue's policy is not the one that was expected, and nothing changed; ``policy`` is in force."""
+
+    def __init__(self, queue: str, policy: Policy) -> None:
+        super().__init__(
+            f"the policy of queue {queue!r} was changed meanwhile: look at what is in force, then save again"
+        )
+        self.queue = queue
+        self.policy = policy
 
 
 class ServerUnavailable(LeaseqError):

@@ -1,13 +1,13 @@
-"""A queue's policy: described and validated here, kept in the server, read by the scripts."""
+"""A queue's policy: its fields, each described once, and its validation. `engine.policy_codec` stores it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha1
 from typing import Annotated, Any, Final, Literal, TypedDict
 
-from leaseq.errors import Invalid, LeaseqError, QueueUnreadable
+from leaseq.errors import Invalid
 from leaseq.models import Json
 from leaseq.policy_fields import (
     N_,
@@ -277,66 +277,6 @@ def _no_field(name: str, besides: Sequence[str] = ()) -> str:
     return f"no policy field; {did_you_mean(name, (*FIELDS, *besides), f'they are {known}')}"
 
 
-def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[str]:
-    """Name and stored value of each named field."""
-    stored: list[str] = []
-    for name in names:
-        stored += [name, _dump(policy, name)]
-        if name == "form":
-            stored += ["form_version", form_version]
-    return stored
-
-
-def from_server(lease_seconds: bytes, rules: bytes, texts: Sequence[bytes | None]) -> Policy:
-    """Decode the policy from the queue's lease_seconds, its rules and the JSON of TEXTS.
-
-    A missing text has its default: the queue is older than the field. A value that this version does not
-    know was written by a newer one.
-    """
-    kept = {name: text.decode() for name, text in zip(TEXTS, texts, strict=True) if text is not None}
-    kept["lease_seconds"] = lease_seconds.decode()
-    values = {name: FIELDS[name].load(text) for name, text in kept.items()}
-    try:
-        return Policy(**values, **parse_rules(rules))
-    except Invalid as error:
-        raise QueueUnreadable(
-            f"this queue's policy has another value of {error.field!r} than this version of leaseq knows: it "
-            "needs a newer version of leaseq",
-            newer=True,
-        ) from None
-
-
-def parse_rules(line: bytes) -> dict[str, Any]:
-    """Decode a line of rules, ``holds=2 bands=50,150 renewals=-``, into values by name.
-
-    An unknown rule was written by a newer version: refused, since this version would not follow the policy.
-    """
-    values: dict[str, Any] = {}
-    for word in line.decode(errors="replace").split():
-        name, _, text = word.partition("=")
-        try:
-            if name not in RULES:
-                raise ValueError(name)
-            values[name] = FIELDS[name].check(FIELDS[name].load(text))
-        except (ValueError, Invalid):
-            raise QueueUnreadable(
-                f"this queue's policy has {word!r}, which this version of leaseq does not know: it needs a "
-                "newer version of leaseq",
-                newer=True,
-            ) from None
-    return values
-
-
-def rule_defaults() -> dict[str, str]:
-    """The default of each field that is kept among the rules, as the server keeps it."""
-    return {name: FIELDS[name].dump(FIELDS[name].default) for name in RULES}
-
-
-def text_defaults() -> dict[str, str]:
-    """The default of each field that is kept as JSON of its own, in the order of `Policy.version`."""
-    return {name: FIELDS[name].dump(FIELDS[name].default) for name in TEXTS}
-
-
 def _dump(policy: Policy, name: str) -> str:
     return FIELDS[name].dump(getattr(policy, name))
 
@@ -344,18 +284,7 @@ def _dump(policy: Policy, name: str) -> str:
 def _rules(policy: Policy) -> str:
     """The line of rules: those that are not the default, in alphabetical order."""
     words = {name: _dump(policy, name) for name in sorted(RULES)}
-    return " ".join(f"{name}={word}" for name, word in words.items() if word != rule_defaults()[name])
-
-
-class PolicyChanged(LeaseqError):
-    """The queue's policy is not the one that was expected, and nothing changed; ``policy`` is in force."""
-
-    def __init__(self, queue: str, policy: Policy) -> None:
-        super().__init__(
-            f"the policy of queue {queue!r} was changed meanwhile: look at what is in force, then save again"
-        )
-        self.queue = queue
-        self.policy = policy
+    return " ".join(f"{name}={word}" for name, word in words.items() if word != FIELDS[name].stored_default)
 
 
 class PolicyChanges(TypedDict, total=False):

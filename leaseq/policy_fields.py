@@ -247,6 +247,11 @@ class Field:
         """The value as the server keeps it: '-' for none, or JSON's null where it keeps JSON."""
         return "-" if value is None and self.about.kept == "rule" else self.kind.dump(value)
 
+    @property
+    def stored_default(self) -> str:
+        """The default as the server keeps it."""
+        return self.dump(self.default)
+
     def load(self, text: str) -> Any:
         return None if text == "-" and self.about.kept == "rule" else self.kind.load(text)
 

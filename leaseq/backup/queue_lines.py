@@ -20,8 +20,9 @@ from leaseq.engine import replies
 from leaseq.engine.client import Client, connection_of
 from leaseq.engine.commands import Clock, Commands
 from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, SCHEMA, Keys
+from leaseq.engine.policy_codec import to_server
 from leaseq.errors import QueueNotFound, QueueUnreadable
-from leaseq.policy import FIELDS, Policy, to_server
+from leaseq.policy import FIELDS, Policy
 from leaseq.queue import Queue
 from leaseq.queue.inspection import COUNTERS
 

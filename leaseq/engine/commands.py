@@ -254,7 +254,7 @@ class Commands:
 
     def configure(self, by: str, only: str, fields: Sequence[str]) -> Reply:
         """Set policy fields. ``only``: 'create', a policy's version, or ''. ``fields``: from
-        `policy.to_server`."""
+        `policy_codec.to_server`."""
         return self._run("configure", (by, only, *fields))
 
     def delete(self, only: str) -> Reply:

@@ -16,7 +16,7 @@ from hiredis import pack_command
 from leaseq.engine.keys import Keys
 from leaseq.engine.lua_functions import placed
 from leaseq.engine.lua_source import GLOBALS, LuaSource
-from leaseq.policy import rule_defaults, text_defaults
+from leaseq.engine.policy_codec import rule_defaults, text_defaults
 
 pack: Callable[[tuple[Any, ...]], bytes] = cast("Any", pack_command)
 """A command as the server reads it; what hiredis says of its types is of tuples with one word."""

@@ -13,10 +13,11 @@ from leaseq.engine.client import Client, checked, connection_of
 from leaseq.engine.commands import Clock, Commands
 from leaseq.engine.durability import check
 from leaseq.engine.keys import QUEUES, SCHEMA, WEBHOOK_STATE, Keys, of_queue
+from leaseq.engine.policy_codec import from_server, to_server
 from leaseq.engine.replies import Reply
-from leaseq.errors import Invalid, LeaseqError, QueueExists, QueueNotFound
+from leaseq.errors import Invalid, LeaseqError, PolicyChanged, QueueExists, QueueNotFound
 from leaseq.models import Item, Json
-from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, PolicyChanges, from_server, to_server
+from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanges
 from leaseq.queue.elsewhere import forget_elsewhere
 
 _SCANNED = 1_000  # keys of the server that one call looks at

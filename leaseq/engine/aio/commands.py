@@ -175,7 +175,7 @@ class Commands:
 
     async def configure(self, by: str, only: str, fields: Sequence[str]) -> Reply:
         """Set policy fields. ``only``: 'create', a policy's version, or ''. ``fields``: from
-        `policy.to_server`."""
+        `policy_codec.to_server`."""
         return await self._run("configure", (by, only, *fields))
 
     async def delete(self, only: str) -> Reply:

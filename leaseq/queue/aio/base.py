@@ -16,10 +16,11 @@ from leaseq.engine.aio.commands import Commands
 from leaseq.engine.aio.durability import check
 from leaseq.engine.commands import Clock
 from leaseq.engine.keys import QUEUES, SCHEMA, WEBHOOK_STATE, Keys, of_queue
+from leaseq.engine.policy_codec import from_server
 from leaseq.engine.replies import Reply
-from leaseq.errors import Invalid, LeaseqError, QueueExists, QueueNotFound
+from leaseq.errors import Invalid, LeaseqError, PolicyChanged, QueueExists, QueueNotFound
 from leaseq.models import Item, Json
-from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanged, PolicyChanges, from_server
+from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanges
 from leaseq.queue.aio.elsewhere import forget_elsewhere
 from leaseq.queue.base import _SCANNED, _UNLINKED, _stored, expected_version
 

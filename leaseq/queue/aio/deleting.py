@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from leaseq.engine import replies
 from leaseq.engine.keys import WEBHOOK_STATE
-from leaseq.policy import Policy, PolicyChanged
+from leaseq.errors import PolicyChanged
+from leaseq.policy import Policy
 from leaseq.queue.aio.base import Base
 from leaseq.queue.base import expected_version
 

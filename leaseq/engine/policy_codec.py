@@ -1,0 +1,70 @@
+"""How the server keeps a policy: ``lease_seconds`` in the queue's status, a line of rules for the scripts,
+and the rest as JSON, each in a field of the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from leaseq.errors import Invalid, QueueUnreadable
+from leaseq.policy import FIELDS, RULES, TEXTS, Policy
+
+
+def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[str]:
+    """Name and stored value of each named field."""
+    stored: list[str] = []
+    for name in names:
+        stored += [name, FIELDS[name].dump(getattr(policy, name))]
+        if name == "form":
+            stored += ["form_version", form_version]
+    return stored
+
+
+def from_server(lease_seconds: bytes, rules: bytes, texts: Sequence[bytes | None]) -> Policy:
+    """Decode the policy from the queue's lease_seconds, its rules and the JSON of TEXTS.
+
+    A missing text has its default: the queue is older than the field. A value that this version does not
+    know was written by a newer one.
+    """
+    kept = {name: text.decode() for name, text in zip(TEXTS, texts, strict=True) if text is not None}
+    kept["lease_seconds"] = lease_seconds.decode()
+    values = {name: FIELDS[name].load(text) for name, text in kept.items()}
+    try:
+        return Policy(**values, **parse_rules(rules))
+    except Invalid as error:
+        raise QueueUnreadable(
+            f"this queue's policy has another value of {error.field!r} than this version of leaseq knows: it "
+            "needs a newer version of leaseq",
+            newer=True,
+        ) from None
+
+
+def parse_rules(line: bytes) -> dict[str, Any]:
+    """Decode a line of rules, ``holds=2 bands=50,150 renewals=-``, into values by name.
+
+    An unknown rule was written by a newer version: refused, since this version would not follow the policy.
+    """
+    values: dict[str, Any] = {}
+    for word in line.decode(errors="replace").split():
+        name, _, text = word.partition("=")
+        try:
+            if name not in RULES:
+                raise ValueError(name)
+            values[name] = FIELDS[name].check(FIELDS[name].load(text))
+        except (ValueError, Invalid):
+            raise QueueUnreadable(
+                f"this queue's policy has {word!r}, which this version of leaseq does not know: it needs a "
+                "newer version of leaseq",
+                newer=True,
+            ) from None
+    return values
+
+
+def rule_defaults() -> dict[str, str]:
+    """The default of each field that is kept among the rules, as the server keeps it."""
+    return {name: FIELDS[name].stored_default for name in RULES}
+
+
+def text_defaults() -> dict[str, str]:
+    """The default of each field that is kept as JSON of its own, in the order of `Policy.version`."""
+    return {name: FIELDS[name].stored_default for name in TEXTS}
