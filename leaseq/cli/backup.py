@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, BinaryIO
 
 import click
 
+from leaseq import transfer
 from leaseq.cli.common import connected, emit_json, json_option
+from leaseq.cli.transfers import opened
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -60,7 +62,7 @@ def restore(client: Client, file: str, as_json: bool) -> None:
     """
     from leaseq.backup import restore as restore_backup
 
-    with _opened(file) as stream:
+    with opened(file) as stream:
         done = restore_backup(client, stream)
     if as_json:
         emit_json({"queues": done.queues, "items": done.items, "held": done.held, **_entries(done.entries)})
@@ -78,10 +80,4 @@ def _entries(entries: Counter[str]) -> dict[str, int]:
 
 
 def _made(file: str) -> AbstractContextManager[BinaryIO]:
-    from leaseq import transfer
-
     return nullcontext(sys.stdout.buffer) if file == "-" else transfer.whole_file(Path(file), private=True)
-
-
-def _opened(file: str) -> AbstractContextManager[BinaryIO]:
-    return nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb")

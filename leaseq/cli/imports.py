@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -13,7 +12,7 @@ import click
 from leaseq import transfer
 from leaseq.cli.common import connected, count, emit_json, existing_queue, json_option
 from leaseq.cli.progress import Echo, Show, reading_bar
-from leaseq.cli.transfers import format_of, format_option, made
+from leaseq.cli.transfers import format_of, format_option, made, opened
 
 if TYPE_CHECKING:
     from leaseq import Client, Queue
@@ -97,7 +96,7 @@ def import_command(
     queue = existing_queue(client, name)
     mapping = _mapping(**columns)
     with ExitStack() as stack:
-        stream = stack.enter_context(_opened(file))
+        stream = stack.enter_context(opened(file))
         rows = transfer.read(
             transfer.decoded(stream, encoding),
             format,
@@ -206,7 +205,3 @@ def _report(result: Result, as_json: bool) -> None:
 def _sum(result: transfer.ImportResult) -> str:
     duplicates = count(result.duplicates, "duplicate", "duplicates")
     return f"{result.added:,} added, {duplicates}, {result.rejected:,} rejected"
-
-
-def _opened(file: str) -> AbstractContextManager[BinaryIO]:
-    return nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb")

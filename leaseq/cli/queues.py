@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -23,6 +23,7 @@ from leaseq.cli.common import (
 )
 from leaseq.cli.policy import policy_options
 from leaseq.cli.stats import COLUMNS, alerts_text, counts
+from leaseq.models import STATES, State
 
 if TYPE_CHECKING:
     from leaseq import Client, Queue
@@ -158,7 +159,7 @@ def delete(client: Client, name: str, yes: bool) -> None:
     answers first: `leaseq export QUEUE`. A deletion that was interrupted is
     finished by the same command.
     """
-    from leaseq import STATES, Queue, QueueNotFound
+    from leaseq import Queue, QueueNotFound
 
     doomed = Queue(client, name)
     try:
@@ -176,7 +177,7 @@ def delete(client: Client, name: str, yes: bool) -> None:
 
 @queue.command(epilog='Example: leaseq queue remove reviews dead --error "cut off"')
 @click.argument("name", metavar="QUEUE")
-@click.argument("state", type=click.Choice(["inbound", "reserved", "scheduled", "finished", "dead"]))
+@click.argument("state", type=click.Choice(STATES))
 @click.option("--error", metavar="TEXT", help="Items whose last error contains this text.")
 @click.option("--person", metavar="NAME", help="Items that this person held last.")
 @click.option("--all", "everything", is_flag=True, help="All items in that state.")
@@ -185,7 +186,7 @@ def delete(client: Client, name: str, yes: bool) -> None:
 def remove(
     client: Client,
     name: str,
-    state: Literal["inbound", "reserved", "scheduled", "finished", "dead"],
+    state: State,
     error: str | None,
     person: str | None,
     everything: bool,

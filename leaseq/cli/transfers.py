@@ -1,10 +1,10 @@
-"""What ``leaseq import`` and ``leaseq export`` share: files, formats, counts."""
+"""What the commands that read or write files share: files, formats, counts."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO, cast
 
@@ -29,6 +29,11 @@ def format_of(file: str, given: transfer.Format | None) -> transfer.Format:
             "standard input and output have no file name that shows the format: add --format."
         )
     return transfer.format_of(transfer.without_gz(file))
+
+
+def opened(file: str) -> AbstractContextManager[BinaryIO]:
+    """Standard input, or a file to read."""
+    return nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb")
 
 
 @contextmanager
