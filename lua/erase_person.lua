@@ -84,10 +84,10 @@ end
 local step = redis.call('HSCAN', keys.items, from, 'COUNT', count)
 for i = 1, #step[2], 2 do
   local id = step[2][i]
-  if id == items.id(id) and redis.call('HEXISTS', keys.items, id) == 1 and erase(id) then named = named + 1 end
+  if id == items.id(id) and erase(id) then named = named + 1 end
 end
 local came_back = step[1] == '0' and is_back()
-if named > 0 then queue.save() end
+if named > 0 then queue.save() end -- the time of what went back to its row, of which nothing is noted in the journal
 commit()
 if came_back then return { 'again' } end
 return { 'step', step[1] ~= '0' and step[1] or '', named, ended }

@@ -1,7 +1,7 @@
 """Erasing a person: everything that the queues, the webhooks and the web app have of them.
 
 It goes on in bounded steps. Where it is broken off, the same call finishes it; until then nobody can have the
-name (docs/decisions/0028-erasing-a-person.md).
+name (docs/decisions/0029-erasing-a-person.md).
 """
 
 from __future__ import annotations
