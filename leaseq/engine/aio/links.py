@@ -94,6 +94,7 @@ class Link:
         self, connection: Any, seconds: float, is_replaced: Callable[[], Awaitable[bool]] | None = None
     ) -> None:
         self.connection = connection
+        self._limit = connection.socket_timeout
         self._seconds, self._is_replaced = seconds, is_replaced
 
     async def open(self) -> None:
@@ -115,6 +116,10 @@ class Link:
     async def _read(self, seconds: float) -> Any:
         reading = self.connection.read_response(timeout=math.inf, disconnect_on_error=False)
         return await within(seconds, reading)
+
+    def restore_limit(self) -> None:
+        """For redis.asyncio's own commands over this connection: without it they would wait for ever."""
+        self.connection.socket_timeout = self._limit
 
     async def drop(self) -> None:
         with suppress(*FAILURES):

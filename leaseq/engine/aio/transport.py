@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from random import choice
 from time import monotonic
@@ -193,33 +193,33 @@ class ClusterTransport:
     async def _send_to(
         self, node: Any, bound: Bound, args: tuple[str, ...], wait: Wait | None, loading: bool
     ) -> list[Any]:
-        link = Link(node.acquire_connection(), self.timeout, partial(self._is_replaced, node, bound.keys[0]))
-        try:
-            await link.open()
+        async with self._link(node, partial(self._is_replaced, node, bound.keys[0])) as link:
             if wait is not None:
                 return await exchange(link, bound, args, wait, loading=loading)
             return await durability.send(link, bound, args, loading=loading)
-        except rx.ResponseError:
-            raise
-        except BaseException:
-            await link.drop()
-            raise
-        finally:
-            node.release(link.connection)
 
     async def _ask_node(self, node: Any, *words: str) -> Any:
         """The reply of one node, as it sent it."""
-        link = Link(node.acquire_connection(), self.timeout)
-        try:
-            await link.open()
+        async with self._link(node) as link:
             await link.send_packed_command([pack(words)])
             return await link.read_response()
+
+    @asynccontextmanager
+    async def _link(
+        self, node: Any, is_replaced: Callable[[], Awaitable[bool]] | None = None
+    ) -> AsyncIterator[Link]:
+        """A connection of a node, shared with redis.asyncio's own commands."""
+        link = Link(node.acquire_connection(), self.timeout, is_replaced)
+        try:
+            await link.open()
+            yield link
         except rx.ResponseError:
             raise
         except BaseException:
             await link.drop()
             raise
         finally:
+            link.restore_limit()
             node.release(link.connection)
 
     async def _is_replaced(self, node: Any, key: str) -> bool:

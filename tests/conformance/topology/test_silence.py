@@ -1,0 +1,37 @@
+"""A node of a cluster that stops answering, in an event loop: no call waits for it without a limit."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+import redis
+
+import leaseq
+from leaseq.engine.keys import QUEUES
+from tests.conformance.topology.servers import SLOTS, port_of, running
+from tests.support.patience import eventually
+
+PAUSED = 3_000  # milliseconds
+
+
+@pytest.fixture
+def node() -> Iterator[redis.Redis]:
+    """The one node of a cluster."""
+    with running("--cluster-enabled", "yes", "--save", "") as node:
+        node.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, SLOTS - 1)
+        eventually(lambda: node.execute_command("CLUSTER INFO")["cluster_state"] == "ok")
+        yield node
+
+
+def test_a_command_on_a_connection_that_a_script_used(node: redis.Redis) -> None:
+    async def main() -> None:
+        url = f"redis+cluster://127.0.0.1:{port_of(node)}?socket_timeout=0.2"
+        async with leaseq.aio.connect(url) as client:
+            await leaseq.aio.Queue(client, "reviews").enqueue({})
+            node.execute_command("CLIENT", "PAUSE", PAUSED, "ALL")
+            with pytest.raises(leaseq.ServerUnavailable):
+                await client.ask(("SMEMBERS", QUEUES))
+
+    asyncio.run(main())
