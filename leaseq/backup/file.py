@@ -52,7 +52,7 @@ class Contents:
     sha256: str = ""
 
     def count(self, line: Line, entries: str) -> None:
-        """Count a line, whose entries are called so, or ''."""
+        """Count a line. ``entries``: what its key's entries are called; '' where they are not counted."""
         if "queue" in line:
             self.queues.append(line["queue"])
         elif "item" in line:
@@ -103,12 +103,12 @@ def verify(stream: BinaryIO) -> Contents:
     """Read a whole backup. Raises BackupDamaged where it is not as it was written, and RestoreRefused where a
     newer version of leaseq wrote it."""
     first, known = stream.readline(_FIRST), registry()
-    contents = _begun(first)
+    contents = _read_first(first)
     digest, number, last = sha256(first), 1, None
     for number, text in enumerate(stream, 2):
         if last is not None:
             raise BackupDamaged("there is more behind the end of the backup", number)
-        line = _parsed(text, number)
+        line = _parse(text, number)
         if "sha256" in line:
             last = line
         else:
@@ -122,10 +122,11 @@ def verify(stream: BinaryIO) -> Contents:
     return contents
 
 
-def _begun(first: bytes) -> Contents:
+def _read_first(first: bytes) -> Contents:
+    """What the first line tells. Raises BackupDamaged and RestoreRefused."""
     if not first.startswith(b'{"%b": ' % _MARK.encode()):
         raise BackupDamaged("this is no backup of leaseq: `leaseq backup` writes one", 1)
-    line = _parsed(first, 1)
+    line = _parse(first, 1)
     for what, mine in ((_MARK, FORMAT), ("schema", SCHEMA)):
         if line[what] > mine:
             raise RestoreRefused(
@@ -135,7 +136,8 @@ def _begun(first: bytes) -> Contents:
     return Contents(datetime.fromisoformat(line["created_at"]), line["version"])
 
 
-def _parsed(text: bytes, number: int) -> Line:
+def _parse(text: bytes, number: int) -> Line:
+    """A line whose checksum is right. Raises BackupDamaged."""
     if not text.endswith(b"}\n"):
         raise BackupDamaged("it does not end as a line of a backup: the file was cut off, or damaged", number)
     content, _, crc = text.removesuffix(b"}\n").rpartition(_CRC)

@@ -52,11 +52,12 @@ Kind = StoredKeys | LeftOut
 
 
 class Registry:
-    """The keys of all parts that are installed."""
+    """The keys of all parts that are installed. ``missing``: the package without which a part could not be
+    asked for its keys, or ''."""
 
     def __init__(self, known: Iterable[Kind], missing: str = "") -> None:
         self.known = sorted(known, key=lambda one: (one.pattern.endswith("*"), -len(one.pattern)))
-        self._missing = missing  # the package without which a part could not be asked
+        self._missing = missing
 
     @property
     def why_unknown(self) -> str:

@@ -1,4 +1,4 @@
-"""A scan that another server can't go on with."""
+"""Checks that a scan was of one server from beginning to end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""What other parts keep of a queue, beside its own keys: they name by entry points what deletes it."""
+"""Deletes what other parts keep about a queue outside its keys. Each part names the function that does so by
+an entry point."""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ async def in_line(queue: leaseq.aio.Queue) -> None:
         await asyncio.sleep(0.01)
 
 
+@pytest.mark.not_on("cluster")  # there its idle connections are redis.asyncio's
 def test_many_tasks_share_one(server: Server, queue_name: str) -> None:
     async def work() -> None:
         async with leaseq.aio.connect(server.url) as client:

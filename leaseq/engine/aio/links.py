@@ -16,14 +16,14 @@ from leaseq.engine.transport import FAILURES, TIMEOUT
 from leaseq.errors import Invalid
 
 MOST_CALLS = 64
-"""By one client at once; further calls wait for their turn. Tasks are many and cheap, connections are not."""
+"""Calls that run at once by one client; more wait for their turn. Tasks are cheap, connections are not."""
 
 _ending: set[asyncio.Task[None]] = set()
 
 
 async def to_the_end(work: Coroutine[Any, Any, None]) -> None:
-    """Run this in a task of its own, which also a cancelled caller awaits: but no longer than a call may
-    take, where a server does not answer."""
+    """Run a coroutine in a task of its own, and wait for it even where the caller is cancelled meanwhile, for
+    TIMEOUT seconds at most. Then raise the cancellation."""
     task = asyncio.create_task(work)
     _ending.add(task)
     task.add_done_callback(_ending.discard)
@@ -42,7 +42,7 @@ async def to_the_end(work: Coroutine[Any, Any, None]) -> None:
 
 
 class Turns:
-    """Lets so many calls of one event loop go at once."""
+    """Limits how many calls of a client run at once, and binds the client to one event loop."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -1,4 +1,4 @@
-"""What other parts keep of a queue: they delete it by a client of `leaseq`, in a thread."""
+"""As `leaseq.queue.elsewhere`, whose functions get a blocking client, in a thread."""
 
 from __future__ import annotations
 
