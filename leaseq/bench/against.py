@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 from leaseq import Lease, Queue
 from leaseq.bench import floor
 from leaseq.bench.setting import RESULT, Bench, Figure, given, opened
-from leaseq.engine.commands import SCRIPTS
 from leaseq.engine.keys import Keys
+from leaseq.engine.script_table import SCRIPTS
 from leaseq.engine.scripts import Bound, pack
 
 _ROUNDS = 9

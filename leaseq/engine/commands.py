@@ -13,7 +13,8 @@ from leaseq.engine.connection import Connection
 from leaseq.engine.durability import MOST, Wait, majority_of, still_true
 from leaseq.engine.keys import Keys
 from leaseq.engine.replies import REFUSED, Call, Reply, refusal
-from leaseq.engine.scripts import Bound, Script, load
+from leaseq.engine.script_table import CONFIRMED, SCRIPTS
+from leaseq.engine.scripts import Bound
 from leaseq.errors import QueueNotFound
 from leaseq.models import Held
 from leaseq.policy import Durable
@@ -21,68 +22,6 @@ from leaseq.policy import Durable
 Clock = Callable[[], int]
 """The time in microseconds since the epoch. Only tests pass one: without it the server's clock counts."""
 
-_ROW = ("ledger", "items", "inbound", "reserved", "scheduled", "dead")
-_ALL = (*_ROW, "finished", "journal", "history")
-_MANAGER = (*_ALL, "late", "drafts")
-_READ = (*_ROW, "finished", "history", "late")
-
-SCRIPTS: Final[dict[str, Script]] = {
-    script.name: script
-    for script in (
-        load("enqueue", "ledger", "items", "inbound", "scheduled", "journal"),
-        load("reserve", "ledger", "items", "inbound", "reserved", "journal"),
-        load("leave_line", *_ALL),
-        load("renew", *_ALL, "drafts", "late"),
-        load("save_draft", *_ROW, "finished", "history", "drafts", "late"),
-        load("finish", "ledger", "reserved", "journal", "finished"),
-        load("undo_finish", *_ALL, "drafts", "late"),
-        load("take_back", *_ALL, "drafts", "late"),
-        load("abandon", *_ALL, "late"),
-        load("fail", *_ALL, "late"),
-        load("clear", *_ROW, "finished", "journal"),
-        load("check_alerts", "ledger", "inbound", "reserved", "dead", "journal"),
-        load("revive", *_MANAGER),
-        load("release", *_MANAGER),
-        load("assign", *_MANAGER),
-        load("change", *_MANAGER),
-        load("remove", *_MANAGER),
-        load("adopt", *_MANAGER),
-        load("reopen", *_MANAGER),
-        load("correct", *_MANAGER),
-        load("restore", *_MANAGER),
-        load("pause", "ledger", "journal"),
-        load("resume", "ledger", "journal"),
-        load("configure", "ledger", "journal"),
-        load("delete", "ledger"),
-        load("delete_keys", "ledger"),
-        load("erase_person", *_MANAGER),
-        load("policy", "ledger"),
-        load("schema", "ledger"),
-        load("confirm", "ledger"),
-        load("get", *_READ),
-        load("items", *_READ),
-        load("late_items", *_READ),
-        load("person_items", *_READ),
-        load("mine", "ledger", "items", "drafts"),
-        load("why_nothing", "ledger", "items", "inbound", "reserved", "scheduled"),
-        load("stats", "ledger", "inbound", "reserved", "scheduled", "finished", "dead"),
-        load("journal", "ledger", "journal"),
-        load("history", "journal"),
-        load("follow", "ledger", "journal"),
-        load("unfollow", "ledger", "journal"),
-        load("outcomes", *_READ),
-        load("dump", "ledger"),
-        load("dump_items", *_READ, "drafts"),
-        load("load", "ledger"),
-        load("load_items", *_MANAGER),
-    )
-}
-
-# What acknowledges nothing: the clear job runs again by itself, a line is no promise, a follower that was set
-# back reads again, a queue is gone once its deletion began, and a restore that broke off begins again.
-_UNCONFIRMED = {"clear", "check_alerts", "leave_line", "confirm", "follow", "unfollow", "delete_keys"}
-_UNCONFIRMED |= {"load", "load_items"}
-_CONFIRMED = {name for name, script in SCRIPTS.items() if script.writes} - _UNCONFIRMED
 _UNREAD: Final[tuple[Durable, float]] = ("server", 0.0)
 _KNOWN_FOR = 2.0  # seconds that a policy's `durable` counts, once read
 
@@ -124,7 +63,7 @@ class Commands:
         at = str(self._clock()) if self._clock else ""
         durable, until = self._connection.durable.get(self._ledger, _UNREAD)
         unconfirmed = durable == "server" and monotonic() < until  # most queues, but for a move in seconds
-        wait = None if unconfirmed or name not in _CONFIRMED else self.confirm()
+        wait = None if unconfirmed or name not in CONFIRMED else self.confirm()
         reply = self._connection.move(self._bound[name], (at, *args), wait)
         if reply.code in REFUSED and (error := refusal(Call(name, self._queue, args), reply)):
             raise error

@@ -17,7 +17,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
-from leaseq.engine.commands import SCRIPTS
+from leaseq.engine.script_table import SCRIPTS
 from tests.support.relay import Relay, heard
 
 _SHA = re.compile(rb"EVALSHA\r\n\$40\r\n([0-9a-f]{40})")

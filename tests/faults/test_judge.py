@@ -9,7 +9,7 @@ from hashlib import sha1
 import pytest
 
 import leaseq
-from leaseq.engine import commands
+from leaseq.engine import script_table
 from leaseq.engine.scripts import Script
 from tests.conftest import Server
 from tests.faults.history import Call, Granted, History, Recorder
@@ -147,7 +147,7 @@ def test_a_history_is_judged(calls: list[Call], faults: list[str]) -> None:
 
 def planted(name: str, right: str, wrong: str) -> Script:
     """A move with one line made wrong."""
-    script = commands.SCRIPTS[name]
+    script = script_table.SCRIPTS[name]
     source = script.source.replace(right, wrong)
     assert (source != script.source) == (right != wrong)
     return replace(script, source=source, sha=sha1(source.encode(), usedforsecurity=False).hexdigest())
@@ -203,7 +203,7 @@ def test_what_is_planted_in_a_real_server_is_seen(
     wrong: str,
     guarantees: set[str],
 ) -> None:
-    monkeypatch.setitem(commands.SCRIPTS, name, planted(name, right, wrong))
+    monkeypatch.setitem(script_table.SCRIPTS, name, planted(name, right, wrong))
     queue = leaseq.Queue(server.client, queue_name)
     faults = judged(story(queue), RULES, queue)
     assert guarantees <= {fault.guarantee for fault in faults}, [str(fault) for fault in faults]

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq.engine.commands import SCRIPTS
+from leaseq.engine.script_table import SCRIPTS
 
 ROOT = Path(leaseq.__file__).parents[1]
 PRINT = (sys.executable, "-m", "tests.meta.print_script")

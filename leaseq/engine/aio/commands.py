@@ -12,17 +12,11 @@ from time import monotonic
 
 from leaseq.engine.aio.connection import Connection
 from leaseq.engine.aio.durability import still_true
-from leaseq.engine.commands import (
-    _CONFIRMED,
-    _KNOWN_FOR,
-    _UNREAD,
-    Clock,
-    _BoundScripts,
-    _following,
-)
+from leaseq.engine.commands import _KNOWN_FOR, _UNREAD, Clock, _BoundScripts, _following
 from leaseq.engine.durability import MOST, Wait, majority_of
 from leaseq.engine.keys import Keys
 from leaseq.engine.replies import REFUSED, Call, Reply, refusal
+from leaseq.engine.script_table import CONFIRMED
 from leaseq.errors import QueueNotFound
 from leaseq.models import Held
 from leaseq.policy import Durable
@@ -43,7 +37,7 @@ class Commands:
         at = str(self._clock()) if self._clock else ""
         durable, until = self._connection.durable.get(self._ledger, _UNREAD)
         unconfirmed = durable == "server" and monotonic() < until
-        wait = None if unconfirmed or name not in _CONFIRMED else await self.confirm()
+        wait = None if unconfirmed or name not in CONFIRMED else await self.confirm()
         reply = await self._connection.move(self._bound[name], (at, *args), wait)
         if reply.code in REFUSED and (error := refusal(Call(name, self._queue, args), reply)):
             raise error

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq.engine.commands import SCRIPTS
 from leaseq.engine.durability import Wait
 from leaseq.engine.keys import Keys
+from leaseq.engine.script_table import SCRIPTS
 from leaseq.engine.scripts import Bound, read
 
 LUA = Path(leaseq.__file__).parents[1] / "lua"

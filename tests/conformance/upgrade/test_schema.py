@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.engine.commands import SCRIPTS
 from leaseq.engine.keys import SCHEMA, Keys
+from leaseq.engine.script_table import SCRIPTS
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts import keys as accounts_keys
 from tests.conftest import Server

@@ -12,8 +12,8 @@ import hypothesis.strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 import leaseq
-from leaseq.engine.commands import SCRIPTS
 from leaseq.engine.keys import Keys
+from leaseq.engine.script_table import SCRIPTS
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.support.state_machines import run_machine

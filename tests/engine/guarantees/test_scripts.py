@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq.engine.commands import SCRIPTS, Commands
+from leaseq.engine.commands import Commands
 from leaseq.engine.keys import Keys
 from leaseq.engine.lua_source import GLOBALS, LuaSource
+from leaseq.engine.script_table import SCRIPTS
 from tests.conftest import Server
 
 LUA = Path(leaseq.__file__).parents[1] / "lua"

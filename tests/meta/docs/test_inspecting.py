@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import leaseq
-from leaseq.engine.commands import SCRIPTS
 from leaseq.engine.keys import Keys
+from leaseq.engine.script_table import SCRIPTS
 from leaseq.policy import TEXTS
 from tests.meta.docs import grammars
 
