@@ -15,16 +15,10 @@ DATA_VARIABLE = "LEASEQ_DATA"
 DEFAULT_DATA = "leaseq-data"
 
 
-def server_url(redis: str | None, data: str | Path) -> str | None:
-    """The URL ``redis``; without one that of the server of the `leaseq up` which is running for the data
-    directory ``data``; None where none is."""
-    return redis or running_url(data)
-
-
 def server_url_from_environment() -> str:
     """The server's URL, as the command line finds it without options. Raises Invalid (field ``url``)."""
     data = Path(os.environ.get(DATA_VARIABLE) or DEFAULT_DATA)
-    if url := server_url(os.environ.get(URL_VARIABLE), data):
+    if url := os.environ.get(URL_VARIABLE) or running_url(data):
         return url
     named = f"{DATA_VARIABLE} names" if os.environ.get(DATA_VARIABLE) else "is the default"
     raise Invalid(

@@ -14,8 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import click
 from click.core import ParameterSource
 
-from leaseq import discovery
-from leaseq.discovery import DATA_VARIABLE, DEFAULT_DATA, URL_VARIABLE
+from leaseq.discovery import DATA_VARIABLE, DEFAULT_DATA, URL_VARIABLE, running_url
 from leaseq.suggestions import no_queue
 
 if TYPE_CHECKING:
@@ -92,7 +91,7 @@ def server_url(redis: str | None, data: Path) -> str:
     by_flag = context.get_parameter_source("data") is ParameterSource.COMMANDLINE
     if redis and not (by_flag and context.get_parameter_source("redis") is ParameterSource.ENVIRONMENT):
         return redis
-    url = discovery.server_url(None, data)
+    url = running_url(data)
     if url is None:
         raise CommandFailed(
             f"no server: no `leaseq up` is running for the data directory '{data}'. Start one, name its "
