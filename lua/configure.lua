@@ -21,7 +21,8 @@ if made and expected then return { 'no-queue' } end
 if expected and policy_version() ~= expected then return { 'changed' } end
 if made and redis.call('HEXISTS', keys.ledger, 'deleted') == 1 then return { 'deleting' } end
 if made and redis.call('HEXISTS', keys.ledger, 'loading') == 1 then
-  return redis.error_reply('-RESTORING this queue is being restored from a backup: it can be used once that is done')
+  return redis.error_reply('-RESTORING this queue is being restored from a backup, and can be used once that is done. Where it '
+    .. 'was interrupted, run the restore again, or delete the queue')
 end
 
 local function retention()

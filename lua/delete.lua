@@ -1,13 +1,13 @@
 #!lua flags=allow-oom
---[[ Begins to delete a queue: no other call finds it from now on. What is left of it goes by delete_keys.lua. The last token
-stays in a key of its own, so that a queue that is made under this name grants higher ones.
+--[[ Begins to delete a queue, or one that load.lua began: no other call finds it from now on. What is left of it goes by
+delete_keys.lua. The last token stays in a key of its own, so that a queue that is made under this name grants higher ones.
 
 KEYS   1 leaseq:{q}:ledger
 ARGV   1 the time (not used)   2 a policy's version: only where it is in force; else ''
 REPLY  {'ok'}: begun, now or before   {'changed'}: another policy is in force, and nothing changed   {'no-queue'} ]]
 local expected = ARGV[2]
 --- @include policy_version
-local refused = queue.open(true)
+local refused = queue.open(true, redis.call('HGET', keys.ledger, 'loading') or nil)
 if refused then
   return refused[1] == 'no-queue' and redis.call('HEXISTS', keys.ledger, 'deleted') == 1 and { 'ok' } or refused
 end
@@ -15,5 +15,5 @@ if expected ~= '' and policy_version() ~= expected then return { 'changed' } end
 redis.call('UNLINK', keys.absent) -- where that is not allowed, it is refused here, before anything changes
 if queue.token > 0 then redis.call('HSET', keys.deleted, 'token', stamp(queue.token)) end
 redis.call('HSET', keys.ledger, 'deleted', 1)
-redis.call('HDEL', keys.ledger, 'status')
+redis.call('HDEL', keys.ledger, 'status', 'loading')
 return { 'ok' }

@@ -20,6 +20,7 @@ from leaseq.webapp.store.accounts import keys as keys_of_accounts
 from tests.backup.conftest import Made
 from tests.backup.test_round_trip import seen, stored, worked
 from tests.conftest import Clock, Server
+from tests.engine import looking
 from tests.support.taking import take
 
 
@@ -125,6 +126,25 @@ def test_what_was_done_in_a_whole_queue_stays(
     assert (done.queues, done.items) == (2, 60)
     assert first.get(lease.id).answers[0].result == {"done": True}
     assert leaseq.Queue(other, "b").stats().inbound == 30
+
+
+@pytest.mark.usefixtures("small_steps")
+def test_half_a_queue_can_be_deleted(
+    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client, dies: Any
+) -> None:
+    """Where the file is lost, its name is not taken for ever."""
+    timed.enqueue_many({"n": n} for n in range(30))
+    file = made()
+    dies(1)
+    with pytest.raises(Killed):
+        backup.restore(other, file, clock=clock)
+    there = leaseq.Queue(other, timed.name, clock=clock)
+    with pytest.raises(leaseq.ServerRefused, match="run the restore again, or delete the queue"):
+        there.enqueue({})
+    there.delete()
+    assert [*looking.everything(other.redis, timed.name)] == [Keys(timed.name).deleted.encode()]
+    file.seek(0)
+    assert backup.restore(other, file, clock=clock).items == 30
 
 
 @pytest.mark.usefixtures("small_steps")
