@@ -15,12 +15,11 @@ import leaseq
 from leaseq import NewItem, backup
 from leaseq.backup import stored_keys
 from leaseq.engine.commands import Commands
-from leaseq.engine.keys import RESTORING, Keys
+from leaseq.engine.keys import RESTORING, Keys, of_queue
 from leaseq.webapp.store.accounts import keys as keys_of_accounts
 from tests.backup.conftest import Made
 from tests.backup.test_round_trip import seen, stored, worked
 from tests.conftest import Clock, Server
-from tests.engine import looking
 from tests.support.taking import take
 
 
@@ -142,7 +141,7 @@ def test_half_a_queue_can_be_deleted(
     with pytest.raises(leaseq.ServerRefused, match="run the restore again, or delete the queue"):
         there.enqueue({})
     there.delete()
-    assert [*looking.everything(other.redis, timed.name)] == [Keys(timed.name).deleted.encode()]
+    assert [*other.redis.scan_iter(match=of_queue(timed.name))] == [Keys(timed.name).deleted.encode()]
     file.seek(0)
     assert backup.restore(other, file, clock=clock).items == 30
 
