@@ -6,14 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from leaseq.backup.stored_keys import BackupFailed
-from leaseq.engine.client import Client
+from leaseq.engine.client import Client, connection_of
 from leaseq.engine.witness import Witness
 
 
 @contextmanager
 def same_server(client: Client, key: str) -> Iterator[None]:
     """Raise BackupFailed at the end where another process has the key by then."""
-    witness = Witness(client, key)
+    witness = Witness(connection_of(client), key)
+    witness.load()
     yield
     if not witness.is_there():
         raise BackupFailed(

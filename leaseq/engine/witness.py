@@ -8,31 +8,30 @@ over a restart, so one of its own tells.
 from __future__ import annotations
 
 import secrets
-from typing import Any
 
 from redis.exceptions import NoScriptError
 
-from leaseq.engine.client import Client, connection_of
-from leaseq.errors import ServerRefused
+from leaseq.engine.connection import Connection
 
 
 class Witness:
-    """Loaded where a key is, before a scan there."""
+    """A script in the server that has a key, to be loaded there before a scan."""
 
-    def __init__(self, client: Client, key: str) -> None:
-        self._client, self._key = client, key
-        self._sha = self._ask("SCRIPT", "LOAD", f"return '{secrets.token_hex(8)}'")
+    def __init__(self, connection: Connection, key: str) -> None:
+        self._connection, self._key = connection, key
+        self._script = f"return '{secrets.token_hex(8)}'"
+        self._sha = ""
+
+    def load(self) -> None:
+        with self._connection.translating():
+            sha = self._connection.ask(self._key, "SCRIPT", "LOAD", self._script)
+        self._sha = sha.decode() if isinstance(sha, bytes) else sha
 
     def is_there(self) -> bool:
-        """Whether the key is in the same process."""
-        try:
-            self._ask("EVALSHA", self._sha, "1", self._key)
-        except ServerRefused as error:
-            if isinstance(error.__cause__, NoScriptError):
+        """Whether the key is in the same process since `load`."""
+        with self._connection.translating():
+            try:
+                self._connection.ask(self._key, "EVALSHA", self._sha, "1", self._key)
+            except NoScriptError:
                 return False
-            raise
         return True
-
-    def _ask(self, *words: str) -> Any:
-        with self._client.translating():
-            return connection_of(self._client).ask(self._key, *words)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from leaseq import validation
 from leaseq.engine import arguments, codec, replies
+from leaseq.engine.witness import Witness
 from leaseq.errors import Invalid
 from leaseq.models import Item
 from leaseq.persons import SIGNS, Erased, PersonItem, Relation
@@ -24,6 +25,8 @@ class Erasing(Base):
 
     def _person_items(self, person: str) -> Iterator[PersonItem]:
         step, seen = "0", set[str]()  # a step may give again what one before it gave
+        witness = Witness(self._connection, self._keys.ledger)
+        witness.load()
         while True:
             following, *rows = self._commands.person_items(person, step, _STEP).rest
             for name, known, sign, is_assigned, *draft in rows:
@@ -35,7 +38,9 @@ class Erasing(Base):
                     yield _of_person(item, person, relation, bool(is_assigned), text)
             step = following.decode()
             if step == "0":
-                return
+                if witness.is_there():
+                    return
+                witness.load()  # and from the beginning: in another server a place means another
 
     def erase_person(self, person: str, to: str, *, by: str | None = None) -> Erased:
         """Put another name in the place of a person's, in every item, in bounded steps.
@@ -50,16 +55,18 @@ class Erasing(Base):
         if name == who:
             raise Invalid("to", "another name than the person's")
         maker, items, leases = arguments.by(by), 0, 0
+        witness = Witness(self._connection, self._keys.ledger)
         for _ in range(_ROUNDS):
-            step = ""
-            while True:
+            witness.load()
+            step: str | None = ""
+            while step is not None:
                 reply = self._commands.erase_person(who, name, maker, step, _STEP)
                 if reply.code == replies.AGAIN:
                     break
                 following, named, ended = reply.rest
-                items, leases, step = items + int(named), leases + int(ended), following.decode()
-                if not step:
-                    return Erased(items, leases)
+                items, leases, step = items + int(named), leases + int(ended), following.decode() or None
+            if step is None and witness.is_there():
+                return Erased(items, leases)
         limit = f"somebody who reserves nothing meanwhile; {who!r} did so {_ROUNDS} times"
         raise Invalid("person", f"{limit}: stop what works under this name, and erase it again")
 

@@ -20,6 +20,7 @@ SOURCES = (
     "leaseq/engine/durability.py",
     "leaseq/engine/connection.py",
     "leaseq/engine/commands.py",
+    "leaseq/engine/witness.py",
     "leaseq/queue/listing.py",
     "leaseq/queue/base.py",
     "leaseq/queue/producer.py",
@@ -53,7 +54,7 @@ BY_HAND = {
 ENDS = {"send_packed_command", "read_response", "send", "load", "reset", "drop_idle", "ask", "ask_all"}
 ENDS |= {"replicas", "close", "end", "join", "wait_for", "scan", "forget_elsewhere"}
 PARAMETERS = {"ask", "replicas", "send", "attempt", "move"}
-RECEIVERS = {"self", "_commands", "_connection", "_transport", "connection", "server", "listener"}
+RECEIVERS = {"self", "_commands", "_connection", "_transport", "connection", "server", "listener", "witness"}
 ITERATORS = {"each"}  # these are gone through by `async for`
 # What must reach its end though the task is cancelled.
 TO_THE_END = {"_leave_line"}

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 
 from leaseq import validation
 from leaseq.engine import arguments, codec, replies
+from leaseq.engine.aio.witness import Witness
 from leaseq.errors import Invalid
 from leaseq.persons import SIGNS, Erased, PersonItem
 from leaseq.queue.aio.base import Base
@@ -23,6 +24,8 @@ class Erasing(Base):
 
     async def _person_items(self, person: str) -> AsyncIterator[PersonItem]:
         step, seen = ("0", set[str]())
+        witness = Witness(self._connection, self._keys.ledger)
+        await witness.load()
         while True:
             following, *rows = (await self._commands.person_items(person, step, _STEP)).rest
             for name, known, sign, is_assigned, *draft in rows:
@@ -34,7 +37,9 @@ class Erasing(Base):
                     yield _of_person(item, person, relation, bool(is_assigned), text)
             step = following.decode()
             if step == "0":
-                return
+                if await witness.is_there():
+                    return
+                await witness.load()
 
     async def erase_person(self, person: str, to: str, *, by: str | None = None) -> Erased:
         """Put another name in the place of a person's, in every item, in bounded steps.
@@ -49,15 +54,17 @@ class Erasing(Base):
         if name == who:
             raise Invalid("to", "another name than the person's")
         maker, items, leases = (arguments.by(by), 0, 0)
+        witness = Witness(self._connection, self._keys.ledger)
         for _ in range(_ROUNDS):
-            step = ""
-            while True:
+            await witness.load()
+            step: str | None = ""
+            while step is not None:
                 reply = await self._commands.erase_person(who, name, maker, step, _STEP)
                 if reply.code == replies.AGAIN:
                     break
                 following, named, ended = reply.rest
-                items, leases, step = (items + int(named), leases + int(ended), following.decode())
-                if not step:
-                    return Erased(items, leases)
+                items, leases, step = (items + int(named), leases + int(ended), following.decode() or None)
+            if step is None and await witness.is_there():
+                return Erased(items, leases)
         limit = f"somebody who reserves nothing meanwhile; {who!r} did so {_ROUNDS} times"
         raise Invalid("person", f"{limit}: stop what works under this name, and erase it again")

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import leaseq
 from leaseq import NewItem
 from leaseq.engine.keys import Keys
+from leaseq.engine.replies import Reply
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.support.taking import take
@@ -205,6 +206,42 @@ def test_who_comes_back_meanwhile_is_erased_once_more(
     monkeypatch.setattr(full._commands, "erase_person", meanwhile)
     assert full.erase_person(NAME, "erased-1").leases >= 2
     assert looking.naming(server.redis, full.name, NAME) == {"journal"}
+
+
+@pytest.fixture
+def restarted(full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch) -> leaseq.Queue:
+    """Its server is restarted behind the first step through the items: the scripts are gone, and from the
+    place of the next step, which means another one there, nothing follows."""
+    for n in range(400):
+        full.enqueue({"n": n, "long": "x" * 100})
+    restarts = 0
+
+    def in_steps(name: str, place: int, end: list[Any]) -> None:
+        real = getattr(full._commands, name)
+
+        def step(*given: Any) -> Any:
+            nonlocal restarts
+            if given[place] in ("", "0") or restarts:
+                return real(*given)
+            restarts += 1
+            server.redis.script_flush()
+            return Reply(b"step", end, False)
+
+        monkeypatch.setattr(full._commands, name, step)
+
+    in_steps("erase_person", 3, [b"", 0, 0])
+    in_steps("person_items", 1, [b"0"])
+    return full
+
+
+def test_a_server_that_is_restarted_meanwhile_keeps_no_name(restarted: leaseq.Queue, server: Server) -> None:
+    restarted.erase_person(NAME, "erased-1")
+    assert looking.naming(server.redis, restarted.name, NAME) == {"journal"}
+
+
+def test_a_server_that_is_restarted_meanwhile_leaves_out_nothing(restarted: leaseq.Queue) -> None:
+    found = [one.id for one in restarted.person_items(NAME)]
+    assert sorted(found) == sorted([*IDS, "for", "elsewhere"])
 
 
 def test_who_never_stops_is_refused(full: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
