@@ -15,6 +15,7 @@ from leaseq.engine.durability import check
 from leaseq.engine.keys import QUEUES, SCHEMA, WEBHOOK_STATE, Keys, of_queue
 from leaseq.engine.policy_codec import from_server, to_server
 from leaseq.engine.replies import Reply
+from leaseq.engine.witness import Witness
 from leaseq.errors import Invalid, LeaseqError, PolicyChanged, QueueExists, QueueNotFound
 from leaseq.models import Item, Json
 from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanges
@@ -138,7 +139,7 @@ class Base:
         with suppress(QueueNotFound):  # another caller was faster
             while self._commands.delete_keys(()).rest == [1]:  # who waits is woken, before the list goes
                 pass
-            while self._unlink_found():  # a failover in the middle of a look makes it miss some
+            while self._unlink_found():
                 pass
             forget_elsewhere(self._client, self.name)
             self._connection.ask_all([("HDEL", WEBHOOK_STATE, f"follows {self.name}")])
@@ -150,15 +151,18 @@ class Base:
             self._enter()
 
     def _unlink_found(self) -> bool:
-        """Look through the server's keys once; whether there were any of this queue."""
+        """Look through the server's keys once; whether there were any of this queue, or may be, since the
+        server was restarted or replaced meanwhile."""
         cursor, found = 0, False
+        witness = Witness(self._connection, self._keys.ledger)
+        witness.load()
         while True:
             cursor, parts = self._look_for_keys(cursor)
             for start in range(0, len(parts), _UNLINKED):
                 self._commands.delete_keys(parts[start : start + _UNLINKED])
                 found = True
             if cursor == 0:
-                return found
+                return found or not witness.is_there()
 
     def _look_for_keys(self, cursor: int) -> tuple[int, list[str]]:
         """One step through the server's keys: where the next one begins, and those of this queue but for the

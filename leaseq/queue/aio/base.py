@@ -14,6 +14,7 @@ from leaseq.engine import arguments, codec, replies
 from leaseq.engine.aio.client import Client, checked, connection_of
 from leaseq.engine.aio.commands import Commands
 from leaseq.engine.aio.durability import check
+from leaseq.engine.aio.witness import Witness
 from leaseq.engine.commands import Clock
 from leaseq.engine.keys import QUEUES, SCHEMA, WEBHOOK_STATE, Keys, of_queue
 from leaseq.engine.policy_codec import from_server
@@ -151,15 +152,18 @@ class Base:
             await self._enter()
 
     async def _unlink_found(self) -> bool:
-        """Look through the server's keys once; whether there were any of this queue."""
+        """Look through the server's keys once; whether there were any of this queue, or may be, since the
+        server was restarted or replaced meanwhile."""
         cursor, found = (0, False)
+        witness = Witness(self._connection, self._keys.ledger)
+        await witness.load()
         while True:
             cursor, parts = await self._look_for_keys(cursor)
             for start in range(0, len(parts), _UNLINKED):
                 await self._commands.delete_keys(parts[start : start + _UNLINKED])
                 found = True
             if cursor == 0:
-                return found
+                return found or not await witness.is_there()
 
     async def _look_for_keys(self, cursor: int) -> tuple[int, list[str]]:
         """One step through the server's keys: where the next one begins, and those of this queue but for the

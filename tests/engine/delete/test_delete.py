@@ -197,6 +197,25 @@ def test_what_was_broken_off_is_finished_by_the_next(broken_off: leaseq.Queue, s
         broken_off.delete()
 
 
+def test_a_restart_in_the_middle_of_a_look_leaves_nothing(
+    full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its cursor means another place then, and what is ahead of that is not seen."""
+    real, looks = full._look_for_keys, 0
+
+    def look(cursor: int) -> tuple[int, list[str]]:
+        nonlocal looks
+        looks += 1
+        if looks != 2:
+            return real(cursor)
+        server.redis.script_flush()
+        return 0, []
+
+    monkeypatch.setattr(full, "_look_for_keys", look)
+    full.delete()
+    assert [*looking.everything(server.redis, full.name)] == [Keys(full.name).deleted.encode()]
+
+
 def test_a_new_one_finishes_it_first(broken_off: leaseq.Queue, server: Server) -> None:
     broken_off.enqueue({"n": "new"}, id="new")
     assert [item.id for item in broken_off.items("inbound")] == ["new"]
