@@ -72,7 +72,7 @@ def _shown(row: Row) -> dict[str, Any]:
         "id": first.id if first else None,
         "title": item_title(first.payload, first.id) if first else None,
         "queue": first.queue if first else None,
-        "more": max(len(row.held) - 1, 0) if first else len(row.held),
+        "more": len(row.held) - 1 if first else len(row.held),
         "last_hour": row.last_hour,
         "done": today.finished,
         "each": None if today.seconds_each is None else round(today.seconds_each),

@@ -283,6 +283,8 @@ def test_a_long_journal_is_trimmed_past_what_was_read_and_within_a_bound(
     assert 700 <= left <= 1_000
     assert server.redis.xrange(journal, count=1)[0][0] <= unread
     assert fill(13_000) <= 2_100
+    acknowledge(server, timed, read(server, timed, 10_000))
+    assert fill(0) >= 500, "what all have read stays, within what the journal keeps"
 
 
 def test_an_enqueue_keeps_the_journal_within_the_bound(timed: leaseq.Queue, server: Server) -> None:

@@ -238,3 +238,12 @@ def test_a_list_says_yes_and_no_as_its_page_does(
     boss.client.set_cookie("leaseq-language", language)
     page = boss.get(f"/manage/{queue.name}/items?state=finished").text
     assert re.findall(r'data-label="Urgent">(\w+)<', page) == [*words[::-1]]
+
+
+def test_columns_are_offered_of_payloads_and_of_questions_that_nobody_answered(
+    boss: Browser, queue: leaseq.Queue
+) -> None:
+    queue.configure(form={"ask": {"type": "object", "properties": {"urgent": {"type": "boolean"}}}})
+    queue.enqueue({"text": "x"})
+    page = boss.get(f"/manage/{queue.name}/items?state=inbound").text
+    assert re.findall(r'name="column" value="([^"]+)"', page) == ["text", "answer.urgent"]

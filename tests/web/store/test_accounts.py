@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.attempts import of_password
+from tests.support.taking import not_none
 from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
 
 
@@ -218,3 +220,14 @@ def test_of_two_who_use_a_password_link_at_once_one_gets_in(empty: Accounts) -> 
     assert empty.verify("ann", used[0])
     with pytest.raises(leaseq.Invalid, match="used"):
         empty.use_link("never made", PASSWORD)
+
+
+def test_when_a_person_last_signed_in_is_known(empty: Accounts) -> None:
+    for name in ("ann", "bob"):
+        empty.add(name, by="test")
+    assert empty.signed_in() == {}
+    before = datetime.now(UTC).replace(microsecond=0)
+    empty.sessions.start(not_none(empty.get("ann")))
+    ((name, at),) = empty.signed_in().items()
+    assert name == "ann"
+    assert before <= at <= datetime.now(UTC)

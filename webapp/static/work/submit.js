@@ -126,8 +126,8 @@ function renew(sheet, csrf) {
 function refused(sheet, answer, isAnswer) {
   const page = new DOMParser().parseFromString(answer.html, "text/html");
   const main = page.querySelector("main") ?? page.body;
-  const words = [...main.querySelectorAll("h1, h1 ~ p")].map((place) => place.textContent.trim());
-  tell(sheet, words.filter(Boolean).join(" ") || page.body.textContent);
+  const words = [...main.querySelectorAll("h1 ~ p:not(:has(> a))")].map((place) => place.textContent.trim());
+  tell(sheet, words.filter(Boolean).join(" ") || main.textContent.trim());
   if (!isAnswer) document.getElementById("saved")?.remove();
 }
 
