@@ -166,3 +166,20 @@ def test_a_queue_of_before_these_fields_goes_on(timed: leaseq.Queue, clock: Cloc
     assert len(not_none(server.redis.hget(Keys(timed.name).ledger, "forget")).split()) == 2
     clock.tick(DAY + 1)
     assert timed.clear().forgotten == 1
+
+
+def test_of_several_answers_the_last_decides_to_the_microsecond(
+    timed: leaseq.Queue, clock: Clock, server: Server
+) -> None:
+    timed.configure(answers=2, keep_finished_seconds=DAY)
+    timed.enqueue({})
+    for person in ("ann", "bob"):
+        timed.finish(take(timed, person), {"v": 1})
+    first, last = (
+        int(at) for _, at in server.redis.zrange(Keys(timed.name).finished, 0, -1, withscores=True)
+    )
+    assert first < last
+    clock.now = last - 1 + DAY * 1_000_000
+    assert timed.clear().forgotten == 0
+    clock.now += 2
+    assert timed.clear().forgotten == 1

@@ -48,6 +48,7 @@ def asked(schema: Any, required: bool = True) -> Any:
         ({"const": True}, "choice"),
         ({"type": "integer", "minimum": 1, "maximum": 5}, "choice"),
         ({"type": "integer", "minimum": 1, "maximum": 50}, "integer"),
+        ({"type": "integer", "minimum": 3, "maximum": 3}, "integer"),
         ({"type": ["integer", "null"]}, "integer"),
         ({"anyOf": [{"type": "string", "maxLength": 9}, {"type": "null"}]}, "text"),
         ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, "json"),
