@@ -60,7 +60,7 @@ class Node:
     @cached_property
     def beyond(self) -> bool:
         """Whether our connection to it leaves this machine."""
-        return self.path is None and not is_loopback(str(self.link.get("host", "localhost")))
+        return not is_loopback(str(self.link.get("host", "localhost")))
 
     @cached_property
     def info(self) -> dict[str, Any]:

@@ -199,3 +199,8 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
     response = sent_to("receiver.example", by_tls, monkeypatch)
     assert "self-signed certificate" in (response.error or "")
     assert by_tls.requests == []
+
+
+def test_a_time_that_is_over_leaves_a_timeout_that_a_socket_takes() -> None:
+    with socket.socket() as line:
+        line.settimeout(sending._Deadline(-1).left())

@@ -103,6 +103,15 @@ def test_one_process_samples_each_minute(
     assert samples.of(queue.name, "minute")[minute + 1] == Sample(2, 0, 2)
 
 
+def test_the_axis_of_time_has_a_few_marks(boss: Browser, queue: leaseq.Queue, server: Any) -> None:
+    queue.configure()
+    record(Samples(server.client), queue)
+    _, *drawings = boss.get(f"/manage/{queue.name}/charts?range=1h").text.split('<svg class="chart"')
+    assert len(drawings) == 2
+    for drawing in drawings:
+        assert 4 <= len(re.findall(r'<text class="x[ "]', drawing)) <= 8
+
+
 def test_a_queue_without_samples_says_so(boss: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
     assert "Nothing is known of this time yet" in boss.get(f"/manage/{queue.name}/charts?range=30d").text
