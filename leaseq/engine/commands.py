@@ -81,6 +81,7 @@ class Commands:
             self.learn(durable)
         if durable == "server":
             return None
+        # equivalent mutant: compare: the clock is not read at that very moment
         if durable == "fsync" and self._connection.disks.get(self._ledger, 0.0) < monotonic():
             seen = still_true(lambda *words: self._connection.ask(self._ledger, *words))
             self._connection.disks[self._ledger] = monotonic() + _KNOWN_FOR if seen else inf

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from datetime import timedelta
+from datetime import datetime, timedelta
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
@@ -279,3 +279,19 @@ def test_old_failures_are_forgotten(hooks: Hooks, receiver: Receiver) -> None:
     hooks.run(made.endpoint)
     hooks.deliveries.forget_dead()
     assert "failed" not in [one.state for one in hooks.log(made.endpoint)]
+
+
+def test_an_endpoint_that_is_removed_as_it_is_sent_to_gets_nothing(
+    hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = with_one_waiting(hooks, receiver)
+    lease = not_none(hooks.deliverer.take(made.endpoint.id))
+    secrets = hooks.deliverer.endpoints.secrets
+
+    def removed_meanwhile(id: str, at: datetime) -> Any:
+        hooks.endpoints.remove(id)
+        return secrets(id, at)
+
+    monkeypatch.setattr(hooks.deliverer.endpoints, "secrets", removed_meanwhile)
+    hooks.deliverer.deliver(made.endpoint.id, lease)
+    assert receiver.requests == []

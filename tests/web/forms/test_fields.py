@@ -253,3 +253,9 @@ def test_an_error_deep_in_a_result_stands_at_its_field() -> None:
     fields = fields_of(RECORD)
     errors = errors_at(fields, {"place.where.x": "a", "name.0": "b", "other": "c"})
     assert errors == {"place.where.x": "a", "name": "b", "other": "c"}
+
+
+def test_a_choice_of_nothing_has_a_word(app: Any) -> None:
+    with app.test_request_context():
+        (field,) = fields_of(asked({"enum": [None, True, "a", 3]}))
+        assert [one.label for one in field.choices] == ["None", "Yes", "a", "3"]

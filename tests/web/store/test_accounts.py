@@ -231,3 +231,12 @@ def test_when_a_person_last_signed_in_is_known(empty: Accounts) -> None:
     ((name, at),) = empty.signed_in().items()
     assert name == "ann"
     assert before <= at <= datetime.now(UTC)
+
+
+def test_a_token_that_was_revoked_meanwhile_is_not_rotated(empty: Accounts) -> None:
+    empty.add("ann", by="test")
+    token = not_none(empty.token_record(empty.create_token("ann", "a program", by="ann")))
+    empty.revoke_token(token.id, by="ann")
+    with pytest.raises(leaseq.Invalid):
+        empty.rotate_token(token, by="ann")
+    assert empty.tokens("ann") == []

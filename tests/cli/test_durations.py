@@ -1,0 +1,23 @@
+"""How the commands say how long something takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from leaseq.cli.stats import _duration
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (None, "-"),
+        (0, "0 s"),
+        (89, "89 s"),
+        (90, "2 min"),
+        (5_399, "90 min"),
+        (5_400, "1.5 h"),
+        (90_000, "25.0 h"),
+    ],
+)
+def test_a_time_is_in_the_unit_that_fits(seconds: float | None, text: str) -> None:
+    assert _duration(seconds) == text

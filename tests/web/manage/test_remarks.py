@@ -1,0 +1,22 @@
+"""What the page of an import says of a row that can't be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from leaseq.transfer import BadRow
+from leaseq.webapp.manage.remarks import bad_row_message
+
+SEPARATOR, QUOTES = "Choose the column separator.", "Choose “Text” for double quotes."
+
+
+@pytest.mark.parametrize(
+    ("remedy", "chosen"), [(None, None), ("encoding", None), ("quotes", QUOTES), ("delimiter", SEPARATOR)]
+)
+def test_it_says_what_to_choose_where_that_helps(app: Any, remedy: Any, chosen: str | None) -> None:
+    with app.test_request_context():
+        said = bad_row_message(BadRow(2, "it can't be read", remedy=remedy))
+    assert said.startswith("it can't be read")
+    assert [one for one in (SEPARATOR, QUOTES) if one in said] == ([chosen] if chosen else [])
