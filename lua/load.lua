@@ -10,6 +10,7 @@ ARGV   1 the time in microseconds, or ''   2 to 8 of the backup: the server's ti
 REPLY  {'ok'}   {'exists'}: there is a queue, and nothing was written
        {'deleting'}: the queue that was there is being deleted, see delete_keys.lua, and nothing was written ]]
 local at, clock, token, reserved, finished, mixed, paused = ARGV[2], ARGV[3], ARGV[4] + 0, ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+-- equivalent mutant: constant: more is as good
 local APART = 3600000000 -- microseconds that the clocks of two servers may be apart
 --- @include queue
 if redis.call('HEXISTS', keys.ledger, 'status') == 1 then return { 'exists' } end
