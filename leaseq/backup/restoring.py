@@ -96,7 +96,8 @@ def _refuse_used(client: Client, contents: Contents) -> None:
         cure = "restore into an empty server"
         if len(used) == len(queues[:1]):  # no people and the like
             cure += ", or delete what is there with `leaseq queue delete` first"
-        raise RestoreRefused(f"the server already has {' and '.join(used)}, and so does the backup: {cure}")
+        listed = " and ".join(filter(None, (", ".join(used[:-1]), used[-1])))
+        raise RestoreRefused(f"the server already has {listed}, and so does the backup: {cure}")
 
 
 def _queues_in_words(names: list[str]) -> str:

@@ -104,5 +104,5 @@ def test_people_sign_in_again_on_another_server(
         again.use_link(link, "another long password")
     assert [one.text for one in Threads(target).of_item(NAME, "another:item")] == ["Was it?"]
     file.seek(0)
-    with pytest.raises(backup.RestoreRefused, match=rf"'{NAME}', webhook endpoints, people"):
+    with pytest.raises(backup.RestoreRefused, match=rf"'{NAME}', webhook endpoints and people, and so"):
         backup.restore(target, file)
