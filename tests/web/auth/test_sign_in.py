@@ -21,6 +21,13 @@ def test_sign_in_and_out(visitor: Callable[[str], Browser]) -> None:
     assert person.get("/account").location.startswith("/login")
 
 
+def test_a_session_outlasts_the_browser(app: Flask, visitor: Callable[[str], Browser]) -> None:
+    person = visitor("worker")
+    person.post("/logout")
+    (cookie,) = (one for one in person.sign_in().headers.getlist("Set-Cookie") if "leaseq=" in one)
+    assert "; Expires=" in cookie
+
+
 def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(
     app: Flask, visitor: Callable[[str], Browser]
 ) -> None:
