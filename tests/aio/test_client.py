@@ -75,6 +75,23 @@ def test_closing_it_ends_its_waits(server: Server, queue_name: str) -> None:
     assert leaseq.Queue(server.client, queue_name).stats().waiting == 0
 
 
+def test_a_queue_that_can_not_be_read_is_told_beside_the_others(
+    server: Server, queue_name: str, unreadable: leaseq.Queue
+) -> None:
+    leaseq.Queue(server.client, queue_name).configure(title="Of today")
+
+    async def title(queue: leaseq.aio.Queue) -> str:
+        return (await queue.policy).title
+
+    async def read() -> tuple[dict[str, str], dict[str, leaseq.QueueUnreadable]]:
+        async with leaseq.aio.connect(server.url) as client:
+            return await leaseq.aio.read_queues(client, title, [unreadable.name, queue_name])
+
+    values, errors = asyncio.run(read())
+    assert values == {queue_name: "Of today"}
+    assert list(errors) == [unreadable.name]
+
+
 def test_an_event_ends_a_wait(server: Server, queue_name: str) -> None:
     async def waits() -> None:
         async with leaseq.aio.connect(server.url) as client:

@@ -29,6 +29,7 @@ MISSING = f'the payload has no field "kind", which says who handles it; {KNOWN}'
     ("payload", "error"),
     [
         ({"kind": "digest"}, f'no handler for "digest", the value of the payload\'s field "kind"; {KNOWN}'),
+        ({"kind": "Grüße"}, f'no handler for "Grüße", the value of the payload\'s field "kind"; {KNOWN}'),
         ({"kind": 5}, f'no handler for 5, the value of the payload\'s field "kind"; {KNOWN}'),
         ({"kind": ["reset"]}, f'no handler for ["reset"], the value of the payload\'s field "kind"; {KNOWN}'),
         (
@@ -44,7 +45,18 @@ MISSING = f'the payload has no field "kind", which says who handles it; {KNOWN}'
         ("kind", MISSING),
         (None, MISSING),
     ],
-    ids=["unknown", "number", "list", "long", "as long as is shown", "field", "a list", "text", "null"],
+    ids=[
+        "unknown",
+        "no ASCII",
+        "number",
+        "list",
+        "long",
+        "as long as is shown",
+        "field",
+        "a list",
+        "text",
+        "null",
+    ],
 )
 def test_an_item_without_a_handler_fails_like_any_other(
     queue: leaseq.Queue, start: Start, payload: Any, error: str

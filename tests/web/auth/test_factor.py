@@ -199,6 +199,7 @@ def test_turning_it_on_or_off_takes_the_present_password(
     before = accounts.factors.find(person.name)
     answer = person.post(f"/account/factor/{path}", {"password": "not that one"})
     assert (answer.status_code, "not your current password" in answer.text) == (400, True)
+    assert 'action="/account/factor/' in answer.text, "on the page where it was typed"
     assert accounts.factors.find(person.name) == before
     assert accounts.factors.offered(person.name) is None
 

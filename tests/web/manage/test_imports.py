@@ -84,6 +84,15 @@ def test_so_many_rejected_rows_are_kept(boss: Browser, base: str, monkeypatch: p
     assert len(list(csv.reader(io.StringIO(boss.get(f"{to}/rejected").text)))) == 1 + 2
 
 
+@pytest.mark.parametrize(("shown", "more"), [(2, True), (3, False)])
+def test_the_page_says_that_there_are_more_rejected_rows_than_it_shows(
+    boss: Browser, base: str, monkeypatch: pytest.MonkeyPatch, shown: int, more: bool
+) -> None:
+    monkeypatch.setattr("leaseq.webapp.manage.imports.BAD_ROWS_SHOWN", shown)
+    to, _ = send(boss, base, b"id,text\n" + b",no id\n" * 3, id="id")
+    assert ("These are the first 2" in boss.get(to).text) == more
+
+
 def test_each_rejected_row_is_kept_once(boss: Browser, base: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs_module, "_CHUNK", 2)
     to, _ = send(boss, base, b"id,text\n" + b",no id\n" * 5, id="id")
