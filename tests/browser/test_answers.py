@@ -83,3 +83,21 @@ def test_from_a_share_of_the_answers_to_a_list_of_their_own(
     view.press("Enter")
     expect(view).to_have_attribute("aria-current", "page")
     expect(titles).to_have_text(["letter 3", "letter 1"])
+
+
+def test_numbers_as_a_histogram_by_person_and_by_day(tab: Page, boss: str, letters: leaseq.Queue) -> None:
+    ask = {"type": "object", "properties": {"rating": {"title": "Rating", "type": "integer"}}}
+    letters.configure(form={"show": ["text"], "ask": ask})
+    for rating, person in ((1, "ann"), (5, "ann"), (5, "bob")):
+        letters.finish(taken(letters, person), {"rating": rating})
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{letters.name}/answers")
+    bars = tab.get_by_role("region", name="Rating", exact=True)
+    expect(bars.get_by_role("row", name=re.compile("^5"))).to_contain_text("67 %")
+    for by, name, count in (("Person", "ann", 2), ("Day", None, 3)):
+        tab.get_by_label("Compare by").select_option(by)
+        tab.get_by_role("button", name="Show").press("Enter")
+        row = tab.locator(".groups tbody tr", has_text=name) if name else tab.locator(".groups tbody tr")
+        row.get_by_role("link", name=str(count), exact=True).press("Enter")
+        expect(tab.locator("table.items a.title")).to_have_count(count)
+        tab.go_back()

@@ -47,3 +47,6 @@ def test_values_by_keys_by_pointer_and_as_a_table(
     tab.get_by_text("As a table").click()
     expect(tab.locator("#charts tbody tr").last).to_contain_text("316")
     judge(tab)
+    for name in ("7 days", "30 days", "1 hour"):
+        tab.get_by_role("link", name=name).press("Enter")
+        expect(tab.get_by_role("link", name=name)).to_have_attribute("aria-current", "true")

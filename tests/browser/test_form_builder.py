@@ -11,6 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.browser.working import begin
 
 FORM: dict[str, Any] = {
     "show": [{"field": "text", "kind": "text"}],
@@ -191,3 +192,18 @@ def test_a_question_comes_with_its_answer_and_a_ranking_swaps(
     expect(reason).to_be_hidden()  # on the next item, too
     (given,) = queue.get("a").answers
     assert given.result == {"about": "refund", "why": "broken", "order": chosen}
+
+
+def test_a_date_and_a_time_are_asked_for(tab: Page, boss: str, person: str, queue: leaseq.Queue) -> None:
+    at_settings(tab, boss, queue)
+    add_question(tab, "Which day?", "date")
+    add_question(tab, "At what time?", "time")
+    saved(tab)
+    tab.context.clear_cookies()
+    begin(tab, person, queue, "My parcel is not here.")
+    tab.get_by_label("Which day?").fill("2026-11-24")
+    tab.get_by_label("At what time?").fill("08:30")
+    tab.keyboard.press("Control+Enter")
+    expect(tab.locator("#saved-words")).to_be_visible()
+    (answer,) = queue.answers()
+    assert list(answer.result.values()) == ["2026-11-24", "08:30:00Z"]

@@ -13,7 +13,9 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from tests.browser.conftest import PASSWORD, judge, sign_in
+from tests.support.taking import not_none
 
 
 @pytest.fixture
@@ -76,8 +78,10 @@ def test_people_from_invitation_to_being_disabled(
 
 
 def test_many_are_selected_and_changed_by_keys(
-    accounts: Accounts, admin: str, person: str, tab: Page
+    server: Any, accounts: Accounts, queue: leaseq.Queue, admin: str, person: str, tab: Page
 ) -> None:
+    queue.configure()
+    QueueAccess(server.client).set(queue.name, Access(work=Group(people=(person,))))
     others = [accounts.add(f"{person} {name}", by="test").name for name in ("bob", "eva")]
     sign_in(tab, admin)
     tab.goto(f"/people?q={person}")
@@ -92,6 +96,14 @@ def test_many_are_selected_and_changed_by_keys(
     tab.keyboard.press("Enter")
     expect(tab.get_by_text("2 people are changed.")).to_be_visible()
     assert [accounts.get(name).team for name in (person, *others)] == ["", "Refunds", "Refunds"]
+    for what, value in (("Add the skills", "fr"), ("Give access to the queue", queue.name)):
+        tab.get_by_role("checkbox", name=f"Select {others[1]}").press("Space")
+        tab.get_by_label("What to do").select_option(what)
+        tab.get_by_label("Skills, team or queue").fill(value)
+        tab.keyboard.press("Enter")
+        expect(tab.get_by_text("1 person is changed.")).to_be_visible()
+    assert not_none(accounts.get(others[1])).skills == ("fr",)
+    assert others[1] in not_none(QueueAccess(server.client).of(queue.name).work).people
     tab.get_by_role("link", name="Team").click()
     expect(tab.get_by_role("columnheader", name="Team")).to_have_attribute("aria-sort", "ascending")
     tab.get_by_role("checkbox", name=f"Select {others[0]}").press("Space")
