@@ -9,6 +9,7 @@ from flask import Request, request
 from werkzeug.exceptions import ClientDisconnected, RequestEntityTooLarge, UnsupportedMediaType
 
 from leaseq import Invalid, validation
+from leaseq.webapp.serving.slow_clients import PIECE
 
 JSON = "application/json"
 
@@ -39,11 +40,11 @@ class StrictRequest(Request):
         return validation.load_json(raw)
 
     def _whole_body(self) -> bytes:
-        """The body; one of a stated length past werkzeug's own stream, which takes a tenth of a call."""
+        """The body; a short one past werkzeug's own stream, which takes a tenth of a call."""
         length, most = self.content_length, self.max_content_length
         known = "stream" in self.__dict__ or hasattr(self, "_cached_data")  # somebody has read it
         # equivalent mutant: compare: a body of just that length is refused wherever it is read
-        if known or length is None or (most is not None and length > most):
+        if known or length is None or length > PIECE or (most is not None and length > most):
             return self.get_data()
         raw: bytes = self.environ["wsgi.input"].read(length)
         if len(raw) < length:

@@ -16,6 +16,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.serving.gunicorn_conf import Worker
+from leaseq.webapp.serving.slow_clients import PIECE
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import SECRET
 from tests.web.gunicorn_place import serving
@@ -105,6 +106,18 @@ def test_a_program_and_people_work_a_queue_to_its_end(
     assert status == 200
     answers = [json.loads(line) for line in lines_out.splitlines()]
     assert sorted(answer["result"]["n"] for answer in answers) == list(range(200))
+
+
+@pytest.mark.parametrize("size", [PIECE - 1, PIECE, PIECE + 1, 250_000])
+def test_a_body_comes_whole_also_where_it_comes_in_pieces(
+    address: str, tokens: dict[str, str], queue: leaseq.Queue, size: int
+) -> None:
+    queue.configure()
+    text = "x" * (size - len(json.dumps({"id": "a", "payload": ""})))
+    body = json.dumps({"id": "a", "payload": text})
+    path = f"/queues/{queue.name}/items"
+    assert (len(body), call(address, tokens["manager"], "POST", path, body)[0]) == (size, 201)
+    assert queue.get("a").payload == text
 
 
 def test_a_body_without_a_length_is_limited_too(
