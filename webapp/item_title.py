@@ -20,6 +20,11 @@ def item_title(payload: Json, id: str) -> str:
     return _cut(words)
 
 
+def is_titled_by(value: Json, title: str) -> bool:
+    """Whether the title is the beginning of this value."""
+    return isinstance(value, str) and value.strip() != "" and _cut(_words(value)) == title
+
+
 def title_of(queue: leaseq.Queue, id: str) -> str | None:
     """The title of a queue's item; None where it is not there any more."""
     try:
@@ -34,7 +39,11 @@ def _texts(payload: Json) -> Iterator[str]:
     )
     for value, _ in zip(values, range(_LOOKED_AT), strict=False):
         if isinstance(value, str) and value.strip():
-            yield " ".join(value[: 4 * LONGEST].split())
+            yield _words(value)
+
+
+def _words(text: str) -> str:
+    return " ".join(text[: 4 * LONGEST].split())
 
 
 def _cut(text: str) -> str:

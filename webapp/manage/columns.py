@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from leaseq import Item, Json
 from leaseq.webapp.forms import fields_of, titles_of
+from leaseq.webapp.item_title import is_titled_by, item_title
 from leaseq.webapp.rendering.filters import plain
 from leaseq.webapp.search.matching import at_path
 
@@ -15,6 +16,7 @@ ANSWER = "answer."  # what the name of an answer's column begins with
 MOST_OFFERED = 40
 SHOWN_ANSWERS = 2  # of a list of finished items whose columns nobody chose
 GLIMPSE = 120  # characters of a value that a line shows
+GLIMPSED = 9  # fields of a payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +51,20 @@ def offered(form: Json, items: Iterable[Item], chosen: Sequence[str]) -> list[Co
     return [Column(name, titles.get(name, name)) for name in list(names)[:MOST_OFFERED]]
 
 
-def glimpse(payload: Json) -> str:
-    """The beginning of a payload in one line: its fields without JSON punctuation."""
+def glimpse(payload: Json, title: str = "") -> str:
+    """The beginning of a payload in one line: its fields without JSON punctuation, and without the one that
+    the title beside it shows."""
     if isinstance(payload, dict):
-        return _cut(" · ".join(f"{name}: {_cut(_line(value))}" for name, value in [*payload.items()][:9]))
-    return _cut(_line(payload))
+        fields = [*payload.items()][:GLIMPSED]
+        rest = (f"{name}: {_cut(_line(value))}" for name, value in fields if not is_titled_by(value, title))
+        return _cut(" · ".join(rest))
+    return "" if is_titled_by(payload, title) else _cut(_line(payload))
+
+
+def glimpses(items: Iterable[Item]) -> dict[str, str]:
+    """By id, what each item's payload has besides its title; empty where none has anything."""
+    found = {item.id: glimpse(item.payload, item_title(item.payload, item.id)) for item in items}
+    return found if any(found.values()) else {}
 
 
 def _titles(form: Json) -> dict[str, str]:

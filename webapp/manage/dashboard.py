@@ -18,7 +18,7 @@ from leaseq.webapp.manage.charts import charts_of
 from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.rendering.event_stream import streamed
-from leaseq.webapp.rendering.filters import ago, left
+from leaseq.webapp.rendering.filters import ago, left, left_seconds
 from leaseq.webapp.security.authorization import needs
 
 READING = 0.5  # seconds that reading the events of all queues may take
@@ -92,6 +92,7 @@ def one_queue(q: str) -> str:
         queue=queue,
         policy=queue.policy,
         left=left,
+        left_seconds=left_seconds,
         **charts_of(queue),
     )
 

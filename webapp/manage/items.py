@@ -15,7 +15,7 @@ from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.forms import fields_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import moves_on, name_of
-from leaseq.webapp.manage.columns import columns_of, glimpse, offered
+from leaseq.webapp.manage.columns import columns_of, glimpses, offered
 from leaseq.webapp.search.criteria import (
     ANY,
     Search,
@@ -52,6 +52,7 @@ def items(q: str) -> str | Response | tuple[str, int]:
         page = leaseq.Page((), None)
     before = whole(request.args.get("looked")) or 0
     policy, lists, stats = queue.policy, state().lists.of(q), queue.stats()
+    columns = columns_of(policy.form, lists.columns, search.state)
     shown = render_template(
         "manage/items.html",
         queue=queue,
@@ -61,7 +62,6 @@ def items(q: str) -> str | Response | tuple[str, int]:
         search=search,
         typed=request.args if wrong else search.typed,
         wrong=wrong,
-        glimpse=glimpse,
         query=urlencode(search.args()),
         exactly=_exactly(queue, search.single_word or search.typed.get("begins", "")),
         page=page,
@@ -75,7 +75,8 @@ def items(q: str) -> str | Response | tuple[str, int]:
         outcomes=outcome_names(),
         moves=[(move, name_of(move)) for move in moves_on(search.state)],
         people=[one.name for one in people_of(queue.name)],
-        columns=columns_of(policy.form, lists.columns, search.state),
+        columns=columns,
+        glimpses={} if columns else glimpses(page.items),
         offered=offered(policy.form, page.items, lists.columns),
         chosen=lists.columns,
         views=[(name, _view(q, text)) for name, text in lists.views.items()],

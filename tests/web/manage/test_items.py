@@ -247,3 +247,24 @@ def test_columns_are_offered_of_payloads_and_of_questions_that_nobody_answered(
     queue.enqueue({"text": "x"})
     page = boss.get(f"/manage/{queue.name}/items?state=inbound").text
     assert re.findall(r'name="column" value="([^"]+)"', page) == ["text", "answer.urgent"]
+
+
+@pytest.mark.parametrize(
+    ("payloads", "shown"),
+    [
+        ([{"text": "a parcel", "order": 7}], ["order: 7"]),
+        ([{"text": "a parcel"}, {"text": "a lamp", "order": 7}], ["", "order: 7"]),
+        ([{"text": "a parcel", "about": "a parcel, and more"}], ["about: a parcel, and more"]),
+        (["a parcel " * 10, {"n": 1}], ["", "n: 1"]),
+        ([{"text": "a parcel"}, "a lamp"], []),
+    ],
+)
+def test_beside_a_title_stands_what_the_title_does_not_show(
+    boss: Browser, queue: leaseq.Queue, payloads: list[leaseq.Json], shown: list[str]
+) -> None:
+    """Where no item has anything else, the list has no such column."""
+    for payload in payloads:
+        queue.enqueue(payload)
+    page = boss.get(f"/manage/{queue.name}/items?state=inbound").text
+    assert re.findall(r'<td class="some whole">([^<]*)<', page) == shown
+    assert (">Payload</th>" in page) == bool(shown)
