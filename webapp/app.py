@@ -54,7 +54,7 @@ from leaseq.webapp.store.threads import Threads
 class NameConverter(BaseConverter):
     """An item's id or a person's name: any printable characters, slashes included."""
 
-    regex = r"[\s\S]+?"
+    regex = r"(?s:.+)"
     part_isolating = False
 
 

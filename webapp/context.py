@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Literal, cast
 
-from flask import current_app, g, request
+from flask import Flask, current_app, g, request
 
 import leaseq
 from leaseq import validation, webhooks
@@ -54,6 +54,11 @@ class State:
     access: QueueAccess
     breaks: Breaks
     shared_queue: Callable[[str], SharedQueue]  # one object for each name
+
+
+def this_app() -> Flask:
+    """The app itself, as Flask's documentation has it: ``current_app`` looks it up for each attribute."""
+    return cast("Flask", current_app._get_current_object())  # type: ignore[attr-defined]  # noqa: SLF001
 
 
 def state() -> State:

@@ -11,13 +11,13 @@ from dataclasses import fields
 from datetime import datetime
 from typing import Any
 
-from flask import Flask, Response, current_app, g, request
+from flask import Flask, Response, g, request
 from flask_babel import gettext as _
 from werkzeug.exceptions import HTTPException
 
 import leaseq
 from leaseq import LeaseqError, Policy
-from leaseq.webapp.context import accounts, state
+from leaseq.webapp.context import accounts, state, this_app
 from leaseq.webapp.forms.changes import form_changes
 from leaseq.webapp.security.authorization import need_of
 from leaseq.webapp.serving.json_request import JSON
@@ -129,7 +129,7 @@ def _is_change() -> bool:
     """Whether this is a manager's request that changes something. Changes to people are logged by the
     accounts."""
     endpoint = request.endpoint
-    if endpoint is None or need_of(current_app, endpoint) != "manager" or endpoint in SILENT:
+    if endpoint is None or need_of(this_app(), endpoint) != "manager" or endpoint in SILENT:
         return False
     return request.method not in ("GET", "HEAD", "OPTIONS") and g.get("person") is not None
 

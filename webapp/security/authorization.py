@@ -13,14 +13,15 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 import flask_login
-from flask import Flask, Response, current_app, g, redirect, request, session, url_for
+from flask import Flask, Request, Response, g, redirect, request, session, url_for
 from flask_wtf.csrf import CSRFProtect
 from werkzeug.exceptions import Forbidden, HTTPException, Unauthorized
 from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq import LeaseqError, QueueNotFound
-from leaseq.webapp.context import accounts, state
+from leaseq.webapp.context import accounts, state, this_app
 from leaseq.webapp.security.token_scopes import refusal
+from leaseq.webapp.serving.json_request import strict_request
 from leaseq.webapp.store.accounts import ApiToken, Person, Role, at_least
 from leaseq.webapp.store.accounts.sessions import SEEN_SECONDS
 from leaseq.webapp.store.base import Command
@@ -111,7 +112,7 @@ class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login carri
 
 
 def visitor_of(session: str) -> Visitor | None:
-    view = current_app.view_functions.get(request.endpoint or "")
+    view = this_app().view_functions.get(request.endpoint or "")
     reads: Callable[[str], Command] | None = getattr(view, "reads", None)
     found = accounts().sessions.person_and(session, lambda name: [reads(name)] if reads else [])
     if found is None:
@@ -147,11 +148,12 @@ def _whose_page() -> Person | None:
 
 
 def _guard() -> BaseResponse | None:
-    endpoint = request.endpoint
+    asked, app = strict_request(), this_app()
+    endpoint = asked.endpoint
     if endpoint is None:
         return None  # no such path or method: Flask says so
-    view = current_app.view_functions[endpoint]
-    need = need_of(current_app, endpoint)
+    view = app.view_functions[endpoint]
+    need = need_of(app, endpoint)
     if need is None:
         raise Forbidden("this route declares no role")  # guard: default-deny
     if need != ANYONE:
@@ -165,10 +167,10 @@ def _guard() -> BaseResponse | None:
         if not at_least(person.role, need):  # guard: role-of-the-route
             raise Forbidden(f"this requires the role {need}; yours is {person.role}")
         if isinstance(token, ApiToken) and not getattr(view, "any_token", False):
-            _stay_within(token, need)  # guard: token-within
-        _refuse_other_queues(person, need, view)
+            _stay_within(asked, token, need)  # guard: token-within
+        _refuse_other_queues(asked, person, need, view)
         if getattr(view, "takes_any_size", False):
-            request.max_content_length = sys.maxsize
+            asked.max_content_length = sys.maxsize
         if token is not None:
             return None
     csrf.protect()  # guard: csrf
@@ -184,8 +186,7 @@ def _keep_csrf_token() -> None:
 
 def request_check() -> Callable[[], bool]:
     """A function that returns whether the current request would still be authorized."""
-    app = current_app._get_current_object()  # type: ignore[attr-defined]  # noqa: SLF001  # as its docs say
-    environ = request.environ
+    app, environ = this_app(), request.environ
     return lambda: still_lets(app, environ)
 
 
@@ -198,11 +199,11 @@ def still_lets(app: Flask, environ: WSGIEnvironment) -> bool:
             return False
 
 
-def _refuse_other_queues(person: Person, need: Role, view: Callable[..., Any]) -> None:
+def _refuse_other_queues(asked: Request, person: Person, need: Role, view: Callable[..., Any]) -> None:
     """A queue that the person may not work on is answered as one that is not there."""
     if getattr(view, "all_queues", False) and not state().access.lets_manage_all(person):  # guard: queue-all
         raise Forbidden("this is of all queues, and you may not manage some of them: ask an admin")
-    queue = (request.view_args or {}).get("q")
+    queue = (asked.view_args or {}).get("q")
     if queue is None:
         return
     access = state().access.of(queue)
@@ -220,8 +221,8 @@ def may_manage(queue: str) -> bool:
     return token is None or refusal(token, "manager", request.method, queue) is None
 
 
-def _stay_within(token: ApiToken, need: Role) -> None:
-    why = refusal(token, need, request.method, (request.view_args or {}).get("q"))
+def _stay_within(asked: Request, token: ApiToken, need: Role) -> None:
+    why = refusal(token, need, asked.method, (asked.view_args or {}).get("q"))
     if why is not None:
         raise Forbidden(why)
 

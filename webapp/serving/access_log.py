@@ -9,10 +9,11 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from flask import Flask, Response, g, request
+from flask import Flask, Response, g
 from werkzeug.wsgi import ClosingIterator
 
 from leaseq.webapp.serving.http_metrics import HttpMetrics
+from leaseq.webapp.serving.json_request import strict_request
 from leaseq.webapp.serving.logging import ACCESS, REQUEST_ID
 from leaseq.webapp.serving.proxy import came_by_proxy
 
@@ -87,7 +88,8 @@ def as_route(environ: WSGIEnvironment, route: str) -> None:
 
 def _pass_on(response: Response) -> Response:
     """Pass the route and the person, which only the app knows, to the middleware."""
-    person, rule, environ = g.get("person"), request.url_rule, request.environ
+    asked, person = strict_request(), g.get("person")
+    rule, environ = asked.url_rule, asked.environ
     environ[_ROUTE] = rule.rule if rule else NO_ROUTE
     environ[_PERSON] = person.name if person else None
     return response
