@@ -114,7 +114,10 @@ def clients() -> Iterator[Clients]:
             "ACL", "SETUSER", "grants", "on", ">pw", "allkeys", "allchannels", "+@all", "-hset"
         )
         users = (f"unix://{name}:pw@" for name in ("few", "finishes", "grants"))
-        yield client, *(leaseq.connect(embedded.url.replace("unix://", user)) for user in users)
+        others = [leaseq.connect(embedded.url.replace("unix://", user)) for user in users]
+        yield client, *others
+        for one in (client, *others):
+            one.close()
 
 
 @pytest.mark.parametrize("seconds", [0, 1])  # where the time goes on, it is the ordinary case

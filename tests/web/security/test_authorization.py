@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from flask import Flask
 
+import leaseq
 from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
 from leaseq.webapp.store.accounts import ROLES
 from tests.support.taking import not_none
@@ -104,7 +105,10 @@ def test_a_bad_token_is_not_helped_by_a_session(visitor: Callable[[str], Browser
     assert "is not valid" in answer.json["detail"]
 
 
-def test_every_page_has_the_headers_and_a_nonce_of_its_own(visitor: Callable[[str], Browser]) -> None:
+def test_every_page_has_the_headers_and_a_nonce_of_its_own(
+    visitor: Callable[[str], Browser], queue: leaseq.Queue
+) -> None:
+    queue.configure()  # where there is none, / leads elsewhere
     person = visitor("admin")
     nonces = set()
     for path in ("/", "/manage", "/people", "/account", "/api/v1/docs", "/nowhere"):
