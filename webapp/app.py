@@ -123,7 +123,8 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     app.after_request(UndeclaredProxies(client).after)
     hops, networks = settings.trusted_proxies, settings.proxy_addresses
     init_headers(app, https=settings.secure_cookies)
-    app.wsgi_app = Cors(app.wsgi_app, settings.cors_origins)  # type: ignore[method-assign]
+    if settings.cors_origins:
+        app.wsgi_app = Cors(app.wsgi_app, settings.cors_origins)  # type: ignore[method-assign]
     app.wsgi_app = Proxies(app.wsgi_app, hops, networks)  # type: ignore[method-assign]
     return app
 

@@ -108,7 +108,7 @@ def _before() -> None:
 
 
 def _after(response: Response) -> Response:
-    if response.status_code < 400 and _is_change() and not g.get("change_logged"):
+    if response.status_code < 400 and "policy_before" in g and not g.get("change_logged"):
         names = request.view_args or {}
         change = (request.endpoint or "").partition(".")[2]
         kind = "item" if _is_about_item() else "queue"

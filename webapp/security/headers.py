@@ -35,8 +35,9 @@ class SecurityHeaders:
     def __init__(self, app: WSGIApplication, static_path: str, *, https: bool) -> None:
         self._app = app
         self._static_path = static_path
-        self._kept = _ALWAYS | (_STRICT_TRANSPORT if https else {})  # guard: hsts
-        self._not_kept = self._kept | _NOT_KEPT
+        kept = _ALWAYS | (_STRICT_TRANSPORT if https else {})  # guard: hsts
+        self._kept = _by_name(kept)
+        self._not_kept = _by_name(kept | _NOT_KEPT)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         is_static = environ.get("PATH_INFO", "").startswith(self._static_path)
@@ -44,10 +45,15 @@ class SecurityHeaders:
 
         def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:
             given = {name.lower() for name, _ in headers}
-            missing = [header for header in wanted.items() if header[0].lower() not in given]
+            missing = [header for name, header in wanted if name not in given]
             return start_response(status, headers + missing, *error)
 
         return self._app(environ, start)
+
+
+def _by_name(headers: dict[str, str]) -> list[tuple[str, tuple[str, str]]]:
+    """Each behind its name in lower case."""
+    return [(header[0].lower(), header) for header in headers.items()]
 
 
 def nonce() -> str:

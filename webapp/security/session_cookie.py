@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from functools import cache
 
-from flask import Flask, Response
-from flask.sessions import SecureCookieSessionInterface, SessionMixin
+from flask import Flask, Request, Response
+from flask.sessions import SecureCookieSession, SecureCookieSessionInterface, SessionMixin
 from itsdangerous import URLSafeTimedSerializer
 
 
 class SessionCookie(SecureCookieSessionInterface):
     """Flask's, with a serializer that is made once: the app's keys don't change while it runs."""
+
+    def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
+        if "HTTP_COOKIE" not in request.environ:  # a program's, by a token: there is nothing to parse
+            return self.session_class()
+        return super().open_session(app, request)
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
         if session.accessed or session.modified:  # what nobody looked at is as it was
