@@ -55,8 +55,8 @@ class Migrator:
     def _room(self, queue: Queue) -> int:
         try:
             waiting = queue.stats().inbound
-        except QueueNotFound:
-            waiting = 0
+        except QueueNotFound:  # deleted since this step began: the next one finds it lost
+            return 0
         return self._window.high - waiting if waiting <= self._window.low else 0
 
     def _move(self, connection: Connection, queue: Queue, rows: Sequence[ItemRow]) -> None:

@@ -134,6 +134,7 @@ class Waiters:
         """The queues that are, or just were, waited on. Also rouses who should try again."""
         now = time.monotonic()
         with self._lock:
+            # equivalent mutant: compare: a clock with nanoseconds is not read at that very moment
             due = now >= self._rouse_at  # and not with each message: many may wait
             self._rouse_at = now + _TICK if due else self._rouse_at
             for name, channel in list(self._channels.items()):
@@ -278,7 +279,6 @@ def wait_for(
                 outcome = LookAgain(random.uniform(*_AWAY), 0)  # noqa: S311 - not all at once
             if isinstance(outcome, Lease):
                 return outcome
-            # equivalent mutant: limit:1: it only spares the server a tight loop
             look_again = min(look_again, max(outcome.seconds, 0.01))
         left = until - time.monotonic()
         # equivalent mutant: compare: with nothing left the next wait takes no time

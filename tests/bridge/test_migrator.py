@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 import leaseq
+from leaseq.bridge.migrator import Migrator
 from leaseq.bridge.registry import Window
 from leaseq.bridge.run import Bridge
 from tests.bridge.conftest import Database, Make, finish, only_sqlite, settle
@@ -82,6 +83,22 @@ def test_an_invalid_row_is_set_aside_with_its_reason_and_the_others_enter(
     settle(bridge)
     assert ids(queue) == ["few", "good"]
     assert database.error("few") is None
+
+
+@only_sqlite
+def test_of_two_rows_for_one_more_set_of_skills_the_first_enters(
+    database: Database, make: Make, queue: leaseq.Queue
+) -> None:
+    """The server keeps 500 sets of skills that wait at once."""
+    queue.enqueue_many(leaseq.NewItem({}, requires=(f"skill{n}",)) for n in range(499))
+    database.add(queue.name, "a", requires="fr")
+    database.add(queue.name, "b", requires="es")
+    bridge = make(queue.name, high=1000, low=900)
+    settle(bridge)
+    statuses = database.statuses()
+    assert (statuses["a"], statuses["b"]) == ("queued", "refused")
+    assert "requires" in str(database.error("b"))
+    assert queue.get("a").state == "inbound"
 
 
 @only_sqlite
@@ -191,3 +208,13 @@ def test_a_queue_keeps_what_its_policy_says_else_what_the_bridge_says(
     queue.configure(keep_finished_seconds=None)
     make(queue.name, keep_finished_seconds=77).step()
     assert queue.policy.keep_finished_seconds == 77
+
+
+def test_a_queue_that_is_deleted_during_a_step_is_not_filled_anew(
+    database: Database, queue: leaseq.Queue
+) -> None:
+    """Its tokens would begin anew."""
+    database.add(queue.name, "a")
+    assert Migrator(database.engine, Window(10, 5)).fill(queue) == 0
+    assert not queue.exists()
+    assert database.statuses() == {"a": "waiting"}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,7 +105,9 @@ def test_with_the_server_of_up_all_is_well(up: tuple[Path, RunningUp]) -> None:
 
 
 def test_with_the_embedded_server_all_is_well(embedded: EmbeddedServer) -> None:
-    assert doctor("--redis", embedded.url).output.startswith("no problems found: unix://")
+    output = doctor("--redis", embedded.url).output
+    assert output.startswith("no problems found: unix://")
+    assert re.search(r"^  server: (Valkey|Redis) \d+\.\d+\.\d+: new enough", output, re.MULTILINE)
 
 
 def test_each_check_has_a_test() -> None:

@@ -75,5 +75,13 @@ def test_random_secrets_of_any_spelling_are_taken(monkeypatch: pytest.MonkeyPatc
         assert load_settings().secret_key
 
 
+def test_of_a_secret_nine_characters_are_different(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LEASEQ_SECRET_KEY", "abcdefghihgfedcbacebdfhgaihbgcfa")
+    assert load_settings().secret_key
+    monkeypatch.setenv("LEASEQ_SECRET_KEY", "abcdefghagfedcbacebdfhgadhbgcfae")
+    with pytest.raises(SettingsRefused, match="easy to guess"):
+        load_settings()
+
+
 def test_each_setting_says_what_it_is() -> None:
     assert all(field.description for field in Settings.model_fields.values())

@@ -178,8 +178,7 @@ def _step(span: float, *, whole: bool) -> float:
         return 1
     rough = span / _BINS or 1
     power = 10.0 ** math.floor(math.log10(rough))
-    step: float = next(power * one for one in (1, 2, 5, 10) if power * one >= rough)
-    return max(step, 1) if whole else step
+    return next(power * one for one in (1, 2, 5, 10) if power * one >= rough)
 
 
 def _groups(

@@ -57,15 +57,18 @@ COMES_BACK: dict[str, Callable[[leaseq.Queue, leaseq.Lease], object]] = {
 
 
 @pytest.mark.parametrize("how", COMES_BACK)
-def test_what_comes_back_wakes(queue: leaseq.Queue, start: Start, how: str) -> None:
+def test_what_comes_back_wakes(
+    queue: leaseq.Queue, start: Start, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Also a lease that runs out and a retry that comes due while nothing runs but those who wait."""
+    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (2 * LONG, 2 * LONG))
     queue.configure(lease_seconds=0.5, retry_seconds=0.2)
     queue.enqueue({}, id="a")
     lease = queue.reserve("ann")
     assert lease is not None
     if how == "resumed":
         queue.pause()
-    bob = start("bob")
+    bob = start("bob", wait=2 * LONG)
     COMES_BACK[how](queue, lease)
     assert got(bob) == ["a"]
 
@@ -170,3 +173,22 @@ def test_a_wake_up_between_two_looks_is_not_lost(
     lease = Meanwhile(server.client, queue.name).reserve("ann", wait=LONG / 2)
     assert lease is not None
     assert lease.id == "a"
+
+
+@pytest.mark.parametrize(("due_in", "most"), [(LONG, 3), (0.0, 23)], ids=["much later", "at once"])
+def test_who_waits_asks_the_server_seldom(
+    server: Server, queue: leaseq.Queue, due_in: float, most: int
+) -> None:
+    """First, in line, and when the time is over; and not without a pause where a lease is about to run out."""
+    asked: list[str | None] = []
+
+    class Asking(leaseq.Queue):
+        def _reserve(
+            self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
+        ) -> leaseq.Lease | LookAgain:
+            asked.append(waiter)
+            return LookAgain(due_in, 0)
+
+    queue.configure()
+    assert Asking(server.client, queue.name).reserve("ann", wait=0.2) is None
+    assert 3 <= len(asked) <= most

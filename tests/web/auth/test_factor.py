@@ -213,6 +213,15 @@ def test_what_was_not_confirmed_asks_for_nothing(app: Flask, accounts: Accounts,
         accounts.factors.confirm("nobody at all", "000000")
 
 
+def test_a_code_after_it_was_turned_off_is_none(app: Flask, person: Browser) -> None:
+    """Who stands before the code signs in anew, by the password alone."""
+    device, codes = turned_on(person)
+    browser = half_way(app, person.name)
+    assert person.post("/account/factor/off", {"password": PASSWORD}).status_code == 303
+    assert [give(browser, code).status_code for code in (device.code(), codes[0])] == [401, 401]
+    assert browser.sign_in().location == "/"
+
+
 def test_turning_it_on_ends_the_other_sessions(app: Flask, person: Browser) -> None:
     elsewhere = Browser(app, person.name)
     elsewhere.sign_in()

@@ -105,6 +105,7 @@ def test_without_a_schema_there_is_one_text_box() -> None:
         ({"type": "string", "format": "time"}, ["10:05"], "10:05:00Z"),
         ({"type": "string", "format": "date-time"}, ["2026-11-21T10:05:30"], "2026-11-21T10:05:30Z"),
         ({"type": ["string", "null"]}, [""], None),
+        ({"anyOf": [{"$ref": "#/$defs/mark"}, {"type": "null"}]}, [], None),
         ({"enum": [f"land {n}" for n in range(40)]}, ["LAND 7 "], "land 7"),
         ({"oneOf": [{"const": n, "title": f"Land {n}"} for n in range(40)]}, ["Land 7"], 7),
     ],

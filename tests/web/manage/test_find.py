@@ -182,10 +182,11 @@ def test_a_search_is_of_all_states(spread: leaseq.Queue, boss: Browser) -> None:
     assert states == [*["waiting"] * 6, "in work", "later", "done", "done", "failed"]
 
 
+@pytest.mark.parametrize("bound", ["search.scan.COMPARED", "manage.items.LOOKS"])
 def test_a_search_of_all_states_is_bounded_and_a_long_list_hides_no_other(
-    spread: leaseq.Queue, boss: Browser, monkeypatch: pytest.MonkeyPatch
+    spread: leaseq.Queue, boss: Browser, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
-    monkeypatch.setattr(scan, "COMPARED", 5)
+    monkeypatch.setattr(f"leaseq.webapp.{bound}", 5)
     monkeypatch.setattr(scan, "_AT_ONCE", 2)
     page = boss.get(url(spread, "items"), query_string={"find": "parcel"}).text
     assert ids(page) == {"w5", "w4", "held", "later", "c"}

@@ -181,6 +181,14 @@ def test_a_page_that_is_wrong_about_its_time_is_held_to_the_lease(days: Activity
     assert days.today(ann, "reviews").active_ms == 10_000
 
 
+def test_a_lease_that_ended_before_it_began_counts_as_no_time(days: Activity, queue_name: str) -> None:
+    """The server's clock may be set back."""
+    ann = f"ann {queue_name}"
+    days.record(ann, "reviews", "finished", id="a", token=1, active_ms=4_000, held_ms=-10_000)
+    today = days.today(ann, "reviews")
+    assert (today.finished, today.active_ms, today.held_ms) == (1, 4_000, 0)
+
+
 def test_days_go_when_they_are_old(server: Any, days: Activity, queue_name: str) -> None:
     ann = f"ann {queue_name}"
     days.record(ann, "reviews", "finished", id="a", token=1)
