@@ -147,6 +147,7 @@ class Waiters:
     def _rouse(self, channel: Channel, now: float) -> None:
         """Set the waiters whose wait was ended, and the first one where other waiters need a check."""
         for waiter in channel.waiters.values():
+            # equivalent mutant: compare: a clock with nanoseconds is not read at that very moment
             if now >= channel.check_at:
                 channel.check_at = float("inf")
                 waiter.roused.set()

@@ -11,6 +11,7 @@ import pytest
 
 import leaseq
 from leaseq.engine.aio import links
+from leaseq.engine.notifications import LookAgain
 from tests.conftest import Server
 from tests.support.ports import free_port
 
@@ -105,6 +106,28 @@ def test_an_event_ends_a_wait(server: Server, queue_name: str) -> None:
                 await queue.reserve("ann", stop=5)  # type: ignore[arg-type]
 
     asyncio.run(waits())
+
+
+@pytest.mark.parametrize(("due_in", "most"), [(30, 3), (0.0, 23)], ids=["much later", "at once"])
+def test_who_waits_asks_the_server_seldom(server: Server, queue_name: str, due_in: float, most: int) -> None:
+    """First, in line, and when the time is over; with pauses also where a lease is about to run out."""
+    asked: list[str | None] = []
+
+    class Asking(leaseq.aio.Queue):
+        async def _reserve(
+            self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
+        ) -> leaseq.Lease | LookAgain:
+            asked.append(waiter)
+            return LookAgain(due_in, 0)
+
+    async def waits() -> None:
+        async with leaseq.aio.connect(server.url) as client:
+            queue = Asking(client, queue_name)
+            await queue.configure()
+            assert await queue.reserve("ann", wait=0.2) is None
+
+    asyncio.run(waits())
+    assert 3 <= len(asked) <= most
 
 
 def test_items_may_come_by_and_by(server: Server, queue_name: str) -> None:

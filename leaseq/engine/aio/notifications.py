@@ -104,6 +104,7 @@ async def wait_for(
             try:
                 outcome = await attempt(waiter.name, woken)
             except ServerUnavailable:  # it may come back, or another take its place, while there is time
+                # equivalent mutant: compare: a clock with nanoseconds is not read at that very moment
                 if time.monotonic() >= until or listener.has_ended(stop):
                     raise
                 outcome = LookAgain(random.uniform(*waiting._AWAY), 0)  # noqa: S311, SLF001 - not all at once
@@ -111,6 +112,7 @@ async def wait_for(
                 return outcome
             look_again = min(look_again, max(outcome.seconds, 0.01))
         left = until - time.monotonic()
+        # equivalent mutant: compare: with nothing left the next wait takes no time
         if left <= 0:
             break
         await _wait(roused, min(left, look_again))

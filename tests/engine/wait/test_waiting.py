@@ -179,7 +179,7 @@ def test_a_wake_up_between_two_looks_is_not_lost(
 def test_who_waits_asks_the_server_seldom(
     server: Server, queue: leaseq.Queue, due_in: float, most: int
 ) -> None:
-    """First, in line, and when the time is over; and not without a pause where a lease is about to run out."""
+    """First, in line, and when the time is over; with pauses also where a lease is about to run out."""
     asked: list[str | None] = []
 
     class Asking(leaseq.Queue):
