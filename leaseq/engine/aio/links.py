@@ -79,6 +79,7 @@ async def answer(
         try:
             return await read(min(pause, left))
         except rx.TimeoutError:
+            # equivalent mutant: compare: the clock is not read at that very moment
             if left <= pause:
                 raise
             if await is_replaced():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -9,8 +10,29 @@ import pytest
 from redis import exceptions as rx
 from redis.sentinel import MasterNotFoundError, SentinelManagedConnection
 
+from leaseq.engine import transport
+from leaseq.engine.aio import links
 from leaseq.engine.sentinel import SentinelConnection
-from leaseq.engine.transport import answer
+
+Answer = Callable[..., Any]
+
+
+def in_loop(read: Callable[..., Any], seconds: float, is_replaced: Callable[[], bool]) -> Any:
+    """`leaseq.aio`'s, called as the other."""
+
+    async def reading(seconds: float) -> Any:
+        return read(timeout=seconds)
+
+    async def replaced() -> bool:
+        return is_replaced()
+
+    return asyncio.run(links.answer(reading, seconds, replaced))
+
+
+@pytest.fixture(params=[transport.answer, in_loop], ids=["thread", "task"])
+def answer(request: pytest.FixtureRequest) -> Answer:
+    found: Answer = request.param
+    return found
 
 
 def silent(times: int) -> Callable[..., str]:
@@ -24,22 +46,22 @@ def silent(times: int) -> Callable[..., str]:
     return read
 
 
-def test_whose_place_nobody_took_is_waited_for() -> None:
+def test_whose_place_nobody_took_is_waited_for(answer: Answer) -> None:
     assert answer(silent(3), 5, lambda: False) == "an answer"
 
 
-def test_whose_place_another_took_is_left() -> None:
+def test_whose_place_another_took_is_left(answer: Answer) -> None:
     with pytest.raises(rx.ConnectionError):
         answer(silent(3), 5, lambda: True)
 
 
-def test_a_call_waits_for_its_timeout_and_no_longer() -> None:
+def test_a_call_waits_for_its_timeout_and_no_longer(answer: Answer) -> None:
     with pytest.raises(rx.TimeoutError):
         answer(silent(3), 0, lambda: False)
 
 
 @pytest.mark.parametrize(("timeout", "shortest"), [(0.3, 0.0), (0, 0.001)])
-def test_the_last_wait_ends_with_the_timeout(timeout: float, shortest: float) -> None:
+def test_the_last_wait_ends_with_the_timeout(answer: Answer, timeout: float, shortest: float) -> None:
     waited: list[float] = []
 
     def read(timeout: float) -> str:
@@ -52,7 +74,7 @@ def test_the_last_wait_ends_with_the_timeout(timeout: float, shortest: float) ->
     assert shortest <= waited[0] <= max(timeout, shortest)
 
 
-def test_who_was_asked_once_is_asked_again_sooner() -> None:
+def test_who_was_asked_once_is_asked_again_sooner(answer: Answer) -> None:
     waited: list[float] = []
 
     def read(timeout: float) -> str:

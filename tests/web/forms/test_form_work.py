@@ -138,6 +138,15 @@ def test_a_big_answer_is_not_told_back_a_thousand_times() -> None:
     assert len(text) < 1_000
 
 
+@pytest.mark.parametrize(("result", "said"), [("four", "is not of type"), ("fives", "too long to say where")])
+def test_an_answer_as_big_as_it_may_be_is_told(
+    monkeypatch: pytest.MonkeyPatch, result: str, said: str
+) -> None:
+    monkeypatch.setattr("leaseq.form._COPIED", len('"four"'))
+    with pytest.raises(Invalid, match=said):
+        check_result({"ask": {"type": "object"}}, result)
+
+
 def test_what_is_told_of_a_wrong_answer_is_short_and_little() -> None:
     fields = {f"field{number:03}": {"type": "integer"} for number in range(300)}
     form = {"ask": {"type": "object", "properties": fields}}

@@ -10,11 +10,13 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from flask import Flask
 
 import leaseq
 from leaseq.cli import main
-from leaseq.webapp.store import erasing
+from leaseq.webapp.store import deferred, erasing
 from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.activity import Activity
 from tests.support.taking import take
 from tests.web.api_calls import problem
 from tests.web.conftest import Browser, Caller
@@ -124,6 +126,17 @@ def test_erasing_over_rest(admin: Caller, ann: str, queue: leaseq.Queue, account
     problem(admin("DELETE", f"/people/{ann}"), 404, "not-found")
     problem(admin("DELETE", "/people/" + "x" * 65), 404, "not-found")
     assert admin("PUT", f"/people/{ann}", json={}).status_code == 201
+
+
+def test_what_they_did_a_moment_ago_goes_too(
+    app: Flask, admin: Caller, ann: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also what this process has yet to write."""
+    monkeypatch.setattr(deferred, "GATHERED_SECONDS", 30)
+    activity: Activity = app.extensions["leaseq"].activity
+    activity.record(ann, queue.name, "finished", id="a", token=1)
+    assert admin("DELETE", f"/people/{ann}").status_code == 204
+    assert not activity.today(ann, queue.name)
 
 
 def test_erasing_over_rest_what_was_interrupted(
