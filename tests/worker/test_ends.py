@@ -289,3 +289,20 @@ def test_a_server_that_stays_away_does_not_keep_it_from_stopping(
         handle.go_on.set()
         eventually(lambda: "trying again" in caplog.text, "it tries to send the result")
         assert running.stop() == leaseq.WorkerStats(lost=1)
+
+
+def test_nor_does_one_that_went_away_while_it_waited_in_several_queues(
+    start: Start, queue_name: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaseq.worker.taking._WAIT", 0.5)
+    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
+        client = leaseq.connect(server.url)
+        queues = [leaseq.Queue(client, f"{queue_name}.{name}") for name in ("high", "low")]
+        for queue in queues:
+            queue.configure()
+        running = start({queue.name: lambda _: None for queue in queues}, client=client)
+        eventually(lambda: all(queue.stats().waiting for queue in queues), "it waits in both")
+        server.stop()
+        eventually(lambda: "trying again" in caplog.text, "the log says that it is away")
+        assert running.stop() == leaseq.WorkerStats()
+        client.close()

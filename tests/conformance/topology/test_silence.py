@@ -1,4 +1,4 @@
-"""A node of a cluster that stops answering, in an event loop: no call waits for it without a limit."""
+"""A node of a cluster that stops answering: it is waited for, and no call waits without a limit."""
 
 from __future__ import annotations
 
@@ -35,3 +35,30 @@ def test_a_command_on_a_connection_that_a_script_used(node: redis.Redis) -> None
                 await client.ask(("SMEMBERS", QUEUES))
 
     asyncio.run(main())
+
+
+def test_where_no_other_node_says_that_it_was_replaced_it_is_waited_for(
+    node: redis.Redis, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a thread and in an event loop."""
+    monkeypatch.setattr("leaseq.engine.transport._SILENCE", 0.1)
+    url = f"redis+cluster://127.0.0.1:{port_of(node)}"
+    client = leaseq.connect(url)
+    queue = leaseq.Queue(client, "reviews")
+
+    def fall_silent() -> None:
+        node.execute_command("CLIENT", "PAUSE", 300, "ALL")
+
+    async def main() -> None:
+        async with leaseq.aio.connect(url) as client:
+            queue = leaseq.aio.Queue(client, "reviews")
+            await queue.stats()
+            fall_silent()
+            await queue.enqueue({})
+
+    queue.configure()
+    fall_silent()
+    queue.enqueue({})
+    asyncio.run(main())
+    assert queue.stats().inbound == 2
+    client.close()
