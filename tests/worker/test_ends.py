@@ -135,6 +135,18 @@ def test_the_whole_grace_time_is_for_what_is_in_work(
     assert running.ended() == leaseq.WorkerStats(finished=1)
 
 
+def test_when_the_grace_time_is_over_it_ends(
+    queue: leaseq.Queue, start: Start, handle: HeldFunction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And not only when it looks for a signal next."""
+    monkeypatch.setattr("leaseq.worker.worker._LOOK", 10 * PATIENCE)
+    queue.enqueue({})
+    running = start(handle, grace=0.1)
+    wait_for(handle.begun)
+    assert running.stop() == leaseq.WorkerStats(given_back=1)
+    handle.go_on.set()
+
+
 def test_a_stop_ends_its_wait_at_once_and_what_comes_then_is_for_others(
     server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
