@@ -56,10 +56,10 @@ class Child:
 @dataclass
 class _RunningChild:
     child: Child
-    process: subprocess.Popen[bytes] | None = None
+    process: subprocess.Popen[bytes] | None = None  # None from its end to its next start
     started: float = 0.0
     backoff: float = FIRST_BACKOFF
-    again_at: float | None = None  # when to start it again; None while it runs
+    again_at: float = 0.0  # when to start it again, once it has ended
     ended: subprocess.Popen[bytes] | None = None  # not reaped: its pid still names its group
 
 
@@ -153,22 +153,22 @@ class Supervisor:
         while not self._signals.stopping:
             for running in self._children:
                 self._tend(running)
-            due = [running.again_at for running in self._children if running.again_at is not None]
+            due = [running.again_at for running in self._children if running.process is None]
             self._signals.wait(max(0.0, min(due) - time.monotonic()) if due else None)
 
     def _tend(self, running: _RunningChild) -> None:
-        now = time.monotonic()
-        if running.again_at is not None:
+        now, process = time.monotonic(), running.process
+        if process is None:
             # equivalent mutant: compare: likewise
             if now >= running.again_at and not self._signals.stopping:
                 self._launch(running)
             return
-        if running.process is None or not has_ended(running.process):
+        if not has_ended(process):
             return
-        running.ended, running.process = running.process, None
+        running.ended, running.process = process, None
         # What it left behind is asked to end now, and killed ahead of the next start.
-        _signal_group(running.ended.pid, signal.SIGTERM)
-        code = _exit_code(running.ended)
+        _signal_group(process.pid, signal.SIGTERM)
+        code = _exit_code(process)
         if now - running.started > STEADY:
             running.backoff = FIRST_BACKOFF
         why = _why(running.child) if code > 0 else ""
@@ -182,7 +182,7 @@ class Supervisor:
         running.process = process = spawn(
             child.argv, pass_fds=child.pass_fds, settings=child.settings, quiet=child.quiet
         )
-        running.started, running.again_at = time.monotonic(), None
+        running.started = time.monotonic()
         self._changed({r.child.name: r.process.pid for r in self._children if r.process is not None})
         return process
 
