@@ -25,6 +25,7 @@ HEADER = "Idempotency-Key"
 KEYED = frozenset({"POST", "PATCH"})  # what any PUT and DELETE does once, it does once when repeated
 AGAIN = "Idempotency-Replayed"
 MAX_KEY = 200
+_IN_ENVIRON = f"HTTP_{HEADER.upper().replace('-', '_')}"
 NDJSON = "application/x-ndjson"
 IMPORT = "api.import_rows"  # reads each type row by row
 
@@ -34,7 +35,7 @@ _CHUNK = 65_536
 
 def idempotency_key() -> str | None:
     """The request's key, or None where it has none."""
-    key = request.headers.get(HEADER)
+    key: str | None = strict_request().environ.get(_IN_ENVIRON)
     if key is None:
         return None
     if not 1 <= len(key) <= MAX_KEY or not key.isprintable():

@@ -92,7 +92,7 @@ def refuse_repeated_parameters() -> None:
 
 def refuse_other_kinds() -> None:
     """Answer 406 where the caller accepts none of the call's content types, before it does anything."""
-    if request.headers.get("Accept") in (None, "", "*/*") or request.url_rule is None:
+    if request.environ.get("HTTP_ACCEPT") in (None, "", "*/*") or request.url_rule is None:
         return
     described = current_app.extensions[_PATHS].get(template(request.url_rule))
     operation = getattr(described, "get" if request.method == "HEAD" else request.method.lower(), None)

@@ -8,7 +8,7 @@ import hmac
 from collections.abc import Iterator
 from typing import Any, cast, get_args
 
-from flask import Blueprint, Response
+from flask import Blueprint, Response, request
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
@@ -93,8 +93,8 @@ def scraper() -> bool:
     token = state().settings.metrics_token
     if token is None:
         return False
-    # guard: metrics-token
-    return hmac.compare_digest(token.get_secret_value().encode(), (bearer_token() or "").encode())
+    given = bearer_token(request.headers.get("Authorization", "")) or ""
+    return hmac.compare_digest(token.get_secret_value().encode(), given.encode())  # guard: metrics-token
 
 
 @bp.get("/metrics")

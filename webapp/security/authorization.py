@@ -143,7 +143,7 @@ def _whose_page() -> Person | None:
     on 404."""
     if "person" not in g and request.endpoint in (None, "docs.page"):
         with suppress(LeaseqError):
-            _identify()
+            _identify(strict_request())
     return cast("Person | None", g.get("person"))
 
 
@@ -160,7 +160,7 @@ def _guard() -> BaseResponse | None:
         lets_in = getattr(view, "lets_in", None)
         if lets_in is not None and lets_in():
             return None
-        token = _identify()
+        token = _identify(asked)
         person = g.person
         if person is None:
             return _ask_to_sign_in()  # guard: stranger-signs-in
@@ -227,16 +227,17 @@ def _stay_within(asked: Request, token: ApiToken, need: Role) -> None:
         raise Forbidden(why)
 
 
-def _identify() -> ApiToken | Literal["unknown"] | None:
+def _identify(asked: Request) -> ApiToken | Literal["unknown"] | None:
     """Identify the caller: by a bearer token under /api, else by the session. Returns the token, if any."""
-    if not in_api() or "Authorization" not in request.headers:  # guard: api-only-tokens, bad-token-stays-bad
+    given: str | None = asked.environ.get("HTTP_AUTHORIZATION")
+    if given is None or not in_api():  # guard: api-only-tokens, bad-token-stays-bad
         g.person = None
         visitor = flask_login.current_user
         if visitor.is_authenticated:
             g.person = visitor.person
             _go_on()
         return None
-    token = bearer_token()
+    token = bearer_token(given)
     caller = accounts().caller(token) if token is not None else None
     if caller is None:
         g.person = None
@@ -253,8 +254,9 @@ def _go_on() -> None:
         session[_SENT_AT] = now
 
 
-def bearer_token() -> str | None:
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+def bearer_token(header: str) -> str | None:
+    """The token in an ``Authorization`` header."""
+    scheme, _, token = header.partition(" ")
     return token.strip() if scheme.lower() == "bearer" else None
 
 
