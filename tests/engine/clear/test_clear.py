@@ -6,6 +6,7 @@ import pytest
 
 import leaseq
 from leaseq import Cleared, NewItem
+from leaseq.engine import codec
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine.conftest import Sets
@@ -82,6 +83,15 @@ def test_it_does_at_most_so_much_and_says_whether_there_is_more(
     done = timed.clear(100)
     assert done.returned + done.released == 100 - limit
     assert not done.more
+
+
+def test_what_is_due_by_the_next_call_is_more_to_do(timed: leaseq.Queue, clock: Clock) -> None:
+    """A change takes a microsecond: what is due at its end is not left to the next round of the clear job."""
+    due = clock.now + 60_000_000
+    timed.enqueue_many(NewItem({}, at=codec.when(due + microseconds)) for microseconds in (0, 1))
+    clock.now = due
+    assert timed.clear(limit=1) == Cleared(returned=0, released=1, died=0, more=True)
+    assert timed.clear(limit=1) == Cleared(returned=0, released=1, died=0, more=False)
 
 
 def test_two_at_once_move_each_item_once(

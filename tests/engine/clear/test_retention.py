@@ -15,7 +15,6 @@ from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.engine.conftest import Sets
 from tests.engine.guarantees.test_cost import MOST, counted, largest
-from tests.engine.rewriting import rewrite
 from tests.support.taking import not_none, take
 
 DAY = 86_400
@@ -244,53 +243,3 @@ def test_a_late_answer_that_was_not_read_holds_its_item_back(
     assert daily.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=0)
     acknowledge(server, daily, read(server, daily, 100))
     assert daily.clear().forgotten == 1
-
-
-def short_journal(queue: leaseq.Queue, move: str) -> None:
-    """Let a move think that a journal of 500 entries is long, and one of 2,000 too long."""
-    rewrite(queue, move, "ENTRIES = 1000000, MOST = 4000000", "ENTRIES = 500, MOST = 2000")
-
-
-def test_a_long_journal_is_trimmed_past_what_was_read_and_within_a_bound(
-    timed: leaseq.Queue, clock: Clock, server: Server
-) -> None:
-    short_journal(timed, "clear")
-    timed.configure(lease_seconds=1, max_attempts=100)
-    journal = Keys(timed.name).journal
-
-    def fill(count: int) -> int:
-        """So many entries, then a clear; how many are left."""
-        clock.tick(10)
-        timed.enqueue({})
-        pipe = server.redis.pipeline()
-        for n in range(1, count + 1):
-            pipe.xadd(journal, {"renewed": "a\t1\tann"}, id=f"{clock.now + n}-0")
-        pipe.execute()
-        clock.tick(1)
-        timed.reserve("ann")
-        clock.tick(2)
-        assert timed.clear().returned == 1
-        return int(server.redis.xlen(journal))
-
-    # Without a limit of ours one trim takes 10,000 entries.
-    assert 500 <= fill(13_000) <= 600
-    group(server, timed)
-    assert fill(1_000) > 1_500  # the group has read nothing
-    entries = read(server, timed, 700)
-    acknowledge(server, timed, entries)
-    unread = server.redis.xrange(journal, min=b"(" + entries[-1], count=1)[0][0]
-    left = fill(10)
-    assert 700 <= left <= 1_000
-    assert server.redis.xrange(journal, count=1)[0][0] <= unread
-    assert fill(13_000) <= 2_100
-    acknowledge(server, timed, read(server, timed, 10_000))
-    assert fill(0) >= 500, "what all have read stays, within what the journal keeps"
-
-
-def test_an_enqueue_keeps_the_journal_within_the_bound(timed: leaseq.Queue, server: Server) -> None:
-    """Where no clear job runs."""
-    short_journal(timed, "enqueue")
-    for _ in range(2_200):
-        timed.enqueue({}, id="one")
-        timed.remove("one")
-    assert int(server.redis.xlen(Keys(timed.name).journal)) <= 2_100
