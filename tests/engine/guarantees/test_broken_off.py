@@ -168,6 +168,16 @@ def test_what_nobody_was_granted_waits_for_others(
     )
 
 
+def test_a_queue_whose_deletion_is_refused_stays(clients: Clients, queue_name: str, clock: Clock) -> None:
+    queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[3]))
+    queue.enqueue({}, id="one")
+    with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
+        broken.delete()
+    assert queue.get("one").state == "inbound"
+    queue.delete()
+    assert not queue.exists()
+
+
 def test_what_an_enqueue_left_has_no_negative_age(clients: Clients, queue_name: str, clock: Clock) -> None:
     """The queue's time is written after its entry, and so does not hold the clock where that was."""
     queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[3]))

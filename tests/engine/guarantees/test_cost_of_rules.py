@@ -250,6 +250,13 @@ def test_a_step_looks_at_one_more_person_until_it_took_300_commands(
     assert sum(counts.values()) <= looked_at * 300 + 10
 
 
+def test_where_nothing_is_for_some_people_only_no_rows_are_read(alone: redis.Redis) -> None:  # noqa: F811
+    queue = leaseq.Queue(leaseq.connect(server_url(alone)), "no-rows", clock=Clock())
+    queue.configure(answers=2)
+    queue.enqueue_many([{}] * 2)
+    assert "hgetall" not in counted(alone, lambda: take(queue, "ann"))
+
+
 def test_a_page_that_is_full_reads_no_more_rows(alone: redis.Redis) -> None:  # noqa: F811
     def cost(rows: int) -> dict[str, int]:
         queue = leaseq.Queue(leaseq.connect(server_url(alone)), f"rows.{rows}", clock=Clock())

@@ -116,6 +116,13 @@ def test_what_changes_nothing_says_so_and_what_must_work_in_full_memory_too() ->
         assert not re.search(r"call\('(H(SET|DEL|INCRBY)|Z(ADD|REM)|X(ADD|TRIM))'", FILES[name])
 
 
+@pytest.mark.parametrize("name", sorted(FILES))
+def test_no_script_reads_all_entries_of_a_range_of_scores(name: str) -> None:
+    """To the server that is one command, however many it gives: others wait meanwhile."""
+    _, *reads = SCRIPTS[name].source.split("'ZRANGEBYSCORE'")
+    assert all("'LIMIT', 0, " in "".join(read.split("\n")[:2]) for read in reads)
+
+
 TABLES = ("--- @defaults", "--- @texts")  # lines that stand for tables of the policy's fields
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -68,6 +68,7 @@ def test_since_leaves_out_what_came_before(
     came_late("later")
     (came,) = timed.get("later").late_answers
     assert ids(timed, came.finished_at) == ["later"]
+    assert ids(timed, came.finished_at + timedelta(microseconds=1)) == []
     (came,) = timed.get("early").late_answers
     assert ids(timed, came.finished_at) == ["early", "later"]
     with pytest.raises(leaseq.Invalid, match="since"):

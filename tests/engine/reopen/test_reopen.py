@@ -55,6 +55,15 @@ def test_for_one_person_alone(timed: leaseq.Queue, done: leaseq.Lease) -> None:
     assert (lease.id, lease.draft) == ("one", {"by": "ann"})
 
 
+def test_not_for_one_more_person_than_rows_may_wait_for(timed: leaseq.Queue, done: leaseq.Lease) -> None:
+    timed.enqueue_many(leaseq.NewItem({}, requires=(f"s{n}",)) for n in range(500))
+    with pytest.raises(leaseq.Invalid, match="at most 500 different sets") as refused:
+        timed.reopen("one", done.token, to="ann")
+    assert refused.value.field == "to"
+    assert timed.get("one").state == "finished"
+    assert timed.reopen("one", done.token).state == "inbound", "for anybody it may wait"
+
+
 def test_sent_twice_it_is_reopened_once(timed: leaseq.Queue, done: leaseq.Lease) -> None:
     first = timed.reopen("one", done.token, by="meg")
     assert timed.reopen("one", done.token, by="meg") == first

@@ -92,8 +92,10 @@ def test_who_said_never_gets_it_all_the_same_when_it_is_assigned_to_them(timed: 
     assert take(timed, "bob").id == "a"
 
 
+@pytest.mark.parametrize("person", ["bob", "ann"])
 @pytest.mark.parametrize("state", ["reserved", "finished", "dead"])
-def test_what_does_not_wait_is_not_assigned(timed: leaseq.Queue, state: str) -> None:
+def test_what_does_not_wait_is_not_assigned(timed: leaseq.Queue, state: str, person: str) -> None:
+    """Nor to the one who has it, or had it."""
     timed.configure(max_attempts=1)
     timed.enqueue({}, id="a")
     lease = take(timed, "ann")
@@ -102,7 +104,7 @@ def test_what_does_not_wait_is_not_assigned(timed: leaseq.Queue, state: str) -> 
     elif state == "dead":
         timed.fail(lease, "no")
     with pytest.raises(leaseq.Invalid, match=f"'a' is {state}") as refused:
-        timed.assign("a", "bob")
+        timed.assign("a", person)
     assert refused.value.field == "id"
     assert timed.stats().counters["assigned"] == 0
 

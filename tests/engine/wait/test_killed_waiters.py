@@ -177,6 +177,26 @@ def test_who_looks_first_does_not_take_the_turn_of_who_began_first(
     assert look(timed, "bob", woken=True) is None
 
 
+def test_one_who_was_killed_while_others_got_an_item_holds_up_nobody_later(
+    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+) -> None:
+    """They are on record still, though two were woken in their place."""
+    timed.configure(lease_seconds=10)
+    timed.enqueue({}, id="held")
+    assert timed.reserve("gone")
+    clock.tick(6)
+    stand("killed", "ann", "bob", "cyd")
+    timed.enqueue({}, id="a")
+    clock.tick(0.25)
+    assert look(timed, "cyd") is None
+    assert look(timed, "ann", woken=True) == "a"
+    assert look(timed, "bob", woken=True) is None
+    clock.tick(PROMISE - 1.25)
+    assert look(timed, "cyd") is None, "who is second in line, and takes back the lease that ran out"
+    assert timed.get("held").state == "inbound"
+    assert look(timed, "bob", woken=True) == "held"
+
+
 class RousedQueue(leaseq.Queue):
     """Its waits never look by themselves."""
 
