@@ -38,6 +38,7 @@ if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
   local id = is_quiet and call('ZRANGE', shelf, 0, 0)[1]
   local record = id and call('HGET', ITEMS, id)
   -- Behind its time the record has a newline, or a priority, its own max_attempts and the shelf: see lib/items.lua.
+  -- equivalent mutant: bound: the pattern finds the newline as well, only slower
   if record and (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?%l*\n')) then
     local token, expires = string.format('%d', last_token + 1), now + lease_seconds * 1000000
     if expires < soonest + 0 then soonest = string.format('%d', expires) end

@@ -58,6 +58,7 @@ end
 -- Looks through a set from a score on. `step`: how many may be forgotten, and how many assignments were looked at. Gives
 -- where it ended, and whether it waits for a consumer group.
 local function look_through(set, from, old, read, step)
+  -- equivalent mutant: compare: no entry has the score 0
   local entries = old[set] > 0 and behind(set, from, stamp(old[set]), MEMBERS) or {}
   for i = 1, #entries, 2 do
     local id = items.id(entries[i])
