@@ -18,7 +18,7 @@ PARTS = ("lua", "leaseq", "webapp")
 LEFT_OUT = {"bench", "simulation", "demo", "bench.py", "load.py"}
 
 # Folders of tests that may notice a fault in each part.
-_ENGINE = ("engine", "conformance", "unit", "worker", "transfer", "webhooks", "cli")
+_ENGINE = ("engine", "conformance", "unit", "worker", "transfer", "backup", "webhooks", "cli")
 _TESTS = {
     "lua": _ENGINE,
     "leaseq": (*_ENGINE, "aio", "bridge", "web", "doctor", "server"),
