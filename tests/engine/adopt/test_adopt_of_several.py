@@ -85,6 +85,19 @@ def test_of_several_a_holder_keeps_the_item_where_another_waits(timed: leaseq.Qu
     assert len(timed.get("a").answers) == 3
 
 
+def test_of_several_that_wait_the_first_is_taken(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(answers=4)
+    timed.enqueue({}, id="a")
+    stale = take("ann")
+    timed.release("a")
+    take("bob")
+    timed.abandon(take("cyd"))
+    assert [waits.assignment for waits in timed.items("inbound")] == [2, 3]
+    late(timed, stale, {"by": "ann"})
+    timed.adopt("a", stale.token)
+    assert [waits.assignment for waits in timed.items("inbound")] == [3], "which nobody had yet"
+
+
 def test_of_several_a_person_s_second_answer_replaces_their_first(timed: leaseq.Queue, take: Take) -> None:
     timed.configure(answers=2)
     timed.enqueue({}, id="a")
