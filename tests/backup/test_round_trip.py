@@ -207,6 +207,23 @@ def test_a_scheduled_item_comes_due(
     assert take(there, "ann").id == "one"
 
 
+@pytest.mark.parametrize(
+    "keep",
+    [{"keep_finished_seconds": 60}, {"keep_finished_count": 0}, {"keep_dead_seconds": 60}],
+    ids=lambda keep: next(iter(keep)),
+)
+def test_what_is_kept_too_long_is_forgotten_there(
+    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client, keep: leaseq.PolicyChanges
+) -> None:
+    timed.configure(**keep)
+    timed.enqueue_many([NewItem({}, max_attempts=1)] * 2)
+    timed.finish(take(timed, "ann"), {})
+    timed.fail(take(timed, "ann"), "no")
+    backup.restore(other, made(), clock=clock)
+    clock.tick(61)
+    assert leaseq.Queue(other, timed.name, clock=clock).clear().forgotten == 1
+
+
 def test_a_server_whose_clock_is_behind_goes_on(
     timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
 ) -> None:
