@@ -12,7 +12,7 @@ from leaseq.engine import arguments, codec, replies
 from leaseq.engine.client import Client, checked, connection_of
 from leaseq.engine.commands import Clock, Commands
 from leaseq.engine.durability import check
-from leaseq.engine.keys import QUEUES, SCHEMA, WEBHOOK_STATE, Keys, of_queue
+from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, SCHEMA, WEBHOOK_STATE, Keys, of_queue
 from leaseq.engine.policy_codec import from_server, to_server
 from leaseq.engine.replies import Reply
 from leaseq.engine.witness import Witness
@@ -143,7 +143,8 @@ class Base:
                 pass
             forget_elsewhere(self._client, self.name)
             self._connection.ask_all([("HDEL", WEBHOOK_STATE, f"follows {self.name}")])
-            self._connection.ask_all([("SREM", QUEUES, self.name)])
+            for key in (RESTORED_QUEUES, QUEUES):  # in two slots of a cluster
+                self._connection.ask_all([("SREM", key, self.name)])
             self._connection.names.discard(self.name)
             self._commands.delete_keys((), "end")
             return

@@ -170,6 +170,25 @@ def test_a_queue_that_others_make_meanwhile_does_not_pass_for_the_backups(
     assert not [*other.redis.scan_iter(match="leaseq:{@restore}*")]
 
 
+@pytest.mark.usefixtures("small_steps")
+def test_nor_does_one_in_the_place_of_a_restored_queue_that_was_deleted(
+    server: Server, clock: Clock, made: Made, other: leaseq.Client, dies: Any
+) -> None:
+    for name in ("a", "b"):
+        leaseq.Queue(server.client, name, clock=clock).enqueue_many({"n": n} for n in range(30))
+    file = made()
+    dies(9)  # in the second queue
+    with pytest.raises(Killed):
+        backup.restore(other, file, clock=clock)
+    first = leaseq.Queue(other, "a")
+    first.delete()
+    first.enqueue({"n": "new"})
+    file.seek(0)
+    with pytest.raises(backup.RestoreRefused, match="'a' was made by another program"):
+        backup.restore(other, file, clock=clock)
+    assert [item.payload for item in first.items("inbound")] == [{"n": "new"}]
+
+
 def test_a_later_line_of_an_item_counts(
     timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ from leaseq.engine.aio.commands import Commands
 from leaseq.engine.aio.durability import check
 from leaseq.engine.aio.witness import Witness
 from leaseq.engine.commands import Clock
-from leaseq.engine.keys import QUEUES, SCHEMA, WEBHOOK_STATE, Keys, of_queue
+from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, SCHEMA, WEBHOOK_STATE, Keys, of_queue
 from leaseq.engine.policy_codec import from_server
 from leaseq.engine.replies import Reply
 from leaseq.errors import Invalid, LeaseqError, PolicyChanged, QueueExists, QueueNotFound
@@ -144,7 +144,8 @@ class Base:
                 pass
             await forget_elsewhere(self._client, self.name)
             await self._connection.ask_all([("HDEL", WEBHOOK_STATE, f"follows {self.name}")])
-            await self._connection.ask_all([("SREM", QUEUES, self.name)])
+            for key in (RESTORED_QUEUES, QUEUES):
+                await self._connection.ask_all([("SREM", key, self.name)])
             self._connection.names.discard(self.name)
             await self._commands.delete_keys((), "end")
             return
