@@ -208,11 +208,16 @@ def _compile(ask: dict[str, Any]) -> None:
 
 
 def _unknown_type(error: Exception) -> str | None:
-    """What is wrong with a misspelt type, which is else told by the schema of schemas."""
-    if not isinstance(error, jsonschema_rs.ValidationError) or error.instance_path[-1:] != ["type"]:
+    """What is wrong with a misspelt type, which is else told by the schema of schemas. A question may be
+    called ``type``, too."""
+    if not isinstance(error, jsonschema_rs.ValidationError) or "type" not in error.schema_path[:-1]:
         return None
-    meant = did_you_mean(str(error.instance), _TYPES, f"they are {', '.join(_TYPES)}")
-    return f"{error.instance!r} is no type; {meant}"
+    named = error.instance if isinstance(error.instance, list) else [error.instance]
+    unknown = [name for name in named if name not in _TYPES]
+    if not unknown:  # none is named, or one twice
+        return None
+    meant = did_you_mean(str(unknown[0]), _TYPES, f"they are {', '.join(_TYPES)}")
+    return f"{unknown[0]!r} is no type; {meant}"
 
 
 def _refuse(uri: str) -> NoReturn:

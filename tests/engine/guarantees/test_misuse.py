@@ -86,6 +86,9 @@ def test_a_policy_field_that_is_like_none(queue: leaseq.Queue) -> None:
             "'xyz' is no type; they are array, boolean, integer, null, number, object, s",
         ),
         ({"ask": asking(5)}, "5 is no type; they are "),
+        ({"ask": asking(["null", "strng"])}, "'strng' is no type; did you mean string?"),
+        ({"ask": asking(["null", "null"])}, '["null","null"] is not valid'),
+        ({"ask": {"type": "object", "properties": {"type": "string"}}}, '"string" is not of types'),
     ],
 )
 def test_a_misspelt_word_of_a_form_is_named(queue: leaseq.Queue, form: Any, said: str) -> None:
