@@ -105,7 +105,7 @@ def _text_encodings() -> set[str]:
     return {
         name
         for alias, codec in aliases.items()
-        if not codec.endswith("_codec") and codec not in (*_NO_TEXT, "rot_13")
+        if not codec.endswith("_codec") and codec not in (*_NO_TEXT, "rot_13", "mbcs")
         for name in (alias, codec)
     }
 

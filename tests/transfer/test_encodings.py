@@ -93,7 +93,19 @@ def test_a_wrong_encoding_is_told_with_the_line(
 
 @pytest.mark.parametrize(
     "name",
-    ["klingon", "", "base64", "rot13", "zip", "idna", "unicode_escape", "undefined", "\udcff", "a" * 300],
+    [
+        "klingon",
+        "",
+        "ansi",
+        "base64",
+        "rot13",
+        "zip",
+        "idna",
+        "unicode_escape",
+        "undefined",
+        "\udcff",
+        "a" * 300,
+    ],
 )
 def test_what_is_no_encoding_is_refused(name: str) -> None:
     with pytest.raises(Invalid, match="is not known") as refused:
