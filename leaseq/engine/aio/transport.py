@@ -274,6 +274,10 @@ class ClusterTransport:
             await self._ask_node(await self._node(bound.keys[0]), "SCRIPT", "LOAD", bound.script.source)
 
     async def reset(self) -> None:
+        """Where one connection broke, those that are idle may have: the next call is not to find another."""
+        for node in self._redis.get_nodes():
+            for connection in tuple(node._free):  # noqa: SLF001 - its own method lets a call take one halfway
+                await connection.disconnect(nowait=True)
         await self._redis.nodes_manager.initialize(last_failed_node_name=self._failed)
 
     async def drop_idle(self) -> None:

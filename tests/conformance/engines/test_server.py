@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -13,9 +16,12 @@ from tests.conformance.engines.scene import Scene
 from tests.conftest import Clock, Server
 from tests.faults.judge import judged
 from tests.faults.people import RULES, crowd
+from tests.support.awaiting import LoopThread
 from tests.support.booting import Engine
 from tests.support.patience import eventually
 from tests.support.taking import not_none
+
+AioClients = tuple[LoopThread, leaseq.aio.Client, leaseq.aio.Client]
 
 
 def test_who_waits_is_woken_in_order(queue: leaseq.Queue, other: leaseq.Client) -> None:
@@ -123,6 +129,24 @@ def test_links_that_broke_are_made_again(engine: Engine, queue: leaseq.Queue) ->
         assert not done.replayed
         lease = done.next
     assert [answer.result for answer in queue.answers()] == [{"n": n} for n in range(3)]
+
+
+@pytest.mark.parametrize("call", [pytest.param(lambda queue: queue.enqueue({}), id="enqueue")])
+def test_links_of_aio_that_broke_are_made_again(
+    engine: Engine, aio_clients: AioClients, queue_name: str, call: Callable[[leaseq.aio.Queue], Any]
+) -> None:
+    """However many are idle."""
+    loop, client, _ = aio_clients
+
+    async def work() -> None:
+        queue = leaseq.aio.Queue(client, queue_name)
+        await queue.configure()
+        await asyncio.gather(*(queue.enqueue({}) for _ in range(8)))
+        for node in engine.primaries:
+            node.client_kill_filter(_type="normal", skipme=True)
+        await call(queue)
+
+    loop.run(work())
 
 
 def test_a_newer_schema_is_refused(engine: Engine, queue: leaseq.Queue) -> None:
