@@ -83,9 +83,14 @@ class Connection:
                 return Reply(reply[0], reply[1:], resent)
 
     async def ask(self, key: str, *words: str) -> Any:
-        """Send a command to the server that has this key; an error stays redis-py's ResponseError."""
+        """Send a command to the server that has this key, and once more where its connection broke; an error
+        stays redis-py's ResponseError."""
         try:
-            return await self._transport.ask(key, *words)
+            try:
+                return await self._transport.ask(key, *words)
+            except _BROKEN_LINK:
+                await self._transport.reset()
+                return await self._transport.ask(key, *words)
         except rx.ResponseError:
             raise
         except FAILURES as error:
@@ -95,20 +100,28 @@ class Connection:
         """One step through the keys of the server that has this key: where the next begins (0: nowhere), and
         those that match."""
         with self.translating():
-            following, names = await self._transport.scan(key, cursor, pattern, count)
+            try:
+                following, names = await self._transport.scan(key, cursor, pattern, count)
+            except _BROKEN_LINK:
+                await self._transport.reset()
+                following, names = await self._transport.scan(key, cursor, pattern, count)
         return (int(following), names)
 
     async def ask_all(self, commands: Sequence[Command]) -> list[Any]:
         """Send commands in one packet, and once more where its connection broke."""
         with self.translating():
             try:
-                replies = await self._transport.ask_all(commands)
+                return await self._replies(commands)
             except _BROKEN_LINK:
                 await self._transport.reset()
-                replies = await self._transport.ask_all(commands)
-            for reply in replies:
-                if isinstance(reply, Exception):
-                    raise reply
+                return await self._replies(commands)
+
+    async def _replies(self, commands: Sequence[Command]) -> list[Any]:
+        """Raises the first error; a pipeline to a cluster has a broken connection as its replies."""
+        replies = await self._transport.ask_all(commands)
+        for reply in replies:
+            if isinstance(reply, Exception):
+                raise reply
         return replies
 
     async def replicas(self, key: str) -> int:

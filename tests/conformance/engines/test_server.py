@@ -131,17 +131,30 @@ def test_links_that_broke_are_made_again(engine: Engine, queue: leaseq.Queue) ->
     assert [answer.result for answer in queue.answers()] == [{"n": n} for n in range(3)]
 
 
-@pytest.mark.parametrize("call", [pytest.param(lambda queue: queue.enqueue({}), id="enqueue")])
+async def look(queue: leaseq.aio.Queue) -> None:
+    async for _ in queue.person_items("ann"):
+        pass
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        pytest.param(lambda queue: queue.enqueue({}), id="enqueue"),
+        pytest.param(look, id="person_items"),
+        pytest.param(lambda queue: queue.erase_person("ann", "erased-1"), id="erase_person"),
+        pytest.param(lambda queue: queue.delete(), id="delete"),
+    ],
+)
 def test_links_of_aio_that_broke_are_made_again(
     engine: Engine, aio_clients: AioClients, queue_name: str, call: Callable[[leaseq.aio.Queue], Any]
 ) -> None:
-    """However many are idle."""
+    """However many are idle, and also those for commands beside the scripts."""
     loop, client, _ = aio_clients
 
     async def work() -> None:
         queue = leaseq.aio.Queue(client, queue_name)
         await queue.configure()
-        await asyncio.gather(*(queue.enqueue({}) for _ in range(8)))
+        await asyncio.gather(*(queue.enqueue({}) for _ in range(8)), *(look(queue) for _ in range(8)))
         for node in engine.primaries:
             node.client_kill_filter(_type="normal", skipme=True)
         await call(queue)
