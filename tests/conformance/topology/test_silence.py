@@ -13,7 +13,7 @@ from leaseq.engine.keys import QUEUES
 from tests.conformance.topology.servers import SLOTS, port_of, running
 from tests.support.patience import eventually
 
-PAUSED = 3_000  # milliseconds
+PAUSED = 5_000  # milliseconds
 
 
 @pytest.fixture
@@ -27,7 +27,7 @@ def node() -> Iterator[redis.Redis]:
 
 def test_a_command_on_a_connection_that_a_script_used(node: redis.Redis) -> None:
     async def main() -> None:
-        url = f"redis+cluster://127.0.0.1:{port_of(node)}?socket_timeout=0.2"
+        url = f"redis+cluster://127.0.0.1:{port_of(node)}?socket_timeout=0.5"
         async with leaseq.aio.connect(url) as client:
             await leaseq.aio.Queue(client, "reviews").enqueue({})
             node.execute_command("CLIENT", "PAUSE", PAUSED, "ALL")
