@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 from flask import Flask, Response, g, render_template, request
@@ -15,7 +16,8 @@ from wtforms.validators import ValidationError as ValidationFailed
 
 import leaseq
 import leaseq.webhooks
-from leaseq.webapp.security.authorization import in_api
+from leaseq.webapp.context import state
+from leaseq.webapp.security.authorization import in_api, makes_queue
 from leaseq.webapp.security.headers import with_policy
 from leaseq.webapp.serving.logging import REQUEST_ID
 from leaseq.webapp.serving.problem import Problem, body_of
@@ -177,13 +179,29 @@ def resendable_fields() -> list[tuple[str, str]]:
     return [(name, value) for name, value in fields if name != "csrf_token"]
 
 
+_OF_THE_CALL = frozenset({400, 406, 413, 415})  # said before the queue is looked for
+
+
+def _or_no_queue(error: Exception, problem: Problem) -> Problem:
+    """404 instead of what is wrong with a call whose queue is not there. A queue without access is answered
+    so whatever is sent, and any other answer would tell the two apart."""
+    queue = (request.view_args or {}).get("q")
+    said_before = problem.status in _OF_THE_CALL or isinstance(error, CSRFError)
+    if queue is None or not said_before or makes_queue(request.endpoint):
+        return problem
+    with suppress(leaseq.LeaseqError):
+        if not leaseq.Queue(state().client, queue).exists():
+            return problem_of(leaseq.QueueNotFound(queue))
+    return problem
+
+
 def answer(problem: Problem) -> Response:
     return as_json(problem) if in_api() else as_page(problem)
 
 
 def init_errors(app: Flask) -> None:
     def handle(kind: type[Any], turn: Callable[[Any], Problem]) -> None:
-        app.register_error_handler(kind, lambda error: answer(turn(error)))
+        app.register_error_handler(kind, lambda error: answer(_or_no_queue(error, turn(error))))
 
     def unexpected(error: Exception) -> Problem:
         log.error("%s %s failed", request.method, request.path, exc_info=error)

@@ -100,6 +100,11 @@ def need_of(app: Flask, endpoint: str) -> Need | None:
     return role
 
 
+def makes_queue(endpoint: str | None) -> bool:
+    """Whether the endpoint's calls make a queue where there is none of the name."""
+    return getattr(this_app().view_functions.get(endpoint or ""), "makes_queue", False)
+
+
 class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login carries no types
     """A person as flask-login wants one. The cookie names their session, which the server can end."""
 
@@ -207,7 +212,7 @@ def _refuse_other_queues(asked: Request, person: Person, need: Role, view: Calla
     if queue is None:
         return
     access = state().access.of(queue)
-    if not access.lets_work(person) and not getattr(view, "makes_queue", False):  # guard: queue-work
+    if not access.lets_work(person) and not makes_queue(asked.endpoint):  # guard: queue-work
         raise QueueNotFound(queue)
     if need != "worker" and not access.lets_manage(person):  # guard: queue-manage
         raise Forbidden(f"you may not manage the queue {queue!r}: ask somebody who may, or an admin")

@@ -85,7 +85,9 @@ def receipt(q: str, id: str) -> str | tuple[str, int]:
     was never theirs is as one that is not there."""
     try:
         queue, me, token = existing_queue(q), person().name, token_sent()
-    except QueueNotFound:
+    except QueueNotFound as error:
+        if not error.deleted:
+            raise
         return render_template("work/queue_gone.html"), 404
     known = None
     with suppress(ItemNotFound):

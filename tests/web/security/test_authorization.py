@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -81,6 +81,16 @@ def test_a_route_that_declares_nothing_is_closed(server: Any) -> None:
     assert app.test_client().get("/forgotten").status_code == 403
 
 
+@pytest.fixture
+def queue_there(server: Any) -> Iterator[None]:
+    """Of one that is not there, nothing else is said."""
+    queue = leaseq.Queue(server.client, VALUES["q"])
+    queue.configure()
+    yield
+    queue.delete()
+
+
+@pytest.mark.usefixtures("queue_there")
 def test_every_post_of_a_page_wants_the_csrf_token(app: Flask, visitor: Callable[[str], Browser]) -> None:
     person = visitor("admin")
     for _, method, path in every_route(app):

@@ -92,6 +92,41 @@ def test_what_is_said_is_the_same_where_there_is_no_queue(
     assert said(closed.name) == said(f"{closed.name}.none")
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        pytest.param({"json": {}}, id="an empty body, and no CSRF token"),
+        pytest.param({"json": {}, "query_string": {"limit": "some"}}, id="a wrong query"),
+        pytest.param({"data": "{", "content_type": "text/plain"}, id="another type"),
+    ],
+)
+def test_nor_does_a_call_that_is_wrong_tell_the_two_apart(
+    app: Flask, closed: leaseq.Queue, manager: Caller, boss: Browser, sent: dict[str, Any]
+) -> None:
+    def said(rule: Rule, method: str, name: str) -> tuple[int, str]:
+        values: dict[str, Any] = {**dict.fromkeys(rule.arguments, "1"), "q": name}
+        path = app.url_map.bind("localhost").build(rule.endpoint, values, method=None)
+        if rule.endpoint.startswith("api."):
+            answer = manager(method, path.removeprefix("/api/v1"), **sent)
+        else:
+            answer = cast("Answer", boss.client.open(path, method=method, **sent))
+        text = answer.text.replace(name, "NAME")
+        return answer.status_code, re.sub(r'(nonce=|value=|"request_id": )"[^"]+"', "", text)
+
+    calls = [
+        (rule, method)
+        for rule in rules(app)
+        for method in (rule.methods or set()) - {"OPTIONS", "HEAD"}
+        if "q" in rule.arguments and (method, rule.endpoint) != ("PUT", "api.put_queue")
+    ]
+    assert len(calls) > 60
+    assert not [
+        (method, rule.endpoint)
+        for rule, method in calls
+        if said(rule, method, closed.name) != said(rule, method, f"{closed.name}.none")
+    ]
+
+
 def test_a_queue_without_access_is_in_no_list(
     closed: leaseq.Queue, worker: Caller, manager: Caller, person: Browser, boss: Browser
 ) -> None:
