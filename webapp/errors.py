@@ -169,10 +169,10 @@ def resendable_fields() -> list[tuple[str, str]]:
     """
     if request.method != "POST" or request.mimetype != "application/x-www-form-urlencoded":
         return []
-    fields = list(request.form.items(multi=True))
     try:
+        fields = list(request.form.items(multi=True))
         validate_csrf(request.form.get("csrf_token"))
-    except ValidationFailed:
+    except (HTTPException, ValidationFailed):  # more than a form may have, or not ours
         return []
     if any("password" in name for name, _ in fields):
         return []
@@ -224,14 +224,7 @@ def too_busy(seconds: int) -> Response:
         response = as_json(Problem(503, "server-unavailable", detail))
     else:
         g.person = None  # the person is not looked up
-        page = render_template("shared/overloaded.html", seconds=seconds, again=_sent_if_readable())
+        page = render_template("shared/overloaded.html", seconds=seconds, again=resendable_fields())
         response = Response(page, 503)
     response.headers["Retry-After"] = str(seconds)
     return with_policy(response)
-
-
-def _sent_if_readable() -> list[tuple[str, str]]:
-    try:
-        return resendable_fields()
-    except HTTPException:  # more than a form may have
-        return []

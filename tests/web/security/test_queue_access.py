@@ -168,6 +168,14 @@ def test_words_that_were_sent_too_late_stay_in_the_page(
     assert '<dd class="text">forty-two</dd>' in answer.text
 
 
+def test_a_form_that_is_too_large_to_be_read_is_not_shown_again(
+    app: Flask, closed: leaseq.Queue, person: Browser
+) -> None:
+    fields = {"token": "1", "result": "x" * app.config["MAX_CONTENT_LENGTH"]}
+    for name in (closed.name, f"{closed.name}.none"):
+        assert person.client.post(f"/q/{name}/items/one/finish", data=fields).status_code == 404
+
+
 def test_an_admin_and_who_is_named_have_access(
     closed: leaseq.Queue, access: QueueAccess, admin: Caller, worker: Caller, manager: Caller
 ) -> None:
