@@ -12,7 +12,7 @@ from flask_babel import format_date, format_decimal, get_locale
 from flask_babel import gettext as _
 
 import leaseq
-from leaseq.webapp.context import person, state
+from leaseq.webapp.context import person, queue_names, state
 from leaseq.webapp.item_title import title_of
 from leaseq.webapp.rendering.filters import pace
 from leaseq.webapp.security.authorization import needs
@@ -38,11 +38,11 @@ class Bar:
 @bp.get("/day")
 @needs("worker")
 def day() -> str:
-    activity, me = state().activity, person().name
+    activity, me, access = state().activity, person().name, state().access
     last = activity.of_person(me, SHOWN_DAYS)
-    by_queue = next(iter(last.values()))
+    today = next(iter(last.values()))
     found, _unreadable = leaseq.read_queues(
-        state().client, lambda queue: (queue.policy.title or queue.name, queue.mine(me))
+        state().client, lambda queue: (queue.policy.title or queue.name, queue.mine(me)), queue_names()
     )
     titles = {name: title for name, (title, _leases) in found.items()}
     threads = _threads(me, titles)
@@ -50,8 +50,8 @@ def day() -> str:
     named = {*((one.queue, one.id) for one in recent), *((queue, id) for queue, id, _messages in threads)}
     return render_template(
         "work/day.html",
-        by_queue=by_queue,
-        total=_total(by_queue.values()),
+        by_queue={name: one for name, one in today.items() if access.of(name).lets_work(person())},
+        total=_total(today.values()),
         bars=_bars({one: _total(figures.values()) for one, figures in last.items()}),
         leases=[lease for _title, leases in found.values() for lease in leases],
         threads=threads,

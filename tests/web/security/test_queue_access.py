@@ -34,7 +34,7 @@ OF_NO_QUEUE = {
     "static": "files",
     "webhooks": "of all queues, which is asked for below",
     "work.commands": "lists queues, which is asked for below",
-    "work.day": "one's own figures",
+    "work.day": "one's own figures, and the queues to which one has access",
     "work.home": "lists queues, which is asked for below",
     "work.queues_menu": "lists queues, which is asked for below",
     "work.break_page": "one's own break",

@@ -1,4 +1,4 @@
-"""What a manager is told of queues that they may not manage: nothing, also beside their own."""
+"""What people are told of queues that they have no access to: nothing, also beside their own."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from typing import Any
 
 import leaseq
 from leaseq import webhooks
-from leaseq.webapp.store.queue_access import Access, QueueAccess
+from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
+from leaseq.webapp.store.threads import Threads
 from tests.web.conftest import Browser, Caller
 
 
@@ -50,3 +52,23 @@ def test_the_queue_of_webhooks_is_for_admins(
         assert worker("POST", f"/queues/{webhooks.QUEUE}/reserve", json={}).status_code == 404
     finally:
         deliveries.queue.delete()
+
+
+def test_the_day_has_nothing_of_a_queue_whose_access_was_lost(
+    server: Any, asking: leaseq.Queue, access: QueueAccess, threads: Threads, person: Browser
+) -> None:
+    lease = asking.reserve(person.name)
+    assert lease is not None
+    activity = Activity(server.client)
+    for queue in (asking.name, "another"):
+        activity.record(person.name, queue, "finished", id=lease.id, token=1)
+    activity.flush()
+    threads.ask(asking.name, lease.id, person.name, "Which parcel?", message="1")
+    threads.answer(asking.name, lease.id, "boss", "The blue one", message="2")
+    of_queue = (asking.policy.title, "My parcel is not here", "The blue one", f"/q/{asking.name}")
+    assert all(one in person.get("/day").text for one in of_queue)
+    access.set(asking.name, Access(Group(people=("eva",))))
+    page = person.get("/day").text
+    access.set(asking.name, Access())
+    assert [one for one in (*of_queue, asking.name) if one in page] == []
+    assert "<b>2</b> done today" in page, "what they did counts"
