@@ -6,10 +6,10 @@ import math
 from datetime import UTC, datetime
 from typing import Any
 
-from flask import Response, request
+from flask import Response, g, request
 from werkzeug.exceptions import Unauthorized
 
-from leaseq import Lease, LeaseLost, Queue, validation
+from leaseq import Lease, LeaseLost, Queue, QueueNotFound, validation
 from leaseq.webapp.api import bp, models_out
 from leaseq.webapp.api.headers import RETRY_AFTER
 from leaseq.webapp.api.idempotency import request_id
@@ -26,7 +26,7 @@ from leaseq.webapp.api.models_in import (
 )
 from leaseq.webapp.api.pagination import LeasesQuery, listed, page_of
 from leaseq.webapp.context import accounts, existing_queue, lease_queue, person, state
-from leaseq.webapp.security.authorization import needs
+from leaseq.webapp.security.authorization import bearer_token, needs
 from leaseq.webapp.store.day_figures import How
 
 TAGS: list[Any] = [{"name": "work"}]
@@ -84,11 +84,23 @@ def _wait_for_item(queue: Queue, seconds: float) -> Lease | None:
 
 
 def _still_works(lease: Lease) -> None:
-    """Whether the person may still work. One who was disabled while waiting gives the item back at once."""
+    """Whether the person may still work on the queue, and by this token. If not, the item is given back at
+    once."""
     now = accounts().find(lease.person)
-    if now is None or now.disabled:  # guard: disabled-waits-in-vain
-        existing_queue(lease.queue).release(lease.id, person=lease.person, by=lease.person)
-        raise Unauthorized("your account was disabled while this request waited for an item")
+    token = bearer_token(request.headers.get("Authorization", "")) or ""
+    by_token = "token" not in g or accounts().caller(token) is not None
+    if now is None or now.disabled or not by_token:  # guard: disabled-waits-in-vain
+        _give_back(lease)
+        raise Unauthorized(
+            "your account was disabled, or the token revoked, while this request waited for an item"
+        )
+    if not state().access.of(lease.queue).lets_work(now):  # guard: closed-waits-in-vain
+        _give_back(lease)
+        raise QueueNotFound(lease.queue)
+
+
+def _give_back(lease: Lease) -> None:
+    existing_queue(lease.queue).release(lease.id, person=lease.person, by=lease.person)
 
 
 def _wait(free_at: datetime | None) -> int:

@@ -8,10 +8,13 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from flask import Flask
 
 import leaseq
+from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.serving.waits import Waits
 from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.queue_access import Access, Group
 from tests.support.patience import PATIENCE, eventually
 from tests.web.api_calls import problem
 from tests.web.conftest import SECRET, Caller
@@ -77,6 +80,27 @@ def test_who_is_disabled_while_they_wait_gets_nothing(
     queue.enqueue({"n": 1}, id="one")
     problem(waiting.result(), 401, "unauthorized")
     assert queue.get("one").state == "inbound"
+
+
+def test_who_loses_access_or_their_token_while_they_wait_gets_nothing(
+    app: Flask, queue: leaseq.Queue, worker: Caller, accounts: Accounts
+) -> None:
+    queue.configure()
+    access = app.extensions[EXTENSION].access
+    changes: tuple[tuple[Callable[[], Any], int], ...] = (
+        (lambda: access.set(queue.name, Access(Group(people=("eva",)))), 404),
+        (lambda: accounts.revoke_tokens(worker.name, by="test"), 401),
+    )
+    for change, status in changes:
+        waiting = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+        eventually(lambda: queue.stats().waiting == 1)
+        change()
+        queue.enqueue({"n": 1}, id="one")
+        answer = waiting.result()
+        assert (answer.status_code, "payload" in answer.text) == (status, False)
+        assert queue.get("one").state == "inbound"
+        queue.remove("one")
+        access.set(queue.name, Access())
 
 
 def test_who_is_disabled_while_they_wait_takes_the_item_from_nobody_else(
