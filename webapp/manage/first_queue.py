@@ -9,6 +9,7 @@ from typing import cast
 from flask import flash, redirect, request, url_for
 from flask_babel import gettext as _
 from werkzeug.datastructures import FileStorage, MultiDict
+from werkzeug.exceptions import Forbidden
 from werkzeug.wrappers import Response
 
 import leaseq
@@ -22,7 +23,7 @@ from leaseq.webapp.manage.import_mapping import FilePreview, preview_of
 from leaseq.webapp.manage.imports import import_stream
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.audit_log import note
-from leaseq.webapp.security.authorization import needs, takes_any_size
+from leaseq.webapp.security.authorization import may_manage, needs, takes_any_size
 
 _LOOKED_AT = 262_144  # bytes of the file, from which the columns and the form are guessed
 _NAME_LENGTH = 48
@@ -31,8 +32,11 @@ _NAME_LENGTH = 48
 @bp.post("/manage/demo")
 @needs("manager")
 def add_demo() -> Response:
+    if not may_manage(demo.QUEUE):  # guard: demo-of-others
+        raise Forbidden(f"you may not manage the queue {demo.QUEUE!r}: ask somebody who may, or an admin")
+    was_there = leaseq.Queue(state().client, demo.QUEUE).exists()
     demo.add_demo(state().client)
-    note("queue.made", demo.QUEUE)
+    note("queue.imported" if was_there else "queue.made", demo.QUEUE)
     flash(_("The demo queue is there. Work on it yourself, or let simulated people work."))
     return redirect(url_for("manage.try_out", q=demo.QUEUE), 303)
 

@@ -51,6 +51,7 @@ GUARDS: tuple[Guard, ...] = (
         guard("queue-all", "test_what_is_of_all_queues_is_for_those_who_may_manage_all"),
         guard("webhooks-all", "test_disabled_webhooks_are_shown_to_those_who_may_manage_all"),
         guard("queue-manage", "test_an_admin_and_who_is_named_have_access"),
+        guard("demo-of-others", "test_the_demo_is_added_to_no_queue_of_others"),
         guard("closed-waits-in-vain", "test_who_loses_access_or_their_token_while_they_wait_gets_nothing"),
     ),
     *row(

@@ -9,10 +9,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from flask import Flask
 
 import leaseq
 from leaseq import webhooks
+from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.demo import QUEUE
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.queue_access import Access, Group
 from tests.conftest import Server
 from tests.web.conftest import Answer, Browser
 
@@ -44,6 +48,22 @@ def test_the_first_page_has_three_ways_to_begin(empty: None, visitor: Callable[[
     assert "Add the demo queue" not in again
     assert "A queue from a file" in again
     assert boss.get("/").status_code == 200
+
+
+def test_the_demo_is_added_to_no_queue_of_others(
+    empty: None, boss: Browser, app: Flask, accounts: Accounts, server: Server
+) -> None:
+    """To somebody who may manage no queue the page offers it."""
+    access = app.extensions[EXTENSION].access
+    leaseq.Queue(server.client, QUEUE).configure()
+    access.set(QUEUE, Access(None, Group(people=("eva",))))
+    answer = boss.post("/manage/demo", page="/manage")
+    access.set(QUEUE, Access())
+    assert (answer.status_code, "may not manage the queue" in answer.text) == (403, True)
+    assert leaseq.Queue(server.client, QUEUE).stats().inbound == 0
+    boss.post("/manage/demo", page="/manage")
+    logged = [one.what for one in accounts.log.page(person=QUEUE).entries]
+    assert logged == ["queue.imported"], "it was there before"
 
 
 def test_a_queue_is_made_from_a_file(boss: Browser, server: Server, title: str) -> None:

@@ -8,11 +8,13 @@ from typing import Any, cast
 import pytest
 
 import leaseq
+from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.realtime.poller import VOUCH_EVERY, VOUCHED, Poller, QueueChannel, Watcher
 from leaseq.webapp.realtime.stream import BACKLOG, Stream
 from leaseq.webapp.security.authorization import still_lets
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.open_calls import COUNTED_SECONDS, OpenCalls, TooManyOpen
+from leaseq.webapp.store.queue_access import Access, Group
 from tests.web.conftest import Browser, Caller
 
 # The stream
@@ -97,13 +99,18 @@ def test_a_call_that_ended_is_not_counted_by_a_late_confirmation(
 # Who may watch
 
 
-def test_a_revoked_token_a_lost_role_and_an_ended_session_watch_no_longer(
+def test_a_lost_access_or_role_a_revoked_token_and_an_ended_session_watch_no_longer(
     app: Any, accounts: Accounts, manager: Caller, visitor: Callable[[str], Browser], queue: leaseq.Queue
 ) -> None:
     queue.configure()
     path = f"/api/v1/queues/{queue.name}/events"
     by_token = {"path": path, "headers": {"Authorization": f"Bearer {manager.token}"}}
     assert still_lets(app, environ_of(app, by_token))
+    access, eva = app.extensions[EXTENSION].access, Group(people=("eva",))
+    for closed in (Access(eva, eva), Access(None, eva)):
+        access.set(queue.name, closed)
+        assert not still_lets(app, environ_of(app, by_token))
+    access.set(queue.name, Access())
     accounts.change(manager.name, by="test", role="worker")
     assert not still_lets(app, environ_of(app, by_token))
     accounts.change(manager.name, by="test", role="manager")

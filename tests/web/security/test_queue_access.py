@@ -28,7 +28,7 @@ OF_NO_QUEUE = {
     "manage.overview": "lists queues, which is asked for below",
     "manage.create": "makes a queue",
     "manage.create_from_file": "makes a queue",
-    "manage.add_demo": "makes a queue",
+    "manage.add_demo": "asks for the access to the demo queue itself",
     "metrics": "of all queues, which is asked for below",
     "people": "for admins; managers see what is of their queues (tests/web/people/test_managers.py)",
     "static": "files",
