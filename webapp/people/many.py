@@ -12,7 +12,7 @@ from flask_babel import ngettext
 from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq import Invalid
-from leaseq.webapp.context import accounts, existing_queue, person, state
+from leaseq.webapp.context import accounts, named_queue, person, state
 from leaseq.webapp.people import bp
 from leaseq.webapp.people.live import Listed
 from leaseq.webapp.people.roster import Roster
@@ -66,7 +66,12 @@ def _change_all() -> BaseResponse | str:
     roster = Roster.read(state())
     rows = roster.seen_by(person()).matching(Listed.asked().criteria, roster.access)
     left = sorted(row.person.name for row in rows if row.person.name > after)
-    outcome = change(left[:STEP]) if left else Outcome()
+    try:
+        outcome = change(left[:STEP]) if left else Outcome()
+    except Invalid as refused:
+        if not after:
+            raise
+        outcome = Outcome(refused=dict.fromkeys(left[:STEP], in_words(refused)))  # some are changed already
     outcome.after = left[STEP - 1] if len(left) > STEP else None
     outcome.done += whole(request.form.get("done")) or 0
     outcome.total = whole(request.form.get("total")) or len(left)
@@ -146,7 +151,7 @@ def _let_not_work(names: Sequence[str]) -> Outcome:
 
 
 def _set_who_works(names: Sequence[str], change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Outcome:
-    queue = existing_queue(_typed("queue")).name
+    queue = named_queue(_typed("queue"))
 
     def changed(access: Access) -> Access:
         if access.work is None:

@@ -129,8 +129,26 @@ def test_nobody_disables_themselves_among_many(root: Browser, accounts: Accounts
 
 
 def test_a_queue_that_is_not_there_gives_no_access(root: Browser, team: list[str]) -> None:
-    answer = root.post("/people/many", {"name": team, "act": "let-work", "value": "no-such-queue"})
-    assert answer.status_code == 404
+    sent = {"name": team, "act": "let-work", "value": "no-such-queue"}
+    assert root.post("/people/many?sort=done", sent).location == "/people?sort=done"
+    assert "Not changed: there is no queue 'no-such-queue'." in html.unescape(root.get("/people").text)
+
+
+def test_a_later_step_says_why_it_changes_nobody(
+    root: Browser, team: list[str], queue: leaseq.Queue, state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A redirect would be taken for one to where one signs in."""
+    monkeypatch.setattr(many, "STEP", 2)
+    queue.configure()
+    state.access.set(queue.name, Access(Group(teams=("Refunds",))))
+    sent = {"all": "yes", "act": "let-work", "value": queue.name}
+    path = f"/people/many?q={team[0][:-4]}"
+    root.post(path, sent)
+    state.access.set(queue.name, Access())
+    last = root.post(path, {**sent, "after": team[1], "done": 2, "total": 3})
+    assert last.status_code == 200
+    assert "2 people are changed." in last.text
+    assert f"{team[2]}</a>: queue: a queue that only some may work on" in last.text
 
 
 def test_many_are_invited_by_pasting_their_names(
