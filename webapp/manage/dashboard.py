@@ -72,6 +72,7 @@ def overview_page(error: str | None = None, file_error: str | None = None) -> st
         error=error,
         file_error=file_error,
         sent=request.form,
+        of_all=state().access.lets_manage_all(person()),
         disabled=_disabled_webhooks(),
     )
 

@@ -47,9 +47,10 @@ def _pages() -> Iterator[Command]:
     yield Command(_("Your account"), url_for("auth.account"))
     if at_least(person().role, "manager"):
         yield Command(_("Manage"), url_for("manage.overview"))
-        yield Command(_("Webhooks"), url_for("webhooks.index"))
-    if at_least(person().role, "admin"):
+        if state().access.lets_manage_all(person()):
+            yield Command(_("Webhooks"), url_for("webhooks.index"))
         yield Command(_("People"), url_for("people.everybody"))
+    if at_least(person().role, "admin"):
         yield Command(_("Audit log"), url_for("people.log"))
 
 

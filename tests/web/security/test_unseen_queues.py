@@ -37,6 +37,17 @@ def test_disabled_webhooks_are_shown_to_those_who_may_manage_all(
         endpoints.remove(id)
 
 
+def test_no_link_leads_to_what_is_of_all_queues(
+    server: Any, closed: leaseq.Queue, access: QueueAccess, boss: Browser
+) -> None:
+    leaseq.Queue(server.client, f"{closed.name}.mine").configure()
+    for shown in (False, True):
+        for path in ("/manage", "/commands"):
+            assert ("/webhooks" in boss.get(path).text) == shown, path
+        access.set(closed.name, Access())
+    assert "/people" in boss.get("/commands").text, "which a manager may see"
+
+
 def test_the_queue_of_webhooks_is_for_admins(
     server: Any, queue: leaseq.Queue, worker: Caller, manager: Caller, admin: Caller
 ) -> None:
