@@ -114,6 +114,7 @@ def test_a_move_with_all_can_be_stopped_and_goes_on(tab: Page, boss: str, graves
     tab.unroute("**/many/do")
     tab.get_by_role("button", name="Continue").click()
     expect(tab.get_by_text("120 are removed.")).to_be_visible()
+    expect(tab.get_by_role("link", name="Back to the list")).to_be_focused()
     expect(tab.get_by_text("That step failed")).to_be_hidden()
     assert graves.stats().dead == 0
 

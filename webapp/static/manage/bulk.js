@@ -10,11 +10,19 @@ let stopped = false;
 
 const form = () => document.getElementById("go-on");
 
+// Where the keyboard goes on: with the next step, else back to the list.
+const onward = () => form()?.querySelector("button") ?? document.querySelector("main > p:last-of-type a");
+
 stop.addEventListener("click", () => {
   stopped = true;
-  stop.hidden = true;
-  form()?.querySelector("button").focus();
+  hideStop();
 });
+
+function hideStop() {
+  const had = document.activeElement === stop;
+  stop.hidden = true;
+  if (had) onward().focus();
+}
 
 document.addEventListener("submit", (event) => {
   if (event.target !== form()) return;
@@ -36,11 +44,13 @@ async function goOn() {
       break;
     }
   }
-  stop.hidden = true;
+  hideStop();
 }
 
 function show(page) {
+  const had = outcome.contains(document.activeElement);
   outcome.replaceChildren(...page.getElementById("outcome").children);
+  if (had) onward().focus();
   const more = page.querySelectorAll("#refused li");
   refused.querySelector("ul").append(...more);
   refused.hidden &&= more.length === 0;
