@@ -14,12 +14,17 @@ from leaseq.webapp.rendering.filters import clock
 from leaseq.webapp.store.accounts.sign_ins import AccountChange, SignInNotices
 
 _CHANGE, _FAILED = "account-change", "failed-sign-ins"  # categories of flashed messages
+_DETAIL = 50
+"""Characters of a detail, such as a token's name. A browser drops a cookie above 4 KB without a word, and the
+sign-in and its notices with it."""
 
 
 def flash_notices(news: SignInNotices) -> None:
     """Keep the notices for the next page that shows messages: `flashed` has them in that page's language."""
     for one in news.changes:
-        flash(json.dumps([one.at.timestamp(), one.what, one.by, one.detail]), _CHANGE)
+        detail = one.detail if len(one.detail) <= _DETAIL else f"{one.detail[: _DETAIL - 1]}…"
+        kept = [one.at.timestamp(), one.what, one.by, detail]
+        flash(json.dumps(kept, ensure_ascii=False), _CHANGE)
     if news.failed:
         flash(str(news.failed), _FAILED)
 

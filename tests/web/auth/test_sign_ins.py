@@ -180,6 +180,20 @@ def test_a_person_is_told_once_what_happened_since_their_last_sign_in(
     assert "1 sign-in with your name failed" in said(person)
 
 
+def test_no_token_s_name_keeps_the_notices_from_the_person(app: Flask, accounts: Accounts) -> None:
+    """Whoever has a token may make others by any names; all that is said fits into the session's cookie."""
+    name = accounts.add("李" * 50 + secrets.token_hex(4), by="test", password=PASSWORD).name
+    for _ in range(10):
+        accounts.create_token(
+            name, "".join(chr(0x4E00 + secrets.randbelow(20_000)) for _ in range(100)), by=name
+        )
+    browser = Browser(app, name)
+    answer = browser.sign_in()
+    assert answer.status_code == 303
+    assert all(len(one) < 4_093 for one in answer.headers.getlist("Set-Cookie"))
+    assert said(browser).count("created an API token that acts as you") == 10
+
+
 def test_it_is_told_in_the_language_of_the_page(accounts: Accounts, person: Browser) -> None:
     """Which may have been chosen since they signed in."""
     person.sign_in("not that one")
