@@ -21,6 +21,7 @@ from leaseq.webapp.auth.session import (
     bp,
     by_password,
     go_on,
+    kept_path,
     unfinished_sign_in,
     wait_for,
 )
@@ -32,6 +33,8 @@ from leaseq.webapp.store.accounts.provider import AccountNotLinked
 
 _CLIENT = "leaseq-oidc"
 _NEXT = "oidc-next"
+_BEGUN = "_state_"  # what authlib's names of sign-ins begin with
+_TABS = 3
 _PATIENCE_SECONDS = 10
 _ASK_AGAIN = {"prompt": "login", "max_age": "0"}  # else the provider accepts a sign-in of this morning
 
@@ -70,14 +73,23 @@ def provider() -> Response:
     """Redirect to the provider. A link and not a form: the Content-Security-Policy lets no form lead to
     another host."""
     client = _client()
+    _forget_begun()
     with _talking():
         _metadata(client)
         back = url_for("auth.provider_back", _external=True)
         answer: Response = client.authorize_redirect(
             back, **(_ASK_AGAIN if request.args.get("again") else {})
         )
-    session[_NEXT] = request.args.get("next", "")
+    session[_NEXT] = kept_path(request.args.get("next", ""))
     return answer
+
+
+def _forget_begun() -> None:
+    """Of the sign-ins that this browser began and has not ended, keep the latest few, for its tabs: authlib
+    keeps each in the session's cookie, which a browser drops above 4 KB."""
+    begun = [name for name in session if name.startswith(_BEGUN)]
+    for name in sorted(begun, key=lambda name: session[name].get("exp", 0))[:-_TABS]:
+        session.pop(name)
 
 
 @bp.get("/login/provider/back")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -27,6 +27,7 @@ from leaseq.webapp.store.accounts.attempts import TooManyTries, of_password
 bp = Blueprint("auth", __name__)
 bp.add_app_template_global(flashed)
 
+LONGEST_PATH = 1_000  # bytes
 HALF_WAY_SECONDS = 600
 _HALF_WAY = "half-way"
 PROVED_SECONDS = 600
@@ -43,6 +44,12 @@ def own_path(target: str | None) -> str:
     if target and own and "\\" not in target and target.isprintable():
         return target
     return url_for("work.home")
+
+
+def kept_path(target: str) -> str:
+    """``target`` as the session's cookie keeps it: a browser drops a cookie above 4 KB, and the sign-in with
+    it, so that a longer path leads home."""
+    return target if len(target.encode()) <= LONGEST_PATH else ""
 
 
 def start_session(who: Person, proved_at: float | None = None) -> None:
@@ -104,6 +111,7 @@ class UnfinishedSignIn:
 def wait_for(step: Step, who: Person, way: SignInMethod) -> Response:
     """Store the sign-in so far, and redirect to its next step."""
     end_session()
+    way = replace(way, next=kept_path(way.next))
     session[_HALF_WAY] = asdict(UnfinishedSignIn(who.name, who.version, step, way, time.time()))
     return redirect(url_for("auth.tie" if step == "password" else "auth.code"), 303)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 import time
 from collections.abc import Callable
 from typing import Any
@@ -72,6 +73,13 @@ def test_a_code_is_asked_for_and_leads_on(app: Flask, person: Browser) -> None:
 def test_the_code_is_next_to_nowhere_else(app: Flask, person: Browser) -> None:
     device, _ = turned_on(person)
     assert give(half_way(app, person.name, next="https://evil.example/"), device.code()).location == "/"
+
+
+def test_a_path_too_long_for_the_cookie_leads_home(app: Flask, person: Browser) -> None:
+    """A browser would drop the cookie, and with it what it knows of the sign-in."""
+    device, _ = turned_on(person)
+    long = f"/manage/reviews/items?find={secrets.token_hex(4_000)}"
+    assert give(half_way(app, person.name, next=long), device.code()).location == "/"
 
 
 def test_a_code_counts_once(app: Flask, person: Browser) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -28,6 +29,21 @@ def test_somebody_known_comes_in_by_their_claim(
     assert len(asked["state"]) >= 20
     assert len(asked["nonce"]) >= 20
     assert sign_in(place(), "/login/provider?next=//evil.example/")[1].location == "/"
+    long = f"/q/{secrets.token_hex(4_000)}"  # for the session's cookie
+    assert sign_in(place(), f"/login/provider?next={long}")[1].location == "/"
+
+
+def test_it_works_however_often_it_was_begun(
+    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+) -> None:
+    """As while the provider is away: each stays in the session's cookie, which a browser drops above 4 KB."""
+    accounts.add(provider.claims["preferred_username"], by="test")
+    browser = Browser(place(), "")
+    for _ in range(30):
+        answer = browser.get("/login/provider")
+        assert all(len(one) < 2_000 for one in answer.headers.getlist("Set-Cookie"))
+    tabs = [off(browser, "/login/provider") for _ in range(3)]
+    assert browser.get(tabs[0]).location == "/"
 
 
 def test_the_page_offers_it_where_it_is_set(app: Flask, place: Callable[..., Flask]) -> None:
