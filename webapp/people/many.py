@@ -25,6 +25,8 @@ from leaseq.webapp.store.queue_access import Access
 
 STEP = 50
 """How many people one request changes: each is a write of its own."""
+_FLASHED = 10
+"""How many refusals the list tells; more have a page of their own, since the session's cookie has no room."""
 
 
 @dataclass
@@ -53,6 +55,8 @@ def change_many() -> BaseResponse | str:
     except Invalid as refused:
         flash(_("Not changed: %(why)s.", why=in_words(refused)))
         return redirect(_back(), 303)
+    if len(outcome.refused) > _FLASHED:
+        return _shown(outcome)
     for name, why in outcome.refused.items():
         flash(_("%(name)s is not changed: %(why)s.", name=name, why=why))
     if outcome.done:
@@ -78,6 +82,10 @@ def _change_all() -> BaseResponse | str:
     if outcome.after is None and not outcome.refused and not after:
         flash(_said(outcome.done))
         return redirect(_back(), 303)
+    return _shown(outcome)
+
+
+def _shown(outcome: Outcome) -> str:
     return render_template(
         "people/progress.html",
         outcome=outcome,

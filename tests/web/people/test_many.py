@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+import secrets
 from collections.abc import Callable
 from typing import Any
 
@@ -132,6 +133,13 @@ def test_a_queue_that_is_not_there_gives_no_access(root: Browser, team: list[str
     sent = {"name": team, "act": "let-work", "value": "no-such-queue"}
     assert root.post("/people/many?sort=done", sent).location == "/people?sort=done"
     assert "Not changed: there is no queue 'no-such-queue'." in html.unescape(root.get("/people").text)
+
+
+def test_a_hundred_refusals_are_all_told(root: Browser) -> None:
+    names = [f"{n:03} {secrets.token_hex(20)}" for n in range(100)]
+    page = root.post("/people/many", {"name": names, "act": "team", "value": "Refunds"})
+    assert page.status_code == 200
+    assert all(f"{name}</a>: there is no person named" in html.unescape(page.text) for name in names)
 
 
 def test_a_later_step_says_why_it_changes_nobody(
