@@ -14,6 +14,7 @@ import leaseq
 from tests.transfer import corpus
 from tests.web.conftest import Browser
 from tests.web.manage.import_calls import TABLE, chosen, look, send, stream
+from tests.web.page_forms import sent_by
 
 
 def test_a_look_shows_rows_guesses_columns_and_tells_what_is_wrong(
@@ -256,6 +257,22 @@ def test_without_the_script_a_file_is_checked_too(boss: Browser, base: str, queu
         assert queue.stats().inbound == 0
     assert boss.post(base, sent(skip="yes"), page=base).status_code == 303
     assert queue.stats().inbound == 1
+
+
+def test_without_the_script_what_was_chosen_stays_for_the_import_of_what_was_checked(
+    boss: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    fields = {"format": "csv", "delimiter": "semicolon", "quotes": "none", "id": "<nr>"}
+
+    def sent(more: dict[str, str]) -> dict[str, Any]:
+        return {"file": (io.BytesIO(b"<nr>;a\n7;1\n8\n"), "rows.txt"), **more}
+
+    checked = boss.post(base, sent(fields), page=base)
+    assert checked.status_code == 400
+    kept = sent_by(checked.text, "import")
+    assert {name: kept[name] for name in fields} == fields
+    assert boss.post(base, sent({**kept, "skip": "yes"}), page=base).status_code == 303
+    assert queue.get("7").payload == {"<nr>": "7", "a": "1"}
 
 
 def test_without_the_script_a_file_without_errors_is_imported_at_once(
