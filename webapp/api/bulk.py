@@ -32,19 +32,21 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
         raise Invalid("person", "a name for assign, and none for the other actions")
     whom = who_may_work(queue.name, body.person) if body.action == "assign" else ""
     done, refused = 0, []
-    for id in dict.fromkeys(body.ids):
-        try:
-            _do(queue, body.action, id, whom)
-            done += 1
-        except (Invalid, LeaseqError) as error:
-            problem = problem_of(error)
-            if problem.status >= 500:
-                raise
-            refused.append({"id": id, "code": problem.code, "detail": problem.detail})
-    if done:
-        note(f"item.{_LOGGED[body.action]}", queue.name, f"{done}" + (f" → {whom}" if whom else ""))
-    else:
-        note_nothing()
+    try:
+        for id in dict.fromkeys(body.ids):
+            try:
+                _do(queue, body.action, id, whom)
+                done += 1
+            except (Invalid, LeaseqError) as error:
+                problem = problem_of(error)
+                if problem.status >= 500:
+                    raise
+                refused.append({"id": id, "code": problem.code, "detail": problem.detail})
+    finally:  # also where the server fails in the midst of it
+        if done:
+            note(f"item.{_LOGGED[body.action]}", queue.name, f"{done}" + (f" → {whom}" if whom else ""))
+        else:
+            note_nothing()
     return {"done": done, "refused": refused}
 
 

@@ -118,10 +118,10 @@ def make(queue: leaseq.Queue, move: Move, id: str, whom: str) -> RefusedItem | N
 
 
 def make_all(
-    queue: leaseq.Queue, move: Move, ids: Iterable[str], whom: str
-) -> tuple[list[str], list[RefusedItem]]:
-    """Run an action on each item; returns the items that were changed, and the refusals."""
-    done: list[str] = []
+    queue: leaseq.Queue, move: Move, ids: Iterable[str], whom: str, done: list[str]
+) -> list[RefusedItem]:
+    """Run an action on each item, and add those that it changed to ``done``, which has them also where the
+    server fails in the midst of it. Returns the refusals."""
     refused: list[RefusedItem] = []
     for id in dict.fromkeys(ids):
         wrong = make(queue, move, id, whom)
@@ -129,7 +129,7 @@ def make_all(
             refused.append(wrong)
         else:
             done.append(id)
-    return done, refused
+    return refused
 
 
 def write_down(queue: leaseq.Queue, move: Move, detail: str) -> None:

@@ -155,9 +155,13 @@ def _meant(bulk: BulkRequest) -> Search:
 
 
 def _chosen(queue: leaseq.Queue, bulk: BulkRequest, whom: str) -> Outcome:
-    done, refused = make_all(queue, bulk.move, bulk.ids, whom)
-    if done:
-        write_down(queue, bulk.move, " ".join(filter(None, (f"{len(done)}:", ids_in_words(done), _to(whom)))))
+    done: list[str] = []
+    try:
+        refused = make_all(queue, bulk.move, bulk.ids, whom, done)
+    finally:
+        if done:
+            what = " ".join(filter(None, (f"{len(done)}:", ids_in_words(done), _to(whom))))
+            write_down(queue, bulk.move, what)
     return Outcome(len(done), tuple(refused), len(refused), 0, len(bulk.ids), None)
 
 
@@ -175,7 +179,8 @@ def _step(queue: leaseq.Queue, bulk: BulkRequest, whom: str) -> Outcome:
         )
     page = _meant(bulk).page(queue, limit=STEP, look=LOOKS, after=after)
     meant = [item.id for item in page.items if not _is_newer(item, bulk)]
-    done, refused = make_all(queue, bulk.move, meant, whom)
+    done: list[str] = []
+    refused = make_all(queue, bulk.move, meant, whom, done)
     outcome = Outcome(
         done=_number("done") + len(done),
         refused=tuple(refused),

@@ -124,6 +124,30 @@ def test_an_act_stands_where_the_log_can_not_be_written(
     assert asking.stats().paused is not None
 
 
+def test_what_many_moves_did_before_the_server_failed_is_told(
+    accounts: Accounts,
+    asking: leaseq.Queue,
+    manager: Caller,
+    visitor: Callable[[str], Browser],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    boss, remove = visitor("manager"), leaseq.Queue.remove
+
+    def fails_at_two(queue: leaseq.Queue, id: str, **more: object) -> object:
+        if id == "two":
+            raise leaseq.ServerUnavailable("gone")
+        return remove(queue, id, by=str(more["by"]))
+
+    monkeypatch.setattr(leaseq.Queue, "remove", fails_at_two)
+    sent = {"action": "remove", "ids": ["one", "two"]}
+    assert manager("POST", f"/queues/{asking.name}/bulk", json=sent).status_code == 503
+    assert told(accounts, manager.name)[0] == ("item.removed", asking.name, "1")
+    asking.enqueue({}, id="three")
+    fields = {"move": "remove", "search": "state=inbound", "id": ["three", "two"]}
+    assert boss.post(f"/manage/{asking.name}/many/do", fields).status_code == 503
+    assert told(accounts, boss.name)[0] == ("item.removed", asking.name, "1: three")
+
+
 def test_a_policy_that_can_not_be_read_for_the_log_is_no_answer_to_a_wrong_request(
     manager: Caller, unreadable: leaseq.Queue
 ) -> None:
