@@ -101,3 +101,25 @@ def test_quotes_of_raw_text_are_found_out_and_can_be_chosen(
     tab.get_by_role("button", name="Import").click()
     expect(tab.get_by_text("3 added, 0 duplicates, 0 skipped.")).to_be_visible()
     assert [item.payload["text"] for item in queue.items("inbound")] == ['"said"', '"x', "plain"]
+
+
+def test_without_the_script_a_file_is_checked_and_then_imported_by_the_same_choices(
+    plain_tab: Page, boss: str, queue: leaseq.Queue, tmp_path: Path
+) -> None:
+    queue.configure(title="Triage")
+    tab, file = plain_tab, tmp_path / "rows.csv"
+    file.write_text("nr;a\n7;1\n8\n")
+    sign_in(tab, boss)
+    tab.goto(f"/manage/{queue.name}/import")
+    expect(tab.get_by_text("You can drop it here.")).to_be_hidden()
+    tab.get_by_label("Separator").select_option("semicolons")
+    tab.get_by_label("Take the id from the column").fill("nr")
+    for tick in (False, True):
+        tab.get_by_label("File", exact=True).set_input_files(file)
+        if tick:
+            tab.get_by_role("checkbox", name="Import the other rows").check()
+        else:
+            expect(tab.get_by_role("checkbox", name="Import the other rows")).to_have_count(0)
+        tab.get_by_role("button", name="Import", exact=True).click()
+    expect(tab.get_by_text("1 added, 0 duplicates, 1 skipped.")).to_be_visible()
+    assert [item.id for item in queue.items("inbound")] == ["7"]
