@@ -181,7 +181,7 @@ def test_a_person_is_told_once_what_happened_since_their_last_sign_in(
 
 
 def test_no_token_s_name_keeps_the_notices_from_the_person(app: Flask, accounts: Accounts) -> None:
-    """Whoever has a token may make others by any names; all that is said fits into the session's cookie."""
+    """A token can create others of any names; the notice about all of them fits into the cookie."""
     name = accounts.add("李" * 50 + secrets.token_hex(4), by="test", password=PASSWORD).name
     for _ in range(10):
         accounts.create_token(
