@@ -233,7 +233,10 @@ def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:
             judge(tab)
         tab.set_viewport_size({"width": 1280, "height": 900})
     tab.goto(f"/manage/{queue.name}")
-    assert is_read_before(tab, "attention", "in-work"), "side by side"
+    assert is_read_before(tab, "in-work", "attention"), "side by side"
+    tab.locator(".in-work summary").last.focus()
+    tab.keyboard.press("Tab")
+    assert tab.evaluate("document.activeElement.closest('.attention') !== null"), "by Tab, too"
     for one in tab.locator("main details > summary").all():
         one.click()
     judge(tab)
