@@ -9,10 +9,9 @@ from contextlib import suppress
 from typing import Any
 
 from flask import Flask, Response, g, render_template, request
-from flask_wtf.csrf import CSRFError, validate_csrf
+from flask_wtf.csrf import CSRFError
 from pydantic import ValidationError
 from werkzeug.exceptions import HTTPException, NotFound
-from wtforms.validators import ValidationError as ValidationFailed
 
 import leaseq
 import leaseq.webhooks
@@ -24,6 +23,7 @@ from leaseq.webapp.serving.problem import Problem, body_of
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.erasing import UnreadableQueues
 from leaseq.webapp.store.open_calls import TooManyOpen
+from leaseq.webapp.typed import resendable_fields, typed_fields
 
 log = logging.getLogger(__name__)
 
@@ -145,38 +145,13 @@ def as_json(problem: Problem) -> Response:
 def as_page(problem: Problem) -> Response:
     again = resendable_fields() if problem.status in (403, 503) else []  # may work later, as it is
     request_id = request.environ.get(REQUEST_ID) if problem.status >= 500 else None
-    lost = _typed_words() if problem.status == 404 and request.blueprint == "work" else []
+    typed = [] if problem.status == 503 else typed_fields()
     page = render_template(
-        "shared/error.html", problem=problem, again=again, typed=lost, request_id=request_id
+        "shared/error.html", problem=problem, again=again, typed=typed, request_id=request_id
     )
     response = Response(page, problem.status)
     response.headers.extend(problem.headers)
     return response
-
-
-_NOT_TYPED = frozenset({"token", "then", "active_ms", "again", "message"})
-
-
-def _typed_words() -> list[tuple[str, str]]:
-    """What a person typed into a form of the work page, by its field's name, to be shown where its queue is
-    gone."""
-    return [(name, value) for name, value in resendable_fields() if value and name not in _NOT_TYPED]
-
-
-def resendable_fields() -> list[tuple[str, str]]:
-    """The fields of a form that can't be processed now. The error page can send them again, so that no input
-    is lost. None of a form with a password, or without our CSRF token.
-    """
-    if request.method != "POST" or request.mimetype != "application/x-www-form-urlencoded":
-        return []
-    try:
-        fields = list(request.form.items(multi=True))
-        validate_csrf(request.form.get("csrf_token"))
-    except (HTTPException, ValidationFailed):  # more than a form may have, or not ours
-        return []
-    if any("password" in name for name, _ in fields):
-        return []
-    return [(name, value) for name, value in fields if name != "csrf_token"]
 
 
 _OF_THE_CALL = frozenset({400, 406, 413, 415})  # said before the queue is looked for

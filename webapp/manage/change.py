@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,9 +16,9 @@ from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.serving.numbers import whole
 from leaseq.webapp.site_time import clock_text, typed_moment
+from leaseq.webapp.typed import SEEN, digest_of, lines_of
 
 FIELDS = ("priority", "due", "requires", "payload")
-_SEEN = "seen_"  # what the names of the hidden fields begin with
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,7 @@ class ChangeForm:
         given: dict[str, Any] = {
             name: value_of(name, text)
             for name, text in self.texts.items()
-            if _digest(text) != self.seen.get(name)
+            if digest_of(text) != self.seen.get(name)
         }
         if self.let_in:
             given["delay"] = 0
@@ -60,13 +59,13 @@ def form_of(item: leaseq.Item) -> ChangeForm:
     }
     if not item.leases and not item.answers:
         texts["payload"] = pretty(item.payload)
-    return ChangeForm(texts, {name: _digest(text) for name, text in texts.items()})
+    return ChangeForm(texts, {name: digest_of(text) for name, text in texts.items()})
 
 
 def form_sent(sent: Mapping[str, str]) -> ChangeForm:
     """The form as it was sent."""
-    texts = {name: _lines(sent[name]) for name in FIELDS if name in sent}
-    return ChangeForm(texts, {name: sent.get(_SEEN + name, "") for name in texts}, "let_in" in sent)
+    texts = {name: lines_of(sent[name]) for name in FIELDS if name in sent}
+    return ChangeForm(texts, {name: sent.get(SEEN + name, "") for name in texts}, "let_in" in sent)
 
 
 def names_of(changes: leaseq.ItemChanges) -> str:
@@ -84,15 +83,6 @@ def names_of(changes: leaseq.ItemChanges) -> str:
 def value_of(name: str, text: str) -> Any:
     """The value that a field's text means. Raises Invalid for a text that can't be read."""
     return _READ[name](text.strip())
-
-
-def _lines(text: str) -> str:
-    """A text as browsers send it, with line breaks as the page has them."""
-    return text.replace("\r\n", "\n")
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(_lines(text).strip().encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _priority(text: str) -> int:

@@ -22,9 +22,11 @@ from leaseq import LeaseqError, QueueNotFound
 from leaseq.webapp.context import accounts, state, this_app
 from leaseq.webapp.security.token_scopes import refusal
 from leaseq.webapp.serving.json_request import strict_request
+from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts import ApiToken, Person, Role, at_least
 from leaseq.webapp.store.accounts.sessions import SEEN_SECONDS
 from leaseq.webapp.store.base import Command
+from leaseq.webapp.typed import typed_fields
 
 if TYPE_CHECKING:
     from _typeshed.wsgi import WSGIEnvironment
@@ -271,7 +273,11 @@ def _ask_to_sign_in() -> Response:
             raise Unauthorized("this token is not valid: it is mistyped, was revoked, or has expired")
         raise Unauthorized("send a token as `Authorization: Bearer ...`, or sign in")
     here = request.full_path.rstrip("?") if request.method == "GET" else _page_of_post()
-    return redirect(url_for("auth.login", next=here), 303)  # type: ignore[return-value]
+    sign_in = url_for("auth.login", next=here)
+    shows_page = "text/html" in request.accept_mimetypes.values()  # a script asks for */*, and keeps its form
+    if shows_page and typed_fields():
+        raise Problem(401, "unauthorized", "you are signed out, and nothing was done", sign_in=sign_in)
+    return redirect(sign_in, 303)  # type: ignore[return-value]
 
 
 def _page_of_post() -> str:

@@ -165,7 +165,7 @@ def test_words_that_were_sent_too_late_stay_in_the_page(
     answer = person.client.post(f"/q/{asking.name}/items/one/finish", data=fields)
     access.set(asking.name, Access())
     assert answer.status_code == 404
-    assert '<dd class="text">forty-two</dd>' in answer.text
+    assert "forty-two</textarea>" in answer.text
 
 
 def test_a_form_that_is_too_large_to_be_read_is_not_shown_again(

@@ -1,0 +1,126 @@
+"""What a person typed into a form that is refused stands on the error page, ready to be copied."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+import pytest
+from flask import Flask
+from werkzeug.test import TestResponse
+
+import leaseq
+from leaseq.webapp.context import EXTENSION
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.queue_access import Access, Group
+from leaseq.webapp.typed import digest_of
+from tests.web.conftest import PASSWORD, Browser
+
+WORDS = 'forty-two <b> & "more"\n\nsecond line'
+
+
+@pytest.fixture
+def lost(app: Flask, queue: leaseq.Queue) -> Iterator[leaseq.Queue]:
+    """A queue with one item, to which nobody has access any more."""
+    queue.configure(title="Secret title")
+    queue.enqueue({"secret": "payload"}, id="one")
+    access = app.extensions[EXTENSION].access
+    access.set(queue.name, Access(Group(teams=("Refunds",)), Group(teams=("Refunds",))))
+    yield queue
+    access.set(queue.name, Access())
+
+
+def boxes(answer: TestResponse) -> dict[str, str]:
+    """The text of each box by its label."""
+    found = re.findall(
+        r'<label for="typed-\d+">([^<]*)</label>\s*<textarea id="typed-[^>]*readonly>\n(.*?)</textarea>',
+        answer.text,
+        re.DOTALL,
+    )
+    return {html.unescape(label): html.unescape(text) for label, text in found}
+
+
+@pytest.mark.parametrize(
+    ("path", "fields", "shown"),
+    [
+        (
+            "items/one/reopen",
+            {"token": "7", "to": "ann", "reason": WORDS},
+            {"For": "ann", "Reason": WORDS},
+        ),
+        ("items/one/answer", {"message": "m-1", "text": WORDS}, {"Message": WORDS}),
+        (
+            "items/one/change",
+            {"priority": "90", "seen_priority": digest_of("90"), "requires": " fr", "payload": WORDS},
+            {"Skills": " fr", "Payload, as JSON": WORDS},
+        ),
+        (
+            "settings",
+            {"title": "New", "was.title": "Old", "instructions": "same", "was.instructions": "same"},
+            {"Title": "New"},
+        ),
+        (
+            "items",
+            {"text.password": WORDS, "value.postal_code": "1"},
+            {"password": WORDS, "postal_code": "1"},
+        ),
+        ("items/one/correct", {"token": "7", "answer.note": WORDS}, {"note": WORDS}),
+    ],
+)
+def test_a_managers_form_of_a_queue_that_is_lost(
+    boss: Browser, lost: leaseq.Queue, path: str, fields: dict[str, str], shown: dict[str, str]
+) -> None:
+    answer = boss.post(f"/manage/{lost.name}/{path}", fields)
+    assert answer.status_code == 404
+    assert boxes(answer) == shown
+    assert "ecret" not in answer.text
+
+
+def test_a_form_with_a_file_and_one_that_is_forbidden(boss: Browser, lost: leaseq.Queue, app: Flask) -> None:
+    app.extensions[EXTENSION].access.set(lost.name, Access(None, Group(teams=("Refunds",))))
+    answer = boss.post(
+        f"/manage/{lost.name}/items/one/change", {"payload": WORDS}, content_type="multipart/form-data"
+    )
+    assert answer.status_code == 403
+    assert boxes(answer) == {"Payload, as JSON": WORDS}
+    assert "ecret" not in answer.text
+
+
+@pytest.mark.parametrize("origin", ["http://localhost", "http://evil.example", "null", None])
+def test_an_old_token_loses_no_words_but_those_of_another_site(
+    boss: Browser, queue: leaseq.Queue, origin: str | None
+) -> None:
+    queue.configure()
+    answer = boss.client.post(
+        f"/manage/{queue.name}/items/one/answer",
+        data={"csrf_token": "of a session that is over", "text": WORDS},
+        headers={"Origin": origin} if origin else {},
+    )
+    assert answer.status_code == 403
+    ours = origin == "http://localhost"
+    assert boxes(answer) == ({"Message": WORDS} if ours else {})
+    assert ("forty-two" in answer.text) is ours
+
+
+def test_a_session_that_ended_meanwhile(boss: Browser, accounts: Accounts, queue: leaseq.Queue) -> None:
+    queue.configure()
+    path, token = f"/manage/{queue.name}/items/one/answer", boss.csrf("/account")
+    with boss.client.session_transaction() as session:
+        accounts.sessions.end(session["_user_id"])
+    fields = {"csrf_token": token, "text": WORDS}
+    answer = boss.client.post(path, data=fields, headers={"Accept": "text/html,*/*;q=0.8"})
+    assert answer.status_code == 401
+    assert boxes(answer) == {"Message": WORDS}
+    assert 'href="/login?next=/"' in answer.text
+    assert boss.client.post(path, data=fields, headers={"Accept": "*/*"}).status_code == 303, "for a script"
+    empty = boss.client.post(path, data={"csrf_token": token}, headers={"Accept": "text/html"})
+    assert empty.status_code == 303, "nothing was typed"
+
+
+def test_a_refused_password_is_not_shown(boss: Browser) -> None:
+    fields = {"csrf_token": "wrong", "name": "somebody", "password": PASSWORD}
+    answer = boss.client.post("/login", data=fields, headers={"Origin": "http://localhost"})
+    assert answer.status_code == 403
+    assert boxes(answer) == {}
+    assert PASSWORD not in answer.text

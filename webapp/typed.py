@@ -1,0 +1,138 @@
+"""What a person typed into a form that was refused: to be sent again as it is, or to be read and copied."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+
+from flask import current_app, request
+from flask_babel import gettext as _
+from flask_wtf.csrf import validate_csrf
+from werkzeug.exceptions import HTTPException
+from wtforms.validators import ValidationError
+
+from leaseq.policy import FIELDS
+from leaseq.webapp.origins import origin_of
+
+_HIDDEN = frozenset(
+    {
+        "csrf_token", "token", "request_id", "message", "next", "back", "then", "last", "search",
+        "began", "which", "total", "move", "start", "at", "act", "after", "done", "all", "only", "id",
+        "looked", "chosen", "again", "active_ms", "envelope", "skip", "sort", "order", "confirmed",
+        "revoke_tokens",
+    }
+)  # fmt: skip
+"""Fields that a page filled in itself, or that were only ticked."""
+
+_OF_DATA = re.compile(r"^(answer|text|value)\.")
+"""What the name of an input begins with whose field is named by a form or a payload."""
+
+SEEN = "seen_"
+"""What the name of a hidden field begins with that has a digest of the text which the page had in another."""
+
+
+@dataclass(frozen=True, slots=True)
+class TypedField:
+    label: str  # as the form's page calls it, else the field's name
+    text: str
+
+    @property
+    def rows(self) -> int:
+        """The height of its box in lines, where a browser doesn't fit it to the text."""
+        return min(self.text.count("\n") + 1 + len(self.text) // 80, 12)
+
+
+def lines_of(text: str) -> str:
+    """A text as browsers send it, with line breaks as the page has them."""
+    return text.replace("\r\n", "\n")
+
+
+def digest_of(text: str) -> str:
+    return sha256(lines_of(text).strip().encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def resendable_fields() -> list[tuple[str, str]]:
+    """The fields of a form that can't be processed now. The error page can send them again, so that no input
+    is lost. None of a form with a password, or without our CSRF token.
+    """
+    sent = _sent() if request.mimetype == "application/x-www-form-urlencoded" else []
+    return [(name, value) for name, value in sent if name != "csrf_token"] if sent and _has_token() else []
+
+
+def typed_fields() -> list[TypedField]:
+    """What was typed into a form of ours. None of a form with a password, or of another site's page, which
+    could make this one say anything."""
+    sent = _sent()
+    if not sent or not (_is_from_here() or _has_token()):  # guard: typed-here
+        return []
+    labels = _labels()
+    return [
+        TypedField(labels.get(name) or _OF_DATA.sub("", name, count=1), value)
+        for name, value in sent
+        if value.strip() and not _is_hidden(name) and not _is_as_it_was(name, value)
+    ]
+
+
+def _sent() -> list[tuple[str, str]]:
+    view = current_app.view_functions.get(request.endpoint or "")
+    if request.method != "POST" or getattr(view, "takes_any_size", False):  # an upload is no form
+        return []
+    try:
+        fields = list(request.form.items(multi=True))
+    except HTTPException:  # more than a form may have
+        return []
+    return [] if any(_is_secret(name) for name, _ in fields) else fields
+
+
+def _has_token() -> bool:
+    try:
+        validate_csrf(request.form.get("csrf_token"))
+    except ValidationError:
+        return False
+    return True
+
+
+def _is_from_here() -> bool:
+    origin = request.headers.get("Origin")
+    return origin is not None and origin_of(origin) == origin_of(request.host_url) is not None
+
+
+def _is_secret(name: str) -> bool:
+    """Of the pages' own fields: one of a payload or an answer has a dot in its name."""
+    return name == "code" or "password" in name.partition(".")[0]  # guard: typed-no-secret
+
+
+def _is_hidden(name: str) -> bool:
+    return name in _HIDDEN or name.startswith(("was.", SEEN)) or name.endswith(".unit")
+
+
+def _is_as_it_was(name: str, value: str) -> bool:
+    """Whether the page had the same text there before, as the forms that compare it say."""
+    return value == request.form.get(f"was.{name}") or digest_of(value) == request.form.get(SEEN + name)
+
+
+def _labels() -> dict[str, str]:
+    """What the forms' pages call their fields. A name that means several things is not among them."""
+    return {
+        **{name: str(_(field.about.label)) for name, field in FIELDS.items()},
+        "text": _("Message"),
+        "question": _("What do you want to ask your manager?"),
+        "reason": _("Reason"),
+        "error": _("What is wrong with it?"),
+        "note": _("What should others know about it?"),
+        "payload": _("Payload, as JSON"),
+        "json": _("Payload, as JSON"),
+        "priority": _("Priority"),
+        "requires": _("Skills"),
+        "skills": _("Skills"),
+        "team": _("Team"),
+        "due": _("Due date"),
+        "person": _("Assign to"),
+        "to": _("For"),
+        "role": _("Role"),
+        "name": _("Name"),
+        "token_name": _("What is it for?"),
+        "sample": _("Example item"),
+        "url": _("URL"),
+    }
