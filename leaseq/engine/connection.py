@@ -48,6 +48,7 @@ class Connection:
         self.durable: dict[str, tuple[Durable, float]] = {}  # by ledger; and until when it counts
         self.disks: dict[str, float] = {}  # by ledger: until when its server's setting of fsync counts
         self.majorities: dict[str, tuple[int, float]] = {}  # by ledger: the replicas; until when it counts
+        self.witnesses: list[str] = []  # the words of those that were loaded; each into another server
         self.wait_milliseconds = int(self._transport.timeout * 800)  # ahead of the transport's own timeout
 
     def close(self) -> None:

@@ -2,12 +2,14 @@
 
 The cursor of a scan means something else in a server that was restarted, or that took another's place: a scan
 that went on there would pass over entries, and nobody would notice. A script is neither replicated nor kept
-over a restart, so one of its own tells.
+over a restart, so one of its own tells. Its text is loaded into one server only, and serves all scans there:
+each stays in the server's memory until it is restarted.
 """
 
 from __future__ import annotations
 
 import secrets
+from hashlib import sha1
 
 from redis.exceptions import NoScriptError
 
@@ -15,23 +17,35 @@ from leaseq.engine.connection import Connection
 
 
 class Witness:
-    """A script in the server that has a key, to be loaded there before a scan."""
+    """A script in the server that has a key, to be loaded there before a scan; it returns ``word``."""
 
-    def __init__(self, connection: Connection, key: str) -> None:
+    def __init__(self, connection: Connection, key: str, word: str = "") -> None:
         self._connection, self._key = connection, key
-        self._script = f"return '{secrets.token_hex(8)}'"
-        self._sha = ""
+        self.word = word
 
     def load(self) -> None:
+        for word in reversed(self._connection.witnesses):
+            if self._has(word):
+                self.word = word
+                return
+        self.word = secrets.token_hex(8)
         with self._connection.translating():
-            sha = self._connection.ask(self._key, "SCRIPT", "LOAD", self._script)
-        self._sha = sha.decode() if isinstance(sha, bytes) else sha
+            self._connection.ask(self._key, "SCRIPT", "LOAD", _script(self.word))
+        self._connection.witnesses.append(self.word)
 
     def is_there(self) -> bool:
         """Whether the key is in the same process since `load`."""
+        return self._has(self.word)
+
+    def _has(self, word: str) -> bool:
+        sha = sha1(_script(word).encode(), usedforsecurity=False).hexdigest()
         with self._connection.translating():
             try:
-                self._connection.ask(self._key, "EVALSHA", self._sha, "1", self._key)
+                self._connection.ask(self._key, "EVALSHA", sha, "1", self._key)
             except NoScriptError:
                 return False
         return True
+
+
+def _script(word: str) -> str:
+    return f"return '{word}'"

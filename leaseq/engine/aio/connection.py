@@ -38,6 +38,7 @@ class Connection:
         self.durable: dict[str, tuple[Durable, float]] = {}
         self.disks: dict[str, float] = {}
         self.majorities: dict[str, tuple[int, float]] = {}
+        self.witnesses: list[str] = []
         self.wait_milliseconds = int(self._transport.timeout * 800)
 
     async def close(self) -> None:

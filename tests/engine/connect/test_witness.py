@@ -1,0 +1,46 @@
+"""The witness of a server: it stays while the server does, and a program leaves one in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+import leaseq
+from leaseq.engine.client import connection_of
+from leaseq.engine.witness import Witness
+from tests.conftest import Server
+
+KEY = "leaseq:{witness}:ledger"
+
+
+@pytest.fixture
+def client(server: Server) -> Iterator[leaseq.Client]:
+    client = leaseq.connect(server.url)
+    yield client
+    client.close()
+
+
+def scripts(server: Server) -> int:
+    return int(server.redis.info("memory")["number_of_cached_scripts"])
+
+
+def test_one_serves_all_scans_of_a_program(server: Server, client: leaseq.Client) -> None:
+    before = scripts(server)
+    for _ in range(3):
+        witness = Witness(connection_of(client), KEY)
+        witness.load()
+        assert witness.is_there()
+    assert scripts(server) == before + 1
+
+
+def test_a_server_that_was_restarted_gets_another(server: Server, client: leaseq.Client) -> None:
+    """Its text is in no other server: one that comes back is not taken for the one that took its place."""
+    witness = Witness(connection_of(client), KEY)
+    witness.load()
+    before = Witness(connection_of(client), KEY, witness.word)
+    server.redis.script_flush()
+    assert not before.is_there()
+    witness.load()
+    assert witness.is_there()
+    assert not before.is_there()
