@@ -3,13 +3,12 @@
 
 KEYS   as get.lua
 ARGV   1 the time (not used)   2 where the step begins: what the last one gave, or 0
-       3 only items with a late answer that came at this time or later, or ''
+       3 how many items, about   4 only items with a late answer that came at this time or later, or ''
 REPLY  {'items', where the next step begins (0: there is none), {id, the item as get.lua gives it}, …}
        {'no-queue'} ]]
-local from, least = ARGV[2], ARGV[3]
+local from, count, least = ARGV[2], ARGV[3], ARGV[4]
 --- @include describe
 --- @include blocks
-local STEP = 20
 
 local function arrived_since(id)
   for _, block in ipairs(least ~= '' and blocks.read(keys.late, id) or {}) do
@@ -20,7 +19,7 @@ end
 
 local refused = queue.open(true)
 if refused then return refused end
-local step = redis.call('HSCAN', keys.late, from, 'COUNT', STEP)
+local step = redis.call('HSCAN', keys.late, from, 'COUNT', count)
 local found = { 'items', step[1] }
 for i = 1, #step[2], 2 do
   local id = step[2][i]

@@ -21,6 +21,7 @@ from leaseq.queue.aio.deleting import Deleting
 from leaseq.queue.aio.erasing import Erasing
 from leaseq.queue.aio.following import Following
 from leaseq.queue.aio.inspection import Inspection
+from leaseq.queue.aio.late import Late
 from leaseq.queue.aio.producer import Producer
 from leaseq.queue.aio.restoring import Restoring
 
@@ -29,7 +30,7 @@ __all__ = ["Client", "Queue", "connect", "queues", "read_queues"]
 T = TypeVar("T")
 
 
-class Queue(Producer, Consumer, Admin, Inspection, Following, Restoring, Deleting, Erasing):
+class Queue(Producer, Consumer, Admin, Inspection, Late, Following, Restoring, Deleting, Erasing):
     """A queue of work items in a server, as `leaseq.Queue` with ``await`` before each call. Making one does
     no I/O; tasks of one event loop may share it.
 

@@ -223,8 +223,8 @@ class Commands:
         `arguments.wanted`."""
         return self._run("items", (state, str(limit), str(look), *place, *wanted))
 
-    def late_items(self, step: str, since: str) -> Reply:
-        return self._run("late_items", (step, since))
+    def late_items(self, step: str, count: int, since: str) -> Reply:
+        return self._run("late_items", (step, str(count), since))
 
     def person_items(self, person: str, step: str, count: int) -> Reply:
         return self._run("person_items", (person, step, str(count)))

@@ -14,6 +14,7 @@ from leaseq.queue.deleting import Deleting
 from leaseq.queue.erasing import Erasing
 from leaseq.queue.following import Following
 from leaseq.queue.inspection import Inspection
+from leaseq.queue.late import Late
 from leaseq.queue.producer import Producer
 from leaseq.queue.restoring import Restoring
 
@@ -22,7 +23,7 @@ __all__ = ["Queue", "queues", "read_queues"]
 T = TypeVar("T")
 
 
-class Queue(Producer, Consumer, Admin, Inspection, Following, Restoring, Deleting, Erasing):
+class Queue(Producer, Consumer, Admin, Inspection, Late, Following, Restoring, Deleting, Erasing):
     """A queue of work items in a server. Making one does no I/O; threads may share it.
 
     ``clock`` (microseconds since the epoch) is for tests: without it the server's clock counts.

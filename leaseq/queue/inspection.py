@@ -140,25 +140,6 @@ class Inspection(Base):
                     if wanted(answer):
                         yield answer
 
-    def late_items(self, since: datetime | None = None) -> Iterator[Item]:
-        """Each item that has late answers, in any state and in no order; ``since``: only items with one
-        from then on."""
-        least = arguments.bound(since, "since")
-        return self._late_items(least)
-
-    def _late_items(self, least: str) -> Iterator[Item]:
-        step, seen = "0", set[str]()  # a step may give again what one before it gave
-        while True:
-            following, *rows = self._commands.late_items(step, least).rest
-            for name, known in rows:
-                id = name.decode()
-                if id not in seen:
-                    seen.add(id)
-                    yield codec.item(id, known)
-            step = following.decode()
-            if step == "0":
-                return
-
     def _walk(self, state: State, chunk: int, where: Filter = EVERYTHING) -> Iterator[Item]:
         after = None
         while True:

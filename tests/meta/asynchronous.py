@@ -27,6 +27,7 @@ SOURCES = (
     "leaseq/queue/reserving.py",
     "leaseq/queue/consumer.py",
     "leaseq/queue/inspection.py",
+    "leaseq/queue/late.py",
     "leaseq/queue/admin.py",
     "leaseq/queue/following.py",
     "leaseq/queue/restoring.py",

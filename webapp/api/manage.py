@@ -6,8 +6,7 @@ from typing import Any
 
 from flask import Response, g
 
-import leaseq
-from leaseq.transfer import period_of, rfc3339
+from leaseq.transfer import period_of
 from leaseq.webapp.api import bp, models_out
 from leaseq.webapp.api.models_in import (
     AnswersQuery,
@@ -18,7 +17,7 @@ from leaseq.webapp.api.models_in import (
     RemoveRequest,
     ReviveRequest,
 )
-from leaseq.webapp.api.pagination import LateQuery, listed, page_of
+from leaseq.webapp.api.pagination import LateQuery, listed
 from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.rendering.answers_export import streamed_answers
 from leaseq.webapp.rendering.late_answers import unused
@@ -125,12 +124,10 @@ def answers(path: QueuePath, query: AnswersQuery) -> Response:
 @bp.get("/queues/<q>/late", tags=TAGS, responses={"200": models_out.AnswerList})
 @needs("manager")
 def list_late(path: QueuePath, query: LateQuery) -> dict[str, Any]:
-    """List the late answers that were not used, oldest first: `adopt` makes one its item's answer."""
-    late = (one for item in existing_queue(path.q).late_items() for one in unused(item))
-    page, after = page_of(late, _late_key, query.after, query.limit)
-    return listed("answers", [models_out.Answer.of(one) for one in page], after)
+    """List the late answers that were not used: `adopt` makes one its item's answer.
 
-
-def _late_key(answer: leaseq.Answer) -> str:
-    """Its place in the list, of a fixed length up to the token, so that it sorts as text."""
-    return f"{rfc3339(answer.finished_at)}/{answer.token}/{answer.id}"
+    In no order; one may be on two pages, and a page may be empty though `after` names another.
+    """
+    page = existing_queue(path.q).late_page(limit=query.limit, after=query.after)
+    late = [models_out.Answer.of(one) for item in page.items for one in unused(item)]
+    return listed("answers", late, page.after)

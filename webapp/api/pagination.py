@@ -42,7 +42,12 @@ class LeasesQuery(PageQuery):
 
 class LateQuery(PageQuery):
     after: str | None = Field(
-        None, description=AFTER, pattern=r"^[0-9]{4}-[0-9-]{5}T[0-9:.]{12}Z/[0-9]{1,16}/.{1,200}$"
+        None,
+        description=AFTER,
+        pattern=r"^[0-9a-f]{16}/([0-9]{1,19}|end)/[A-Za-z0-9._~%-]*/[A-Za-z0-9._~%,-]*$",
+    )
+    limit: int = Field(
+        100, ge=1, le=1_000, description="The maximum number of items that have them, default 100"
     )
 
 

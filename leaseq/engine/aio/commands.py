@@ -200,8 +200,8 @@ class Commands:
         `arguments.wanted`."""
         return await self._run("items", (state, str(limit), str(look), *place, *wanted))
 
-    async def late_items(self, step: str, since: str) -> Reply:
-        return await self._run("late_items", (step, since))
+    async def late_items(self, step: str, count: int, since: str) -> Reply:
+        return await self._run("late_items", (step, str(count), since))
 
     async def person_items(self, person: str, step: str, count: int) -> Reply:
         return await self._run("person_items", (person, step, str(count)))

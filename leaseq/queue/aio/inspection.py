@@ -134,25 +134,6 @@ class Inspection(Base):
                     if wanted(answer):
                         yield answer
 
-    def late_items(self, since: datetime | None = None) -> AsyncIterator[Item]:
-        """Each item that has late answers, in any state and in no order; ``since``: only items with one
-        from then on."""
-        least = arguments.bound(since, "since")
-        return self._late_items(least)
-
-    async def _late_items(self, least: str) -> AsyncIterator[Item]:
-        step, seen = ("0", set[str]())
-        while True:
-            following, *rows = (await self._commands.late_items(step, least)).rest
-            for name, known in rows:
-                id = name.decode()
-                if id not in seen:
-                    seen.add(id)
-                    yield codec.item(id, known)
-            step = following.decode()
-            if step == "0":
-                return
-
     async def _walk(self, state: State, chunk: int, where: Filter = EVERYTHING) -> AsyncIterator[Item]:
         after = None
         while True:

@@ -37,6 +37,7 @@ def looks() -> dict[str, Callable[[leaseq.Queue], object]]:
         "find": lambda q: q.find("finished"),
         "by_due": leaseq.Queue.by_due,
         "late_items": lambda q: list(q.late_items()),
+        "late_page": leaseq.Queue.late_page,
         "answers": lambda q: list(q.answers()),
         "answers with late ones": lambda q: list(q.answers(with_late=True)),
         "revive": lambda q: q.revive("one"),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
+from typing import Any
 
 import pytest
 
 import leaseq
-from tests.conftest import Clock
+from leaseq.engine.replies import Reply
+from tests.conftest import Clock, Server
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -19,7 +22,7 @@ def came_late(timed: leaseq.Queue, clock: Clock) -> Callable[..., leaseq.Lease]:
 
     def answer(id: str, **more: str) -> leaseq.Lease:
         timed.configure(lease_seconds=60, holds=100)
-        skill = id.replace(" ", "-")  # so that nothing else comes
+        skill = re.sub("[^a-z0-9]", "-", id)  # so that nothing else comes
         timed.enqueue({"of": id}, id=id, requires=(skill,))
         lease = timed.reserve("ann", skills=[skill])
         clock.tick(61)
@@ -99,3 +102,109 @@ def test_each_is_told_once_though_most_are_gone_half_way(
     ids += [item.id for item in walk]
     assert len(ids) < 100, "a look is a short one, and what is gone by the next one is not told"
     assert len(ids) == len(set(ids))
+
+
+def pages(queue: leaseq.Queue, limit: int, after: str | None = None) -> Iterator[leaseq.Page]:
+    while True:
+        page = queue.late_page(limit=limit, after=after)
+        assert len(page.items) <= limit
+        yield page
+        after = page.after
+        if after is None:
+            return
+
+
+@pytest.mark.parametrize(("count", "limit"), [(0, 5), (3, 1), (3, 3), (90, 1), (90, 7), (90, 200)])
+def test_by_pages_each_is_on_one(
+    timed: leaseq.Queue, came_late: Callable[..., leaseq.Lease], count: int, limit: int
+) -> None:
+    timed.configure()
+    wanted = [f"n/{n:03}, é" for n in range(count)]
+    for id in wanted:
+        timed.finish(came_late(id, text="long " * 20 if count > 3 else ""), {})
+    found = [item.id for page in pages(timed, limit) for item in page.items]
+    assert sorted(found) == wanted
+    if found:
+        first = timed.late_page(limit=limit).items[0]
+        assert first == timed.get(first.id)
+
+
+def test_what_is_gone_or_used_by_the_next_page_is_not_on_it(
+    timed: leaseq.Queue, came_late: Callable[..., leaseq.Lease]
+) -> None:
+    """Also of what was left of the server's last step, and while the server moves what it has."""
+    ids = [f"n{n:03}" for n in range(300)]
+    for id in ids:
+        timed.finish(came_late(id, text="long " * 20), {})
+    walk = pages(timed, 7)
+    seen = [item.id for item in next(walk).items]
+    kept = {id for id in ids if id.endswith("3")}
+    for id in set(ids) - set(seen) - kept:
+        timed.remove(id)
+    following = [item.id for page in walk for item in page.items]
+    assert kept <= {*seen, *following}
+    assert set(following) <= {*kept, *seen}
+
+
+@pytest.mark.parametrize("text", ["", "long " * 20])
+def test_a_cursor_of_a_server_that_was_replaced_begins_anew(
+    timed: leaseq.Queue, came_late: Callable[..., leaseq.Lease], server: Server, text: str
+) -> None:
+    """There, the place where a step begins means another one."""
+    wanted = [f"n{n:03}" for n in range(60)]
+    for id in wanted:
+        timed.finish(came_late(id, text=text), {})
+    page = timed.late_page(limit=30)
+    assert page.after
+    server.redis.script_flush()
+    witness, _, *rest = page.after.split("/")
+    elsewhere = "/".join((witness, "end", *rest))
+    found = [item.id for page in pages(timed, 30, elsewhere) for item in page.items]
+    assert sorted({*found, *(item.id for item in page.items)}) == wanted
+
+
+def test_all_of_them_though_the_server_is_replaced_meanwhile(
+    timed: leaseq.Queue,
+    came_late: Callable[..., leaseq.Lease],
+    server: Server,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted = [f"n{n:03}" for n in range(60)]
+    for id in wanted:
+        timed.finish(came_late(id, text="long " * 20), {})
+    real = timed._commands.late_items
+    replaced = False
+
+    def step(place: str, count: int, since: str) -> Reply:
+        nonlocal replaced
+        if place == "0" or replaced:
+            return real(place, count, since)
+        replaced = True
+        server.redis.script_flush()
+        return Reply(b"items", [b"0"], False)
+
+    monkeypatch.setattr(timed._commands, "late_items", step)
+    assert ids(timed) == wanted
+    replaced = False
+    found = [item.id for page in pages(timed, 100) for item in page.items]
+    assert sorted(set(found)) == wanted
+
+
+@pytest.mark.parametrize("after", ["x", "0/0//", f"{'a' * 16}/0", f"{'a' * 16}/x//", 7])
+def test_a_cursor_that_is_none_is_refused(queue: leaseq.Queue, after: Any) -> None:
+    with pytest.raises(leaseq.Invalid, match="after: a cursor from an earlier page of late answers"):
+        queue.late_page(after=after)
+
+
+def test_what_was_left_of_a_step_is_looked_at_again(
+    timed: leaseq.Queue, came_late: Callable[..., leaseq.Lease]
+) -> None:
+    for id in ("one", "two"):
+        timed.finish(came_late(id), {})
+    timed.enqueue({}, id="none is late")
+    witness = (timed.late_page(limit=1).after or "").partition("/")[0]
+    page = timed.late_page(limit=2, after=f"{witness}/end//none%20is%20late,%00,two,one")
+    assert [item.id for item in page.items] == []
+    assert page.after == f"{witness}/end//two,one"
+    page = timed.late_page(limit=2, after=page.after)
+    assert ([item.id for item in page.items], page.after) == (["two", "one"], None)

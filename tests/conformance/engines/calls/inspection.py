@@ -63,6 +63,12 @@ def late_items(at: Scene) -> None:
     assert [item.id for item in at.other.late_items()] == ["0"]
 
 
+def late_page(at: Scene) -> None:
+    at.late()
+    page = at.other.late_page()
+    assert ([item.id for item in page.items], page.after) == (["0"], None)
+
+
 def stats(at: Scene) -> None:
     at.queue.finish(at.take(), {})
     at.take("bob")
@@ -151,6 +157,7 @@ CALLS = (
     find,
     answers,
     late_items,
+    late_page,
     stats,
     journal,
     latest_events,

@@ -1,0 +1,115 @@
+"""The queue's methods about late answers: the items that have some, all or by pages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from urllib.parse import quote, unquote
+
+from leaseq import validation
+from leaseq.engine import arguments, codec
+from leaseq.engine.witness import Witness
+from leaseq.errors import Invalid, ItemNotFound
+from leaseq.models import Item, Page
+from leaseq.queue.base import Base
+
+_STEP = 20  # items of one call, about
+_FIRST = "0"  # where HSCAN begins, and what it gives at its end
+
+
+@dataclass(frozen=True, slots=True)
+class LatePlace:
+    """Where a page begins. A step has as many items as the server likes, so that some may be left of it."""
+
+    witness: str = ""  # of the server whose HSCAN the step is of; '': of none yet
+    step: str | None = _FIRST  # None: no step follows
+    past: str = ""  # no item up to this id: they were on the pages before
+    left: tuple[str, ...] = ()  # the ids of the step before
+
+    _TEXT = re.compile(r"([0-9a-f]{16})/([0-9]{1,19}|end)/([^/]*)/([^/]*)")
+
+    @classmethod
+    def read(cls, cursor: object) -> LatePlace:
+        if cursor is None:
+            return cls()
+        match = cls._TEXT.fullmatch(cursor) if isinstance(cursor, str) else None
+        if match is None:
+            raise Invalid("after", "a cursor from an earlier page of late answers")
+        witness, step, past, left = match.groups()
+        ids = tuple(unquote(id) for id in left.split(",") if id)
+        return cls(witness, None if step == "end" else step, unquote(past), ids)
+
+    def text(self) -> str:
+        ids = ",".join(quote(id, safe="") for id in self.left)
+        return f"{self.witness}/{self.step or 'end'}/{quote(self.past, safe='')}/{ids}"
+
+
+class Late(Base):
+    def late_items(self, since: datetime | None = None) -> Iterator[Item]:
+        """Each item that has late answers, in any state and in no order; ``since``: only items with one
+        from then on."""
+        least = arguments.bound(since, "since")
+        return self._late_items(least)
+
+    def _late_items(self, least: str) -> Iterator[Item]:
+        step, seen = _FIRST, set[str]()  # a step may give again what one before it gave
+        witness = Witness(self._connection, self._keys.ledger)
+        witness.load()
+        while True:
+            following, *rows = self._commands.late_items(step, _STEP, least).rest
+            for name, known in rows:
+                id = name.decode()
+                if id not in seen:
+                    seen.add(id)
+                    yield codec.item(id, known)
+            step = following.decode()
+            if step == _FIRST:
+                if witness.is_there():
+                    return
+                witness.load()  # and from the beginning: in another server a place means another
+
+    def late_page(self, *, limit: int = 100, after: str | None = None) -> Page:
+        """Like ``late_items``, by pages. An item may be on two of them, where the server was replaced between
+        them or moved what it has; one that has late answers all the time is on one at least."""
+        most = validation.integer(limit, "limit", 1, 1_000)
+        place = LatePlace.read(after)
+        witness = Witness(self._connection, self._keys.ledger, place.witness)
+        if not place.witness or not witness.is_there():
+            witness.load()
+            place = LatePlace(witness.word, past=place.past)
+        found: dict[str, Item] = {}
+        for id in place.left[:most]:
+            item = self._late_item(id)
+            if item is not None:
+                found[id] = item
+        place = replace(place, left=place.left[most:])
+        while place.step is not None and not place.left and len(found) < most:
+            items, place = self._late_step(place, place.step, most - len(found))
+            for item in items:
+                found[item.id] = item
+        if place.step is None and not place.left:
+            if witness.is_there():
+                return Page(tuple(found.values()), None, len(found))
+            place = replace(place, step=_FIRST)  # its witness is gone: the next page begins anew
+        return Page(tuple(found.values()), place.text(), len(found))
+
+    def _late_step(self, place: LatePlace, step: str, most: int) -> tuple[list[Item], LatePlace]:
+        """The first items of a step, and where to go on: behind the last of them where the step has all that
+        there are, else with those that are left of it."""
+        following, *rows = self._commands.late_items(step, min(most, _STEP), "").rest
+        known = sorted((name.decode(), item) for name, item in rows if name.decode() > place.past)
+        items = [codec.item(id, item) for id, item in known[:most]]
+        left = tuple(id for id, _ in known[most:])
+        goes_on = following.decode() != _FIRST
+        if left and step == _FIRST and not goes_on:
+            return items, replace(place, past=items[-1].id)
+        return items, replace(place, step=following.decode() if goes_on else None, left=left)
+
+    def _late_item(self, id: str) -> Item | None:
+        try:
+            item = codec.item(id, self._commands.get(validation.item_id(id)).rest[0])
+        except (ItemNotFound, Invalid):
+            return None
+        return item if item.late_answers else None
