@@ -121,13 +121,10 @@ def change(q: str, id: str) -> Response | tuple[str, int]:
     """Change what waits, or what failed, which may be handed out again at once; what was typed stays on the
     page where it is refused."""
     queue, form = existing_queue(q), form_sent(request.form)
-    revives = request.form.get("then") == "revive"
     try:
         changes = form.changes()
         if changes:
             queue.change(id, by=person().name, **changes)
-        if revives:
-            queue.revive(id, by=person().name)
     except Invalid as refused:
         return show_item(queue, id, change=form.refused(refused)), 400
     if changes:
@@ -135,12 +132,22 @@ def change(q: str, id: str) -> Response | tuple[str, int]:
         flash(_("Changed: %(what)s.", what=names_of(changes)))
     else:
         note_nothing()
-    if revives:
-        accounts().log.write(person().name, "item.revived", f"{q} / {id}")
-        flash(_("It is waiting again, with all its attempts."))
+    if request.form.get("then") == "revive":
+        _hand_out_again(queue, id)
     elif not changes:
         flash(_("Nothing was changed."))
     return redirect_to_item(q, id)
+
+
+def _hand_out_again(queue: leaseq.Queue, id: str) -> None:
+    """What was changed by the same request stays so, where somebody else has handed it out meanwhile."""
+    try:
+        queue.revive(id, by=person().name)
+    except Invalid as refused:
+        flash(_("Not handed out: %(why)s.", why=in_words(refused)))
+        return
+    accounts().log.write(person().name, "item.revived", f"{queue.name} / {id}")
+    flash(_("It is waiting again, with all its attempts."))
 
 
 @bp.post("/manage/<q>/items/<name:id>/revive")

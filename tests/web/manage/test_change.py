@@ -166,6 +166,29 @@ def test_a_failed_item_is_put_right_and_handed_out_again_at_once(
     assert sorted(logged) == ["item.changed", "item.changed", "item.revived"]
 
 
+def test_what_somebody_finishes_before_it_is_handed_out_is_changed_all_the_same(
+    boss: Browser, queue: leaseq.Queue, path: str, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue.configure(max_attempts=1)
+    queue.fail(take(queue, "ann", "fr", "legal"), "no")
+    revive = leaseq.Queue.revive
+
+    def later(self: leaseq.Queue, id: str, **by: str) -> leaseq.Item:
+        revive(queue, id)
+        queue.finish(take(queue, "bob", "fr", "legal"), {})
+        return revive(self, id, **by)
+
+    monkeypatch.setattr(leaseq.Queue, "revive", later)
+    assert send(boss, path, payload='"right"', then="revive").status_code == 303
+    assert queue.get("r-1").payload == "right"
+    page = text_of(boss.get(path).text)
+    assert "Changed: payload." in page
+    assert "Not changed" not in page
+    assert "Not handed out: " in page
+    logged = [one.what for one in accounts.log.latest(20) if one.about == f"{queue.name} / r-1"]
+    assert logged == ["item.changed"]
+
+
 def test_what_is_scheduled_can_be_let_in(boss: Browser, queue: leaseq.Queue, path: str) -> None:
     queue.change("r-1", delay=3600)
     assert send(boss, path).status_code == 303
