@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from datetime import datetime
+from typing import Any, TypeAlias
 
 from flask import render_template, request
 
@@ -24,20 +25,25 @@ DEAD_LOOK = 250  # entries of what failed that a page looks at
 _WORDS = 2_000  # characters of what somebody said: all of it
 
 
+Order: TypeAlias = tuple[int, str, int]
+"""When an entry was made, in microseconds since the epoch, and its item and number: no two are equal."""
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page begins: with what is older than ``before``, and among what failed behind the cursor."""
+    """Where a page begins: with what comes after ``before``, and among what failed behind the cursor."""
 
-    before: float | None = None  # seconds since the epoch
+    before: Order | None = None
     dead: str | None = None
 
     def args(self) -> dict[str, Any]:
-        return {"before": round((self.before or 0) * 1_000_000), "dead": self.dead}
+        time, id, number = self.before or (0, "", 0)
+        return {"before": time, "id": id or None, "number": number or None, "dead": self.dead}
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    at: float
+    order: Order
     row: dict[str, Any]
     cursor: str | None = None  # of one that failed
 
@@ -69,8 +75,8 @@ def page_of(
     entries = [*dead, *asked, *_waiting(waiting, place.before)]
     # What is older than a list was read comes with the rest of that list.
     reached = max((one for one in (dead_to, asked_to) if one is not None), default=None)
-    known = [one for one in entries if reached is None or one.at >= reached]
-    shown = sorted(known, key=lambda one: one.at, reverse=True)[:PAGE]
+    known = [one for one in entries if reached is None or one.order >= reached]
+    shown = sorted(known, key=lambda one: one.order, reverse=True)[:PAGE]
     rows = [one.row for one in shown]
     if reached is None and len(shown) == len(entries):
         return rows, None
@@ -78,42 +84,57 @@ def page_of(
     last = cursors[-1] if cursors else place.dead
     if dead_after and len(cursors) == len(dead):
         last = dead_after
-    return rows, Place(reached if len(shown) == len(known) else shown[-1].at, last)
+    return rows, Place(reached if len(shown) == len(known) else shown[-1].order, last)
 
 
-def _dead(queue: leaseq.Queue, after: str | None) -> tuple[list[_Entry], float | None, str | None]:
-    """The reports on what failed, by when it failed. Where there are more entries: the time of the last one
-    that was read, and the cursor behind it."""
+def _dead(queue: leaseq.Queue, after: str | None) -> tuple[list[_Entry], Order | None, str | None]:
+    """The reports on what failed, by when it failed. Where there are more entries: where the last one that
+    was read is, and the cursor behind it."""
     page = queue.find("dead", limit=DEAD_LOOK, look=DEAD_LOOK, after=after, backwards=True)
     entries = [
-        _Entry(one.item.state_since.timestamp(), one.row(_WORDS), one.item.cursor)
+        _Entry(_order(one, one.item.state_since), one.row(_WORDS), one.item.cursor)
         for one in reports_on(list(page.items))
     ]
     more = page.after is not None and page.items
-    return entries, page.items[-1].state_since.timestamp() if more else None, page.after
+    return entries, (_microseconds(page.items[-1].state_since), "", 0) if more else None, page.after
 
 
-def _questions(queue: leaseq.Queue, before: float | None) -> tuple[list[_Entry], float | None]:
-    """The questions without an answer; where there are more, the time of the last one that was read."""
-    found = state().threads.latest_unanswered(queue.name, before, PAGE + 1)
+def _questions(queue: leaseq.Queue, before: Order | None) -> tuple[list[_Entry], Order | None]:
+    """The questions without an answer; where there are more, where the last one that was read is: others may
+    be of its microsecond."""
+    until = None if before is None else before[0] / 1_000_000
+    found = state().threads.latest_unanswered(queue.name, until, PAGE + 1)
     titled = ((one, title_of(queue, one.id)) for one in found)
     entries = [
-        _Entry(one.message.at.timestamp(), question_row(one, title, _WORDS)) for one, title in titled if title
+        _Entry((_microseconds(one.message.at), one.id, 0), question_row(one, title, _WORDS))
+        for one, title in titled
+        if title
     ]
-    older = [one for one in entries if before is None or one.at < before]
-    return older, found[-1].message.at.timestamp() if len(found) > PAGE else None
+    more = len(found) > PAGE
+    return _older(entries, before), (_microseconds(found[-1].message.at) + 1, "", 0) if more else None
 
 
-def _waiting(waiting: list[Report], before: float | None) -> list[_Entry]:
-    entries = [_Entry(one.at.timestamp(), one.row(_WORDS)) for one in waiting]
-    return [one for one in entries if before is None or one.at < before]
+def _waiting(waiting: list[Report], before: Order | None) -> list[_Entry]:
+    return _older([_Entry(_order(one, one.at), one.row(_WORDS)) for one in waiting], before)
+
+
+def _older(entries: list[_Entry], before: Order | None) -> list[_Entry]:
+    return [one for one in entries if before is None or one.order < before]
+
+
+def _order(report: Report, at: datetime) -> Order:
+    return _microseconds(at), report.item.id, report.grant.token
+
+
+def _microseconds(at: datetime) -> int:
+    return round(at.timestamp() * 1_000_000)
 
 
 def _place() -> Place:
     sent = request.args.get("before")
     if not sent:
         return Place()
-    before = whole(sent)
-    if before is None:
+    before, number = whole(sent), whole(request.args.get("number") or "0")
+    if before is None or number is None:
         raise Invalid("before", "a time in microseconds since the epoch, as the link to the next page has it")
-    return Place(before / 1_000_000, request.args.get("dead") or None)
+    return Place((before, request.args.get("id", ""), number), request.args.get("dead") or None)

@@ -164,10 +164,10 @@ class Threads(Store):
             ids = [one.decode() for one in self._redis.zrange(_unanswered(queue), 0, limit - 1)]
         return self._questions(queue, ids)
 
-    def latest_unanswered(self, queue: str, before: float | None, limit: int) -> list[Question]:
-        """The questions that no manager answered, the newest first; ``before``: those asked before this time,
-        in seconds since the epoch."""
-        most = "+inf" if before is None else f"({before!r}"
+    def latest_unanswered(self, queue: str, until: float | None, limit: int) -> list[Question]:
+        """The questions that no manager answered, the newest first; ``until``: those asked by this time, in
+        seconds since the epoch, to the microsecond."""
+        most = "+inf" if until is None else repr(until + 1e-6)
         with self._client.translating():
             found = self._redis.zrevrangebyscore(_unanswered(queue), most, "-inf", start=0, num=limit)
         return self._questions(queue, [one.decode() for one in found])

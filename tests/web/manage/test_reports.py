@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import Any
 
 import pytest
 
 import leaseq
 from leaseq.webapp.manage import reports
 from leaseq.webapp.store.threads import Threads
+from tests.conftest import Clock
 from tests.support.taking import take
 from tests.web.conftest import Browser
 from tests.web.item_lists import text_of
@@ -42,6 +46,16 @@ def seen(page: str) -> str:
 def listed(page: str) -> list[str]:
     """What was said in each row, as it stands."""
     return re.findall(r"<blockquote[^>]*>(.*?)</blockquote>", page)
+
+
+def walked(boss: Browser, base: str) -> Iterator[list[str]]:
+    """What each page lists, from the first to the last."""
+    older = f"{base}/reports"
+    while older:
+        page = boss.get(older).text
+        yield listed(page)
+        link = re.search(r'href="([^"]+)">Older<', page)
+        older = html.unescape(link[1]) if link else ""
 
 
 def test_all_are_there_the_newest_first_with_their_number_on_the_dashboard(
@@ -85,14 +99,49 @@ def test_pages_have_each_of_many_once_whatever_their_kind(
             threads.ask(queue.name, f"note-{n}", "cyd", f"question {n}", message="1")
             said.append(f"question {n}")
     fail(queue, "silent", "", times=2)
-    found, older = [], f"{base}/reports"
-    while older:
-        page = boss.get(older).text
-        assert len(listed(page)) <= 6
-        found += listed(page)
-        link = re.search(r'href="([^"]+)">Older<', page)
-        older = html.unescape(link[1]) if link else ""
-    assert found == said[::-1]
+    pages = list(walked(boss, base))
+    assert max(map(len, pages)) <= 6
+    assert list(chain(*pages)) == said[::-1]
+
+
+def test_those_of_one_microsecond_are_each_on_a_page(
+    boss: Browser,
+    server: Any,
+    queue: leaseq.Queue,
+    base: str,
+    threads: Threads,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reports, "PAGE", 6)
+    clock = Clock()
+    stopped = leaseq.Queue(server.client, queue.name, clock=clock)
+    monkeypatch.setattr(threads, "_clock", lambda: clock() / 1_000_000)
+    said = []
+    for n in range(5):
+        give_back(stopped, f"note-{n}", f"note {n}")
+        stopped.assign(f"note-{n}", "zoe")
+        fail(stopped, f"dead-{n}", f"dead {n}", times=2)
+        threads.ask(queue.name, f"note-{n}", "cyd", f"question {n}", message="1")
+        said += [f"note {n}", f"dead {n}", f"question {n}"]
+    pages = list(islice(walked(boss, base), len(said)))
+    assert sorted(chain(*pages)) == sorted(said)
+
+
+def test_questions_of_one_microsecond_are_all_there_though_some_items_are_not(
+    boss: Browser, queue: leaseq.Queue, base: str, threads: Threads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reports, "PAGE", 6)
+    clock = Clock()
+    monkeypatch.setattr(threads, "_clock", lambda: clock() / 1_000_000)
+    for n in range(8):
+        if n == 5:
+            clock.tick(1)
+        queue.enqueue({}, id=f"{n}")
+        threads.ask(queue.name, f"{n}", "cyd", f"question {n}", message="1")
+    for gone in ("3", "4"):
+        queue.remove(gone)
+    pages = list(islice(walked(boss, base), 8))
+    assert list(chain(*pages)) == [f"question {n}" for n in (7, 6, 5, 2, 1, 0)]
 
 
 def test_a_page_begins_only_where_a_link_leads(boss: Browser, base: str) -> None:
