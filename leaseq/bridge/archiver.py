@@ -8,6 +8,7 @@ an event, so their order does not matter.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, Engine, delete, update
@@ -26,6 +27,7 @@ FOLLOWER = "bridge"
 """Its name among those that follow a queue's journal."""
 
 _EVENTS = 10_000  # of one transaction
+_OUTCOMES = 500  # of one call
 _SETTLING: frozenset[EventKind] = frozenset(
     {"finished", "undone", "late", "adopted", "reopened", "corrected", "died", "revived", "removed"}
 )
@@ -37,6 +39,8 @@ _STATUS: dict[State, str] = {
     "finished": "finished",
     "dead": "dead",
 }
+
+log = logging.getLogger(__name__)
 
 
 class Archiver:
@@ -54,6 +58,8 @@ class Archiver:
                 events = queue.event_rows(after=start, limit=_EVENTS)
                 if events:
                     self._write(connection, queue, events)
+                if any(event.what == "created" for event in events):
+                    self._say_what_is_missing(connection, queue)
             except QueueNotFound:
                 return 0
         if events or cursor:  # the server may have lost the last place
@@ -81,6 +87,20 @@ class Archiver:
         connection.execute(
             update(bridged).where(bridged.c.queue == queue.name).values(cursor=events[-1].cursor)
         )
+
+    def _say_what_is_missing(self, connection: Connection, queue: Queue) -> None:
+        """After the queue was deleted, or lost, and created again."""
+        ids = self._dialect.queued(connection, queue.name)
+        batches = (ids[start : start + _OUTCOMES] for start in range(0, len(ids), _OUTCOMES))
+        missing = sum(queue.outcomes(batch).count(None) for batch in batches)
+        if missing:
+            log.warning(
+                "queue %s: it was created again, without %d of the items that it was given: run `leaseq "
+                "bridge rebuild %s` to give them again, or set their rows to cancelled",
+                queue.name,
+                missing,
+                queue.name,
+            )
 
     def _drop_undone(
         self,

@@ -20,6 +20,8 @@ _BATCH = 250
 _LOOKS_AGAIN = 5  # where the sides differ: one is read after the other, and the archiver needs a moment
 _SECONDS = 0.5  # before each of them
 
+NOT_THERE = "is queued in the database, and the queue does not have it"
+
 _Answers = Mapping[tuple[str, int], tuple[str, str]]  # id and token: person and result
 
 
@@ -103,8 +105,10 @@ def _difference(status: str | None, outcome: Outcome | None, answers: _Answers) 
     if status is None:
         return f"is {outcome.state} in the queue, and the database has no row of it" if outcome else None
     if outcome is None:
-        if status in ("queued", "dead"):
-            return f"is {status} in the database, and the queue does not have it"
+        if status == "queued":
+            return NOT_THERE
+        if status == "dead":
+            return "is dead in the database, and the queue does not have it"
         if status == "finished" and not answers:
             return "is finished in the database, which has no answer of it"
         return None

@@ -184,6 +184,7 @@ def verify(engine: Engine, client: Client, queues: tuple[str, ...], as_json: boo
     """Compare queues with the database and print each difference; exit with 1 where there are any."""
     from leaseq.bridge import registry, schema
     from leaseq.bridge.database import transaction
+    from leaseq.bridge.verify import NOT_THERE
     from leaseq.bridge.verify import verify as differences
 
     schema.check(engine)
@@ -191,13 +192,19 @@ def verify(engine: Engine, client: Client, queues: tuple[str, ...], as_json: boo
         with transaction(engine) as connection:
             queues = tuple(registry.queues(connection))
     found = 0
+    lacking = []
     for name in queues:
         for one in differences(client, engine, name):
             found += 1
+            if one.text == NOT_THERE and name not in lacking:
+                lacking.append(name)
             if as_json:
                 emit_json(one, indent=None)
             else:
                 click.echo(str(one))
     if found:
         what = count(found, "difference", "differences")
-        raise CommandFailed(f"{what} between the queues and the database")
+        cure = "".join(
+            f"; `leaseq bridge rebuild {name}` gives that queue its items again" for name in lacking
+        )
+        raise CommandFailed(f"{what} between the queues and the database{cure}")

@@ -115,6 +115,33 @@ def test_a_running_bridge_leaves_a_lost_queue_alone(
     assert [one.id for one in queue.items("inbound")] == ["a", "b"]
 
 
+def test_a_queue_that_was_deleted_and_created_again_lacks_what_it_was_given(
+    server: Server,
+    database: Database,
+    bridge: Bridge,
+    queue: leaseq.Queue,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    database.add(queue.name, "a", "done")
+    settle(bridge)
+    assert "it was created again" not in caplog.text
+    finish(queue)
+    settle(bridge)
+    queue.delete()
+    queue.configure()
+    database.add(queue.name, "b")
+    for _ in range(2):
+        settle(bridge)
+    said = f"queue {queue.name}: it was created again, without 1 of the items"
+    assert caplog.text.count(said) == 1
+    assert f"`leaseq bridge rebuild {queue.name}`" in caplog.text
+    rebuild(server.client, database.engine, queue.name)
+    settle(bridge)
+    assert sorted(one.id for one in queue.items("inbound")) == ["b", "done"]
+    assert differences(server, database, queue) == []
+    assert caplog.text.count("it was created again") == 1
+
+
 def test_a_rebuild_that_broke_off_goes_on(
     server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:

@@ -107,6 +107,7 @@ def test_verify_prints_each_difference(call: Call, url: str, file: Path, queue: 
     text = "is queued in the database, and the queue does not have it"
     assert found.exit_code == 1
     assert found.stdout == f"{queue.name} a: {text}\n"
+    assert f"`leaseq bridge rebuild {queue.name}` gives that queue its items again" in found.stderr
     as_json = call("bridge", "verify", "--database", url, "--queue", queue.name, "--json")
     assert json.loads(as_json.stdout) == {"queue": queue.name, "id": "a", "text": text}
     with sqlite3.connect(file) as connection:
