@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -16,10 +17,17 @@ def site_zone() -> ZoneInfo:
     return state().settings.zone
 
 
-def filter_time(text: str, field: str, *, last: bool = False) -> datetime | None:
+def filter_time(text: str, field: str) -> datetime | None:
     """The time that a filter's field means, in UTC; None where it is empty. Raises Invalid."""
     text = text.strip()
-    return transfer.time_of(text, field, last=last, zone=site_zone()) if text else None
+    return transfer.time_of(text, field, zone=site_zone()) if text else None
+
+
+def filter_period(sent: Mapping[str, str]) -> tuple[datetime | None, datetime | None]:
+    """The period that the fields ``from`` and ``to`` of a filter mean, in UTC; None where one is empty.
+    Raises Invalid, also where it ends before it begins."""
+    begin, end = (sent.get(name, "").strip() or None for name in ("from", "to"))
+    return transfer.period_of(begin, end, site_zone())
 
 
 def typed_moment(text: str, field: str) -> datetime:

@@ -28,11 +28,13 @@ def time_of(text: str, field: str, *, last: bool = False, zone: tzinfo | None = 
     return in_zone(moment, zone or UTC, field, last=last)
 
 
-def period_of(since: str | None, until: str | None) -> tuple[datetime | None, datetime | None]:
-    """The period that a filter's fields ``from`` and ``to`` name; None where one is not named. Raises Invalid
-    where it ends before it begins."""
-    begin = None if since is None else time_of(since, "from")
-    end = None if until is None else time_of(until, "to", last=True)
+def period_of(
+    since: str | None, until: str | None, zone: tzinfo | None = None
+) -> tuple[datetime | None, datetime | None]:
+    """The period that a filter's fields ``from`` and ``to`` name, as `time_of` reads them with ``zone``; None
+    where one is not named. Raises Invalid where it ends before it begins."""
+    begin = None if since is None else time_of(since, "from", zone=zone)
+    end = None if until is None else time_of(until, "to", last=True, zone=zone)
     if begin and end and begin >= end:
         raise Invalid("from", f"a time before to; this is {since}, and to is {until}")
     return begin, end

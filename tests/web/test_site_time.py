@@ -17,7 +17,7 @@ from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.forms import draft_of, fields_of, read_result, typed_of
 from leaseq.webapp.rendering.filters import clock
 from leaseq.webapp.settings import Settings
-from leaseq.webapp.site_time import clock_text, filter_time, is_clock_time, typed_moment
+from leaseq.webapp.site_time import clock_text, filter_period, filter_time, is_clock_time, typed_moment
 from tests.conftest import Clock
 from tests.support.taking import not_none
 from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
@@ -95,9 +95,10 @@ def test_a_filter_has_the_days_of_the_site(
     site: Callable[[str], Flask], zone: str, text: str, since: str, until: str
 ) -> None:
     with site(zone).test_request_context():
-        assert filter_time(text, "from") == utc(since)
-        assert filter_time(text, "to", last=True) == utc(until)
-        assert filter_time(" ", "to") is None
+        assert filter_period({"from": text, "to": " "}) == (utc(since), None)
+        assert filter_period({"to": text}) == (None, utc(until))
+        assert filter_time(text, "since") == utc(since)
+        assert filter_time(" ", "since") is None
 
 
 def test_a_time_is_read_by_the_site_s_clock(site: Callable[[str], Flask]) -> None:
@@ -192,3 +193,18 @@ def test_a_file_s_due_dates_are_in_the_site_s_zone(meg: Browser, queue: leaseq.Q
         ("2", utc("2026-12-01T09:00")),
         ("3", utc("2026-12-01T10:00")),
     ], "and the last is no time there"
+
+
+@pytest.mark.parametrize("path", ["answers?", "items?state=finished&", "export?format=csv&"])
+def test_a_period_that_ends_before_it_begins_is_no_empty_list(
+    boss: Browser, queue: leaseq.Queue, path: str
+) -> None:
+    queue.configure()
+    page = f"/manage/{queue.name}/{path}"
+    answer = boss.get(f"{page}from=2026-11-22&to=2026-11-21T10:05")
+    assert answer.status_code == 400
+    said = "from: a time before to; this is 2026-11-22, and to is 2026-11-21T10:05"
+    assert said in html.unescape(answer.text)
+    for text in ("2026-11-22", "2026-11-21T10:05"):
+        assert f'value="{text}"' in answer.text
+    assert boss.get(f"{page}from=2026-11-22&to=2026-11-22").status_code == 200, "a day has an end"

@@ -19,7 +19,7 @@ from leaseq.webapp.manage.distribution import MOST_GROUPS, agreement_of, distrib
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import people_of
 from leaseq.webapp.serving.numbers import whole
-from leaseq.webapp.site_time import filter_time, site_zone
+from leaseq.webapp.site_time import filter_period, site_zone
 
 READ = (1_000, 5_000, 20_000)
 """The newest answers that a page reads: few at first, more when somebody asks for them."""
@@ -77,11 +77,12 @@ def answers(q: str) -> str | tuple[str, int]:
 def _filter() -> Filter:
     args = request.args
     person = args.get("person", "").strip() or None
+    since, until = filter_period(args)
     return Filter(
         person=person,
         outcome="finished" if person else None,
-        since=filter_time(args.get("from", ""), "from"),
-        until=filter_time(args.get("to", ""), "to", last=True),
+        since=since,
+        until=until,
     )
 
 

@@ -11,7 +11,7 @@ from leaseq.webapp.manage import bp
 from leaseq.webapp.rendering.answers_export import streamed_answers
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import people_of
-from leaseq.webapp.site_time import filter_time
+from leaseq.webapp.site_time import filter_period
 
 
 @bp.get("/manage/<q>/export")
@@ -22,11 +22,12 @@ def export(q: str) -> Response | str | tuple[str, int]:
     wrong: Invalid | None = None
     if "format" in args:
         try:
+            since, until = filter_period(args)
             return streamed_answers(
                 queue,
                 transfer.format_of("answers." + args["format"]),
-                since=filter_time(args.get("from", ""), "from"),
-                until=filter_time(args.get("to", ""), "to", last=True),
+                since=since,
+                until=until,
                 person=args.get("person", "").strip() or None,  # a field that was left empty names nothing
                 late=_late(args.get("late", "")),
                 with_late=args.get("with_late") == "yes",

@@ -43,6 +43,7 @@ RULES: Final = (
     N_("1 to %(most)s characters; this has %(count)s"),
     N_("text of at most %(most)s characters"),
     N_("a whole number from %(least)s to %(most)s"),
+    N_("a time before to; this is %(since)s, and to is %(until)s"),
     N_("a number from %(least)s to %(most)s"),
     N_("%(least)s to %(most)s characters of a-z 0-9 . _ -"),
     N_("at most %(most)s skills, each 1 to 64 characters of a-z 0-9 . _ -"),

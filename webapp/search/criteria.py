@@ -17,7 +17,7 @@ from leaseq.webapp.rendering.states import capital, state_word
 from leaseq.webapp.search.matching import Part, in_terms_of, parts_of, words_of
 from leaseq.webapp.search.scan import Scan, place_of
 from leaseq.webapp.serving.numbers import whole
-from leaseq.webapp.site_time import filter_time
+from leaseq.webapp.site_time import filter_period
 
 ANY: Literal["any"] = "any"
 Searched: TypeAlias = Literal[ListName, "any"]
@@ -108,7 +108,7 @@ def search_of(sent: Mapping[str, Any], form: Json = None) -> Search:
     if typed["order"] not in ("", "newest", "oldest"):
         raise Invalid("order", "newest or oldest")
     now = datetime.now(UTC)
-    until = filter_time(typed["to"], "to", last=True)
+    since, until = filter_period(typed)
     if typed["overdue"]:
         until = min(until, now) if until else now
     where = Filter(
@@ -118,7 +118,7 @@ def search_of(sent: Mapping[str, Any], form: Json = None) -> Search:
         text=typed["text"] or None,
         skill=typed["skill"] or None,
         given_back_by=_count(typed["back"], "back") if typed["back"] else None,
-        since=filter_time(typed["from"], "from"),
+        since=since,
         until=until,
     )
     parts = in_terms_of(parts_of(typed["find"]), fields_of(form))
