@@ -16,7 +16,8 @@ from redis.sentinel import (
 )
 from redis.utils import SENTINEL as UNSAID
 
-from leaseq.engine.transport import FAILURES, TIMEOUT, answer
+from leaseq.engine.silence import answer
+from leaseq.engine.transport import FAILURES, TIMEOUT
 
 
 class SentinelClient(Sentinel):

@@ -22,11 +22,10 @@ from redis.cluster import RedisCluster
 from leaseq.engine import durability
 from leaseq.engine.durability import Wait, exchange
 from leaseq.engine.scripts import Bound, pack
+from leaseq.engine.silence import answer
 from leaseq.errors import ServerRefused, ServerUnavailable
 
 TIMEOUT = 5.0  # seconds for a connect and for a reply
-_SILENCE = 0.5  # seconds of it after which others are asked about a server that may be one of several
-_AGAIN = 0.2  # seconds until they are asked again: a silence that long is seldom a slow answer
 _ON_ITS_WAY = 2.0  # seconds for which a call waits for a slot that is being migrated
 FAILURES = (rx.RedisError, rx.RedisClusterException, OSError)  # the second is not one of the first
 
@@ -62,24 +61,6 @@ class Transport(Protocol):
 def transport_of(client: Any) -> Transport:
     """The transport over a client of redis-py."""
     return ClusterTransport(client) if isinstance(client, RedisCluster) else PooledTransport(client)
-
-
-def answer(read: Callable[..., Any], timeout: float, is_replaced: Callable[[], bool]) -> Any:
-    """Return what ``read`` returns; raise ConnectionError where the server stopped answering and another
-    took its place. So a call leaves a server that hangs, or was cut off from its replicas, before the
-    whole timeout is over."""
-    until, pause = monotonic() + timeout, _SILENCE
-    while True:
-        left = max(until - monotonic(), 0.001)
-        try:
-            return read(timeout=min(pause, left))
-        except rx.TimeoutError:
-            # equivalent mutant: compare: the clock is not read at that very moment
-            if left <= pause:
-                raise
-            if is_replaced():
-                raise rx.ConnectionError("another server took the place of this one") from None
-            pause = _AGAIN
 
 
 class PooledTransport:

@@ -10,15 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 import leaseq
 from leaseq.webapp.store.threads import Threads
 from tests.browser.conftest import sign_in
-from tests.support.taking import take
-
-
-def fail(queue: leaseq.Queue, id: str, why: str, *, times: int = 1) -> None:
-    queue.enqueue({"text": f"letter {id}"}, id=id)
-    for time in range(times):
-        if time:
-            queue.change(id, delay=0)
-        queue.fail(take(queue, "ann"), why)
+from tests.support.taking import fail
 
 
 def test_each_is_opened_fixed_handed_out_removed_or_settled(

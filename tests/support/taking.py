@@ -32,6 +32,15 @@ def wait_and_take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
         return not_none(waiting.result())
 
 
+def fail(queue: leaseq.Queue, id: str, why: str, *, times: int = 1) -> None:
+    """A new item, on which ann reports a problem so many times."""
+    queue.enqueue({"text": f"letter {id}"}, id=id)
+    for turn in range(times):
+        if turn:
+            queue.change(id, delay=0)
+        queue.fail(take(queue, "ann"), why)
+
+
 def run_out(queue: leaseq.Queue) -> int:
     """All its leases, now: somebody clears it to whom a day has passed. How many came back."""
     tomorrow = round((time.time() + 86_400) * 1e6)

@@ -77,6 +77,13 @@ def test_a_managers_form_of_a_queue_that_is_lost(
     assert "ecret" not in answer.text
 
 
+def test_a_form_of_the_work_page(person: Browser, lost: leaseq.Queue) -> None:
+    """Without JavaScript; with it, the work page keeps what is in it."""
+    answer = person.post(f"/q/{lost.name}/items/one/finish", {"token": "1", "result": "forty-two"})
+    assert answer.status_code == 404
+    assert boxes(answer) == {"result": "forty-two"}
+
+
 def test_a_form_with_a_file_and_one_that_is_forbidden(boss: Browser, lost: leaseq.Queue, app: Flask) -> None:
     app.extensions[EXTENSION].access.set(lost.name, Access(None, Group(teams=("Refunds",))))
     answer = boss.post(

@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
 import leaseq
-from leaseq import transfer, validation, webhooks
+from leaseq import transfer, validation
 from leaseq.webapp.api.pagination import AFTER, LIMIT, Query, no_defaults
 from leaseq.webapp.api.request_model import RequestModel
 from leaseq.webapp.store import accounts
@@ -22,7 +22,6 @@ MAX_TOKEN = 2**53  # the largest whole number that every JSON reader keeps exact
 
 # What the library checks, for the description only: its own words are better than the models'.
 NAME = "^[a-z0-9._-]{1,64}$"
-FAMILIES = tuple(dict.fromkeys(f"{name.partition('.')[0]}.*" for name in webhooks.TYPES))
 SKILL = {"type": "string", "pattern": NAME}
 SKILLS: dict[str, Any] = {"items": SKILL, "maxItems": validation.MAX_SKILLS}
 PRIORITY: dict[str, Any] = {"minimum": 0, "maximum": validation.MAX_PRIORITY}
@@ -284,30 +283,3 @@ class AnswersQuery(Query):
     person: str | None = Field(None, description="Only the answers of this person", json_schema_extra=PERSON)
     late: bool | None = Field(None, description="true: only late answers; false: only answers in time")
     with_late: bool = Field(False, description="true: add the late answers that were kept, but not accepted")
-
-
-class WebhookPath(BaseModel):
-    webhook: str = Field(description="The endpoint's id", json_schema_extra={"pattern": NAME})
-
-
-class NewWebhook(Body):
-    url: str = Field(
-        description="An https URL without a user and a fragment",
-        json_schema_extra={"maxLength": 2_000, "pattern": "^https?://[!-~]+$"},
-    )
-    events: list[str] = optional(
-        "Types such as item.finished, or families of them; by default those of items, queues and alerts",
-        minItems=1,
-        items={"type": "string", "enum": [*FAMILIES, *webhooks.TYPES]},
-    )
-    queues: list[str] = optional("Only events of these queues", maxItems=100, items=SKILL)
-
-
-class ReplayRequest(Body):
-    since: str = optional("All that ended at this time or later", **MOMENT)
-    delivery: str = optional("Only this delivery", **ID)
-    failed: bool = optional("true: only those that failed for good")
-
-
-class DeliveriesQuery(Query):
-    limit: int = Field(50, ge=1, le=1_000, description="The maximum number of entries, default 50")

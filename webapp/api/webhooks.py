@@ -7,14 +7,9 @@ from typing import Any
 from leaseq import webhooks
 from leaseq.transfer import time_of
 from leaseq.webapp.api import bp, models_out
-from leaseq.webapp.api.models_in import (
-    DeliveriesQuery,
-    EmptyRequest,
-    NewWebhook,
-    ReplayRequest,
-    WebhookPath,
-)
+from leaseq.webapp.api.models_in import EmptyRequest
 from leaseq.webapp.api.pagination import PageQuery, listed, page_of
+from leaseq.webapp.api.webhook_models import DeliveriesQuery, NewWebhook, ReplayRequest, WebhookPath
 from leaseq.webapp.context import state
 from leaseq.webapp.security import webhook_access as access
 from leaseq.webapp.security.audit_log import note

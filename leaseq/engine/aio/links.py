@@ -11,7 +11,7 @@ from typing import Any
 
 from redis import exceptions as rx
 
-from leaseq.engine import transport
+from leaseq.engine import silence
 from leaseq.engine.transport import FAILURES, TIMEOUT
 from leaseq.errors import Invalid
 
@@ -71,9 +71,9 @@ async def within(seconds: float, work: Awaitable[Any]) -> Any:
 async def answer(
     read: Callable[[float], Awaitable[Any]], seconds: float, is_replaced: Callable[[], Awaitable[bool]]
 ) -> Any:
-    """As `leaseq.engine.transport.answer`."""
+    """As `leaseq.engine.silence.answer`."""
     loop = asyncio.get_running_loop()
-    until, pause = loop.time() + seconds, transport._SILENCE  # noqa: SLF001 - one length of patience
+    until, pause = loop.time() + seconds, silence.SILENCE
     while True:
         left = max(until - loop.time(), 0.001)
         try:
@@ -84,7 +84,7 @@ async def answer(
                 raise
             if await is_replaced():
                 raise rx.ConnectionError("another server took the place of this one") from None
-            pause = transport._AGAIN  # noqa: SLF001
+            pause = silence.AGAIN
 
 
 class Link:

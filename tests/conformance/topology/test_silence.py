@@ -41,7 +41,7 @@ def test_where_no_other_node_says_that_it_was_replaced_it_is_waited_for(
     node: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In a thread and in an event loop."""
-    monkeypatch.setattr("leaseq.engine.transport._SILENCE", 0.1)
+    monkeypatch.setattr("leaseq.engine.silence.SILENCE", 0.1)
     url = f"redis+cluster://127.0.0.1:{port_of(node)}"
     client = leaseq.connect(url)
     queue = leaseq.Queue(client, "reviews")

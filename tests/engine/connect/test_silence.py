@@ -10,7 +10,7 @@ import pytest
 from redis import exceptions as rx
 from redis.sentinel import MasterNotFoundError, SentinelManagedConnection
 
-from leaseq.engine import transport
+from leaseq.engine import silence
 from leaseq.engine.aio import links
 from leaseq.engine.sentinel import SentinelConnection
 
@@ -29,7 +29,7 @@ def in_loop(read: Callable[..., Any], seconds: float, is_replaced: Callable[[], 
     return asyncio.run(links.answer(reading, seconds, replaced))
 
 
-@pytest.fixture(params=[transport.answer, in_loop], ids=["thread", "task"])
+@pytest.fixture(params=[silence.answer, in_loop], ids=["thread", "task"])
 def answer(request: pytest.FixtureRequest) -> Answer:
     found: Answer = request.param
     return found

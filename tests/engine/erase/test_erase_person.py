@@ -12,58 +12,10 @@ from hypothesis import strategies as st
 import leaseq
 from leaseq import NewItem
 from leaseq.engine.keys import Keys
-from leaseq.engine.replies import Reply
 from tests.conftest import Clock, Server
 from tests.engine import looking
+from tests.engine.erase.conftest import IDS, NAME, OTHER
 from tests.support.taking import take
-
-NAME, OTHER = "Ann %w+ (a)", "Ann"  # a pattern of Lua, and a part of it
-IDS = ("both", "late", "draft", "later", "never", "failed", "corrected", "held")
-
-
-@pytest.fixture
-def full(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
-    """A queue in which the person did everything that there is."""
-    return fill(timed, clock, NAME, OTHER)
-
-
-def fill(queue: leaseq.Queue, clock: Clock, name: str, other: str) -> leaseq.Queue:
-    queue.configure(answers=2, holds=9, lease_seconds=60, max_abandons=9)
-    for id in IDS:
-        queue.enqueue({}, id=id, requires=[id])
-
-    def get(id: str, person: str) -> leaseq.Lease:
-        lease = queue.reserve(person, skills=[id])
-        assert lease is not None
-        assert lease.id == id
-        return lease
-
-    for person in (other, name):
-        queue.finish(get("both", person), {"by": "somebody"})
-    lost = get("late", name)
-    clock.tick(61)
-    queue.clear()
-    queue.save_draft(lost, {"half": 1})
-    for person in (other, "cyd"):
-        queue.finish(get("late", person), 1)
-    with pytest.raises(leaseq.LeaseLost):
-        queue.finish(lost, {"v": 3})
-    for person in (other, name):
-        drafted = get("draft", person)
-        queue.save_draft(drafted, {"of": "somebody"})
-        queue.release("draft")
-    queue.abandon(get("later", name), "tired")
-    queue.abandon(get("never", name), again=False)
-    queue.fail(get("failed", name), "torn")
-    queue.finish(get("corrected", "cyd"), 1)
-    (answer,) = queue.get("corrected").answers
-    queue.correct("corrected", answer.token, 2, by=name)
-    get("held", other)
-    queue.save_draft(get("held", name), {"half": 2})
-    for id in ("for", "elsewhere"):
-        queue.enqueue({}, id=id, delay=0 if id == "for" else 99)
-        queue.assign(id, name)
-    return queue
 
 
 def renamed(item: leaseq.Item, person: str, to: str) -> dict[str, Any]:
@@ -165,100 +117,6 @@ def test_what_is_had_of_a_person(full: leaseq.Queue) -> None:
     assert not known["for"].has_draft
 
 
-@pytest.mark.parametrize("step", [1, 2, 4])
-def test_what_was_broken_off_is_finished_by_the_next(
-    full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch, step: int
-) -> None:
-    for n in range(400):  # so that it takes steps
-        full.enqueue({"n": n, "long": "x" * 100})
-    real, calls = full._commands.erase_person, 0
-
-    def dies(*given: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls > step:
-            raise leaseq.ServerUnavailable("killed")
-        return real(*given)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(full._commands, "erase_person", dies)
-        with pytest.raises(leaseq.ServerUnavailable):
-            full.erase_person(NAME, "erased-1")
-    assert full.mine(NAME) == []
-    full.erase_person(NAME, "erased-1")
-    assert looking.naming(server.redis, full.name, NAME) == {"journal"}
-
-
-def test_who_comes_back_meanwhile_is_erased_once_more(
-    full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    for n in range(100):
-        full.enqueue({"n": n, "long": "x" * 100})
-    real, came = full._commands.erase_person, 0
-
-    def meanwhile(person: str, to: str, by: str, step: str, count: int) -> Any:
-        nonlocal came
-        if step and came < 2:
-            came += 1
-            assert full.reserve(NAME, skills=IDS)
-        return real(person, to, by, step, count)
-
-    monkeypatch.setattr(full._commands, "erase_person", meanwhile)
-    assert full.erase_person(NAME, "erased-1").leases >= 2
-    assert looking.naming(server.redis, full.name, NAME) == {"journal"}
-
-
-@pytest.fixture
-def restarted(full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch) -> leaseq.Queue:
-    """Its server is restarted behind the first step through the items: the scripts are gone, and from the
-    place of the next step, which means another one there, nothing follows."""
-    for n in range(400):
-        full.enqueue({"n": n, "long": "x" * 100})
-    restarts = 0
-
-    def in_steps(name: str, place: int, end: list[Any]) -> None:
-        real = getattr(full._commands, name)
-
-        def step(*given: Any) -> Any:
-            nonlocal restarts
-            if given[place] in ("", "0") or restarts:
-                return real(*given)
-            restarts += 1
-            server.redis.script_flush()
-            return Reply(b"step", end, False)
-
-        monkeypatch.setattr(full._commands, name, step)
-
-    in_steps("erase_person", 3, [b"", 0, 0])
-    in_steps("person_items", 1, [b"0"])
-    return full
-
-
-def test_a_server_that_is_restarted_meanwhile_keeps_no_name(restarted: leaseq.Queue, server: Server) -> None:
-    restarted.erase_person(NAME, "erased-1")
-    assert looking.naming(server.redis, restarted.name, NAME) == {"journal"}
-
-
-def test_a_server_that_is_restarted_meanwhile_leaves_out_nothing(restarted: leaseq.Queue) -> None:
-    found = [one.id for one in restarted.person_items(NAME)]
-    assert sorted(found) == sorted([*IDS, "for", "elsewhere"])
-
-
-def test_who_never_stops_is_refused(full: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    for n in range(100):
-        full.enqueue({"n": n, "long": "x" * 100})
-    real = full._commands.erase_person
-
-    def meanwhile(*given: Any) -> Any:
-        if given[3]:
-            full.reserve(NAME, skills=IDS)
-        return real(*given)
-
-    monkeypatch.setattr(full._commands, "erase_person", meanwhile)
-    with pytest.raises(leaseq.Invalid, match="stop what works under this name, and erase it again"):
-        full.erase_person(NAME, "erased-1")
-
-
 @pytest.mark.parametrize(
     ("person", "to", "by", "field"),
     [
@@ -319,21 +177,6 @@ def test_whatever_the_names_are(server: Server, queue_name: str, person: str, ot
     assert not server.redis.hexists(Keys(queue_name).rows, f"@{person}")
     assert server.redis.hexists(Keys(queue_name).rows, f"@{other}")
     queue.delete()
-
-
-def test_a_lease_that_began_meanwhile_is_whole_until_the_next_round(queue: leaseq.Queue) -> None:
-    queue.enqueue_many([NewItem({"long": "x" * 100}, id=f"{n}") for n in range(100)])
-    commands = queue._commands
-    step = commands.erase_person("ann", "erased-1", "", "", 20).rest[0].decode()
-    queue.configure(holds=100)
-    held = [take(queue, "ann") for _ in range(100)]
-    while step:
-        reply = commands.erase_person("ann", "erased-1", "", step, 20)
-        step = reply.rest[0].decode() if reply.code == b"step" else ""
-    assert reply.code == b"again"
-    assert queue.mine("ann") == held
-    for lease in held:
-        queue.finish(lease, 1)
 
 
 def test_what_was_theirs_alone_is_ahead_of_what_comes_after(timed: leaseq.Queue, server: Server) -> None:

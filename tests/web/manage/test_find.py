@@ -1,55 +1,18 @@
-"""The search box of a list of items, its columns, and searches saved under a name."""
+"""The search box of a list of items."""
 
 from __future__ import annotations
 
 import html
 import re
-from typing import Any
 
 import pytest
 
 import leaseq
 from leaseq.webapp.search import scan
 from leaseq.webapp.search.matching import parts_of, words_of
-from leaseq.webapp.store.list_settings import MOST_COLUMNS, MOST_VIEWS
 from tests.support.taking import take as taken
 from tests.web.conftest import Browser
-
-ASK: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "about": {"title": "What is it about?", "enum": ["Delivery", "Refund"]},
-        "rating": {"title": "Rating", "type": "integer"},
-        "tags": {"type": "array", "items": {"enum": ["angry", "polite"]}},
-    },
-}
-ANSWERS: dict[str, Any] = {
-    "a": {"about": "Refund", "rating": 1, "tags": ["angry"]},
-    "b": {"about": "Refund", "rating": 5, "tags": []},
-    "c": {"about": "Delivery", "rating": 2, "tags": ["angry", "polite"]},
-}
-TEXTS = {
-    "a": "I paid twice",
-    "b": "Where is my Parcel?",
-    "c": "The parcel is broken, see https://x.example/1",
-}
-
-
-@pytest.fixture
-def found(queue: leaseq.Queue) -> leaseq.Queue:
-    queue.configure(title="Letters", form={"show": [{"field": "text", "label": "Letter"}], "ask": ASK})
-    for id, answer in ANSWERS.items():
-        queue.enqueue({"text": TEXTS[id], "order": {"by": "Post" if id == "a" else "ship"}}, id=id)
-        queue.finish(taken(queue, "ann"), answer)
-    return queue
-
-
-def ids(page: str) -> set[str]:
-    return set(re.findall(r'name="id" value="([^"]+)"', page))
-
-
-def url(queue: leaseq.Queue, *rest: str) -> str:
-    return "/".join(("/manage", queue.name, *rest))
+from tests.web.manage.conftest import ASK, ids, url
 
 
 @pytest.mark.parametrize(
@@ -259,62 +222,6 @@ def test_the_neighbours_of_an_item_are_those_of_the_search(found: leaseq.Queue, 
     assert "/items/c?" in first
     assert "/items/a?" in boss.get(first).text
     assert "/items/b?" not in boss.get(first).text
-
-
-def test_columns_are_chosen_for_all_managers(found: leaseq.Queue, boss: Browser) -> None:
-    page = boss.get(url(found, "items") + "?state=finished").text
-    assert re.findall(r'<th scope="col">([^<]+)</th>', page)[1:4] == ["What is it about?", "Rating", "Who"]
-    sent = {"column": ["order.by", "text", "answer.tags", "text"], "search": "state=finished"}
-    assert "state=finished" in str(boss.post(url(found, "columns"), sent).location)
-    page = boss.get(url(found, "items") + "?state=finished").text
-    assert re.findall(r'<th scope="col">([^<]+)</th>', page)[1:5] == ["order.by", "Letter", "Tags", "Who"]
-    cells = re.findall(r'<td class="some" data-label="(?:order.by|Tags)">([^<]*)</td>', page)
-    assert cells == ["ship", "angry, polite", "ship", "", "Post", "angry"]
-    assert 'value="order.by" checked' in page
-
-
-def test_too_many_columns_are_refused(found: leaseq.Queue, boss: Browser) -> None:
-    boss.post(url(found, "columns"), {"column": [f"c{n}" for n in range(MOST_COLUMNS + 1)]})
-    page = boss.get(url(found, "items")).text
-    assert "Not changed: columns: at most 8 columns; these are 9." in page
-    assert '<th scope="col">c0</th>' not in page
-
-
-def test_headings_sort_where_there_is_an_order(found: leaseq.Queue, boss: Browser) -> None:
-    page = boss.get(url(found, "items") + "?state=finished").text
-    assert re.findall(r'name="id" value="([^"]+)"', page) == ["c", "b", "a"]
-    link = re.findall(r'aria-sort="descending"><a href="([^"]+)"', page)[0]
-    turned = boss.get(html.unescape(link)).text
-    assert re.findall(r'name="id" value="([^"]+)"', turned) == ["a", "b", "c"]
-    assert 'aria-sort="ascending"' in turned
-
-
-def test_a_search_is_saved_shown_and_removed(found: leaseq.Queue, boss: Browser) -> None:
-    search = "state=finished&find=about%3ARefund"
-    boss.post(url(found, "views"), {"name": " Refunds  <b> ", "search": search})
-    page = boss.get(url(found, "items")).text
-    link = re.findall(r'<li class="view"><a href="([^"]+)">Refunds &lt;b&gt;</a>', page)[0]
-    assert ids(boss.get(html.unescape(link)).text) == {"a", "b"}
-    boss.post(url(found, "views", "remove"), {"name": "Refunds <b>", "search": search})
-    assert 'class="view"' not in boss.get(url(found, "items")).text
-
-
-@pytest.mark.parametrize("name", ["", "x" * 61])
-def test_a_search_needs_a_name(found: leaseq.Queue, boss: Browser, name: str) -> None:
-    boss.post(url(found, "views"), {"name": name, "search": "state=finished"})
-    page = boss.get(url(found, "items")).text
-    assert "Not saved: view: a name of 1 to 60 characters" in page
-    assert 'class="view"' not in page
-
-
-def test_there_is_a_most_number_of_saved_searches(found: leaseq.Queue, boss: Browser, app: Any) -> None:
-    lists = app.extensions["leaseq"].lists
-    for number in range(MOST_VIEWS):
-        lists.save_view(found.name, f"view {number}", "state=finished")
-    boss.post(url(found, "views"), {"name": "one more", "search": "state=dead"})
-    assert "at most 30 saved views" in boss.get(url(found, "items")).text
-    boss.post(url(found, "views"), {"name": "view 1", "search": "state=dead"})
-    assert lists.of(found.name).views["view 1"] == "state=dead"
 
 
 def test_an_id_that_is_typed_is_found_in_any_list(found: leaseq.Queue, boss: Browser) -> None:

@@ -14,7 +14,7 @@ import leaseq
 from leaseq.webapp.manage import reports
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Clock
-from tests.support.taking import take
+from tests.support.taking import fail, take
 from tests.web.conftest import Browser
 from tests.web.item_lists import text_of
 
@@ -25,16 +25,8 @@ def base(queue: leaseq.Queue) -> str:
     return f"/manage/{queue.name}"
 
 
-def fail(queue: leaseq.Queue, id: str, why: str, *, times: int = 1) -> None:
-    queue.enqueue({"text": f"the words of {id}"}, id=id)
-    for time in range(times):
-        if time:
-            queue.change(id, delay=0)
-        queue.fail(take(queue, "ann"), why)
-
-
 def give_back(queue: leaseq.Queue, id: str, note: str) -> None:
-    queue.enqueue({"text": f"the words of {id}"}, id=id)
+    queue.enqueue({"text": f"letter {id}"}, id=id)
     queue.abandon(take(queue, "bob"), note)
 
 
@@ -69,7 +61,7 @@ def test_all_are_there_the_newest_first_with_their_number_on_the_dashboard(
     page = boss.get(f"{base}/reports").text
     assert listed(page) == ["no photo", "is it ours?", "the scan is missing", "ask the shop"]
     assert "ann reported a problem" in text_of(page)
-    assert "the words of dead" in text_of(page)
+    assert "letter dead" in text_of(page)
     dashboard = boss.get(base).text
     assert "All reports and questions: 4" in text_of(dashboard)
     assert f'href="{base}/reports"' in dashboard

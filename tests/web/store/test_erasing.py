@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,83 +13,19 @@ import pytest
 import leaseq
 from leaseq import webhooks
 from leaseq.engine.keys import WEBHOOK_EVENTS
-from leaseq.simulation import Plan
-from leaseq.webapp.manage.import_jobs import ImportJobs
-from leaseq.webapp.manage.import_mapping import ImportMapping
 from leaseq.webapp.store import erasing
 from leaseq.webapp.store.accounts import Accounts, keys
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.activity import Activity
-from leaseq.webapp.store.breaks import Breaks
-from leaseq.webapp.store.erasing import ErasedPerson, erase_person
-from leaseq.webapp.store.idempotency import IdempotencyStore, StoredResponse
+from leaseq.webapp.store.erasing import erase_person
 from leaseq.webapp.store.list_settings import ListsSettings
-from leaseq.webapp.store.open_calls import OpenCalls
 from leaseq.webapp.store.person_export import person_document
-from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
-from leaseq.webapp.store.simulations import Simulations
+from leaseq.webapp.store.queue_access import Group, QueueAccess
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Server
 from tests.engine import looking
-from tests.support.taking import take
 from tests.web.conftest import PASSWORD
-
-NAME = "Änn [o]*"  # a pattern, and no ASCII
-OTHER = "Änn [o]*x"
-
-
-@pytest.fixture
-def filled(server: Server, accounts: Accounts) -> Iterator[leaseq.Queue]:
-    server.redis.flushall()
-    fill(server.client, accounts)
-    yield leaseq.Queue(server.client, "work")
-    server.redis.flushall()
-
-
-def fill(client: leaseq.Client, accounts: Accounts) -> None:
-    """Both people use everything that there is; and an admin who is neither."""
-    accounts.add("root", by="test", role="admin", password=PASSWORD)
-    queue, threads, jobs = leaseq.Queue(client, "work"), Threads(client), ImportJobs(client)
-    queue.configure(answers=2)
-    queue.enqueue_many([leaseq.NewItem({"n": n}, id=f"{n}") for n in range(4)])
-    for name in (NAME, OTHER):
-        accounts.add(name, by="root", role="admin", team="red", password=PASSWORD)
-        accounts.create_token(name, "a program", by=name)
-        accounts.password_link("root", by=name)
-        accounts.password_link(name, by="root")
-        accounts.invite(by=name)
-        accounts.sign_ins.failed(name, "password", "10.0.0.1")
-        accounts.sign_ins.done(name, "password", "10.0.0.1")
-        accounts.sign_ins.failed(name, "password", "10.0.0.1")
-        accounts.sessions.start(accounts.get(name))
-        accounts.factors.offer(name)
-        accounts.allow_tie(name, by="root")
-        accounts.allow_tie("root", by=name)
-        accounts.tie(name, f"subject of {name}")
-        accounts.set_password("root", PASSWORD, by=name)
-        accounts.log.write(name, "item.assigned", "work / 1", f"person: {name}, reason: ask Ännchen")
-        done = take(queue, name)
-        queue.finish(done, {"v": 1})
-        queue.save_draft(take(queue, name), {"half": 1})
-        threads.ask("work", "0", name, "Is it?", message=f"{len(name)}")
-        QueueAccess(client).set(f"of {len(name)}", Access(work=Group(people=(name,))))
-        ListsSettings(client).save_view("work", f"of {len(name)}", f"person={name}&q=x")
-        Simulations(client).begin("work", name, Plan())  # the second one is refused
-        jobs.create("work", name, ImportMapping("rows.csv", "csv"))
-        activity = Activity(client)
-        activity.record(name, "work", "finished", id="0", token=done.token, held_ms=5)
-        activity.flush()
-        Breaks(client).take(name)
-        OpenCalls(client).begin("streams", name)
-        IdempotencyStore(client).keep(name, "scope", StoredResponse("h", 200, {}, b"body"))
-        webhooks.Endpoints(client).add(f"https://example.org/{len(name)}", by=name)
-    QueueAccess(client).set("of both", Access(manage=Group(people=(NAME, OTHER))))
-    accounts._redis.hset(keys.FACTORS, NAME, json.dumps({"secret": "x", "since": 1}))
-    accounts._redis.hset(keys.recovery(NAME), "hash", 1)
-
-
-def erase(server: Server, accounts: Accounts, name: str = NAME, by: str = "root") -> ErasedPerson:
-    return erase_person(server.client, accounts, name, by=by, wait=lambda _: None)
+from tests.web.store.conftest import NAME, OTHER, erase
 
 
 def naming(server: Server) -> set[str]:
@@ -323,34 +258,3 @@ def test_receivers_are_told_once_by_the_name(
     assert json.dumps(json.dumps(NAME)[1:-1])[1:-1] not in told
     assert {one.created_by for one in endpoints.all()} >= {"root", OTHER}
     assert NAME not in {one.created_by for one in endpoints.all()}
-
-
-def test_the_export_has_all_of_it(filled: leaseq.Queue, server: Server, accounts: Accounts) -> None:
-    document = json.loads("".join(person_document(server.client, accounts, NAME)))
-    assert (document["format"], document["name"]) == ("leaseq.person/1", NAME)
-    assert document["account"]["team"] == "red"
-    assert document["sign_in"]["failed"] == 1
-    assert len(document["sign_in"]["sessions_seen_at"]) == 1
-    notices = document["sign_in"]["notices"]
-    assert [(one["what"], one["by"]) for one in notices] == [("sign-in.provider-tied", NAME)]
-    assert {datetime.fromisoformat(one["at"]).tzinfo for one in notices} == {UTC}
-    lists = ("tokens", "invitations", "log", "activity", "recent", "access", "saved_views", "imports")
-    assert [
-        name for name in (*lists, "simulations", "webhook_endpoints", "messages") if not document[name]
-    ] == []
-    assert document["messages"][0]["text"] == "Is it?"
-    assert document["stored_responses"]
-    items = {one["id"]: one for one in document["items"]}
-    assert len(items) == 2
-    (answered,) = [one for one in items.values() if one["answers"]]
-    assert answered["answers"][0]["result"] == {"v": 1}
-    (held,) = [one for one in items.values() if one["has_draft"]]
-    assert (held["draft"], held["grants"][0]["how"]) == ({"half": 1}, "held")
-    assert [one["queue"] for one in document["queues"]] == ["work"]
-    secrets = [raw.decode() for raw in server.redis.hkeys(keys.TOKENS)]
-    text = json.dumps(document)
-    assert not [one for one in (*secrets, "argon2") if one in text]
-    erase(server, accounts)
-    nothing = json.loads("".join(person_document(server.client, accounts, NAME)))
-    assert nothing["account"] is None
-    assert [name for name, value in nothing.items() if isinstance(value, list) and value] == ["queues"]

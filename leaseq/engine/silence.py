@@ -1,0 +1,30 @@
+"""Waits for a reply of a server that may be replaced while it is silent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from time import monotonic
+from typing import Any
+
+from redis import exceptions as rx
+
+SILENCE = 0.5  # seconds of it after which others are asked about a server that may be one of several
+AGAIN = 0.2  # seconds until they are asked again: a silence that long is seldom a slow answer
+
+
+def answer(read: Callable[..., Any], timeout: float, is_replaced: Callable[[], bool]) -> Any:
+    """Return what ``read`` returns; raise ConnectionError where the server stopped answering and another
+    took its place. So a call leaves a server that hangs, or was cut off from its replicas, before the
+    whole timeout is over."""
+    until, pause = monotonic() + timeout, SILENCE
+    while True:
+        left = max(until - monotonic(), 0.001)
+        try:
+            return read(timeout=min(pause, left))
+        except rx.TimeoutError:
+            # equivalent mutant: compare: the clock is not read at that very moment
+            if left <= pause:
+                raise
+            if is_replaced():
+                raise rx.ConnectionError("another server took the place of this one") from None
+            pause = AGAIN

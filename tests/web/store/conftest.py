@@ -1,0 +1,84 @@
+"""A person whose data is in every store."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+
+import leaseq
+from leaseq import webhooks
+from leaseq.simulation import Plan
+from leaseq.webapp.manage.import_jobs import ImportJobs
+from leaseq.webapp.manage.import_mapping import ImportMapping
+from leaseq.webapp.store.accounts import Accounts, keys
+from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.breaks import Breaks
+from leaseq.webapp.store.erasing import ErasedPerson, erase_person
+from leaseq.webapp.store.idempotency import IdempotencyStore, StoredResponse
+from leaseq.webapp.store.list_settings import ListsSettings
+from leaseq.webapp.store.open_calls import OpenCalls
+from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
+from leaseq.webapp.store.simulations import Simulations
+from leaseq.webapp.store.threads import Threads
+from tests.conftest import Server
+from tests.support.taking import take
+from tests.web.conftest import PASSWORD
+
+NAME = "Änn [o]*"  # a pattern, and no ASCII
+OTHER = "Änn [o]*x"
+
+
+@pytest.fixture
+def filled(server: Server, accounts: Accounts) -> Iterator[leaseq.Queue]:
+    server.redis.flushall()
+    fill(server.client, accounts)
+    yield leaseq.Queue(server.client, "work")
+    server.redis.flushall()
+
+
+def fill(client: leaseq.Client, accounts: Accounts) -> None:
+    """Both people use everything that there is; and an admin who is neither."""
+    accounts.add("root", by="test", role="admin", password=PASSWORD)
+    queue, threads, jobs = leaseq.Queue(client, "work"), Threads(client), ImportJobs(client)
+    queue.configure(answers=2)
+    queue.enqueue_many([leaseq.NewItem({"n": n}, id=f"{n}") for n in range(4)])
+    for name in (NAME, OTHER):
+        accounts.add(name, by="root", role="admin", team="red", password=PASSWORD)
+        accounts.create_token(name, "a program", by=name)
+        accounts.password_link("root", by=name)
+        accounts.password_link(name, by="root")
+        accounts.invite(by=name)
+        accounts.sign_ins.failed(name, "password", "10.0.0.1")
+        accounts.sign_ins.done(name, "password", "10.0.0.1")
+        accounts.sign_ins.failed(name, "password", "10.0.0.1")
+        accounts.sessions.start(accounts.get(name))
+        accounts.factors.offer(name)
+        accounts.allow_tie(name, by="root")
+        accounts.allow_tie("root", by=name)
+        accounts.tie(name, f"subject of {name}")
+        accounts.set_password("root", PASSWORD, by=name)
+        accounts.log.write(name, "item.assigned", "work / 1", f"person: {name}, reason: ask Ännchen")
+        done = take(queue, name)
+        queue.finish(done, {"v": 1})
+        queue.save_draft(take(queue, name), {"half": 1})
+        threads.ask("work", "0", name, "Is it?", message=f"{len(name)}")
+        QueueAccess(client).set(f"of {len(name)}", Access(work=Group(people=(name,))))
+        ListsSettings(client).save_view("work", f"of {len(name)}", f"person={name}&q=x")
+        Simulations(client).begin("work", name, Plan())  # the second one is refused
+        jobs.create("work", name, ImportMapping("rows.csv", "csv"))
+        activity = Activity(client)
+        activity.record(name, "work", "finished", id="0", token=done.token, held_ms=5)
+        activity.flush()
+        Breaks(client).take(name)
+        OpenCalls(client).begin("streams", name)
+        IdempotencyStore(client).keep(name, "scope", StoredResponse("h", 200, {}, b"body"))
+        webhooks.Endpoints(client).add(f"https://example.org/{len(name)}", by=name)
+    QueueAccess(client).set("of both", Access(manage=Group(people=(NAME, OTHER))))
+    accounts._redis.hset(keys.FACTORS, NAME, json.dumps({"secret": "x", "since": 1}))
+    accounts._redis.hset(keys.recovery(NAME), "hash", 1)
+
+
+def erase(server: Server, accounts: Accounts, name: str = NAME, by: str = "root") -> ErasedPerson:
+    return erase_person(server.client, accounts, name, by=by, wait=lambda _: None)
