@@ -8,24 +8,18 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
-import leaseq
-from leaseq import webhooks
 from leaseq.webapp import create_app
 from leaseq.webapp.i18n import COOKIE
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.activity import Activity
-from leaseq.webapp.store.threads import Threads
-from tests.browser.conftest import PASSWORD, SECRET, sign_in
-from tests.support.receiver import Receiver
-from tests.support.taking import not_none
+from tests.browser.conftest import SECRET, sign_in
+from tests.browser.something_of_everything import fill
 
 STRANGER, WORKER, ADMIN = "nobody", "axe ann", "axe root"
 
@@ -117,83 +111,11 @@ UNSEEN = """() => {
 }"""
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
-FORM = {
-    "show": [
-        "text",
-        {"field": "table", "kind": "table", "label": "Order"},
-        {"field": "json", "kind": "json"},
-    ],
-    "ask": {
-        "type": "object",
-        "required": ["about"],
-        "properties": {
-            "about": {"title": "What is it about?", "enum": ["delivery", "refund"]},
-            "urgent": {"title": "Is it urgent?", "type": "boolean"},
-            "tags": {"type": "array", "items": {"enum": ["angry", "polite"]}},
-            "count": {"type": "integer", "minimum": 0, "description": "How many parcels."},
-            "when": {"type": "string", "format": "date"},
-            "note": {"title": "Note", "type": "string", "maxLength": 500},
-        },
-    },
-}
-
 
 @pytest.fixture(scope="module")
 def place(server: Any, accounts: Accounts) -> dict[str, str]:
-    """Something of everything. What stands in the paths in braces."""
-    client = server.client
-    for name, role in ((WORKER, "worker"), (ADMIN, "admin")):
-        accounts.add(name, by="test", role=role, skills=["de"], password=PASSWORD)
-    accounts.create_token(WORKER, "a program", by=WORKER)
-    queue = leaseq.Queue(client, "axe")
-    queue.configure(title="Support triage", form=FORM, instructions="Read **all** of it.", max_attempts=1)
-    long = {
-        "text": "My parcel is not here. " * 20,
-        "table": {"order": 12, "by": "post"},
-        "json": {"a": [1, {"b": 2}]},
-    }
-    for id in ("done", "dead", "held"):
-        queue.enqueue(long, id=id)
-    queue.finish(not_none(queue.reserve("bob")), {"about": "refund", "urgent": True, "note": "as asked"})
-    queue.fail(not_none(queue.reserve("bob")), "unreadable scan")
-    assert queue.reserve(WORKER) is not None
-    queue.enqueue(long, id="late")
-    slow = not_none(queue.reserve("eva"))
-    queue.release("late")
-    assert queue.reserve("bob") is not None
-    with pytest.raises(leaseq.LeaseLost):
-        queue.finish(slow, {"about": "refund", "urgent": False})
-    queue.enqueue(long, id="later", due=datetime(2020, 1, 1, tzinfo=UTC), requires=["fr"])
-    queue.enqueue(long, id="some-very-long-identifier-that-nobody-could-break-anywhere-0123456789")
-    leaseq.Queue(client, "axe-some").enqueue(long)
-    leaseq.Queue(client, "axe-none").configure(title="Nothing here", instructions="- one\n- two")
-    leaseq.Queue(client, "axe-paused").configure(title="A queue that rests for a while, and has a long title")
-    leaseq.Queue(client, "axe-paused").pause("lunch")
-    days = Activity(client)
-    days.record(WORKER, "axe", "finished", id="x", token=1, active_ms=41_000, held_ms=60_000)
-    days.record(WORKER, "axe-none", "gave_back", id="x", token=1)
-    days.flush()
-    accounts.add("axe new", by="test")
-    threads = Threads(client)
-    threads.ask("axe", "done", "bob", "Is this one ours? " * 20, message="1")
-    threads.ask("axe-some", "some", WORKER, "Is this one ours?", message="1")
-    return {
-        "link": accounts.password_link("axe new", by="test"),
-        "webhook": a_webhook(client),
-        "answer": str(queue.get("done").answers[0].token),
-    }
-
-
-def a_webhook(client: leaseq.Client) -> str:
-    """The id of an endpoint of which a test failed."""
-    endpoints = webhooks.Endpoints(client)
-    here = webhooks.networks("127.0.0.1")
-    with Receiver() as gone:
-        url = f"{gone.url}/{'unbroken' * 8}"
-        made = endpoints.add(url, events=["item.finished", "person.*"], queues=["axe"], by=ADMIN, allow=here)
-    webhooks.Deliverer(client, here).test(made.endpoint.id)
-    webhooks.Deliverer(client, webhooks.networks("")).test(made.endpoint.id)
-    return made.endpoint.id
+    """What stands in the paths in braces."""
+    return fill(server.client, accounts, WORKER, ADMIN)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,92 @@
+"""Queues, people and a webhook that give each page something to show."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+import leaseq
+from leaseq import webhooks
+from leaseq.webapp.store.accounts import Accounts
+from leaseq.webapp.store.activity import Activity
+from leaseq.webapp.store.threads import Threads
+from tests.browser.conftest import PASSWORD
+from tests.support.receiver import Receiver
+from tests.support.taking import not_none
+
+FORM = {
+    "show": [
+        "text",
+        {"field": "table", "kind": "table", "label": "Order"},
+        {"field": "json", "kind": "json"},
+    ],
+    "ask": {
+        "type": "object",
+        "required": ["about"],
+        "properties": {
+            "about": {"title": "What is it about?", "enum": ["delivery", "refund"]},
+            "urgent": {"title": "Is it urgent?", "type": "boolean"},
+            "tags": {"type": "array", "items": {"enum": ["angry", "polite"]}},
+            "count": {"type": "integer", "minimum": 0, "description": "How many parcels."},
+            "when": {"type": "string", "format": "date"},
+            "note": {"title": "Note", "type": "string", "maxLength": 500},
+        },
+    },
+}
+
+
+def fill(client: leaseq.Client, accounts: Accounts, worker: str, admin: str) -> dict[str, str]:
+    """Make it, and the two people. What the paths of its pages have in braces."""
+    for name, role in ((worker, "worker"), (admin, "admin")):
+        accounts.add(name, by="test", role=role, skills=["de"], password=PASSWORD)
+    accounts.create_token(worker, "a program", by=worker)
+    queue = leaseq.Queue(client, "axe")
+    queue.configure(title="Support triage", form=FORM, instructions="Read **all** of it.", max_attempts=1)
+    long = {
+        "text": "My parcel is not here. " * 20,
+        "table": {"order": 12, "by": "post"},
+        "json": {"a": [1, {"b": 2}]},
+    }
+    for id in ("done", "dead", "held"):
+        queue.enqueue(long, id=id)
+    queue.finish(not_none(queue.reserve("bob")), {"about": "refund", "urgent": True, "note": "as asked"})
+    queue.fail(not_none(queue.reserve("bob")), "unreadable scan")
+    assert queue.reserve(worker) is not None
+    queue.enqueue(long, id="late")
+    slow = not_none(queue.reserve("eva"))
+    queue.release("late")
+    assert queue.reserve("bob") is not None
+    with pytest.raises(leaseq.LeaseLost):
+        queue.finish(slow, {"about": "refund", "urgent": False})
+    queue.enqueue(long, id="later", due=datetime(2020, 1, 1, tzinfo=UTC), requires=["fr"])
+    queue.enqueue(long, id="some-very-long-identifier-that-nobody-could-break-anywhere-0123456789")
+    leaseq.Queue(client, "axe-some").enqueue(long)
+    leaseq.Queue(client, "axe-none").configure(title="Nothing here", instructions="- one\n- two")
+    leaseq.Queue(client, "axe-paused").configure(title="A queue that rests for a while, and has a long title")
+    leaseq.Queue(client, "axe-paused").pause("lunch")
+    days = Activity(client)
+    days.record(worker, "axe", "finished", id="x", token=1, active_ms=41_000, held_ms=60_000)
+    days.record(worker, "axe-none", "gave_back", id="x", token=1)
+    days.flush()
+    accounts.add("axe new", by="test")
+    threads = Threads(client)
+    threads.ask("axe", "done", "bob", "Is this one ours? " * 20, message="1")
+    threads.ask("axe-some", "some", worker, "Is this one ours?", message="1")
+    return {
+        "link": accounts.password_link("axe new", by="test"),
+        "webhook": a_webhook(client, admin),
+        "answer": str(queue.get("done").answers[0].token),
+    }
+
+
+def a_webhook(client: leaseq.Client, by: str) -> str:
+    """The id of an endpoint of which a test failed."""
+    endpoints = webhooks.Endpoints(client)
+    here = webhooks.networks("127.0.0.1")
+    with Receiver() as gone:
+        url = f"{gone.url}/{'unbroken' * 8}"
+        made = endpoints.add(url, events=["item.finished", "person.*"], queues=["axe"], by=by, allow=here)
+    webhooks.Deliverer(client, here).test(made.endpoint.id)
+    webhooks.Deliverer(client, webhooks.networks("")).test(made.endpoint.id)
+    return made.endpoint.id
