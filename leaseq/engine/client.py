@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from copy import copy
 from types import TracebackType
 from typing import Any, Self
 
@@ -51,7 +52,8 @@ class Client:
             self.redis.ping()
 
     def close(self) -> None:
-        """Close the connections. Waits of other threads on this client end with None, and hold nothing."""
+        """Close the connections. Waits of other threads on this client end with None, and hold nothing; every
+        later call on it and its queues raises Invalid (field ``client``)."""
         self._connection.close()
 
     @property
@@ -69,7 +71,9 @@ class Client:
         return self._connection.ask_all(commands)
 
     def translating(self) -> AbstractContextManager[None]:
-        """Turn what redis-py raises into ServerUnavailable or ServerRefused."""
+        """Turn what redis-py raises into ServerUnavailable or ServerRefused. Raises Invalid where the client
+        was closed: redis-py itself would connect again."""
+        self._connection.check_open()
         return self._connection.translating()
 
 
@@ -83,6 +87,15 @@ def checked(client: object) -> Client:
 def connection_of(client: Client) -> Connection:
     """The internal connection of a client, for the library itself."""
     return client._connection  # noqa: SLF001 - the one place that reaches into it
+
+
+def lasting(client: Client) -> Client:
+    """The same client for a worker, which ends what it holds after the client was closed. Raises Invalid
+    where it is closed already."""
+    client._connection.check_open()  # noqa: SLF001
+    last = copy(client)
+    last._connection = copy(client._connection)  # noqa: SLF001
+    return last
 
 
 def connect(url: str | None = None) -> Client:

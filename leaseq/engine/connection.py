@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 
 from redis import exceptions as rx
 
+from leaseq.engine.closed import ClosedTransport, refuse
 from leaseq.engine.durability import Wait
 from leaseq.engine.notifications import Listener
 from leaseq.engine.replies import Reply
@@ -53,9 +54,15 @@ class Connection:
 
     def close(self) -> None:
         self.listener.end()
+        self._transport = ClosedTransport(self._transport)
         with self.translating():
             self._transport.drop_idle()
             self._transport.close()
+
+    def check_open(self) -> None:
+        """Raise Invalid where the client was closed. Calls to the server do so by themselves."""
+        if self.listener.closed:
+            refuse()
 
     def drop_idle_links(self) -> None:
         """Close the idle connections after ``close``; other threads may be in the middle of a call."""
@@ -65,13 +72,16 @@ class Connection:
     def move(self, bound: Bound, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
         """Run a script; load it where the server doesn't have it; send it again where the reply was lost.
         With ``wait``, return only when that is over."""
+        transport = self._transport  # a call that began before the client was closed also ends
         try:
-            reply = self._transport.send(bound, args, wait)
+            reply = transport.send(bound, args, wait)
         except FAILURES as error:
-            return self._again(bound, args, wait, error)
+            return self._again(transport, bound, args, wait, error)
         return Reply(reply[0], reply[1:], False)
 
-    def _again(self, bound: Bound, args: tuple[str, ...], wait: Wait | None, error: Exception) -> Reply:
+    def _again(
+        self, transport: Transport, bound: Bound, args: tuple[str, ...], wait: Wait | None, error: Exception
+    ) -> Reply:
         """Load the script where the server doesn't have it, and send once more after a broken connection,
         in whichever order these happen. A new connection may lead to another server, and a server may
         forget its scripts between a load and the call: after the first try, they go in one packet."""
@@ -81,14 +91,14 @@ class Connection:
                 if isinstance(error, rx.NoScriptError) and loads < _LOADS:
                     loads += 1
                     if loads == 1:
-                        self._load(bound)
+                        self._load(transport, bound)
                 elif _is_broken_link(error) and not resent:
                     resent = True
-                    self._transport.reset()
+                    transport.reset()
                 else:
                     self._translate(error, bound.script)
                 # equivalent mutant: compare: the script is loaded once more with the call
-                reply = self._transport.send(bound, args, wait, loading=loads > 1)
+                reply = transport.send(bound, args, wait, loading=loads > 1)
             except FAILURES as following:
                 error = following
             else:
@@ -141,14 +151,14 @@ class Connection:
         with self.translating():
             return self._transport.replicas(key)
 
-    def _load(self, bound: Bound) -> None:
+    def _load(self, transport: Transport, bound: Bound) -> None:
         """By itself, since a reply that is lost here is no lost reply of the move."""
         with self.translating(bound.script):
             try:
-                self._transport.load(bound)
+                transport.load(bound)
             except _BROKEN_LINK:
-                self._transport.reset()
-                self._transport.load(bound)
+                transport.reset()
+                transport.load(bound)
 
     @contextmanager
     def translating(self, script: Script | None = None) -> Iterator[None]:

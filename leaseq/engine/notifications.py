@@ -20,7 +20,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 from weakref import WeakSet
 
-from leaseq.errors import ServerUnavailable
+from leaseq.errors import Invalid, ServerUnavailable
 from leaseq.models import Lease
 
 _LOOK_AGAIN = (1.0, 2.0)  # seconds, at random between: not all at once
@@ -74,6 +74,7 @@ class Waiters:
 
     def __init__(self, redis: Any) -> None:
         self._redis = redis
+        self.closed = False
         self.reset()
 
     def reset(self) -> None:
@@ -84,7 +85,6 @@ class Waiters:
         self._process = secrets.token_hex(6)
         self._number = 0
         self._rouse_at = 0.0
-        self.closed = False
 
     def _add(self, name: str, stop: Any, roused: Any) -> tuple[Waiter, Channel]:
         self._number += 1
@@ -273,6 +273,10 @@ def wait_for(
         for waiter, attempt, woken in zip(waiters, attempts, listener.take_turns(waiters), strict=True):
             try:
                 outcome = attempt(waiter.name, woken)
+            except Invalid:
+                if not listener.closed:
+                    raise
+                return None
             except ServerUnavailable:  # it may come back, or another take its place, while there is time
                 # equivalent mutant: compare: a clock with nanoseconds is not read at that very moment
                 if time.monotonic() >= until or listener.has_ended(stop):

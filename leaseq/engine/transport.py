@@ -49,7 +49,7 @@ class Transport(Protocol):
 
     def ask(self, key: str, /, *words: str) -> Any: ...
 
-    def scan(self, key: str, /, cursor: int, pattern: str, count: int) -> Any: ...
+    def scan(self, key: str, cursor: int, pattern: str, count: int, /) -> Any: ...
 
     def ask_all(self, commands: Sequence[Command]) -> list[Any]: ...
 
@@ -144,7 +144,7 @@ class PooledTransport:
     def ask(self, _key: str, /, *words: str) -> Any:
         return self._redis.execute_command(*words)
 
-    def scan(self, _key: str, /, cursor: int, pattern: str, count: int) -> Any:
+    def scan(self, _key: str, cursor: int, pattern: str, count: int, /) -> Any:
         return self._redis.scan(cursor, match=pattern, count=count)
 
     def replicas(self, _key: str, /) -> int:
@@ -254,7 +254,7 @@ class ClusterTransport:
     def ask(self, key: str, /, *words: str) -> Any:
         return self._redis.execute_command(*words, target_nodes=self._node(key))
 
-    def scan(self, key: str, /, cursor: int, pattern: str, count: int) -> Any:
+    def scan(self, key: str, cursor: int, pattern: str, count: int, /) -> Any:
         """Of one node: redis-py's own goes through all of them, and gives a cursor for each."""
         connection = self._redis.get_redis_connection(self._node(key))
         return connection.scan(cursor, match=pattern, count=count)

@@ -39,6 +39,7 @@ class Reserving(Base):
         if stop is not None and not isinstance(stop, threading.Event):
             raise Invalid("stop", "a threading.Event, or None")
         if wait != 0:
+            self._connection.check_open()
             return self._reserve_waiting(
                 who, request, can, validation.number(wait, "wait", 0, MAX_WAIT), stop
             )

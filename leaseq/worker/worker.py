@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import Literal, TypeAlias
 
 from leaseq import validation
-from leaseq.engine.client import Client, checked
+from leaseq.engine.client import Client, checked, connection_of, lasting
 from leaseq.models import Json, Lease
 from leaseq.queue import Queue
 from leaseq.worker.handlers import Handlers
@@ -82,14 +82,14 @@ class Worker:
         skills: Sequence[str] = (),
         grace: float = 30,
     ) -> None:
-        self._client = checked(client)
+        self._client = lasting(checked(client))
         self._concurrency = validation.integer(concurrency, "concurrency", 1, _MAX_CONCURRENCY)
         self._person = validation.person_name(person)
         self._skills = validation.skills(skills)
         self._grace = validation.number(grace, "grace", 0, 86_400)
         self._order = validation.one_of(order, ORDERS, "order")
         self._sources = [
-            Source(Queue(client, name), of_queue, self._person, self._concurrency)
+            Source(Queue(self._client, name), of_queue, self._person, self._concurrency)
             for name, of_queue in checked_handlers(handlers, by, retry).items()
         ]
         self._lock = threading.Lock()
@@ -147,6 +147,8 @@ class Worker:
                     slot.join()
             self._renewer.end()
             self._loop.end(_CLEAN_UP)
+        if self._client.closed:
+            connection_of(self._client).drop_idle_links()  # by which it ended what it held
         if self._broken is not None:
             raise self._broken
 

@@ -76,6 +76,27 @@ def test_closing_it_ends_its_waits(server: Server, queue_name: str) -> None:
     assert leaseq.Queue(server.client, queue_name).stats().waiting == 0
 
 
+def test_every_call_on_a_closed_one_is_refused(server: Server, queue_name: str) -> None:
+    async def asks() -> None:
+        async with leaseq.aio.connect(server.url) as client:
+            queue = leaseq.aio.Queue(client, queue_name)
+            await queue.enqueue({})
+        for ask in (
+            client.ping,
+            lambda: client.ask(("PING",)),
+            lambda: leaseq.aio.queues(client),
+            queue.exists,
+            lambda: queue.reserve("ann"),
+            lambda: queue.reserve("ann", wait=20),
+        ):
+            with pytest.raises(leaseq.Invalid, match=r"client: .* was closed: connect again"):
+                await ask()
+        await client.close()
+
+    asyncio.run(asks())
+    assert leaseq.Queue(server.client, queue_name).stats().inbound == 1
+
+
 def test_a_queue_that_can_not_be_read_is_told_beside_the_others(
     server: Server, queue_name: str, unreadable: leaseq.Queue
 ) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SOURCES = (
     "leaseq/engine/durability.py",
+    "leaseq/engine/closed.py",
     "leaseq/engine/connection.py",
     "leaseq/engine/commands.py",
     "leaseq/engine/witness.py",
@@ -55,7 +56,8 @@ BY_HAND = {
 ENDS = {"send_packed_command", "read_response", "send", "load", "reset", "drop_idle", "ask", "ask_all"}
 ENDS |= {"replicas", "close", "end", "join", "wait_for", "scan", "forget_elsewhere"}
 PARAMETERS = {"ask", "replicas", "send", "attempt", "move"}
-RECEIVERS = {"self", "_commands", "_connection", "_transport", "connection", "server", "listener", "witness"}
+RECEIVERS = {"self", "_commands", "_connection", "_transport", "transport", "connection", "server"}
+RECEIVERS |= {"listener", "witness"}
 ITERATORS = {"each"}  # these are gone through by `async for`
 # What must reach its end though the task is cancelled.
 TO_THE_END = {"_leave_line"}

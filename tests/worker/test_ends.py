@@ -191,6 +191,19 @@ def test_it_ends_with_its_client(queue: leaseq.Queue, server: Server, start: Sta
     assert running.ended() == leaseq.WorkerStats(finished=1)
 
 
+def test_what_it_holds_is_finished_after_its_client_was_closed(
+    queue: leaseq.Queue, server: Server, start: Start, handle: HeldFunction
+) -> None:
+    client = leaseq.connect(server.url)
+    running = start(handle, client=client, grace=PATIENCE)
+    queue.enqueue({}, id="one")
+    wait_for(handle.begun)
+    client.close()
+    handle.go_on.set()
+    assert running.ended() == leaseq.WorkerStats(finished=1)
+    assert queue.get("one").state == "finished"
+
+
 def test_a_worker_that_ran_says_so(queue: leaseq.Queue, server: Server) -> None:
     worker = leaseq.Worker(server.client, {queue.name: lambda _: {}}, person="bot")
     worker.stop()

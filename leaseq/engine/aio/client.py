@@ -46,7 +46,8 @@ class Client:
             await self.redis.ping()
 
     async def close(self) -> None:
-        """Close the connections. Waits of other tasks on this client end with None, and hold nothing."""
+        """Close the connections. Waits of other tasks on this client end with None, and hold nothing; every
+        later call on it and its queues raises Invalid (field ``client``)."""
         await self._connection.close()
 
     @property
@@ -64,7 +65,9 @@ class Client:
         return await self._connection.ask_all(commands)
 
     def translating(self) -> AbstractContextManager[None]:
-        """Turn what redis.asyncio raises into ServerUnavailable or ServerRefused."""
+        """Turn what redis.asyncio raises into ServerUnavailable or ServerRefused. Raises Invalid where the
+        client was closed: redis.asyncio itself would connect again."""
+        self._connection.check_open()
         return self._connection.translating()
 
 

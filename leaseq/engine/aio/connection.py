@@ -14,8 +14,10 @@ from typing import Any, NoReturn
 
 from redis import exceptions as rx
 
+from leaseq.engine.aio.closed import ClosedTransport
 from leaseq.engine.aio.notifications import Listener
 from leaseq.engine.aio.transport import Transport, transport_of
+from leaseq.engine.closed import refuse
 from leaseq.engine.connection import _AWAY, _AWAY_FOR_NOW, _BROKEN_LINK, _LOADS, _is_broken_link
 from leaseq.engine.durability import Wait
 from leaseq.engine.replies import Reply
@@ -43,9 +45,15 @@ class Connection:
 
     async def close(self) -> None:
         await self.listener.end()
+        self._transport = ClosedTransport(self._transport)
         with self.translating():
             await self._transport.drop_idle()
             await self._transport.close()
+
+    def check_open(self) -> None:
+        """Raise Invalid where the client was closed. Calls to the server do so by themselves."""
+        if self.listener.closed:
+            refuse()
 
     async def drop_idle_links(self) -> None:
         """Close the idle connections after ``close``; other threads may be in the middle of a call."""
@@ -55,13 +63,16 @@ class Connection:
     async def move(self, bound: Bound, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
         """Run a script; load it where the server doesn't have it; send it again where the reply was lost.
         With ``wait``, return only when that is over."""
+        transport = self._transport
         try:
-            reply = await self._transport.send(bound, args, wait)
+            reply = await transport.send(bound, args, wait)
         except FAILURES as error:
-            return await self._again(bound, args, wait, error)
+            return await self._again(transport, bound, args, wait, error)
         return Reply(reply[0], reply[1:], False)
 
-    async def _again(self, bound: Bound, args: tuple[str, ...], wait: Wait | None, error: Exception) -> Reply:
+    async def _again(
+        self, transport: Transport, bound: Bound, args: tuple[str, ...], wait: Wait | None, error: Exception
+    ) -> Reply:
         """Load the script where the server doesn't have it, and send once more after a broken connection,
         in whichever order these happen. A new connection may lead to another server, and a server may
         forget its scripts between a load and the call: after the first try, they go in one packet."""
@@ -71,13 +82,13 @@ class Connection:
                 if isinstance(error, rx.NoScriptError) and loads < _LOADS:
                     loads += 1
                     if loads == 1:
-                        await self._load(bound)
+                        await self._load(transport, bound)
                 elif _is_broken_link(error) and (not resent):
                     resent = True
-                    await self._transport.reset()
+                    await transport.reset()
                 else:
                     self._translate(error, bound.script)
-                reply = await self._transport.send(bound, args, wait, loading=loads > 1)
+                reply = await transport.send(bound, args, wait, loading=loads > 1)
             except FAILURES as following:
                 error = following
             else:
@@ -130,14 +141,14 @@ class Connection:
         with self.translating():
             return await self._transport.replicas(key)
 
-    async def _load(self, bound: Bound) -> None:
+    async def _load(self, transport: Transport, bound: Bound) -> None:
         """By itself, since a reply that is lost here is no lost reply of the move."""
         with self.translating(bound.script):
             try:
-                await self._transport.load(bound)
+                await transport.load(bound)
             except _BROKEN_LINK:
-                await self._transport.reset()
-                await self._transport.load(bound)
+                await transport.reset()
+                await transport.load(bound)
 
     @contextmanager
     def translating(self, script: Script | None = None) -> Iterator[None]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from leaseq.engine import notifications as waiting
 from leaseq.engine.notifications import LookAgain, Waiter, Waiters
-from leaseq.errors import ServerUnavailable
+from leaseq.errors import Invalid, ServerUnavailable
 from leaseq.models import Lease
 
 Attempt = Callable[[str, bool], Awaitable[Lease | LookAgain]]
@@ -103,6 +103,10 @@ async def wait_for(
         for waiter, attempt, woken in zip(waiters, attempts, listener.take_turns(waiters), strict=True):
             try:
                 outcome = await attempt(waiter.name, woken)
+            except Invalid:
+                if not listener.closed:
+                    raise
+                return None
             except ServerUnavailable:  # it may come back, or another take its place, while there is time
                 # equivalent mutant: compare: a clock with nanoseconds is not read at that very moment
                 if time.monotonic() >= until or listener.has_ended(stop):

@@ -42,7 +42,7 @@ class Transport(Protocol):
 
     async def replicas(self, key: str, /) -> int: ...
 
-    async def scan(self, key: str, /, cursor: int, pattern: str, count: int) -> Any: ...
+    async def scan(self, key: str, cursor: int, pattern: str, count: int, /) -> Any: ...
 
     async def close(self) -> None: ...
 
@@ -140,7 +140,7 @@ class PooledTransport:
         async with self._turn():
             return await self._redis.execute_command(*words)
 
-    async def scan(self, _key: str, /, cursor: int, pattern: str, count: int) -> Any:
+    async def scan(self, _key: str, cursor: int, pattern: str, count: int, /) -> Any:
         async with self._turn():
             return await self._redis.scan(cursor, match=pattern, count=count)
 
@@ -254,7 +254,7 @@ class ClusterTransport:
             replies: list[Any] = await pipe.execute(raise_on_error=False)
             return replies
 
-    async def scan(self, key: str, /, cursor: int, pattern: str, count: int) -> Any:
+    async def scan(self, key: str, cursor: int, pattern: str, count: int, /) -> Any:
         """Of one node: redis.asyncio's own goes through all of them, and gives a cursor for each."""
         async with self._turn():
             return await self._ask_node(

@@ -43,6 +43,7 @@ class Reserving(Base):
         if stop is not None and (not isinstance(stop, asyncio.Event)):
             raise Invalid("stop", "an asyncio.Event, or None")
         if wait != 0:
+            self._connection.check_open()
             return await self._reserve_waiting(
                 who, request, can, validation.number(wait, "wait", 0, MAX_WAIT), stop
             )

@@ -1,0 +1,56 @@
+"""The transport of a client that was closed: it refuses every call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+from leaseq.engine.durability import Wait
+from leaseq.engine.scripts import Bound
+from leaseq.engine.transport import Command, Transport
+from leaseq.errors import Invalid
+
+
+def refuse() -> NoReturn:
+    """Raise what every call on a closed client raises."""
+    raise Invalid("client", "one that is open, and this one was closed: connect again")
+
+
+class ClosedTransport:
+    """Takes the place of a client's transport, so that an open client checks nothing. Waits that the close
+    ended still leave the queue's line by it."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self.timeout = transport.timeout
+
+    def send(
+        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+    ) -> list[Any]:
+        if bound.script.name != "leave_line":
+            refuse()
+        return self._transport.send(bound, args, wait, loading=loading)
+
+    def load(self, bound: Bound) -> None:
+        self._transport.load(bound)
+
+    def reset(self) -> None:
+        self._transport.reset()
+
+    def drop_idle(self) -> None:
+        self._transport.drop_idle()
+
+    def ask(self, _key: str, /, *_words: str) -> NoReturn:
+        refuse()
+
+    def scan(self, _key: str, /, _cursor: int, _pattern: str, _count: int) -> NoReturn:
+        refuse()
+
+    def ask_all(self, _commands: Sequence[Command]) -> NoReturn:
+        refuse()
+
+    def replicas(self, _key: str, /) -> NoReturn:
+        refuse()
+
+    def close(self) -> None:
+        self._transport.close()

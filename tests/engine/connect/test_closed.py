@@ -1,0 +1,62 @@
+"""A client that was closed."""
+
+from __future__ import annotations
+
+import multiprocessing
+from collections.abc import Callable
+
+import pytest
+
+import leaseq
+from tests.conftest import Server
+
+CALLS: dict[str, Callable[[leaseq.Client, leaseq.Queue], object]] = {
+    "ping": lambda client, _: client.ping(),
+    "ask": lambda client, _: client.ask(("GET", "mine")),
+    "translating": lambda client, _: client.translating(),
+    "queues": lambda client, _: leaseq.queues(client),
+    "exists": lambda _, queue: queue.exists(),
+    "policy": lambda _, queue: queue.policy,
+    "configure": lambda _, queue: queue.configure(holds=2),
+    "enqueue": lambda _, queue: queue.enqueue({}),
+    "enqueue_many": lambda _, queue: queue.enqueue_many([{}]),
+    "reserve": lambda _, queue: queue.reserve("ann"),
+    "wait": lambda _, queue: queue.reserve("ann", wait=600),
+    "why_nothing": lambda _, queue: queue.why_nothing("ann"),
+    "stats": lambda _, queue: queue.stats(),
+    "Worker": lambda client, _: leaseq.Worker(client, {"reviews": print}, person="bot"),
+    "late_items": lambda _, queue: list(queue.late_items()),
+}
+
+
+@pytest.fixture
+def closed(server: Server, queue: leaseq.Queue) -> leaseq.Client:
+    queue.configure()
+    with leaseq.connect(server.url) as client:
+        leaseq.Queue(client, queue.name).stats()
+    return client
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_every_call_is_refused(closed: leaseq.Client, queue: leaseq.Queue, call: str) -> None:
+    with pytest.raises(leaseq.Invalid, match=r"client: .* was closed: connect again") as refused:
+        CALLS[call](closed, leaseq.Queue(closed, queue.name))
+    assert refused.value.field == "client"
+    assert queue.stats().inbound == 0
+
+
+def test_closing_again_does_nothing(closed: leaseq.Client) -> None:
+    closed.close()
+    assert closed.closed
+
+
+def test_it_is_closed_in_a_fork_as_well(closed: leaseq.Client, queue: leaseq.Queue) -> None:
+    def ask() -> None:
+        assert closed.closed
+        with pytest.raises(leaseq.Invalid):
+            leaseq.Queue(closed, queue.name).exists()
+
+    child = multiprocessing.get_context("fork").Process(target=ask)
+    child.start()
+    child.join()
+    assert child.exitcode == 0
