@@ -106,8 +106,17 @@ class Renewer:
                 known = self._kept.pop((lease.queue, lease.token), None)
             if known and known.lost is not None and isinstance(error, GONE):
                 known.lost()
-            if known:
+            if known and isinstance(error, GONE):
                 _log.info("%s: %s is not renewed any more: %s", lease.queue, lease.id, error)
+            elif known:
+                _log.warning(
+                    "%s: %s is not renewed any more, so it returns to the queue if its function is not done by "
+                    "%s: %s",
+                    lease.queue,
+                    lease.id,
+                    f"{lease.expires_at:%H:%M:%S} UTC",
+                    error,
+                )
         else:
             kept.lease = renewed
             self._plan(kept, kept.left() * _PART)

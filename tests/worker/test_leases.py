@@ -77,6 +77,22 @@ def test_renewals_are_a_third_of_the_lease_apart(
     assert min(later - before for before, later in pairwise(times)).total_seconds() > 0.3 / 3 * 0.75
 
 
+def test_a_lease_that_may_not_be_renewed_again_is_warned_of(
+    queue: leaseq.Queue, caplog: pytest.LogCaptureFixture
+) -> None:
+    queue.configure(renewals=0)
+    queue.enqueue({}, id="one")
+    renewer = Renewer()
+    renewer.add(queue, not_none(queue.reserve("ann")))
+    (kept,) = renewer._kept.values()
+    renewer._renew(kept)
+    (logged,) = caplog.records
+    assert logged.levelname == "WARNING"
+    until = f"{kept.lease.expires_at:%H:%M:%S} UTC"
+    assert "one is not renewed any more, so it returns to the queue" in logged.message
+    assert logged.message.endswith(f"not done by {until}: renewals: at most 0 renewals of one lease")
+
+
 def test_a_lease_made_shorter_by_the_policy_is_kept_all_the_same(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
