@@ -63,6 +63,11 @@ def export_command(
     FILE appears when it is complete, gzipped if its name ends with .gz. On standard output the default format
     is one line of JSON per answer. A TIME is a UTC day (2026-11-21) or has its zone (2026-11-21T10:05:00Z).
     """
+    if format_name is None and transfer.foreign(transfer.without_gz(file)) is not None:
+        raise CommandMisused(
+            f"{file!r}: an export is written as CSV, TSV, JSON or JSONL: name a file that ends with .csv, which "
+            "spreadsheets open, or with .tsv, .json or .jsonl"
+        )
     format = "jsonl" if file == "-" and format_name is None else format_of(file, format_name)
     incremental = after is not None or cursor_file is not None
     _check(which, incremental, state)

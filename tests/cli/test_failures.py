@@ -84,6 +84,14 @@ def test_misuse_is_exit_code_2(call: Call, args: list[str]) -> None:
     assert result.stderr
 
 
+def test_an_export_to_a_spreadsheet_names_what_it_can_be_written_to(call: Call) -> None:
+    call("queue", "create", "q")
+    for file in ("a.xlsx", "a.ods.gz", "a.parquet"):
+        error = call("export", "q", file).stderr
+        assert error.startswith(f"leaseq: '{file}': an export is written as CSV, TSV, JSON or JSONL: ")
+        assert "import" not in error
+
+
 def test_without_a_server_the_line_says_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LEASEQ_REDIS_URL", raising=False)
     result = CliRunner().invoke(main, ["stats", "--data", str(tmp_path / "none")], prog_name="leaseq")
