@@ -158,6 +158,8 @@ def cursor(after: object, state: str) -> tuple[str, str, str]:
 
 def wanted(where: Filter, backwards: bool) -> tuple[str, ...]:
     """A filter in the form that the script of lists takes."""
+    if not isinstance(where, Filter):
+        raise Invalid("where", f"a leaseq.Filter; this is a {type(where).__name__}")
     if where.outcome not in (None, *get_args(LeaseOutcome)):
         raise Invalid("outcome", "one of " + ", ".join(get_args(LeaseOutcome)))
     if where.text and where.outcome not in (None, "abandoned", "failed"):

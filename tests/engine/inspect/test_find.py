@@ -202,6 +202,11 @@ def test_what_no_search_can_mean(timed: leaseq.Queue, field: str, where: dict[st
     assert refused.value.field == field
 
 
+def test_a_filter_is_a_filter(timed: leaseq.Queue) -> None:
+    with pytest.raises(leaseq.Invalid, match=r"^where: a leaseq.Filter; this is a str$"):
+        timed.find("dead", "x")  # type: ignore[arg-type]
+
+
 def test_answers_of_a_person_a_time_late_or_not(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
     timed.configure(lease_seconds=10)
     start = datetime.fromtimestamp(clock.start / 1e6, UTC)
