@@ -25,6 +25,10 @@ class ColumnMapping:
     requires: str | None = None  # skills, split by spaces or commas
     zone: tzinfo = UTC
 
+    def __post_init__(self) -> None:
+        if isinstance(self.payload, str):
+            raise Invalid("payload", f"a list of columns, such as [{self.payload!r}]; this is a str")
+
     def needs(self) -> tuple[str, ...]:
         """The columns that a file must have."""
         named = (self.id, self.priority, self.due, self.requires)

@@ -12,6 +12,7 @@ from typing import BinaryIO, Protocol
 
 from leaseq.errors import Invalid
 from leaseq.suggestions import did_you_mean
+from leaseq.transfer.lines import check_binary
 
 CHUNK = 65_536
 GZIP = b"\x1f\x8b"  # how such a file begins; no text of UTF-8 does
@@ -34,6 +35,7 @@ def decoded(stream: BinaryIO, encoding: str | None = None) -> BinaryIO:
     this returns does where gzipped data is damaged, and at a byte that is no text of the encoding, with the
     byte's line.
     """
+    check_binary(stream, "rb")
     decoder = _decoder(encoding) if encoding is not None else None
     pieces = _unpacked(stream)
     return io.BufferedReader(_Pieces(pieces if decoder is None else _recoded(pieces, decoder, str(encoding))))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO
 
+from leaseq.errors import Invalid
 from leaseq.validation import MAX_JSON_BYTES
 
 # A payload at its limit may be written with each character as \uXXXX and with white space around it.
@@ -15,6 +17,12 @@ TOO_LONG = f"a row of at most {MAX_ROW_BYTES:,} bytes"
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
 NOT_UTF8 = "this file is UTF-16 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8) and take that"
+
+
+def check_binary(stream: object, mode: str) -> None:
+    """Refuse a stream of text."""
+    if isinstance(stream, io.TextIOBase):
+        raise Invalid("stream", f"a stream of bytes: open the file with {mode!r}")
 
 
 @dataclass(frozen=True, slots=True)

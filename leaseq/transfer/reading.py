@@ -12,7 +12,7 @@ from leaseq.transfer.arrays import elements
 from leaseq.transfer.column_mapping import ColumnMapping
 from leaseq.transfer.delimiters import NAMES
 from leaseq.transfer.formats import FORMATS
-from leaseq.transfer.lines import TOO_LONG, lines
+from leaseq.transfer.lines import TOO_LONG, check_binary, lines
 from leaseq.transfer.quotes import QUOTES, Quotes
 from leaseq.transfer.rejects import rejected_before
 from leaseq.transfer.rows import BadRow, Remedy, Row, from_export, from_row
@@ -83,6 +83,7 @@ def read(
     One row is held at a time, whatever the length of the stream. Nothing in the stream makes this raise;
     Invalid is raised at once where the arguments don't go together.
     """
+    check_binary(stream, "rb")
     known = validation.one_of(format, FORMATS, "format")
     table = known in ("csv", "tsv")
     if delimiter is not None and (not table or delimiter not in NAMES):

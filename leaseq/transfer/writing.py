@@ -14,6 +14,7 @@ from leaseq.errors import Invalid
 from leaseq.models import Answer, Item
 from leaseq.transfer.cells import Columns, cell, compact_json, flat
 from leaseq.transfer.formats import FORMATS
+from leaseq.transfer.lines import check_binary
 from leaseq.transfer.shapes import ANSWER_FIELDS, ITEM_FIELDS, KNOWN_FIELDS, answer_shape, item_shape
 
 MAX_COLUMNS = 16_384  # what the common spreadsheets hold; it bounds the memory of a table, too
@@ -49,6 +50,7 @@ def _encode(shapes: Iterable[dict[str, Any]], fields: Sequence[str], format: str
 
 def write(answers: Iterable[Answer], stream: BinaryIO, format: str) -> None:
     """Write the export of ``answers`` to ``stream``. To count them, count what ``answers`` yields."""
+    check_binary(stream, "wb")
     for piece in encode(answers, format):
         stream.write(piece)
 

@@ -56,6 +56,11 @@ def test_a_time_that_names_no_zone_is_the_same_on_every_machine() -> None:
     ]
 
 
+def test_the_columns_of_the_payload_are_a_list() -> None:
+    with pytest.raises(Invalid, match=r"^payload: a list of columns, such as \['text'\]; this is a str$"):
+        ColumnMapping(payload="text")
+
+
 def test_without_columns_of_its_own_the_payload_is_the_whole_row() -> None:
     assert read(b"a,b\n1,2\n", "csv", mapping=ColumnMapping(id="a")) == [
         NewItem({"a": "1", "b": "2"}, id="1")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import io
 import json
 import tracemalloc
+from typing import Any
 
 import pytest
 
 from leaseq import transfer
+from leaseq.errors import Invalid
 from leaseq.transfer.arrays import CHUNK
 from leaseq.transfer.lines import MAX_ROW_BYTES, NOT_UTF8
 from leaseq.transfer.rows import REMEDIES
@@ -284,3 +286,9 @@ def test_of_a_text_that_is_too_long_no_more_is_held_than_a_row_may_have() -> Non
 def test_a_row_of_several_lines_is_told_by_its_first() -> None:
     (bad_row,) = bad(read(b'id,text\n,"one\ntwo"\n', "csv", id_field="id"))
     assert bad_row == (2, "id: 1 to 200 printable characters (lines 2 to 3 are left out)")
+
+
+@pytest.mark.parametrize("take", [lambda text: transfer.read(text, "csv"), transfer.decoded])
+def test_a_stream_of_text_is_refused(take: Any) -> None:
+    with pytest.raises(Invalid, match=r"^stream: a stream of bytes: open the file with 'rb'$"):
+        take(io.StringIO("a\n1\n"))

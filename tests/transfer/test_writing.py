@@ -191,3 +191,8 @@ def test_one_column_more_than_fits_is_too_many(monkeypatch: pytest.MonkeyPatch) 
 def test_an_unknown_format_is_refused_at_once() -> None:
     with pytest.raises(Invalid, match="csv, tsv, json, jsonl"):
         transfer.encode(iter(()), "xlsx")
+
+
+def test_a_stream_of_text_is_refused() -> None:
+    with pytest.raises(Invalid, match=r"^stream: a stream of bytes: open the file with 'wb'$"):
+        transfer.write((), io.StringIO(), "csv")  # type: ignore[arg-type]
