@@ -65,8 +65,8 @@ def export_command(
     """
     if format_name is None and transfer.foreign(transfer.without_gz(file)) is not None:
         raise CommandMisused(
-            f"{file!r}: an export is written as CSV, TSV, JSON or JSONL: name a file that ends with .csv, which "
-            "spreadsheets open, or with .tsv, .json or .jsonl"
+            f"{file!r}: an export is written as CSV, TSV, JSON or JSONL: name a file that ends with .csv, "
+            "which spreadsheets open, or with .tsv, .json or .jsonl"
         )
     format = "jsonl" if file == "-" and format_name is None else format_of(file, format_name)
     incremental = after is not None or cursor_file is not None

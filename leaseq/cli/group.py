@@ -75,6 +75,10 @@ class CommandGroup(click.Group):
             return super().invoke(ctx)
         except Invalid as error:
             raise CommandMisused(str(error)) from error
+        except click.MissingParameter:
+            raise
+        except click.BadParameter as error:  # the value is wrong: how to call the command helps nobody
+            raise CommandMisused(error.format_message()) from error
         except LeaseqError as error:
             raise CommandFailed(str(error)) from error
         except ModuleNotFoundError as error:

@@ -110,8 +110,8 @@ class Renewer:
                 _log.info("%s: %s is not renewed any more: %s", lease.queue, lease.id, error)
             elif known:
                 _log.warning(
-                    "%s: %s is not renewed any more, so it returns to the queue if its function is not done by "
-                    "%s: %s",
+                    "%s: %s is not renewed any more, so it returns to the queue if its function is not done "
+                    "by %s: %s",
                     lease.queue,
                     lease.id,
                     f"{lease.expires_at:%H:%M:%S} UTC",

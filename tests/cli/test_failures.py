@@ -84,6 +84,21 @@ def test_misuse_is_exit_code_2(call: Call, args: list[str]) -> None:
     assert result.stderr
 
 
+@pytest.mark.parametrize(
+    "args",
+    [
+        ["import", "q", "missing.csv"],
+        ["queue", "create", "x", "--form", "missing.json"],
+        ["stats", "--every", "x"],
+    ],
+)
+def test_a_wrong_value_is_told_in_one_line(call: Call, args: list[str]) -> None:
+    call("queue", "create", "q")
+    (line,) = call(*args).stderr.splitlines()
+    assert line.startswith("leaseq: Invalid value for '")
+    assert args[-1] in line
+
+
 def test_an_export_to_a_spreadsheet_names_what_it_can_be_written_to(call: Call) -> None:
     call("queue", "create", "q")
     for file in ("a.xlsx", "a.ods.gz", "a.parquet"):
