@@ -16,7 +16,7 @@ from typing import Any, NoReturn, TypeVar
 
 from leaseq import names
 from leaseq.errors import Invalid, TooLarge
-from leaseq.models import Json
+from leaseq.models import Json, NewItem
 
 MAX_JSON_BYTES = 262_144
 MAX_JSON_DEPTH = 64
@@ -30,6 +30,7 @@ _INTEGERS = f"whole numbers of at most {MAX_INTEGER_DIGITS} digits"
 
 _QUEUE = re.compile(r"[a-z0-9._-]{1,64}\Z")
 _SKILL = re.compile(r"[a-z0-9._-]{1,64}\Z")
+_SHOWN = 60  # characters of a value in an error
 _LEVELS = (dict, list, tuple)
 _TEXT = {str}
 _SHORT = 2 * MAX_JSON_DEPTH  # what has no more characters is no deeper, and holds no number that is too long
@@ -54,9 +55,16 @@ def _encoder() -> _Encode:
 _encode = _encoder()
 
 
+def refused(field: str, limit: str, value: object) -> Invalid:
+    """The error that also shows the value that was refused."""
+    shown = repr(value)
+    shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
+    return Invalid(field, limit, f"{field}: {limit}; this is {shown}")
+
+
 def queue_name(name: object) -> str:
     if not isinstance(name, str) or not _QUEUE.match(name):
-        raise Invalid("queue", "1 to 64 characters of a-z 0-9 . _ -")
+        raise refused("queue", "1 to 64 characters of a-z 0-9 . _ -", name)
     return name
 
 
@@ -97,7 +105,7 @@ def text(value: object, field: str, longest: int = MAX_TEXT) -> str:
 
 def integer(value: object, field: str, least: int, most: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise Invalid(field, f"a whole number from {least:,} to {most:,}")
+        raise refused(field, f"a whole number from {least:,} to {most:,}", value)
     return value
 
 
@@ -120,7 +128,7 @@ def number(value: object, field: str, least: float, most: float) -> float:
         or isinstance(value, bool)
         or not least <= value <= most  # NaN is not either
     ):
-        raise Invalid(field, f"a number from {least:,} to {most:,}")
+        raise refused(field, f"a number from {least:,} to {most:,}", value)
     return value
 
 
@@ -148,13 +156,19 @@ def dump_json(value: Json, field: str) -> str:
     except UnicodeEncodeError:
         raise Invalid(field, "text without lone surrogates") from None
     except (TypeError, ValueError) as error:
-        missing = value is ...
-        limit = "a JSON value (none was given)" if missing else f"JSON values only ({error})"
-        raise Invalid(field, limit) from None
+        raise Invalid(field, _no_json(value, error)) from None
     # Most often one object, whose keys are all text.
     if isinstance(value, _LEVELS) and (text.find("{", 1) > 0 or set(map(type, value)) != _TEXT):
         _check_keys(_levels(value), field)
     return text
+
+
+def _no_json(value: object, error: Exception) -> str:
+    if value is ...:
+        return "a JSON value (none was given)"
+    if isinstance(value, NewItem):
+        return "a JSON value; this is a NewItem: pass its payload, id and so on, or call enqueue_many"
+    return f"JSON values only ({error})"
 
 
 def _check_long(text: str, value: Json, field: str) -> None:

@@ -109,6 +109,9 @@ def import_command(
         result = _import(None if dry_run else queue, rows, stream, kept)
         if kept:
             kept.close()
+    if kept and kept.count:
+        rows_written = count(kept.count, "rejected row was", "rejected rows were")
+        click.echo(f"leaseq: {rows_written} written to {rejects}: correct and import that file", err=True)
     _report(result, as_json)
     if result.rejected:
         raise click.exceptions.Exit(1)

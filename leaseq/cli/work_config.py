@@ -72,6 +72,9 @@ def read_config(path: Path) -> WorkConfig:
     if not isinstance(queues, dict) or not queues:
         raise file.refuse("queues", f"required: a table with a key for each queue, whose value is {_QUEUE}")
     for name, value in queues.items():
+        if name in _OPTIONS and not isinstance(value, str | dict):
+            limit = f"a key of the file, which stands before [queues]; a queue's value is {_QUEUE}"
+            raise file.refuse(f"queues.{name}", limit)
         _read_queue(file, config, name, value)
     return config
 

@@ -141,7 +141,8 @@ def _time(value: object, field: str) -> int:
         time = codec.microseconds(value)
         if time >= 0:  # in UTC it may be of 1969
             return time
-    raise Invalid(field, "a datetime with a time zone, from 1970 to 9000")
+    limit = "a datetime with a time zone, such as datetime.now(UTC), from 1970 to 9000"
+    raise validation.refused(field, limit, value)
 
 
 def cursor(after: object, state: str) -> tuple[str, str, str]:

@@ -13,6 +13,8 @@ from leaseq.models import Json, NewItem
 from leaseq.transfer.rows import checked, identity
 from leaseq.transfer.times import in_zone, time_of
 
+_DUE = "a time like 2026-11-21T10:05:00Z, or a date"
+
 
 @dataclass(frozen=True, slots=True)
 class ColumnMapping:
@@ -62,19 +64,22 @@ def _priority(value: Json, name: str) -> int:
             number = validation.load_json(value.strip(), name)
         except Invalid:
             number = None
-    return validation.integer(validation.whole(number), name, 0, validation.MAX_PRIORITY)
+    try:
+        return validation.integer(validation.whole(number), name, 0, validation.MAX_PRIORITY)
+    except Invalid as error:
+        raise validation.refused(name, error.limit, value) from None
 
 
 def _due(value: Json, name: str, zone: tzinfo) -> datetime:
     if not isinstance(value, str):
-        raise Invalid(name, "a time like 2026-11-21T10:05:00Z, or a date")
+        raise validation.refused(name, _DUE, value)
     text = value.strip()
     if len(text) == len("2026-11-21"):
         return time_of(text, name, zone=zone)
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise Invalid(name, "a time like 2026-11-21T10:05:00Z, or a date") from None
+        raise validation.refused(name, _DUE, value) from None
     return in_zone(moment, zone, name)
 
 

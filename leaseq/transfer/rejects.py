@@ -21,27 +21,30 @@ _GROUPED = re.compile(r"(?<=\d),(?=\d{3})")  # the commas of 1,000,000
 
 
 class Rejects:
-    """Writes each bad row that `add` is given; ``head`` of a table: `Rows.head`. `close` ends the file."""
+    """Writes each bad row that `add` is given; ``head`` of a table: `Rows.head`. `close` ends the file.
+    ``count``: the rows that were written.
+    """
 
     def __init__(self, stream: BinaryIO, format: Format) -> None:
         self._stream = stream
         self._format = format
         self._delimiter: str | None = None
-        self._count = 0
+        self.count = 0
 
     def add(self, row: BadRow, head: tuple[bytes, str] | None) -> None:
         if self._format in ("csv", "tsv"):
-            if head is not None:  # else the table has no header that could be read, and no row was
-                self._add_to_table(row, *head)
+            if head is None:  # the table has no header that could be read, and no row was
+                return
+            self._add_to_table(row, *head)
         else:
-            between = b"" if self._format == "jsonl" else b",\n" if self._count else b"[\n"
+            between = b"" if self._format == "jsonl" else b",\n" if self.count else b"[\n"
             end = b"\n" if self._format == "jsonl" else b""
             self._stream.write(between + compact_json(_around(row)).encode(errors="replace") + end)
-        self._count += 1
+        self.count += 1
 
     def close(self) -> None:
         if self._format == "json":
-            self._stream.write(b"\n]\n" if self._count else b"[]\n")
+            self._stream.write(b"\n]\n" if self.count else b"[]\n")
 
     def _add_to_table(self, row: BadRow, header: bytes, delimiter: str) -> None:
         if self._delimiter is None:

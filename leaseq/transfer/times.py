@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from leaseq.errors import Invalid
+from leaseq.validation import refused
 
 
 def rfc3339(time: datetime) -> str:
@@ -22,9 +23,9 @@ def time_of(text: str, field: str, *, last: bool = False, zone: tzinfo | None = 
             return datetime.combine(day, time(), zone or UTC).astimezone(UTC)
         moment = datetime.fromisoformat(text)
     except (ValueError, OverflowError):
-        raise Invalid(field, _wanted(zone)) from None
+        raise refused(field, _wanted(zone), text) from None
     if moment.tzinfo is None and zone is None:
-        raise Invalid(field, _wanted(zone))
+        raise refused(field, _wanted(zone), text)
     return in_zone(moment, zone or UTC, field, last=last)
 
 

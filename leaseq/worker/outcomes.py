@@ -123,7 +123,7 @@ def error_text(error: BaseException) -> str:
         text = str(error)
     else:
         try:
-            text = f"{type(error).__name__}: {error}"
+            text = f"{type(error).__name__}: {error}".removesuffix(": ")
         except Exception:  # noqa: BLE001 - an error of the function whose text can't be made
             text = type(error).__name__
     return text.encode(errors="replace").decode()[: validation.MAX_TEXT]

@@ -78,7 +78,7 @@ def test_columns_become_parts_of_the_item(call: Call, made: leaseq.Queue) -> Non
     payload = ["--payload-field", "note", "--payload-field", "text"]
     result = call("import", made.name, "-", "--format", "csv", *columns, *payload, input=rows)
     assert (result.exit_code, result.stdout) == (1, "2 added, 0 duplicates, 1 rejected\n")
-    assert result.stderr == "line 4: urgency: a whole number from 0 to 1,000,000\n"
+    assert result.stderr == "line 4: urgency: a whole number from 0 to 1,000,000; this is 'high'\n"
     first, second = made.get("7"), made.get("8")
     assert (list(first.payload.items()), first.priority) == ([("note", "x"), ("text", "hello")], 20)
     assert (first.due, first.requires) == (datetime(2031, 3, 1, tzinfo=UTC), ("fr", "legal"))
@@ -229,16 +229,19 @@ def test_rejected_rows_are_written_corrected_and_imported(
     fields = ("--id-field", "id", "--priority-field", "p", "--payload-field", "n")
     first = call("import", made.name, str(file), *fields, "--rejects", str(rejects))
     assert (first.exit_code, first.stdout) == (1, "1 added, 0 duplicates, 2 rejected\n")
+    note = f"leaseq: 2 rejected rows were written to {rejects}: correct and import that file"
+    assert first.stderr.splitlines()[-1] == note
     assert rejects.read_bytes() == (
         b"rejected_line,rejected_reason,id,n,p\n"
         b"3,the header has 3 columns and this row has 2 (separated by commas),2,two\n"
-        b"4,p: a whole number from 0 to 1000000,3,three,high\n"
+        b"4,p: a whole number from 0 to 1000000; this is 'high',3,three,high\n"
     )
     same = call("import", made.name, str(rejects), *fields, "--rejects", str(rejects))
     assert (same.exit_code, "--rejects names the file that is imported" in same.stderr) == (2, True)
     rejects.write_text(rejects.read_text().replace("2,two", "2,two,").replace("high", "1"))
     again = call("import", made.name, str(rejects), *fields, "--rejects", str(tmp_path / "none.csv.gz"))
     assert (again.exit_code, again.stdout) == (0, "2 added, 0 duplicates, 0 rejected\n")
+    assert "rejected rows" not in again.stderr
     assert [(item.id, item.payload, item.priority) for item in made.items("inbound")] == [
         ("1", {"n": "one"}, 5),
         ("3", {"n": "three"}, 1),

@@ -70,11 +70,11 @@ def test_without_columns_of_its_own_the_payload_is_the_whole_row() -> None:
 @pytest.mark.parametrize(
     ("row", "told"),
     [
-        ({"how": "high"}, "how: a whole number from 0 to 1,000,000"),
-        ({"how": "-1"}, "how: a whole number from 0 to 1,000,000"),
-        ({"how": True}, "how: a whole number from 0 to 1,000,000"),
-        ({"by": "soon"}, "by: a time like 2026-11-21T10:05:00Z, or a date"),
-        ({"by": 3}, "by: a time like 2026-11-21T10:05:00Z, or a date"),
+        ({"how": "high"}, "how: a whole number from 0 to 1,000,000; this is 'high'"),
+        ({"how": "-1"}, "how: a whole number from 0 to 1,000,000; this is '-1'"),
+        ({"how": True}, "how: a whole number from 0 to 1,000,000; this is True"),
+        ({"by": "soon"}, "by: a time like 2026-11-21T10:05:00Z, or a date; this is 'soon'"),
+        ({"by": 3}, "by: a time like 2026-11-21T10:05:00Z, or a date; this is 3"),
         ({"for": "No Good!"}, "for: at most 16 skills, each 1 to 64 characters of a-z 0-9 . _ -"),
         ({"nr": ""}, "nr: 1 to 200 printable characters"),
     ],

@@ -61,7 +61,8 @@ def rejected(data: bytes, format: transfer.Format, **options: Any) -> bytes:
             {"mapping": ColumnMapping(priority="p")},
             b'a,p\n"x ""y""\nz",high\n',
             b"rejected_line,rejected_reason,a,p\n"
-            b'2,p: a whole number from 0 to 1000000 (lines 2 to 3 are left out),"x ""y""\nz",high\n',
+            b"2,p: a whole number from 0 to 1000000; this is 'high' (lines 2 to 3 are left out),"
+            b'"x ""y""\nz",high\n',
             id="a value that is refused, over two lines",
         ),
         pytest.param(

@@ -126,6 +126,7 @@ def test_any_error_has_a_text_that_fits(
 def test_text_that_is_no_unicode_is_made_so() -> None:
     """By itself: pytest-xdist can't pass on a worker's log that has such an error in it."""
     assert error_text(ValueError("\ud800")) == "ValueError: ?"
+    assert error_text(TimeoutError()) == "TimeoutError"
 
 
 FORM = {"ask": {"type": "object", "required": ["label"], "properties": {"stars": {"type": "integer"}}}}

@@ -24,7 +24,8 @@ def in_words(refused: Invalid) -> str:
     text = str(refused)
     if language() == "en":
         return text
-    if text != f"{refused.field}: {refused.limit}":
+    told = f"{refused.field}: {refused.limit}"
+    if text != told and not text.startswith(f"{told}; this is "):
         return _translated(text, SENTENCES) or text
     rule = _translated(refused.limit, RULES)
     return f"{name_of(refused.field)}: {rule}" if rule else text

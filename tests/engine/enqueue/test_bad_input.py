@@ -97,3 +97,27 @@ def test_ids_just_within_the_limits_are_taken(timed: leaseq.Queue, id: str) -> N
     timed.enqueue({}, id=id)
     assert timed.reserve("ü" * 64) is not None
     assert timed.mine("ü" * 64)[0].id == id
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        (
+            {"payload": leaseq.NewItem({})},
+            "payload: a JSON value; this is a NewItem: pass its payload, id and",
+        ),
+        ({"due": "2026-12-01"}, "such as datetime.now(UTC), from 1970 to 9000; this is '2026-12-01'"),
+        ({"at": datetime(2031, 3, 1)}, "; this is datetime.datetime(2031, 3, 1, 0, 0)"),  # noqa: DTZ001
+        ({"priority": "3"}, "priority: a whole number from 0 to 1,000,000; this is '3'"),
+        ({"delay": "x" * 99}, f"delay: a number from 0 to 315,360,000; this is '{'x' * 58}\u2026"),
+    ],
+)
+def test_an_error_shows_what_was_passed(timed: leaseq.Queue, fields: dict[str, Any], told: str) -> None:
+    with pytest.raises(leaseq.Invalid) as refused:
+        timed.enqueue(**{"payload": {}, **fields})
+    assert told in str(refused.value)
+
+
+def test_an_error_shows_the_name_that_was_passed(timed: leaseq.Queue, server: Server) -> None:
+    with pytest.raises(leaseq.Invalid, match=r"^queue: 1 to 64 characters .*; this is 'My Queue'$"):
+        leaseq.Queue(server.client, "My Queue")

@@ -33,7 +33,7 @@ def test_columns_become_parts_of_the_item(made: leaseq.Queue, manager: Caller) -
             "rejected": 2,
             "errors": [
                 {"line": 3, "detail": "the header has 5 columns and this row has 2 (separated by commas)"},
-                {"line": 4, "detail": "urgency: a whole number from 0 to 1,000,000"},
+                {"line": 4, "detail": "urgency: a whole number from 0 to 1,000,000; this is 'high'"},
             ],
         },
     )
