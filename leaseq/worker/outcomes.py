@@ -6,6 +6,7 @@ import logging
 import threading
 from collections import Counter
 from dataclasses import dataclass
+from types import TracebackType
 
 from leaseq import validation
 from leaseq.errors import (
@@ -23,6 +24,7 @@ from leaseq.worker.handlers import NoHandler
 from leaseq.worker.retry import Retry
 
 _log = logging.getLogger("leaseq.worker")
+_CALLERS = ("leaseq.worker.", "asyncio.", "concurrent.futures.")
 GONE = (LeaseLost, ItemNotFound, QueueNotFound)
 """What a call raises whose lease is lost, or whose item or queue was deleted."""
 
@@ -72,6 +74,7 @@ class OutcomeSender:
         if isinstance(raised, NoHandler):
             _log.warning("%s: %s failed: %s", queue.name, lease.id, raised)
         else:
+            raised.__traceback__ = _of_handler(raised.__traceback__)
             _log.warning("%s: %s failed", queue.name, lease.id, exc_info=raised)
         try:
             self._fail(queue, lease, error_text(raised), retry)
@@ -112,6 +115,14 @@ class OutcomeSender:
     def _count(self, what: str) -> None:
         with self._lock:
             self._done[what] += 1
+
+
+def _of_handler(trace: TracebackType | None) -> TracebackType | None:
+    """A traceback from the handler's frame on: without those of leaseq and asyncio that called it."""
+    at = trace
+    while at is not None and at.tb_frame.f_globals.get("__name__", "").startswith(_CALLERS):
+        at = at.tb_next
+    return at or trace
 
 
 def error_text(error: BaseException) -> str:

@@ -9,6 +9,9 @@ from concurrent.futures import Future
 
 from leaseq.models import Json
 
+RAISED = (SystemExit, KeyboardInterrupt)
+"""What a handler may also raise: it fails the item, as an Exception does. A Ctrl-C is raised in none."""
+
 
 class RunningTask:
     """A coroutine on the loop. Threads wait for it by ``result``, and may cancel it."""
@@ -45,10 +48,10 @@ class RunningTask:
 
 
 async def _outcome(awaitable: Awaitable[Json]) -> tuple[Json, BaseException | None]:
-    """What it returns, or raises: a SystemExit that left the task would end the loop."""
+    """What it returns, or raises: a SystemExit or KeyboardInterrupt that left the task would end the loop."""
     try:
         return await awaitable, None
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - the item fails by it
+    except (Exception, *RAISED) as error:  # noqa: BLE001 - the item fails by it
         return None, error
 
 

@@ -24,7 +24,7 @@ from leaseq.worker.outcomes import OutcomeSender, WorkerStats
 from leaseq.worker.retry import Retry
 from leaseq.worker.source import Source
 from leaseq.worker.taking import Taker
-from leaseq.worker.tasks import EventLoop, RunningTask
+from leaseq.worker.tasks import RAISED, EventLoop, RunningTask
 
 _LOOK = 1.0  # seconds between two polls of the messages to the thread of run()
 _CLEAN_UP = 5.0  # seconds for coroutines that are cancelled at the end
@@ -253,7 +253,7 @@ class Worker:
             result = source.handlers.choose(lease.payload)(lease)
             if inspect.isawaitable(result):
                 result = self._result_of(job, result)
-        except (Exception, SystemExit, asyncio.CancelledError) as error:  # noqa: BLE001 - the item failed by it
+        except (Exception, *RAISED, asyncio.CancelledError) as error:  # noqa: BLE001 - the item failed by it
             raised = error
         self._renewer.drop(lease)
         with self._lock:

@@ -96,8 +96,9 @@ def test_whatever_can_be_awaited_is(queue: leaseq.Queue, start: Start) -> None:
     [
         (ValueError("no"), "ValueError: no"),
         (SystemExit(3), "SystemExit: 3"),
-        (asyncio.CancelledError("by itself"), "CancelledError: "),
-        (TimeoutError(), "TimeoutError: "),
+        (asyncio.CancelledError("by itself"), "CancelledError"),
+        (TimeoutError(), "TimeoutError"),
+        (KeyboardInterrupt(), "KeyboardInterrupt"),
     ],
 )
 def test_what_a_coroutine_raises_fails_its_item_alone(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
+import traceback
 from typing import Any
 
 import pytest
@@ -106,8 +107,9 @@ class UnprintableError(Exception):
         (ValueError("x" * 5_000), "ValueError: " + "x" * 1_988),
         (UnprintableError(), "UnprintableError"),
         (SystemExit(3), "SystemExit: 3"),
+        (KeyboardInterrupt(), "KeyboardInterrupt"),
     ],
-    ids=["long", "unspeakable", "exit"],
+    ids=["long", "unspeakable", "exit", "interrupt"],
 )
 def test_any_error_has_a_text_that_fits(
     queue: leaseq.Queue, start: Start, error: BaseException, text: str
@@ -121,6 +123,29 @@ def test_any_error_has_a_text_that_fits(
     start(handle)
     eventually(lambda: queue.stats().dead == 1, "dead")
     assert queue.get("one").last_error == text
+
+
+@pytest.mark.parametrize("kind", ["function", "coroutine"])
+def test_the_log_has_the_frames_of_the_handler(
+    queue: leaseq.Queue, start: Start, caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
+    queue.configure(max_attempts=1)
+    queue.enqueue({}, id="one")
+
+    def inner() -> None:
+        raise ValueError("no")
+
+    def handle(_: leaseq.Lease) -> None:
+        inner()
+
+    async def handle_async(_: leaseq.Lease) -> None:
+        inner()
+
+    start(handle if kind == "function" else handle_async)
+    eventually(lambda: queue.stats().dead == 1, "dead")
+    (raised,) = [record.exc_info for record in caplog.records if record.exc_info]
+    frames = traceback.extract_tb(raised[2])
+    assert [frame.name for frame in frames] == ["handle" if kind == "function" else "handle_async", "inner"]
 
 
 def test_text_that_is_no_unicode_is_made_so() -> None:
