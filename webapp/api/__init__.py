@@ -75,13 +75,18 @@ bp = APIBlueprint(
 )
 
 from leaseq.webapp.api.idempotency import init_keys  # noqa: E402
-from leaseq.webapp.api.negotiation import refuse_other_kinds, refuse_repeated_parameters  # noqa: E402
+from leaseq.webapp.api.negotiation import (  # noqa: E402
+    drop_content_type,
+    refuse_other_kinds,
+    refuse_repeated_parameters,
+)
 from leaseq.webapp.api.pagination import link_next_page  # noqa: E402
 
 bp.before_request(refuse_repeated_parameters)
 bp.before_request(refuse_other_kinds)
 init_keys(bp)
 bp.after_request(link_next_page)
+bp.after_request(drop_content_type)
 
 # They add their routes to bp.
 from leaseq.webapp.api import (  # noqa: E402

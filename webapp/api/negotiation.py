@@ -72,7 +72,14 @@ def _refuse_other_encodings() -> None:
 def _answer_options() -> Response | None:
     if request.method != "OPTIONS" or not in_api() or request.routing_exception is not None:
         return None
-    return Response(status=204, headers={"Allow": ", ".join(sorted(_methods()))})
+    return drop_content_type(Response(status=204, headers={"Allow": ", ".join(sorted(_methods()))}))
+
+
+def drop_content_type(response: Response) -> Response:
+    """Remove the content type of an answer without a body: Flask's own is that of a page."""
+    if response.status_code == 204:
+        response.headers.pop("Content-Type", None)
+    return response
 
 
 def _say_what_is_there(response: Response) -> Response:

@@ -72,3 +72,12 @@ def test_a_kind_that_a_call_does_not_give(asking: leaseq.Queue, call: Callable[.
 def test_kinds_that_take_json(asking: leaseq.Queue, call: Callable[..., Any], kind: str) -> None:
     answer = call("worker", "GET", f"/queues/{asking.name}", headers={"Accept": kind})
     assert (answer.status_code, answer.mimetype) == (200, "application/json")
+
+
+@pytest.mark.parametrize("method", ["DELETE", "OPTIONS"])
+def test_an_answer_without_a_body_is_no_page(
+    asking: leaseq.Queue, call: Callable[..., Any], method: str
+) -> None:
+    answer = call("manager", method, f"/queues/{asking.name}/items/one")
+    assert (answer.status_code, answer.headers.get("Content-Type")) == (204, None)
+    assert "script-src" not in answer.headers["Content-Security-Policy"]
