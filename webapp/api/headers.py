@@ -10,6 +10,9 @@ from leaseq.webapp.api.models_in import EVENT, PRINTABLE
 LAST_EVENT_ID = "Last-Event-ID"
 Headers = dict[str, Any]
 
+TAGS_PATTERN = r'^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$'
+"""Of `If-Match`: an asterisk, or tags in quotes."""
+
 ETAG: Headers = {
     "ETag": {"description": "Identifies the policy, for `If-Match`", "schema": {"type": "string"}},
 }
@@ -35,12 +38,17 @@ OF_KEYED: Headers = {
         "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": PRINTABLE},
     },
 }
+IF_MATCH: Headers = {
+    "If-Match": {
+        "description": "The `ETag` that the policy must still have, with its quotes, otherwise 412; *: any "
+        "existing queue",
+        "schema": {"type": "string", "pattern": TAGS_PATTERN},
+    },
+}
 OF_CALLS: dict[str, Headers] = {
+    "DELETE /queues/{q}": IF_MATCH,
     "PUT /queues/{q}": {
-        "If-Match": {
-            "description": "The `ETag` that the policy must still have, otherwise 412; *: any existing queue",
-            "schema": {"type": "string"},
-        },
+        **IF_MATCH,
         "If-None-Match": {
             "description": "*: only if there is no queue yet, otherwise 412",
             "schema": {"type": "string", "enum": ["*"]},

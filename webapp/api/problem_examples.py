@@ -36,7 +36,8 @@ _PROBLEMS = (
     Problem(
         412,
         "policy-changed",
-        "the policy of queue 'reviews' was changed meanwhile: look at what is in force, then save again",
+        "the policy of queue 'reviews' is not the one that If-Match names, and nothing changed: GET the "
+        "queue, and send the ETag that it has now",
     ),
     Problem(412, "queue-exists", "there is already a queue 'reviews'; it was not changed"),
     Problem(413, "too-large", "The data value transmitted exceeds the capacity limit."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from flask import Response, request
@@ -9,6 +10,7 @@ from flask import Response, request
 import leaseq
 from leaseq.form import check_form
 from leaseq.webapp.api import bp, models_out, problem_reply
+from leaseq.webapp.api.headers import TAGS_PATTERN
 from leaseq.webapp.api.models_in import QueuePath
 from leaseq.webapp.api.pagination import PageQuery, listed, page_of
 from leaseq.webapp.api.policy import PolicyChanges
@@ -16,6 +18,7 @@ from leaseq.webapp.api.serializers import queue_shape
 from leaseq.webapp.context import existing_queue, person, queue_names, state
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.deleting import delete_queue
+from leaseq.webapp.serving.problem import Problem
 
 TAGS: list[Any] = [{"name": "queues"}]
 QueueResponse = tuple[dict[str, Any], int, dict[str, str]]
@@ -83,11 +86,18 @@ def delete(path: QueuePath) -> Response:
 
 def _expected(queue: leaseq.Queue, now: leaseq.Policy | None) -> leaseq.Policy | None:
     """The policy version of `If-Match`; None: any. Proxies that compress responses make tags weak."""
-    if "If-Match" not in request.headers:
+    given = request.headers.get("If-Match")
+    if given is None:
         return None
+    if not re.fullmatch(TAGS_PATTERN, given):
+        raise leaseq.Invalid("If-Match", 'the ETag of a GET with its quotes, like "0c5e", or *')
+    if now is None:
+        without = " To create it, send the same without If-Match" if request.method == "PUT" else ""
+        raise Problem(412, "policy-changed", f"there is no queue {queue.name!r} for If-Match.{without}")
     tags = request.if_match
-    if now is None or not (tags.star_tag or tags.contains_weak(now.version)):
-        raise leaseq.PolicyChanged(queue.name, now or leaseq.Policy())
+    if not (tags.star_tag or tags.contains_weak(now.version)):
+        other = f"the policy of queue {queue.name!r} is not the one that If-Match names, and nothing changed"
+        raise Problem(412, "policy-changed", f"{other}: GET the queue, and send the ETag that it has now")
     return None if tags.star_tag else now
 
 

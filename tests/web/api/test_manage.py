@@ -41,7 +41,8 @@ def test_a_policy_that_somebody_else_changed_is_not_overwritten_with_if_match(
 ) -> None:
     path = f"/queues/{queue.name}"
     for tag in ("*", '"0123"'):
-        problem(manager("PUT", path, json={}, headers={"If-Match": tag}), 412, "policy-changed")
+        none = problem(manager("PUT", path, json={}, headers={"If-Match": tag}), 412, "policy-changed")
+        assert none["detail"].startswith(f"there is no queue '{queue.name}' for If-Match. To create it")
     assert not queue.exists()
     tag = manager("PUT", path, json={"title": "One"}).headers["ETag"]
     assert manager("GET", path).headers["ETag"] == tag
@@ -49,7 +50,8 @@ def test_a_policy_that_somebody_else_changed_is_not_overwritten_with_if_match(
     assert manager("GET", path).headers["ETag"] == tag  # of the policy, and not of the counts
     changed = manager("PUT", path, json={"holds": 2}, headers={"If-Match": tag})
     assert changed.status_code == 200
-    problem(manager("PUT", path, json={"holds": 3}, headers={"If-Match": tag}), 412, "policy-changed")
+    stale = manager("PUT", path, json={"holds": 3}, headers={"If-Match": tag})
+    assert "send the ETag that it has now" in problem(stale, 412, "policy-changed")["detail"]
     assert queue.policy.holds == 2
     packed = f'"other", W/{changed.headers["ETag"]}'  # as behind a proxy that packs
     assert manager("PUT", path, json={"holds": 3}, headers={"If-Match": packed}).status_code == 200
@@ -58,10 +60,14 @@ def test_a_policy_that_somebody_else_changed_is_not_overwritten_with_if_match(
 
 def test_an_if_match_that_names_nothing_is_not_taken_for_none(manager: Caller, queue: leaseq.Queue) -> None:
     queue.configure(holds=2)
-    for tag in ("", ",", '""'):
+    version = queue.policy.version
+    for tag in ("", ",", version, f'"{version}" x', f"W/{version}"):
         headers = {"If-Match": tag}
         answer = manager("PUT", f"/queues/{queue.name}", json={"holds": 3}, headers=headers)
-        problem(answer, 412, "policy-changed")
+        refusal = problem(answer, 400, "invalid")
+        assert (refusal["field"], "with its quotes" in refusal["limit"]) == ("If-Match", True)
+    empty = manager("PUT", f"/queues/{queue.name}", json={"holds": 3}, headers={"If-Match": '""'})
+    problem(empty, 412, "policy-changed")
     assert queue.policy.holds == 2
 
 

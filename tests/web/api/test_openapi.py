@@ -185,6 +185,7 @@ def test_it_says_which_headers_are_read_and_sent(document: dict[str, Any]) -> No
         for call, operation in described.items()
     }
     assert read["PUT /queues/{q}"] == {"If-Match", "If-None-Match"}
+    assert read["DELETE /queues/{q}"] == {"If-Match"}
     assert read["GET /queues/{q}/events"] == {"Last-Event-ID"}
     for call in ("GET /queues/{q}", "PUT /queues/{q}"):
         assert set(described[call]["responses"]["200"]["headers"]) == {"ETag"}

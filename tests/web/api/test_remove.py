@@ -58,7 +58,8 @@ def test_a_queue_is_deleted_where_its_policy_is_the_one_expected(
     path = f"/queues/{graves.name}"
     tag = manager("GET", path).headers["ETag"]
     graves.configure(title="Other")
-    problem(manager("DELETE", path, headers={"If-Match": tag}), 412, "policy-changed")
+    changed = problem(manager("DELETE", path, headers={"If-Match": tag}), 412, "policy-changed")
+    assert "save" not in changed["detail"]
     assert worker("DELETE", path).status_code == 403
     held = take(graves, worker.name)
     tag = manager("GET", path).headers["ETag"]
@@ -74,7 +75,8 @@ def test_a_queue_is_deleted_where_its_policy_is_the_one_expected(
         told = problem(worker(method, path + below, json=body), 404, "not-found")
         assert "it was deleted" in told["detail"], below
     problem(manager("DELETE", path), 404, "not-found")
-    problem(manager("DELETE", path, headers={"If-Match": "*"}), 412, "policy-changed")
+    gone = problem(manager("DELETE", path, headers={"If-Match": "*"}), 412, "policy-changed")
+    assert gone["detail"] == f"there is no queue '{graves.name}' for If-Match."
     line = accounts.log.latest(1)[0]
     assert (line.by, line.what, line.about) == (manager.name, "queue.deleted", graves.name)
     assert line.detail == "6 items, 1 of them held"
