@@ -16,7 +16,7 @@ from werkzeug.exceptions import HTTPException, NotFound
 import leaseq
 import leaseq.webhooks
 from leaseq.webapp.context import state
-from leaseq.webapp.security.authorization import in_api, makes_queue
+from leaseq.webapp.security.authorization import in_api, makes_queue, may_manage
 from leaseq.webapp.security.headers import with_policy
 from leaseq.webapp.serving.logging import REQUEST_ID
 from leaseq.webapp.serving.problem import Problem, body_of
@@ -62,7 +62,8 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
     """The problem for an error of the library."""
     if isinstance(error, leaseq.LeaseLost):
         now = {"id": error.item.id, "state": error.item.state, "answer_kept": error.answer_kept}
-        return Problem(409, "lease-lost", str(error), **now)
+        again = ": reserve to get an item again" if error.item.state == "inbound" and in_api() else ""
+        return Problem(409, "lease-lost", f"{error}{again}", **now)
     if isinstance(error, leaseq.QueueNotFound) and not error.deleted:  # no access says the same
         return Problem(404, "not-found", f"{error}, or you have no access to it")
     for kind, (status, code) in _PLAIN.items():
@@ -89,7 +90,17 @@ def _as_a_stranger_sees(error: leaseq.LeaseqError) -> leaseq.LeaseqError:
     me = g.get("person")
     if error.answer_kept or any(me and grant.person == me.name for grant in error.item.history):
         return error
-    return leaseq.ItemNotFound((request.view_args or {}).get("q", ""), error.item.id)
+    queue = (request.view_args or {}).get("q", "")
+    sees_it = in_api() and me is not None and may_manage(queue)
+    return (_NeverHeld if sees_it else leaseq.ItemNotFound)(queue, error.item.id)
+
+
+class _NeverHeld(leaseq.ItemNotFound):
+    """What a manager is told of it, who may read the item."""
+
+    def __init__(self, queue: str, id: str) -> None:
+        super().__init__(queue, id)
+        self.args = (f"you never had a lease of item {id!r} in queue {queue!r}: reserve to get one",)
 
 
 def _retry_later(problem: Problem) -> Problem:
@@ -112,7 +123,13 @@ def problem_of_http(error: HTTPException) -> Problem:
         problem.detail = "there is nothing at this address: it may be mistyped, or what it named was removed"
     if status == 400:
         problem.members = {"field": "request", "limit": problem.detail}
-    return problem
+    return _too_large() if status == 413 and in_api() else problem
+
+
+def _too_large() -> Problem:
+    limit = f"at most {request.max_content_length or 0:,} bytes (LEASEQ_MAX_BODY_BYTES)"
+    lines = "send several requests; items as application/x-ndjson may be of any size"
+    return Problem(413, "too-large", f"body: {limit}: {lines}", field="body", limit=limit)
 
 
 def _problem_of_csrf(error: CSRFError) -> Problem:

@@ -135,7 +135,9 @@ def _look_back() -> Response | None:
         raise key_reused()
     if isinstance(before, InProgress):
         busy = Problem(
-            409, "in-progress", f"{HEADER}: the first request with this key is still being processed"
+            409,
+            "in-progress",
+            f"{HEADER}: the first request with this key is still being processed: send it again in 1 s",
         )
         busy.headers["Retry-After"] = "1"
         raise busy

@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes
 
 from flask import Flask, Response, current_app, request
 from flask_openapi.blueprint import APIBlueprint
-from werkzeug.exceptions import HTTPException, NotAcceptable
+from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotAcceptable
 from werkzeug.routing import Rule
 
 from leaseq import Invalid
@@ -26,7 +26,7 @@ def init_negotiation(app: Flask, bp: APIBlueprint) -> None:
     app.extensions[_PATHS] = bp.paths
     app.before_request(_refuse_other_encodings)
     app.before_request(_answer_options)
-    app.after_request(_say_what_is_there)
+    app.before_request(_refuse_other_methods)
 
 
 def template(rule: Rule) -> str:
@@ -82,10 +82,12 @@ def drop_content_type(response: Response) -> Response:
     return response
 
 
-def _say_what_is_there(response: Response) -> Response:
-    if response.status_code == 405 and in_api():
-        response.headers["Allow"] = ", ".join(sorted(_methods()))
-    return response
+def _refuse_other_methods() -> None:
+    if isinstance(request.routing_exception, MethodNotAllowed) and in_api():
+        there = ", ".join(sorted(_methods()))
+        refused = Problem(405, "method-not-allowed", f"this path takes {there}, and no {request.method}")
+        refused.headers["Allow"] = there
+        raise refused
 
 
 def refuse_repeated_parameters() -> None:

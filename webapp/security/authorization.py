@@ -172,7 +172,7 @@ def _guard() -> BaseResponse | None:
         if person is None:
             return _ask_to_sign_in()  # guard: stranger-signs-in
         if not at_least(person.role, need):  # guard: role-of-the-route
-            raise Forbidden(f"this requires the role {need}; yours is {person.role}")
+            raise Forbidden(f"this requires the role {need}; yours is {person.role}: ask an admin")
         if isinstance(token, ApiToken) and not getattr(view, "any_token", False):
             _stay_within(asked, token, need)  # guard: token-within
         _refuse_other_queues(asked, person, need, view)
@@ -269,7 +269,10 @@ def bearer_token(header: str) -> str | None:
 
 def _ask_to_sign_in() -> Response:
     if in_api():
-        if "Authorization" in request.headers:
+        given = request.headers.get("Authorization")
+        if given is not None:
+            if not bearer_token(given):
+                raise Unauthorized("Authorization holds no token: send `Authorization: Bearer <token>`")
             raise Unauthorized("this token is not valid: it is mistyped, was revoked, or has expired")
         raise Unauthorized("send a token as `Authorization: Bearer ...`, or sign in")
     here = request.full_path.rstrip("?") if request.method == "GET" else _page_of_post()

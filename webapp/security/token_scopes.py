@@ -13,11 +13,12 @@ def refusal(token: ApiToken, need: Role, method: str, queue: str | None) -> str 
     ``queue`` is the one in the call's path. A token for one queue may make no call that names none.
     """
     if token.scope == "read" and method not in _SAFE:  # guard: scope-reads-only
-        return "this token may only read: make one with another scope"
+        return "this token may only read: use one with another scope"
     if not at_least(REACH[token.scope], need):  # guard: scope-role
-        return f"this takes a token of a wider scope; the scope of this one is {token.scope}"
+        wider = " or ".join(one for one in SCOPES if one != "read" and at_least(REACH[one], need))
+        return f"this call takes a token of the scope {wider}; the scope of this one is {token.scope}"
     if token.queue not in (None, queue):  # guard: token-queue
-        return f"this token is for the queue {token.queue!r} only"
+        return f"this token is for the queue {token.queue!r} only: use one that is for all queues"
     return None
 
 

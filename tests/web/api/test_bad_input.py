@@ -189,7 +189,9 @@ def test_a_body_that_is_too_large(asking: leaseq.Queue, call: Callable[..., Any]
     with unchanged(asking):
         for name, (role, method, path, _) in CALLS.items():
             answer = call(role, method, path.format(q=asking.name), data=big, content_type="application/json")
-            assert problem(answer, 413, "too-large"), name
+            said = problem(answer, 413, "too-large")
+            assert said["detail"].startswith("body: at most 8,388,608 bytes (LEASEQ_MAX_BODY_BYTES)"), name
+            assert (said["field"], "application/x-ndjson" in said["detail"]) == ("body", True)
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "a\tb"])

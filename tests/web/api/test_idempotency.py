@@ -234,7 +234,7 @@ def test_while_the_first_runs_the_second_is_told_to_wait(
         first = pool.submit(app.test_client().post, f"/api/v1{path}", json={"wait": 30}, headers=headers)
         eventually(lambda: asking.stats().waiting or first.done())
         busy = worker("POST", path, json={"wait": 30}, headers=KEY)
-        problem(busy, 409, "in-progress")
+        assert problem(busy, 409, "in-progress")["detail"].endswith(": send it again in 1 s")
         assert busy.headers["Retry-After"] == "1"
         problem(worker("POST", path, json={"wait": 20}, headers=KEY), 422, "key-reused")
         asking.enqueue({"text": "here"}, id="three")

@@ -41,8 +41,9 @@ def test_a_path_says_which_methods_it_has(
     for method in {"PATCH", "TRACE", "PROPFIND"} - of_items:
         with unchanged(asking):
             refused = call("admin", method, url)
-        problem(refused, 405, "method-not-allowed")
+        said = problem(refused, 405, "method-not-allowed")["detail"]
         assert allowed(refused) == there
+        assert said == f"this path takes {', '.join(sorted(there))}, and no {method}"
 
 
 def test_options_of_what_is_not_there(app: Any) -> None:

@@ -145,6 +145,17 @@ def test_a_lost_lease_names_its_item_and_a_late_finish_says_late(
     assert (lost["id"], lost["state"], lost["answer_kept"]) == ("one", "finished", True)
 
 
+def test_who_lost_a_waiting_item_is_told_to_reserve(asking: leaseq.Queue, worker: Caller) -> None:
+    lease = reserve(asking, worker)
+    asking.release("one")
+    lost = worker("POST", f"/queues/{asking.name}/items/one/renew", json={"token": lease["token"]})
+    said = problem(lost, 409, "lease-lost")
+    assert (said["state"], said["detail"].partition(": ")[2]) == (
+        "inbound",
+        "it waits for somebody again: reserve to get an item again",
+    )
+
+
 def test_the_last_error_stands_in_the_list_of_the_dead(asking: leaseq.Queue, manager: Caller) -> None:
     asking.configure(max_attempts=1)
     asking.fail(not_none(asking.reserve("ann")), "unreadable")

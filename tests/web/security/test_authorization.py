@@ -68,6 +68,7 @@ def test_a_role_opens_no_more_than_its_routes(
         if path.startswith("/api/"):
             answer = program(method, path.removeprefix("/api/v1"), json={})
             assert (answer.status_code, not_none(answer.json)["code"]) == (403, "forbidden"), path
+            assert answer.json["detail"] == f"this requires the role {need}; yours is {role}: ask an admin"
         assert person.client.open(path, method=method).status_code == 403, path
 
 
@@ -113,6 +114,13 @@ def test_a_bad_token_is_not_helped_by_a_session(visitor: Callable[[str], Browser
     assert answer.status_code == 401
     assert answer.headers["WWW-Authenticate"] == "Bearer"
     assert "is not valid" in answer.json["detail"]
+
+
+@pytest.mark.parametrize("header", ["Basic YW5uOnB3", "Bearer", "Bearer ", "abc"])
+def test_a_header_without_a_token_is_told_how_to_send_one(app: Flask, header: str) -> None:
+    answer = app.test_client().get("/api/v1/queues", headers={"Authorization": header})
+    assert answer.status_code == 401
+    assert not_none(answer.json)["detail"].endswith("send `Authorization: Bearer <token>`")
 
 
 def test_every_page_has_the_headers_and_a_nonce_of_its_own(

@@ -72,6 +72,7 @@ def test_every_route_is_closed_to_a_scope_that_does_not_open_it(
             assert answer.status_code not in (401, 403, 500), case
         else:
             assert (answer.status_code, answer.json["code"]) == (403, "forbidden"), case
+            assert re.search("use one with another|of the scope (manage or )?admin;", answer.text), case
         answer.close()  # one is a stream without an end
 
 
@@ -86,7 +87,7 @@ def test_a_token_for_one_queue_opens_no_other_and_nothing_besides(
             continue
         refused = call(method, path, json=None if method == "GET" else {})
         assert refused.status_code == 403, path
-        assert "'elsewhere' only" in refused.json["detail"]
+        assert "'elsewhere' only: use one that is for all queues" in refused.json["detail"]
     assert program(scope="admin", queue=queue.name)("GET", f"/queues/{queue.name}").status_code == 200
 
 
