@@ -90,17 +90,11 @@ def _as_a_stranger_sees(error: leaseq.LeaseqError) -> leaseq.LeaseqError:
     me = g.get("person")
     if error.answer_kept or any(me and grant.person == me.name for grant in error.item.history):
         return error
-    queue = (request.view_args or {}).get("q", "")
-    sees_it = in_api() and me is not None and may_manage(queue)
-    return (_NeverHeld if sees_it else leaseq.ItemNotFound)(queue, error.item.id)
-
-
-class _NeverHeld(leaseq.ItemNotFound):
-    """What a manager is told of it, who may read the item."""
-
-    def __init__(self, queue: str, id: str) -> None:
-        super().__init__(queue, id)
-        self.args = (f"you never had a lease of item {id!r} in queue {queue!r}: reserve to get one",)
+    queue, id = (request.view_args or {}).get("q", ""), error.item.id
+    seen = leaseq.ItemNotFound(queue, id)
+    if in_api() and me is not None and may_manage(queue):  # who may read it, and knows that it is there
+        seen.args = (f"you never had a lease of item {id!r} in queue {queue!r}: reserve to get one",)
+    return seen
 
 
 def _retry_later(problem: Problem) -> Problem:

@@ -88,7 +88,8 @@ def _hands_full(_: Call, reply: Reply) -> Invalid:
 
 
 def _used_up(_: Call, reply: Reply) -> Invalid:
-    return Invalid("renewals", f"at most {_count(reply, 'renewal')} of one lease")
+    most = _count(reply, "renewal")
+    return Invalid("renewals", f"at most {most} of one lease: finish the item or give it back")
 
 
 def _count(reply: Reply, noun: str) -> str:

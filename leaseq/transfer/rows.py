@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
@@ -50,7 +51,11 @@ class BadRow:
     @property
     def message(self) -> str:
         """The reason, what to do about it, and which lines are skipped where they are several."""
-        remedy = f": {REMEDIES[self.remedy]}" if self.remedy else ""
+        return self.message_with(REMEDIES)
+
+    def message_with(self, remedies: Mapping[Remedy, str]) -> str:
+        """The same with other words for what to do."""
+        remedy = f": {remedies[self.remedy]}" if self.remedy else ""
         if self.left_out is None:
             return self.fault + remedy
         first, last = self.left_out

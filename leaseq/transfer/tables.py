@@ -206,7 +206,7 @@ def _problem(names: list[str], needs: Sequence[str]) -> str | None:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            return f"the header names the column {name!r} twice"
+            return f"the header names the column {name!r} twice: rename one of them"
         seen.add(name)
     for name in needs:
         if name not in seen:

@@ -55,6 +55,7 @@ def test_nothing_is_no_rows(format: str, data: bytes) -> None:
     assert read(data, format) == []
 
 
+TWICE = "the header names the column 'a' twice: rename one of them"
 NOT_TEXT = f"not UTF-8 text: {REMEDIES['encoding']}"
 THREE_OF_TWO = "the header has 2 columns and this row has 3 (separated by commas)"
 AS_TEXT = ": to read quotes as text, use --quotes none"
@@ -72,7 +73,12 @@ BAD_TABLES = [
         [{"a": "5", "b": "6"}],
         id="columns",
     ),
-    pytest.param(b"a,a\n1,2\n", [(1, "the header names the column 'a' twice")], [], id="header twice"),
+    pytest.param(
+        b"a,a\n1,2\n",
+        [(1, TWICE)],
+        [],
+        id="header twice",
+    ),
     pytest.param(b"\xff,b\n1,2\n", [(1, f"the header can't be read: {NOT_TEXT}")], [], id="header not UTF-8"),
     pytest.param(b"a\nx\n\xe9t\xe9\ny\n", [(3, NOT_TEXT)], [{"a": "x"}, {"a": "y"}], id="not UTF-8"),
     pytest.param(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from flask import request
@@ -28,6 +28,11 @@ FORMATS: dict[str, transfer.Format] = {
     NDJSON: "jsonl",
 }
 _TEXT = {"type": "string", "description": "The file; its first row names the columns"}
+_REMEDIES: dict[transfer.Remedy, str] = {
+    "delimiter": "name the separator with delimiter=comma, semicolon, tab or pipe",
+    "quotes": "to read quotes as text, send quotes=none",
+    "encoding": "convert the file to UTF-8",
+}
 _BODY: dict[str, Any] = {
     "required": True,
     "content": {
@@ -72,7 +77,7 @@ def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
 
     def bad(row: transfer.BadRow) -> None:
         if len(errors) < ERRORS_SHOWN:
-            errors.append({"line": row.line, "detail": replace(row, remedy=None).message})
+            errors.append({"line": row.line, "detail": row.message_with(_REMEDIES)})
 
     result = transfer.import_items(queue, _with_ids(queue.name, key, rows), on_bad=bad)
     return {**asdict(result), "errors": errors}

@@ -59,6 +59,8 @@ def _limit(model: type[BaseModel], error: dict[str, Any]) -> str:
             return f"at least {context['min_length']:,} character{'s' if context['min_length'] > 1 else ''}"
         case "string_too_long":
             return f"at most {context['max_length']:,} characters"
+        case "string_pattern_mismatch" if loc[-1] == "after":
+            return "a cursor from an earlier page of this list"
         case "string_pattern_mismatch":
             return f"text that matches {context['pattern']}"
     within = _within(fields, loc)

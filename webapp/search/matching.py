@@ -84,6 +84,8 @@ def _parts(text: str) -> Iterator[Part]:
         if sign == ":" and plain.startswith("//"):  # a link is a word
             yield Part("", "", f"{name}:{value}")
             continue
+        if sign in _COMPARE and value == "=":  # of a sign with nothing behind
+            raise Invalid("find", f"a number behind {name}{sign}=")
         if sign in _COMPARE and _number(value) is None:
             raise Invalid("find", f"a number behind {name}{sign}, not {value!r}")
         yield Part(name, sign, value)

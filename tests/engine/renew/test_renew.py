@@ -77,7 +77,7 @@ def test_the_same_request_counts_once(timed: leaseq.Queue, clock: Clock, take: T
     clock.tick(10)
     assert timed.renew(lease, request_id="r") == first
     assert [e.what for e in timed.journal()].count("renewed") == 1
-    with pytest.raises(leaseq.Invalid, match="at most 1 renewal of one lease"):
+    with pytest.raises(leaseq.Invalid, match="1 renewal of one lease: finish the item or give it back"):
         timed.renew(lease)
 
 

@@ -172,6 +172,11 @@ def test_what_a_parameter_may_be_is_said(
     assert problem(call("manager", "GET", path), 400, "invalid")["limit"] == limit
 
 
+def test_a_cursor_of_no_list_is_told_by_what_it_should_be(call: Callable[..., Any]) -> None:
+    refusal = problem(call("admin", "GET", "/log?after=zzz"), 400, "invalid")
+    assert (refusal["field"], refusal["limit"]) == ("after", "a cursor from an earlier page of this list")
+
+
 @pytest.mark.parametrize(
     "name", ["put item", "finish", "abandon", "fail", "renew", "draft", "adopt", "reopen", "correct"]
 )

@@ -43,6 +43,21 @@ def test_columns_become_parts_of_the_item(made: leaseq.Queue, manager: Caller) -
 
 
 @pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"a,x;b\n1;2\n", "name the separator with delimiter=comma, semicolon, tab or pipe"),
+        (b"a,b\n1,\xe4\n", "not UTF-8 text: convert the file to UTF-8"),
+    ],
+)
+def test_what_would_read_a_row_is_said_in_terms_of_the_call(
+    made: leaseq.Queue, manager: Caller, data: bytes, said: str
+) -> None:
+    answer = manager("POST", f"/queues/{made.name}/import", data=data, content_type=CSV)
+    assert (answer.status_code, answer.json["added"]) == (200, 0)
+    assert answer.json["errors"][0]["detail"].endswith(said)
+
+
+@pytest.mark.parametrize(
     ("kind", "query", "data"),
     [
         ("text/csv; charset=utf-8", "", b"n,t\n1,x\n"),

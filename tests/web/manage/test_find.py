@@ -54,6 +54,7 @@ def test_words_and_conditions_find_items(
     ("find", "says"),
     [
         ("rating<=much", "find: a number behind rating<=, not 'much'"),
+        ("rating>=", "find: a number behind rating>="),
         ("x" * 501, "find: at most 500 characters"),
     ],
 )
