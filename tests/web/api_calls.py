@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import leaseq
+from leaseq.webapp.api import Problem
 from leaseq.webapp.serving.problem import title_of
 from tests.web.conftest import Caller
 
@@ -62,6 +63,8 @@ def problem(answer: Any, status: int, code: str) -> dict[str, Any]:
     assert (body["status"], body["code"]) == (status, code)
     assert body["title"] == title_of(status)
     assert body["detail"]
+    assert set(body) <= set(Problem.model_fields), "each member is in the description"
+    Problem.model_validate(body, strict=True)
     assert "Traceback" not in answer.text
     return body
 

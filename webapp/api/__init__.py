@@ -7,8 +7,8 @@ from typing import Any
 from flask_openapi.blueprint import APIBlueprint
 
 from leaseq.webapp.api import headers
-from leaseq.webapp.api.models_out import Problem
 from leaseq.webapp.api.openapi import PROBLEM, complete
+from leaseq.webapp.api.problem_model import Problem
 
 __all__ = ["ABOUT", "SECURITY", "VERSION", "Problem", "bp", "problem_reply"]
 

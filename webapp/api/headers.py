@@ -23,6 +23,14 @@ LINK: Headers = {
     },
 }
 ALLOW: Headers = {"Allow": {"schema": {"type": "string"}}}
+RATE_LIMIT: Headers = {
+    "RateLimit-Limit": {
+        "description": "The requests that this token may send in each period, where LEASEQ_RATE_LIMIT is set",
+        "schema": {"type": "integer"},
+    },
+    "RateLimit-Remaining": {"description": "How many of them are left", "schema": {"type": "integer"}},
+    "RateLimit-Reset": {"description": "Seconds until it starts anew", "schema": {"type": "integer"}},
+}
 RETRY_AFTER: Headers = {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}
 REPLAYED: Headers = {
     AGAIN: {

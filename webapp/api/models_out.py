@@ -19,18 +19,6 @@ Time = Annotated[
 ]
 
 
-class Problem(BaseModel):
-    """Any error (RFC 9457)."""
-
-    model_config = ConfigDict(extra="allow")
-
-    type: str
-    title: str
-    status: int
-    code: str = Field(description="A stable code, for programs")
-    detail: str = Field(description="An explanation, for people")
-
-
 class RecordModel(BaseModel):
     """A response model with the fields of one of the library's objects."""
 

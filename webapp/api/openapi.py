@@ -88,8 +88,9 @@ def _show_headers(call: str, method: str, operation: Operation, answers: dict[st
     operation.parameters = [*(operation.parameters or ()), *parameters]
     sent = {**headers.OF_ANSWERS.get(call, {}), **(headers.REPLAYED if keyed else {})}
     for status, answer in answers.items():
-        if status < "300" and sent:
-            more = {name: Header.model_validate(one) for name, one in sent.items()}
+        named = {**(sent if status < "300" else {}), **headers.RATE_LIMIT}
+        if status < "300" or status == "429":
+            more = {name: Header.model_validate(one) for name, one in named.items()}
             answer.headers = {**(answer.headers or {}), **more}
 
 

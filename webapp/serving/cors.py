@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
 SENDS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID"
 READS = (
-    "Allow, Content-Disposition, ETag, Idempotency-Replayed, Location, Retry-After, WWW-Authenticate, "
-    "X-Leaseq-Reason"
+    "Allow, Content-Disposition, ETag, Idempotency-Replayed, Link, Location, RateLimit-Limit, "
+    "RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, X-Leaseq-Reason, X-Request-Id"
 )
 REMEMBERED_SECONDS = "600"
 

@@ -187,16 +187,21 @@ def test_it_says_which_headers_are_read_and_sent(document: dict[str, Any]) -> No
     assert read["PUT /queues/{q}"] == {"If-Match", "If-None-Match"}
     assert read["DELETE /queues/{q}"] == {"If-Match"}
     assert read["GET /queues/{q}/events"] == {"Last-Event-ID"}
+    limits = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
     for call in ("GET /queues/{q}", "PUT /queues/{q}"):
-        assert set(described[call]["responses"]["200"]["headers"]) == {"ETag"}
-    assert set(described["PUT /queues/{q}"]["responses"]["201"]["headers"]) == {"ETag"}
+        assert set(described[call]["responses"]["200"]["headers"]) == {"ETag", *limits}
+    assert set(described["PUT /queues/{q}"]["responses"]["201"]["headers"]) == {"ETag", *limits}
     reserve = described["POST /queues/{q}/reserve"]["responses"]
-    assert set(reserve["200"]["headers"]) == {"Idempotency-Replayed"}
-    assert set(reserve["204"]["headers"]) == {"Idempotency-Replayed", "Retry-After", "X-Leaseq-Reason"}
+    assert set(reserve["200"]["headers"]) == {"Idempotency-Replayed", *limits}
+    assert set(reserve["204"]["headers"]) == {
+        *("Idempotency-Replayed", "Retry-After", "X-Leaseq-Reason"),
+        *limits,
+    }
     for call, operation in described.items():
         refused = operation["responses"]
         assert set(refused["405"]["headers"]) == {"Allow"}, call
         assert set(refused["503"]["headers"]) == {"Retry-After"}, call
+        assert set(refused["429"]["headers"]) == {"Retry-After", *limits}, call
 
 
 def test_a_form_that_a_client_read_is_sent_back_whole(document: dict[str, Any]) -> None:

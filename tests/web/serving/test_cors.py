@@ -57,6 +57,22 @@ def test_a_call_of_a_named_origin_with_a_token(named: Any, asking: leaseq.Queue,
     assert refused.headers["Access-Control-Allow-Origin"] == OURS, "an error can be read as well"
 
 
+def test_each_header_that_the_description_names_can_be_read(
+    named: Any, worker: Caller, document: dict[str, Any]
+) -> None:
+    headers = {"Origin": OURS, "Authorization": f"Bearer {worker.token}"}
+    exposed = words(named.test_client().get("/api/v1/me", headers=headers), "Access-Control-Expose-Headers")
+    described = {
+        name
+        for path in document["paths"].values()
+        for operation in path.values()
+        for answer in operation["responses"].values()
+        for name in answer.get("headers", ())
+    }
+    assert described >= {"Link", "ETag", "RateLimit-Remaining", "Retry-After"}
+    assert described | {"X-Request-Id", "Location", "Content-Disposition", "WWW-Authenticate"} == exposed
+
+
 @pytest.mark.parametrize(
     "origin",
     [
