@@ -9,10 +9,12 @@ from leaseq.webapp.serving.problem import Problem, body_of
 _PROBLEMS = (
     Problem(400, "invalid", "wait: a number from 0 to 30", field="wait", limit="0 to 30"),
     Problem(401, "unauthorized", "send a token as `Authorization: Bearer ...`, or sign in"),
-    Problem(403, "forbidden", "this requires the role manager; yours is worker"),
+    Problem(403, "forbidden", "this requires the role manager; yours is worker: ask an admin"),
     Problem(404, "not-found", "there is no queue 'reviews', or you have no access to it"),
-    Problem(405, "method-not-allowed", "The method is not allowed for the requested URL."),
-    Problem(406, "not-acceptable", "this gives application/json"),
+    Problem(405, "method-not-allowed", "this path takes GET, HEAD, OPTIONS, and no POST"),
+    Problem(
+        406, "not-acceptable", "this call gives application/json, which the Accept header does not accept"
+    ),
     Problem(
         409,
         "lease-lost",
@@ -21,7 +23,11 @@ _PROBLEMS = (
         state="reserved",
         answer_kept=True,
     ),
-    Problem(409, "in-progress", "the first request with this key is still being processed"),
+    Problem(
+        409,
+        "in-progress",
+        "Idempotency-Key: the first request with this key is still being processed: send it again in 1 s",
+    ),
     Problem(
         409,
         "conflict",
@@ -40,8 +46,15 @@ _PROBLEMS = (
         "queue, and send the ETag that it has now",
     ),
     Problem(412, "queue-exists", "there is already a queue 'reviews'; it was not changed"),
-    Problem(413, "too-large", "The data value transmitted exceeds the capacity limit."),
-    Problem(415, "unsupported-media-type", "send application/json"),
+    Problem(
+        413,
+        "too-large",
+        "body: at most 8,388,608 bytes (LEASEQ_MAX_BODY_BYTES): send several requests; items as "
+        "application/x-ndjson may be of any size",
+        field="body",
+        limit="at most 8,388,608 bytes (LEASEQ_MAX_BODY_BYTES)",
+    ),
+    Problem(415, "unsupported-media-type", "send the body as application/json"),
     Problem(
         422,
         "form",
@@ -51,7 +64,7 @@ _PROBLEMS = (
     Problem(
         422,
         "key-reused",
-        "Idempotency-Key: this key was used for another body",
+        "Idempotency-Key: this key was used for another body. Send that body again, or use a new key",
         field="Idempotency-Key",
         limit="a new key for each body",
     ),
@@ -60,7 +73,7 @@ _PROBLEMS = (
         "too-many-requests",
         "you have 4 waits open, as many as one person may have: close one",
     ),
-    Problem(500, "internal", "the error was logged"),
+    Problem(500, "internal", "the error was logged; the request may or may not have taken effect"),
     Problem(
         503,
         "server-unavailable",
