@@ -8,6 +8,7 @@ from leaseq.webapp.api.idempotency import AGAIN, HEADER, MAX_KEY
 from leaseq.webapp.api.models_in import EVENT, PRINTABLE
 
 LAST_EVENT_ID = "Last-Event-ID"
+ERASED_AS = "X-Leaseq-Erased-As"
 Headers = dict[str, Any]
 
 TAGS_PATTERN = r'^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$'
@@ -72,6 +73,12 @@ OF_CALLS: dict[str, Headers] = {
 """Request headers of single calls, besides those of every call."""
 
 OF_ANSWERS: dict[str, Headers] = {
+    "DELETE /people/{name}": {
+        ERASED_AS: {
+            "description": "The random name that takes the place of theirs, in this answer only",
+            "schema": {"type": "string"},
+        },
+    },
     "GET /queues/{q}": ETAG,
     "PUT /queues/{q}": ETAG,
     **dict.fromkeys(

@@ -8,6 +8,7 @@ from flask import url_for
 
 from leaseq.webapp.api import bp
 from leaseq.webapp.api.account_models import PasswordLink, Person, PersonChanges, PersonList
+from leaseq.webapp.api.headers import ERASED_AS
 from leaseq.webapp.api.idempotency import withhold_answer
 from leaseq.webapp.api.models_in import EmptyRequest, PersonPath
 from leaseq.webapp.api.pagination import PageQuery, listed, page_of
@@ -57,15 +58,14 @@ def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], i
 
 @bp.delete("/people/<name:name>", tags=TAGS, responses={"204": None})
 @needs("admin")
-def delete_person(path: PersonPath) -> tuple[str, int]:
+def delete_person(path: PersonPath) -> tuple[str, int, dict[str, str]]:
     """Erase a person, or finish an erasure that was interrupted.
 
     Their account goes with all that lets them sign in, leases that they hold end, their drafts go, and a
-    random name takes the place of theirs in items, threads and the managers' log. The journals keep the name
-    until they are trimmed.
+    random name takes the place of theirs in items, threads and the managers' log: the header
+    `X-Leaseq-Erased-As` has it, and no other answer. The journals keep the name until they are trimmed.
     """
-    erase(path.name)
-    return "", 204
+    return "", 204, {ERASED_AS: erase(path.name).pseudonym}
 
 
 @bp.post("/people/<name:name>/password-link", tags=TAGS, responses={"201": PasswordLink})

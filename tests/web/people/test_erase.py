@@ -121,8 +121,11 @@ def test_only_admins_do_it(
 
 
 def test_erasing_over_rest(admin: Caller, ann: str, queue: leaseq.Queue, accounts: Accounts) -> None:
-    assert admin("DELETE", f"/people/{ann}").status_code == 204
+    done = admin("DELETE", f"/people/{ann}")
+    assert done.status_code == 204
     assert is_erased(queue, accounts, ann)
+    (answer,) = queue.answers()
+    assert answer.person == done.headers["X-Leaseq-Erased-As"]
     problem(admin("DELETE", f"/people/{ann}"), 404, "not-found")
     problem(admin("DELETE", "/people/" + "x" * 65), 404, "not-found")
     assert admin("PUT", f"/people/{ann}", json={}).status_code == 201
