@@ -33,7 +33,11 @@ class Settings(BaseSettings):
     """Read once, when the app is made."""
 
     model_config = SettingsConfigDict(
-        env_prefix="LEASEQ_", extra="ignore", frozen=True, arbitrary_types_allowed=True
+        env_prefix="LEASEQ_",
+        env_ignore_empty=True,  # as the commands read their options' variables
+        extra="ignore",
+        frozen=True,
+        arbitrary_types_allowed=True,
     )
 
     redis_url: str = Field(

@@ -16,8 +16,8 @@ METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
 SENDS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID"
 READS = (
     "Allow, Content-Disposition, ETag, Idempotency-Replayed, Link, Location, RateLimit-Limit, "
-    "RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, X-Leaseq-Erased-As, X-Leaseq-Reason, "
-    "X-Request-Id"
+    "RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, X-Leaseq-Erased-As, "
+    "X-Leaseq-Reason, X-Request-Id"
 )
 REMEMBERED_SECONDS = "600"
 

@@ -13,8 +13,8 @@ from leaseq.webapp.settings import Settings
 
 PAGE = """# Settings
 
-A command-line flag takes precedence over the environment variable, and that over the default. This table is
-made from the code.
+A command-line flag takes precedence over the environment variable, and that over the default. An empty
+variable counts as not set. This table is made from the code.
 
 | variable | flag | default | meaning |
 |---|---|---|---|
