@@ -144,7 +144,8 @@ def compiled(examples: Path, place: str) -> None:
     assert len(commands) == 2
     config = examples / "typescript" / "tsconfig.json"
     config.write_text(config.read_text().replace('"app.ts"', '"app.ts", "wrong.ts"'))
-    config.with_name("wrong.ts").write_text(WRONG)
+    (types,) = re.findall(r"^```ts\nimport .*\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    config.with_name("wrong.ts").write_text(WRONG + types)
     for command in commands:
         here = command.replace("@7", "").replace("http://127.0.0.1:8000", place)
         done = npx(here, config.parent)

@@ -18,7 +18,7 @@ returns by itself and somebody else gets it.
 
 Send `Authorization: Bearer <token>`, or the page's session cookie with its CSRF token in `X-CSRFToken`. Times
 are RFC 3339 in UTC, durations are seconds. Errors are `application/problem+json` with a stable `code`.
-`Idempotency-Key` on any POST makes it safe to send again."""
+`Idempotency-Key` on any POST or PATCH makes it safe to send again."""
 
 SECURITY: dict[str, Any] = {
     "token": {"type": "http", "scheme": "bearer"},

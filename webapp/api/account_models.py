@@ -59,7 +59,7 @@ class Token(CallerToken):
     name: str
     person: str = Field(description="The person that the token acts as")
     created_at: Time
-    used_at: Time | None = Field(description="The last use, to the minute")
+    used_at: Time | None = Field(description="The last use, stored at most once a minute")
 
 
 class NewToken(Token):

@@ -85,18 +85,19 @@ def place(server: Any) -> Any:
 
 def test_the_curl_example_runs(server: Any, place: Any, queue_name: str) -> None:
     url, token = place
-    leaseq.Queue(server.client, queue_name).configure()
     first, finish = (block for block in blocks("README.md", "sh") if "curl" in block)
-    add, reserve = re.split(r"\n(?=curl)", first.strip())
+    begin, *calls = re.split(r"\n(?=curl)", first.strip())
+    assert begin == "export LEASEQ=http://127.0.0.1:8000 TOKEN=$(leaseq token create alice)"
 
     def run(command: str, **names: str) -> Any:
         environment = {**os.environ, "LEASEQ": url, "TOKEN": token, **names}
         command = command.replace("queues/reviews", f"queues/{queue_name}")
         done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, check=True)
-        return json.loads(done.stdout)
+        answer = json.loads(done.stdout)
+        assert "code" not in answer, (command, answer)
+        return answer
 
-    added = run(add)
-    lease = run(reserve)
+    _, added, lease = map(run, calls)
     assert added["added"]
     assert lease["id"] == added["id"]
     finished = run(finish, ID=lease["id"], LEASE_TOKEN=str(lease["token"]))

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from leaseq import form
-from leaseq.webapp.errors import CODES
+from leaseq.webapp.api import Problem
 from leaseq.webapp.forms import fields_of
+from leaseq.webapp.serving.problem import MEANINGS
 
 DOCS = Path(__file__).parents[3] / "docs"
 
@@ -28,12 +29,10 @@ def test_rest_md_names_every_call_and_only_those(app: Any) -> None:
 
 def test_rest_md_names_every_code() -> None:
     text = (DOCS / "rest.md").read_text()
-    said = set(re.findall(r"^\| \d{3} \| `([a-z-]+)`", text, re.MULTILINE))
-    there = set(CODES.values()) | {
-        "lease-lost", "conflict", "form", "in-progress", "answer-not-kept", "key-reused",
-        "policy-changed", "queue-exists", "server-unavailable", "server-refused", "queue-unreadable",
-    }  # fmt: skip
-    assert said == there
+    rows = re.findall(r"^\| \d{3} \| `([a-z-]+)` \|.*\| ([^|]*)\|$", text, re.MULTILINE)
+    assert {code for code, _ in rows} == set(MEANINGS)
+    members = {name for _, members in rows for name in re.findall(r"`(\w+)`", members)}
+    assert {"field", "errors", "answer_kept"} <= members <= set(Problem.model_fields)
 
 
 def test_the_managers_example_is_a_form() -> None:
