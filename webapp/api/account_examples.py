@@ -54,6 +54,13 @@ REQUESTS: dict[str, dict[str, Any]] = {
 ANSWERS: dict[str, dict[str, Any]] = {
     "GET /people": {"people": [_PERSON], "after": None},
     "GET /people/{name}": _PERSON,
+    "GET /people/{name}/export": {
+        "format": "leaseq.person/1",
+        "name": "alice",
+        "exported_at": _AT,
+        "account": _PERSON,
+        "items": [],
+    },
     "PUT /people/{name}": _PERSON,
     "POST /people/{name}/password-link": _LINK,
     "GET /me": {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 from typing_extensions import TypeAliasType
 
 from leaseq.webapp.api.models_in import NAME, PERSON, SKILLS, Body, Role, Whole, optional, within
@@ -32,6 +32,18 @@ class Person(RecordModel):
 class PersonList(BaseModel):
     people: list[Person]
     after: str | None
+
+
+class PersonExport(BaseModel):
+    """What is kept of a person. Each kind of entries is a member of its own."""
+
+    model_config = ConfigDict(extra="allow")
+
+    format: Literal["leaseq.person/1"]
+    name: str
+    exported_at: Time
+    account: Any = Field(description="null: there is no account of this name")
+    items: list[Any] = Field(description="Of each item what they had, answered or typed")
 
 
 class PersonChanges(Body):

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from flask import url_for
+from flask import Response, url_for
 
 from leaseq.webapp.api import bp
-from leaseq.webapp.api.account_models import PasswordLink, Person, PersonChanges, PersonList
+from leaseq.webapp.api.account_models import PasswordLink, Person, PersonChanges, PersonExport, PersonList
 from leaseq.webapp.api.headers import ERASED_AS
 from leaseq.webapp.api.idempotency import withhold_answer
 from leaseq.webapp.api.models_in import EmptyRequest, PersonPath
 from leaseq.webapp.api.pagination import PageQuery, listed, page_of
-from leaseq.webapp.context import accounts, person
+from leaseq.webapp.context import accounts, person, state
+from leaseq.webapp.rendering.download import download
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.erasing import erase
+from leaseq.webapp.serving.json_request import JSON
+from leaseq.webapp.store.person_export import person_document
 
 TAGS: list[Any] = [{"name": "people"}]
 
@@ -32,6 +35,19 @@ def list_people(query: PageQuery) -> dict[str, Any]:
 def get_person(path: PersonPath) -> dict[str, Any]:
     """Read one person's account."""
     return Person.of(accounts().get(path.name))
+
+
+@bp.get("/people/<name:name>/export", tags=TAGS, responses={"200": PersonExport})
+@needs("admin")
+def export_person(path: PersonPath) -> Response:
+    """Export what is kept of a person, as one JSON document, streamed: the same as `leaseq person export`.
+
+    It has their account, tokens without the secrets, entries of the log, figures and messages, and of each
+    item what they had and answered. Without an account it has what is kept of the name.
+    """
+    state().activity.flush()  # what this process has yet to write of them
+    document = person_document(state().client, accounts(), path.name)
+    return download(map(str.encode, document), JSON, "person.json")
 
 
 @bp.put("/people/<name:name>", tags=TAGS, responses={"200": Person, "201": Person})

@@ -120,6 +120,17 @@ def test_only_admins_do_it(
     assert accounts.find(ann)
 
 
+def test_exporting_over_rest(admin: Caller, ann: str, queue: leaseq.Queue) -> None:
+    answer = admin("GET", f"/people/{ann}/export")
+    assert (answer.status_code, answer.mimetype) == (200, "application/json")
+    assert answer.headers["Content-Disposition"] == 'attachment; filename="person.json"'
+    document = json.loads(answer.text)
+    assert (document["name"], document["account"]["role"]) == (ann, "worker")
+    (answered,) = (one for one in document["items"] if one["answers"])
+    assert (answered["queue"], answered["answers"][0]["result"]) == (queue.name, {"v": 1})
+    assert admin("GET", "/people/nobody-of-this-name/export").json["account"] is None
+
+
 def test_erasing_over_rest(admin: Caller, ann: str, queue: leaseq.Queue, accounts: Accounts) -> None:
     done = admin("DELETE", f"/people/{ann}")
     assert done.status_code == 204
