@@ -42,7 +42,8 @@ def server(server_of_pages: Any) -> Any:
 
 @pytest.fixture(scope="session")
 def address(server: Any) -> Iterator[str]:
-    with serving(server.url, SECRET, threads=32) as url:  # closed tabs leave waits behind, each takes a place
+    here = {"LEASEQ_WEBHOOK_ALLOW": "127.0.0.1"}
+    with serving(server.url, SECRET, threads=32, **here) as url:  # each closed tab's wait takes a thread
         yield url
 
 

@@ -15,7 +15,7 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from tests.browser.conftest import PASSWORD, judge, sign_in
-from tests.support.taking import not_none
+from tests.support.taking import not_none, take
 
 
 @pytest.fixture
@@ -127,6 +127,36 @@ def test_a_break_from_the_person_s_menu(person: str, admin: str, tab: Page) -> N
     judge_all(tab)
     tab.keyboard.press("Enter")
     expect(tab).to_have_url(re.compile(r"/(q/.*)?$"))
+
+
+def test_a_person_is_erased_once_their_name_is_typed(
+    queue: leaseq.Queue, admin: str, person: str, tab: Page
+) -> None:
+    queue.enqueue({"text": "hello"}, id="a")
+    queue.finish(take(queue, person), {"answer": "world"})
+    sign_in(tab, admin)
+    tab.goto(f"/people/{person}")
+    tab.get_by_role("link", name=f"Erase {person}").press("Enter")
+    name = tab.get_by_label("Type the person's name")
+    name.fill(f"{person}a")
+    tab.set_viewport_size({"width": 320, "height": 800})
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_text("That is not the person's name, and nothing is erased.")).to_be_in_viewport()
+    expect(name).to_be_focused()
+    expect(name).to_have_value(f"{person}a")
+    tab.keyboard.press("End")
+    tab.keyboard.press("Backspace")
+    tab.keyboard.press("Enter")
+    expect(tab.get_by_text(f"{person} is erased.")).to_be_visible()
+    pseudonym = tab.locator("code").inner_text()
+    judge(tab)
+    tab.get_by_role("link", name="All people").press("Enter")
+    expect(tab.get_by_role("link", name=admin)).to_be_visible()
+    expect(tab.get_by_role("link", name=person, exact=True)).to_have_count(0)
+    tab.goto(f"/manage/{queue.name}/items/a")
+    expect(tab.get_by_role("cell", name="world")).to_be_visible()
+    expect(tab.get_by_text(pseudonym).first).to_be_visible()
+    expect(tab.get_by_text(person)).to_have_count(0)
 
 
 def test_joining_by_an_invitation(accounts: Accounts, queue_name: str, tab: Page) -> None:

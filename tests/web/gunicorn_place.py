@@ -21,9 +21,9 @@ ADJUSTED = "tests.web.adjusted_app:app"
 
 
 @contextlib.contextmanager
-def serving(redis_url: str, secret: str, *, threads: int = 4) -> Iterator[str]:
+def serving(redis_url: str, secret: str, *, threads: int = 4, **settings: str) -> Iterator[str]:
     """The address of a running gunicorn with two workers."""
-    with gunicorn(redis_url, secret, workers=2, threads=threads) as (url, _):
+    with gunicorn(redis_url, secret, workers=2, threads=threads, **settings) as (url, _):
         yield url
 
 

@@ -39,5 +39,6 @@ def _page(q: str, error: str = "") -> str:
         stats=stats,
         items=sum(getattr(stats, one) for one in STATES),
         questions=state().threads.count_unanswered(q),
+        typed=request.form.get("name", ""),
         error=error,
     )

@@ -57,5 +57,6 @@ def _page(name: str, error: str = "") -> str:
         tokens=len(accounts().tokens(name)),
         journals=[(queue, since) for queue, since in journals.items() if since],
         unreadable=sorted(unreadable),
+        typed=request.form.get("name", ""),
         error=error,
     )

@@ -33,7 +33,7 @@ def add() -> str | tuple[str, int]:
         made = add_endpoint(form.get("url", "").strip(), form.getlist("event"), form.getlist("queue"))
     except Invalid as refused:
         error = _("Choose at least one kind of event.") if refused.field == "events" else in_words(refused)
-        return index_page(error), 400
+        return index_page(error, refused.field), 400
     except (Forbidden, leaseq.QueueNotFound) as refused:
         return index_page(str(getattr(refused, "description", refused))), 400
     return endpoint_page(made.endpoint, secret=made.secret)
@@ -45,8 +45,8 @@ def one(webhook: str) -> str:
     return endpoint_page(webhooks.Endpoints(state().client).get(webhook))
 
 
-def index_page(error: str | None = None) -> str:
-    """All endpoints; and what was wrong with the one that was to be added."""
+def index_page(error: str | None = None, wrong: str = "") -> str:
+    """All endpoints; and what was wrong with the one that was to be added, and in which field."""
     is_admin = at_least(person().role, "admin")
     types = [name for name in webhooks.TYPES if is_admin or not name.startswith("person.")]
     chosen = request.form.getlist("event") if error else ["item.finished"]
@@ -57,6 +57,7 @@ def index_page(error: str | None = None) -> str:
         queue_names=queue_names(),
         chosen=chosen,
         error=error,
+        wrong=wrong,
         sent=request.form,
     )
 
