@@ -94,10 +94,11 @@ def test_numbers_as_a_histogram_by_person_and_by_day(tab: Page, boss: str, lette
     tab.goto(f"/manage/{letters.name}/answers")
     bars = tab.get_by_role("region", name="Rating", exact=True)
     expect(bars.get_by_role("row", name=re.compile("^5"))).to_contain_text("67 %")
-    for by, name, count in (("Person", "ann", 2), ("Day", None, 3)):
+    for by, name, count, share in (("Person", "ann", 2, "50 %"), ("Day", None, 3, "67 %")):
         tab.get_by_label("Compare by").select_option(by)
         tab.get_by_role("button", name="Show").press("Enter")
         row = tab.locator(".groups tbody tr", has_text=name) if name else tab.locator(".groups tbody tr")
+        expect(row.get_by_role("cell").last).to_have_text(share)  # of them that gave a 5
         row.get_by_role("link", name=str(count), exact=True).press("Enter")
         expect(tab.locator("table.items a.title")).to_have_count(count)
         tab.go_back()

@@ -21,7 +21,7 @@ ADJUSTED = "tests.web.adjusted_app:app"
 
 
 @contextlib.contextmanager
-def serving(redis_url: str, secret: str, *, threads: int = 4, **settings: str) -> Iterator[str]:
+def serving(redis_url: str, secret: str, *, threads: int = 4, **settings: Any) -> Iterator[str]:
     """The address of a running gunicorn with two workers."""
     with gunicorn(redis_url, secret, workers=2, threads=threads, **settings) as (url, _):
         yield url
