@@ -47,8 +47,6 @@ def test_values_by_keys_by_pointer_and_as_a_table(
     tab.get_by_text("As a table").click()
     expect(tab.locator("#charts tbody tr").last).to_contain_text("316")
     judge(tab)
-    for name, parts in (("7 days", 56), ("30 days", 30), ("1 hour", 60)):
+    for name in ("7 days", "30 days", "1 hour"):
         tab.get_by_role("link", name=name).press("Enter")
         expect(tab.get_by_role("link", name=name)).to_have_attribute("aria-current", "true")
-        expect(tab.locator(f'[data-bucket="{parts - 1}"]').first).to_be_attached()
-        expect(tab.locator(f'[data-bucket="{parts}"]')).to_have_count(0)
