@@ -170,7 +170,7 @@ class Proxy(Relay):
 
     def _meet(self, data: bytes) -> tuple[str, Trouble]:
         match = _SHA.search(data)
-        script = _NAMES[match[1]] if match else ""
+        script = _NAMES.get(match[1], "") if match else ""  # a witness is of no verb
         with self._lock:
             trouble = self._choose(script)
             if trouble is not NOTHING and not trouble.of_the_reply:
