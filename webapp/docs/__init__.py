@@ -14,7 +14,7 @@ from leaseq.webapp.docs.words import fields_of, inline, limits
 from leaseq.webapp.serving.problem import MEANINGS
 
 bp = Blueprint("docs", __name__, url_prefix=BASE)
-_MADE, _TEXT = "leaseq-reference", "leaseq-openapi"
+_MADE, _BYTES = "leaseq-reference", "leaseq-openapi"
 _HELPERS = {
     "commands": commands,
     "fields_of": fields_of,
@@ -27,8 +27,9 @@ _HELPERS = {
 @bp.get("/openapi.json")
 def openapi() -> Response:
     servers = [{"url": request.root_url.rstrip("/"), "description": "Where this description was read"}]
-    text = f'{{"servers": {current_app.json.dumps(servers)}, {_document_text()[1:]}'
-    return Response(text, mimetype="application/json")
+    beginning = f'{{"servers": {current_app.json.dumps(servers)}, '.encode()
+    # In two parts, of which the large one is shared: many clients that read slowly need no copy each.
+    return Response([beginning, _document_bytes()], mimetype="application/json")
 
 
 @bp.get("/docs")
@@ -41,11 +42,11 @@ def _document() -> dict[str, Any]:
     return cast("OpenAPI", current_app).api_doc
 
 
-def _document_text() -> str:
-    """The OpenAPI document as JSON, made once: to make it takes 10 ms."""
-    made: str | None = current_app.extensions.get(_TEXT)
+def _document_bytes() -> bytes:
+    """The OpenAPI document as JSON without its first brace, made once: to make it takes 10 ms."""
+    made: bytes | None = current_app.extensions.get(_BYTES)
     if made is None:
-        made = current_app.extensions[_TEXT] = current_app.json.dumps(_document())
+        made = current_app.extensions[_BYTES] = current_app.json.dumps(_document())[1:].encode()
     return made
 
 
