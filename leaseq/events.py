@@ -47,9 +47,9 @@ class Event:
     cursor: str  # passed as ``after``, the page begins behind this event
     at: datetime
     what: EventKind
-    id: str | None
-    person: str | None
-    token: int | None
+    id: str | None  # of the item; None: about the queue itself
+    person: str | None  # the worker it is about, or the manager who did it
+    token: int | None  # of the lease
     detail: Json  # a text or None; of an alert a dict of ``alert``, ``limit`` and ``value``
 
 
@@ -59,7 +59,7 @@ class EventRow(NamedTuple):
     position: int  # the time in microseconds since the epoch, which is the journal entry's
     number: int  # among the events of the entry, from 0
     what: EventKind
-    id: str | None
+    id: str | None  # as those of `Event`
     person: str | None
     token: int | None
     detail: str | None  # as JSON

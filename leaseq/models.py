@@ -71,11 +71,11 @@ class NewItem:
     """One item to enqueue; every field but the payload has a default."""
 
     payload: Json
-    id: str | None = None
+    id: str | None = None  # None: one is made, or derived from the request id
     priority: int = 100  # a lower number is reserved first; the policy's bands divide the range in three
     delay: float = 0  # seconds before it may be reserved
     requires: tuple[str, ...] = ()  # skills that a person needs
-    due: datetime | None = None
+    due: datetime | None = None  # shown and searched for; it does not change the order
     max_attempts: int | None = None  # the policy's, where None
     at: datetime | None = None  # when it may be reserved, instead of a delay; a time that is past is now
 
@@ -83,23 +83,23 @@ class NewItem:
 class ItemChanges(TypedDict, total=False):
     """The keyword arguments of ``change``: what is left out stays as it is."""
 
-    priority: int
+    priority: int  # a lower number is reserved first
     due: datetime | None  # None: no due date
-    requires: Sequence[str]
+    requires: Sequence[str]  # skills that a person needs
     payload: Json
     delay: float  # seconds from now until it may be reserved; 0: at once
 
 
 @dataclass(frozen=True, slots=True)
 class Enqueued:
-    id: str
+    id: str  # of the item, or of the equal one that was there
     added: bool  # False: the queue has an item of this id, and nothing changed
 
 
 @dataclass(frozen=True, slots=True)
 class EnqueuedMany:
     added: int
-    duplicates: int
+    duplicates: int  # items that were there already: nothing changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +121,8 @@ class Lease:
     attempt: int  # number of this grant among the item's grants, from 1
     reserved_at: datetime
     expires_at: datetime
-    lease_seconds: float
-    draft: Json
+    lease_seconds: float  # how long it is granted for, and renewed for
+    draft: Json  # what `save_draft` kept, or None
     person: str
 
 
@@ -131,7 +131,7 @@ class Finished:
     id: str
     late: bool  # the lease had expired, and the item was not reserved again
     replayed: bool  # a repeated call: the item was finished by this request before
-    next: Lease | None = None
+    next: Lease | None = None  # with then_reserve: the next item, if there was one
     held_seconds: float = field(default=0, compare=False)  # from the grant to the finish
     finished_at: datetime | None = field(default=None, compare=False)  # also when a new next item was given
 
@@ -139,14 +139,14 @@ class Finished:
 @dataclass(frozen=True, slots=True)
 class Abandoned:
     id: str
-    next: Lease | None = None
+    next: Lease | None = None  # with then_reserve: the next item, if there was one
 
 
 @dataclass(frozen=True, slots=True)
 class Failed:
     id: str
     retry_at: datetime | None  # None: the attempts are used up, the item is dead
-    next: Lease | None = None
+    next: Lease | None = None  # with then_reserve: the next item, if there was one
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class Cleared:
     released: int  # scheduled items that came due
     died: int  # items whose lease expired and that used up their attempts
     more: bool  # the limit was reached and there is more to do
-    forgotten: int = 0  # finished items older than the policy keeps, deleted
+    forgotten: int = 0  # finished and dead items that the policy keeps no longer, deleted
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +164,9 @@ class Grant:
 
     token: int
     person: str
-    attempt: int
+    attempt: int  # its number among the item's grants, from 1
     reserved_at: datetime
-    how: Ending
+    how: Ending  # it ended; held: it has not
     ended_at: datetime | None = None
     expires_at: datetime | None = None  # of a held one
     renewals: int = 0
@@ -181,20 +181,20 @@ class Answer:
     payload: Json
     result: Json
     person: str
-    token: int
-    attempt: int
+    token: int  # of the lease
+    attempt: int  # number of the lease among the item's grants, from 1
     finished_at: datetime
-    late: bool
+    late: bool  # given after the lease had expired
 
 
 class GivenAnswer(NamedTuple):
     """An answer as `Queue.outcomes` gives it."""
 
-    token: int
+    token: int  # of the lease
     person: str
     result: str  # as JSON
     finished_at: datetime
-    late: bool
+    late: bool  # given after the lease had expired
     stands: bool  # False: it came too late, and is kept for a manager
 
 
@@ -218,16 +218,16 @@ class Item:
     state: State
     payload: Json
     priority: int
-    requires: tuple[str, ...]
+    requires: tuple[str, ...]  # skills that a person needs
     due: datetime | None
     attempts: int  # grants so far
     failures: int  # expiries and fails so far
-    max_attempts: int
+    max_attempts: int  # failures after which it is dead
     enqueued_at: datetime
     state_since: datetime  # since when; reserved: when the lease expires; scheduled: when it may be reserved
     leases: tuple[Grant, ...]  # those held now
-    answers: tuple[Answer, ...]
-    late_answers: tuple[Answer, ...]
+    answers: tuple[Answer, ...]  # those that count
+    late_answers: tuple[Answer, ...]  # those that do not: too late, reopened or corrected
     history: tuple[Grant, ...]  # every grant kept, oldest first, the latest included
     last_error: str | None  # the last fail's text
     assigned_to: tuple[str, ...]  # the only people who may reserve it now
@@ -265,7 +265,7 @@ class Page:
 class Alert:
     """A raised alert of a queue: a measure that was above the limit of the policy's rule."""
 
-    name: AlertName
+    name: AlertName  # what it is about
     limit: int  # items or seconds, as the rule has it
     value: int  # of the measure when the alert was raised
     since: datetime  # when it was raised

@@ -21,11 +21,11 @@ class PersonItem:
     id: str
     state: State
     grants: tuple[Grant, ...]
-    answers: tuple[Answer, ...]
-    late_answers: tuple[Answer, ...]
+    answers: tuple[Answer, ...]  # theirs that count
+    late_answers: tuple[Answer, ...]  # theirs that do not
     relation: Relation | None
     assigned: bool  # at some time, to them alone
-    has_draft: bool
+    has_draft: bool  # of their lease
     draft: Json
 
 

@@ -15,10 +15,12 @@ _BATCH = 1_000  # rows between two calls of progress
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
+    """What `check` read."""
+
     readable: int = 0  # rows that would become items
     bad: int = 0  # rows that would not
     rejected: int = 0  # lines of the file that would be left out with them
-    first: tuple[BadRow, ...] = ()  # the first SHOWN bad rows, without what stood there
+    first: tuple[BadRow, ...] = ()  # the first hundred bad rows, without what stood there
 
 
 def check(

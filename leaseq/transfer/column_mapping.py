@@ -22,10 +22,10 @@ class ColumnMapping:
 
     payload: Sequence[str] | None = None  # these, in this order; None: all
     id: str | None = None
-    priority: str | None = None
+    priority: str | None = None  # 0 to 1,000,000
     due: str | None = None  # RFC 3339; a date or a time without an offset is of the zone
     requires: str | None = None  # skills, split by spaces or commas
-    zone: tzinfo = UTC
+    zone: tzinfo = UTC  # of times without an offset
 
     def __post_init__(self) -> None:
         if isinstance(self.payload, str):

@@ -20,12 +20,15 @@ class ImportTarget(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
+    """What an import did."""
+
     added: int = 0
     duplicates: int = 0  # of these ids an item was there already, and nothing changed
     rejected: int = 0  # lines of the file that were left out with bad rows
 
     @property
     def rows(self) -> int:
+        """All of these together."""
         return self.added + self.duplicates + self.rejected
 
 

@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 import subprocess
+import typing
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -16,10 +17,10 @@ import httpx
 import pytest
 
 import leaseq
-from leaseq import webhooks
+from leaseq import backup, transfer, webhooks
 from leaseq.engine.keys import Keys
 from leaseq.webapp.store.accounts import Accounts
-from tests.meta.docs import policy_table, settings_table
+from tests.meta.docs import policy_table, settings_table, types_table
 from tests.web.gunicorn_place import serving
 
 ROOT = Path(__file__).parents[3]
@@ -152,6 +153,15 @@ def test_the_pages_named_in_the_readme_are_there() -> None:
 
 def test_the_table_of_settings_is_what_the_code_says() -> None:
     assert (ROOT / "docs/settings.md").read_text() == settings_table.page()
+
+
+def test_the_page_of_the_types_is_what_the_code_says() -> None:
+    made = types_table.page()
+    assert (ROOT / "docs/types.md").read_text() == made, "python -m tests.meta.docs.types_table prints it"
+    for module in (leaseq, transfer, backup, webhooks):
+        for record in types_table.records(module):
+            named = set(types_table.fields(record))
+            assert named >= set(typing.get_type_hints(record)), record
 
 
 def test_the_page_of_the_policy_is_what_the_code_says() -> None:
