@@ -16,6 +16,7 @@ from werkzeug.exceptions import HTTPException, NotFound
 import leaseq
 import leaseq.webhooks
 from leaseq.webapp.context import state
+from leaseq.webapp.rendering.refusals import problem_in_words
 from leaseq.webapp.security.authorization import in_api, makes_queue, may_manage
 from leaseq.webapp.security.headers import with_policy
 from leaseq.webapp.serving.logging import REQUEST_ID
@@ -157,8 +158,15 @@ def as_page(problem: Problem) -> Response:
     again = resendable_fields() if problem.status in (403, 503) else []  # may work later, as it is
     request_id = request.environ.get(REQUEST_ID) if problem.status >= 500 else None
     typed = [] if problem.status == 503 else typed_fields()
+    detail = problem_in_words(problem)
     page = render_template(
-        "shared/error.html", problem=problem, again=again, typed=typed, request_id=request_id
+        "shared/error.html",
+        problem=problem,
+        detail=detail,
+        is_english=detail == problem.detail,
+        again=again,
+        typed=typed,
+        request_id=request_id,
     )
     response = Response(page, problem.status)
     response.headers.extend(problem.headers)

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.conftest import judge, sign_in
-from tests.browser.working import begin
+from tests.browser.working import begin, signed_out
 from tests.support.taking import take as taken
 
 
@@ -33,8 +33,7 @@ def test_an_answer_is_corrected_and_its_item_reopened(
     expect(tab.get_by_text("It is waiting again.")).to_be_visible()
     item = letters.get("l1")
     assert (item.state, len(item.late_answers)) == ("inbound", 2)
-    tab.context.clear_cookies()
-    begin(tab, person, letters, "letter 1")
+    begin(signed_out(tab), person, letters, "letter 1")
     expect(tab.get_by_role("region", name="Why it was reopened")).to_contain_text("all of it")
 
 

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge, sign_in
-from tests.browser.working import begin
+from tests.browser.working import begin, signed_out
 
 FORM: dict[str, Any] = {
     "show": [{"field": "text", "kind": "text"}],
@@ -199,8 +199,7 @@ def test_a_date_and_a_time_are_asked_for(tab: Page, boss: str, person: str, queu
     add_question(tab, "Which day?", "date")
     add_question(tab, "At what time?", "time")
     saved(tab)
-    tab.context.clear_cookies()
-    begin(tab, person, queue, "My parcel is not here.")
+    begin(signed_out(tab), person, queue, "My parcel is not here.")
     tab.get_by_label("Which day?").fill("2026-11-24")
     tab.get_by_label("At what time?").fill("08:30")
     tab.keyboard.press("Control+Enter")

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge
-from tests.browser.working import TRIAGE, YES_NO, begin, filled, result_of, shows
+from tests.browser.working import TRIAGE, YES_NO, begin, filled, result_of, shows, signed_out
 
 
 def test_a_yes_or_no_is_one_key_and_the_next_is_there_without_a_load(
@@ -127,8 +127,7 @@ def test_give_it_back_with_a_note_and_escape_closes_a_way_out(
     expect(tab.locator("#saved")).to_contain_text("You see it again when nothing else waits for you.")
     assert queue.get("m1").history[-1].reason == "needs a lawyer"
     other = accounts.add(f"eva of {queue.name}", by="test", password=PASSWORD).name
-    tab.context.clear_cookies()
-    begin(tab, other, queue)
+    begin(signed_out(tab), other, queue)
     note = tab.get_by_role("region", name=f"Note by {person}")
     expect(note).to_contain_text("needs a lawyer")
 

@@ -31,6 +31,13 @@ TRIAGE = {
 }
 
 
+def signed_out(tab: Page) -> Page:
+    """The tab without a person; no call of the page before is under way that could set its cookie again."""
+    tab.goto("about:blank")
+    tab.context.clear_cookies()
+    return tab
+
+
 def filled(queue: leaseq.Queue, form: dict[str, Any], items: int = 3, **policy: Any) -> leaseq.Queue:
     queue.configure(title="Triage", form=form, lease_seconds=600, **policy)
     for number in range(1, items + 1):

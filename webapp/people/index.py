@@ -14,7 +14,8 @@ from leaseq.webapp.people import bp
 from leaseq.webapp.people.inviting import Invited, invite_all
 from leaseq.webapp.people.live import Listed, as_json, as_stream
 from leaseq.webapp.people.roster import Roster, is_downward, sort_of
-from leaseq.webapp.rendering.filters import ago, role_word
+from leaseq.webapp.rendering.filters import ago
+from leaseq.webapp.rendering.roles import role_word
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.accounts import ROLES
 from leaseq.webapp.store.accounts.invitations import DAYS, MAX_DAYS

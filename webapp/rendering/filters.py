@@ -24,6 +24,7 @@ from leaseq.webapp.forms.limits import limits_text
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.origins import origin_of
 from leaseq.webapp.rendering.refusals import in_words
+from leaseq.webapp.rendering.roles import role_word
 from leaseq.webapp.rendering.states import capital, state_word
 from leaseq.webapp.site_time import is_clock_time, site_zone
 from leaseq.webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
@@ -143,12 +144,6 @@ def pace(seconds: float | None) -> str:
     if tenths is None or tenths >= 10:
         return span(tenths)
     return f"{format_decimal(tenths)} {gettext('s')}"
-
-
-def role_word(role: str) -> str:
-    """A role's name in the page's language."""
-    words = {"worker": gettext("worker"), "manager": gettext("manager"), "admin": gettext("admin")}
-    return str(words[role])
 
 
 def ago(at: str | None) -> str:

@@ -1,4 +1,4 @@
-"""Refused arguments in words, in the page's language.
+"""Refused arguments and other errors in words, in the page's language.
 
 The library and the stores say in English which field, and which rule of it. A rule that is listed here is
 translated, with what is filled in; another one is shown as it is. English pages say what programs are told.
@@ -7,7 +7,6 @@ translated, with what is filled in; another one is shown as it is. English pages
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from functools import lru_cache
 
 from flask_babel import gettext
@@ -16,19 +15,31 @@ from leaseq import Invalid
 from leaseq.policy import FIELDS
 from leaseq.webapp.i18n import language
 from leaseq.webapp.rendering.refusal_rules import NAMES, RULES, SENTENCES
+from leaseq.webapp.rendering.roles import role_word
+from leaseq.webapp.serving.problem import Problem
 
 _NUMBERS = ("least", "most", "count")
+_ROLES = ("needed", "yours")
 
 
 def in_words(refused: Invalid) -> str:
-    text = str(refused)
+    return _in_words(str(refused), refused.field, refused.limit)
+
+
+def problem_in_words(problem: Problem) -> str:
+    """The detail of a problem for a page."""
+    members = problem.members
+    return _in_words(problem.detail, str(members.get("field")), str(members.get("limit")))
+
+
+def _in_words(text: str, field: str, limit: str) -> str:
     if language() == "en":
         return text
-    told = f"{refused.field}: {refused.limit}"
+    told = f"{field}: {limit}"
     if text != told and not text.startswith(f"{told}; this is "):
         return _translated(text, SENTENCES) or text
-    rule = _translated(refused.limit, RULES)
-    return f"{name_of(refused.field)}: {rule}" if rule else text
+    rule = _translated(limit, RULES)
+    return f"{name_of(field)}: {rule}" if rule else text
 
 
 def name_of(field: str) -> str:
@@ -41,9 +52,13 @@ def _translated(text: str, rules: tuple[str, ...]) -> str | None:
     for rule in rules:
         match = _pattern(rule).fullmatch(text)
         if match:
-            values: Mapping[str, str] = match.groupdict()
+            values = {name: _value(name, value) for name, value in match.groupdict().items()}
             return str(gettext(rule)) % values if values else str(gettext(rule))
     return None
+
+
+def _value(name: str, value: str) -> str:
+    return role_word(value) if name in _ROLES else value
 
 
 @lru_cache(maxsize=256)

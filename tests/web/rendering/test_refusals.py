@@ -14,6 +14,7 @@ from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.search.criteria import search_of
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import group_of
+from tests.web.conftest import Browser
 
 RAISED: list[tuple[Callable[[], object], str]] = [
     (lambda: validation.person_name("x" * 65), "[Person]: [1 to %(most)s printable characters] 64"),
@@ -78,3 +79,25 @@ def test_a_sentence_and_a_rule_that_nobody_listed(app: Flask, accounts: Accounts
         policy = in_words(leaseq.Invalid("lease_seconds", "a number from 1 to 9"))
         assert policy.endswith("]: [a number from %(least)s to %(most)s] 1 9")
         assert "lease_seconds" not in policy
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "said"),
+    [
+        ("/nowhere", 404, "unter dieser Adresse ist nichts"),
+        ("/q/not-there", 404, "es gibt keine Warteschlange „not-there“, oder Sie haben keinen Zugang zu ihr"),
+        ("/manage", 403, "die Rolle Manager, Ihre ist Mitarbeiter"),
+    ],
+)
+def test_an_error_page_is_of_one_language(person: Browser, path: str, status: int, said: str) -> None:
+    page = person.get(path, headers={"Accept-Language": "de"})
+    assert page.status_code == status
+    assert said.lower() in page.text.lower()
+    assert '<p lang="en">' not in page.text
+
+
+def test_a_detail_that_has_no_translation_is_marked_as_english(boss: Browser, queue: leaseq.Queue) -> None:
+    queue.configure()
+    page = boss.get(f"/manage/{queue.name}/pause", headers={"Accept-Language": "de"})
+    assert page.status_code == 405
+    assert '<p lang="en">The method is not allowed' in page.text

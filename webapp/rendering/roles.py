@@ -1,0 +1,11 @@
+"""A person's role in words."""
+
+from __future__ import annotations
+
+from flask_babel import gettext
+
+
+def role_word(role: str) -> str:
+    """A role's name in the page's language."""
+    words = {"worker": gettext("worker"), "manager": gettext("manager"), "admin": gettext("admin")}
+    return str(words[role])
