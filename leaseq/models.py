@@ -170,7 +170,7 @@ class Grant:
     ended_at: datetime | None = None
     expires_at: datetime | None = None  # of a held one
     renewals: int = 0
-    reason: str | None = None  # of an abandon or a fail
+    reason: str | None = None  # of an abandon, a fail or a reopen
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ class Answer:
     result: Json
     person: str
     token: int  # of the lease
-    attempt: int  # number of the lease among the item's grants, from 1
+    attempt: int  # number of the lease among the item's grants, from 1; a correction keeps it
     finished_at: datetime
     late: bool  # given after the lease had expired
 

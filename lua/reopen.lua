@@ -46,7 +46,8 @@ if to ~= '' and rows.too_many({ ['@' .. to] = true }) then return { 'rows', rows
 given_answers.keep_as_late(id, grant)
 drafts.write(id, grant.person, grant.answer)
 local item = items.read(member)
-item.attempts, item.has_draft, item.only = grant.moved and item.attempts or grant.attempt, '', nil
+item.attempts = grant.moved and item.attempts or math.max(item.attempts or 0, grant.attempt) -- an adopted one may be an earlier
+item.has_draft, item.only = '', nil
 grant.ending, grant.ended, grant.detail, grant.adopted = 'reopened', queue.now, reason, nil
 grants.write(member, grant)
 forget_answer(grant.person, member)

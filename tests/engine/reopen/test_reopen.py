@@ -133,3 +133,17 @@ def test_an_answer_that_filled_another_assignment_was_an_attempt(timed: leaseq.Q
     assert timed.finish(late, {"by": "ann"}).late
     timed.reopen("a", late.token, reason="look again")
     assert take(timed, "cyd").attempt == 2
+
+
+def test_leases_are_counted_on_after_an_earlier_one_s_answer_was_adopted(
+    timed: leaseq.Queue, done: leaseq.Lease
+) -> None:
+    late = take(timed, "ann")
+    timed.release("two")
+    assert take(timed, "bob").attempt == 2
+    with pytest.raises(leaseq.LeaseLost):
+        timed.finish(late, {"by": "ann"})
+    timed.adopt("two", late.token)
+    assert timed.reopen("two", late.token).attempts == 2
+    assert take(timed, "eve").attempt == 3
+    assert timed.get("two").attempts == 3

@@ -20,7 +20,7 @@ import leaseq
 from leaseq import backup, transfer, webhooks
 from leaseq.engine.keys import Keys
 from leaseq.webapp.store.accounts import Accounts
-from tests.meta.docs import policy_table, settings_table, types_table
+from tests.meta.docs import calls_table, policy_table, settings_table, types_table
 from tests.web.gunicorn_place import serving
 
 ROOT = Path(__file__).parents[3]
@@ -88,10 +88,10 @@ def test_the_curl_example_runs(server: Any, place: Any, queue_name: str) -> None
     url, token = place
     first, finish = (block for block in blocks("README.md", "sh") if "curl" in block)
     begin, *calls = re.split(r"\n(?=curl)", first.strip())
-    assert begin == "export LEASEQ=http://127.0.0.1:8000 TOKEN=$(leaseq token create alice)"
+    assert begin == "export LEASEQ=http://127.0.0.1:8000/api/v1 TOKEN=$(leaseq token create alice)"
 
     def run(command: str, **names: str) -> Any:
-        environment = {**os.environ, "LEASEQ": url, "TOKEN": token, **names}
+        environment = {**os.environ, "LEASEQ": f"{url}/api/v1", "TOKEN": token, **names}
         command = command.replace("queues/reviews", f"queues/{queue_name}")
         done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, check=True)
         answer = json.loads(done.stdout)
@@ -162,6 +162,13 @@ def test_the_page_of_the_types_is_what_the_code_says() -> None:
         for record in types_table.records(module):
             named = set(types_table.fields(record))
             assert named >= set(typing.get_type_hints(record)), record
+
+
+def test_the_page_of_the_calls_is_what_the_code_says() -> None:
+    made = calls_table.page()
+    assert (ROOT / "docs/calls.md").read_text() == made, "python -m tests.meta.docs.calls_table prints it"
+    for kind in (leaseq.Client, leaseq.Queue, leaseq.Worker):
+        assert all(re.search(rf"^### `{name}[(:]", made, re.MULTILINE) for name in calls_table.members(kind))
 
 
 def test_the_page_of_the_policy_is_what_the_code_says() -> None:

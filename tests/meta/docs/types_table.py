@@ -9,6 +9,7 @@ import re
 import textwrap
 import tokenize
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, get_args
 
@@ -22,6 +23,14 @@ dataclasses, or named tuples where it says so. `Policy` has a page of its own, [
 each call does is in [developer.md](developer.md). This page is made from the code.
 
 {modules}
+
+## Errors
+
+The attributes of the errors. [developer.md](developer.md#errors) says when each is raised.
+
+| error | is a | attributes |
+|---|---|---|
+{errors}
 
 ## Values
 
@@ -41,7 +50,9 @@ _MODULES = (
 
 def page() -> str:
     return PAGE.format(
-        modules="\n\n".join(_module(*one) for one in _MODULES), literals="\n".join(_literals())
+        modules="\n\n".join(_module(*one) for one in _MODULES),
+        errors="\n".join(map(_error, errors())),
+        literals="\n".join(_literals()),
     )
 
 
@@ -55,11 +66,18 @@ def records(module: ModuleType) -> list[type[Any]]:
     return [one for one in there if isinstance(one, type) and _is_record(one)]
 
 
-def fields(record: type[Any]) -> dict[str, tuple[str, str]]:
-    """The type and the meaning of each field, from the source."""
-    source = textwrap.dedent(inspect.getsource(record))
-    (tree,) = ast.parse(source).body
-    assert isinstance(tree, ast.ClassDef)
+@dataclass
+class Described:
+    """A field in words."""
+
+    type: str
+    default: str
+    meaning: str
+
+
+def fields(record: type[Any]) -> dict[str, Described]:
+    """What the source says of each field."""
+    source, tree = _parsed(record)
     comments = _comments(source)
     found = {}
     for node, after in zip(tree.body, [*tree.body[1:], None], strict=True):
@@ -67,11 +85,50 @@ def fields(record: type[Any]) -> dict[str, tuple[str, str]]:
             lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
             said = [comments[line] for line in lines if line in comments]
             meaning = _text_of(after) or " ".join(said)
-            found[node.target.id] = (ast.unparse(node.annotation), meaning)
+            found[node.target.id] = Described(ast.unparse(node.annotation), _default(node.value), meaning)
         elif isinstance(node, ast.FunctionDef) and _is_property(node):
             assert node.returns is not None
-            found[node.name] = (ast.unparse(node.returns), ast.get_docstring(node) or "")
+            found[node.name] = Described(ast.unparse(node.returns), "", ast.get_docstring(node) or "")
     return found
+
+
+def errors() -> list[type[Exception]]:
+    there = (getattr(leaseq, name) for name in leaseq.__all__)
+    return [one for one in there if isinstance(one, type) and issubclass(one, Exception)]
+
+
+def attributes(error: type[Exception]) -> dict[str, str]:
+    """The type of each attribute that an error sets itself."""
+    _, tree = _parsed(error)
+    made = next(
+        (one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"), None
+    )
+    if made is None:
+        return {}
+    taken = {one.arg: one.annotation for one in (*made.args.args, *made.args.kwonlyargs)}
+    found = {}
+    for node in made.body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        if isinstance(target, ast.Attribute):
+            kind = node.annotation if isinstance(node, ast.AnnAssign) else taken[target.attr]
+            assert kind is not None
+            found[target.attr] = ast.unparse(kind)
+    return found
+
+
+def _parsed(kind: type[Any]) -> tuple[str, ast.ClassDef]:
+    source = textwrap.dedent(inspect.getsource(kind))
+    (tree,) = ast.parse(source).body
+    assert isinstance(tree, ast.ClassDef)
+    return source, tree
+
+
+def _default(value: ast.expr | None) -> str:
+    if isinstance(value, ast.Call) and ast.unparse(value.func) == "field":
+        said = {one.arg: one.value for one in value.keywords}
+        made = said.get("default_factory")
+        return f"{ast.unparse(made)}()" if made else _default(said.get("default"))
+    return "" if value is None else ast.unparse(value)
 
 
 def _is_record(one: type[Any]) -> bool:
@@ -104,9 +161,23 @@ def _record(record: type[Any]) -> str:
     kind = "A named tuple. " if hasattr(record, "_fields") else ""
     about = inspect.cleandoc(record.__doc__ or "")
     about = "" if about.startswith(f"{record.__name__}(") else kind + about  # a dataclass's is made by Python
-    rows = [_row(f"`{name}`", f"`{kind}`", what) for name, (kind, what) in fields(record).items()]
-    table = "\n".join(["| field | type | what |", "|---|---|---|", *rows])
+    described = fields(record)
+    if any(one.default for one in described.values()):
+        rows = [
+            _row(f"`{name}`", f"`{one.type}`", one.default and f"`{one.default}`", one.meaning)
+            for name, one in described.items()
+        ]
+        table = "\n".join(["| field | type | default | what |", "|---|---|---|---|", *rows])
+    else:
+        rows = [_row(f"`{name}`", f"`{one.type}`", one.meaning) for name, one in described.items()]
+        table = "\n".join(["| field | type | what |", "|---|---|---|", *rows])
     return "\n\n".join(filter(None, [f"### `{record.__name__}`", _markdown(about), table]))
+
+
+def _error(error: type[Exception]) -> str:
+    known = attributes(error).items()
+    base = error.__bases__[0].__name__
+    return _row(f"`{error.__name__}`", f"`{base}`", ", ".join(f"`{name}: {kind}`" for name, kind in known))
 
 
 def _literals() -> Iterator[str]:
