@@ -4,6 +4,7 @@ import gevent
 
 from leaseq.webapp import create_app
 from leaseq.webapp.context import EXTENSION
+from leaseq.webapp.docs import document_bytes
 from leaseq.webapp.manage import simulating
 from leaseq.webapp.realtime.sampler import Sampler
 from leaseq.webapp.serving import shutdown
@@ -11,6 +12,8 @@ from leaseq.webapp.serving.slow_clients import SlowClients
 from leaseq.webapp.store.accounts import Passwords
 
 app = create_app(passwords=Passwords(run=gevent.get_hub().threadpool.apply))
+with app.app_context():
+    document_bytes()  # made during a burst, it and its many objects would hold up all other requests
 _state = app.extensions[EXTENSION]
 app.wsgi_app = SlowClients(app.wsgi_app, _state.request_slots)  # type: ignore[method-assign]
 shutdown.at_end(_state.waits.close)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import secrets
 from collections.abc import Callable, Iterator
@@ -72,6 +73,16 @@ def threads(app: Flask) -> Threads:
 def document(app: Flask) -> dict[str, Any]:
     """The OpenAPI document."""
     answer: dict[str, Any] = app.test_client().get("/api/v1/openapi.json").json or {}
+    return answer
+
+
+@pytest.fixture
+def filled_document(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with the shared examples in the place of the references to them."""
+    shared = document["components"]["examples"]
+    reference = re.compile(r'\{"\$ref": "#/components/examples/([a-z-]+)"\}')
+    filled = reference.sub(lambda found: json.dumps(shared[found[1]]), json.dumps(document))
+    answer: dict[str, Any] = json.loads(filled)
     return answer
 
 

@@ -13,16 +13,18 @@ from flask_openapi.models.media_type import MediaType
 from flask_openapi.models.operation import Operation
 from flask_openapi.models.parameter import Parameter
 from flask_openapi.models.path_item import PathItem
+from flask_openapi.models.reference import Reference
 from flask_openapi.models.request_body import RequestBody
 from flask_openapi.models.response import Response
 from flask_openapi.models.schema import Schema
+from flask_openapi.openapi import OpenAPI
 
 from leaseq.webapp.api import examples, headers
 from leaseq.webapp.api.idempotency import KEYED
 from leaseq.webapp.api.models_in import NewItem
 from leaseq.webapp.api.models_out import Enqueued, EnqueuedMany
 from leaseq.webapp.api.negotiation import template
-from leaseq.webapp.api.problem_examples import problems
+from leaseq.webapp.api.problem_examples import codes, problems
 from leaseq.webapp.security.authorization import need_of
 from leaseq.webapp.serving.json_request import JSON
 
@@ -50,6 +52,11 @@ def complete(bp: APIBlueprint) -> None:
             _show_requests(call, operation.requestBody)
         _show_paths(operation)
         _show_answers(call, answers)
+
+
+def share_problems(app: OpenAPI) -> None:
+    """Hold the examples of the problems, which most calls refer to."""
+    app.components.examples = {code: Example.model_validate(one) for code, one in problems().items()}
 
 
 def say_roles(app: Flask, bp: APIBlueprint) -> None:
@@ -108,7 +115,9 @@ def _show_answers(call: str, answers: dict[str, Response]) -> None:
     for status, answer in answers.items():
         for kind, media in (answer.content or {}).items():
             if kind == PROBLEM:
-                media.examples = {code: Example.model_validate(one) for code, one in problems(status).items()}
+                media.examples = {
+                    code: Reference(ref=f"#/components/examples/{code}") for code in codes(status)
+                }
             elif call in examples.STREAMS:
                 _show(media, {"answer": examples.STREAMS[call][kind]})
             else:

@@ -89,6 +89,11 @@ _PROBLEMS = (
 )
 
 
-def problems(status: str) -> dict[str, Any]:
-    """The examples of one status, by code."""
-    return {one.code: {"value": body_of(one, "0f3a9c51")} for one in _PROBLEMS if str(one.status) == status}
+def problems() -> dict[str, Any]:
+    """All examples, by code."""
+    return {one.code: {"value": body_of(one, "0f3a9c51")} for one in _PROBLEMS}
+
+
+def codes(status: str) -> list[str]:
+    """The codes that a problem of this status may have."""
+    return [one.code for one in _PROBLEMS if str(one.status) == status]

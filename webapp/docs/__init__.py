@@ -29,7 +29,7 @@ def openapi() -> Response:
     servers = [{"url": request.root_url.rstrip("/"), "description": "Where this description was read"}]
     beginning = f'{{"servers": {current_app.json.dumps(servers)}, '.encode()
     # In two parts, of which the large one is shared: many clients that read slowly need no copy each.
-    return Response([beginning, _document_bytes()], mimetype="application/json")
+    return Response([beginning, document_bytes()], mimetype="application/json")
 
 
 @bp.get("/docs")
@@ -42,8 +42,8 @@ def _document() -> dict[str, Any]:
     return cast("OpenAPI", current_app).api_doc
 
 
-def _document_bytes() -> bytes:
-    """The OpenAPI document as JSON without its first brace, made once: to make it takes 10 ms."""
+def document_bytes() -> bytes:
+    """The OpenAPI document as JSON without its first brace, made once: to make it takes 30 ms."""
     made: bytes | None = current_app.extensions.get(_BYTES)
     if made is None:
         made = current_app.extensions[_BYTES] = current_app.json.dumps(_document())[1:].encode()

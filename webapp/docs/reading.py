@@ -13,6 +13,7 @@ from typing import Any
 Described = dict[str, Any]
 """A piece of the document."""
 
+_SHARED = "#/components/examples"
 _ORDER = ("work", "items", "queues", "manage", "people", "tokens", "webhooks")
 
 
@@ -84,10 +85,11 @@ class _Refusals:
 
 
 def read(document: Described) -> Reference:
+    paths = _with_examples(document["paths"], document["components"]["examples"])
     refusals = _Refusals()
     names = dict.fromkeys((*_ORDER, *(tag["name"] for tag in document["tags"])))
     groups: dict[str, list[Call]] = {name: [] for name in names}
-    for path, item in document["paths"].items():
+    for path, item in paths.items():
         for method, said in item.items():
             groups[said["tags"][0]].append(_call(method.upper(), path, said, refusals))
     return Reference(
@@ -96,6 +98,18 @@ def read(document: Described) -> Reference:
         groups={name: calls for name, calls in groups.items() if calls},
         refusals=sorted(refusals.known.values(), key=lambda one: one.id),
         shapes=dict(sorted(document["components"]["schemas"].items())),
+    )
+
+
+def _with_examples(part: Any, shared: dict[str, Described]) -> Any:
+    """A copy of a piece of the document, with the shared examples in the place of the references to them."""
+    if isinstance(part, list):
+        return [_with_examples(one, shared) for one in part]
+    if not isinstance(part, dict):
+        return part
+    place, _, name = str(part.get("$ref", "")).rpartition("/")
+    return (
+        shared[name] if place == _SHARED else {key: _with_examples(one, shared) for key, one in part.items()}
     )
 
 

@@ -124,8 +124,8 @@ def calls(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]
             yield method.upper(), path, said
 
 
-def test_every_call_is_told_whole(document: dict[str, Any], page: PageParser) -> None:
-    for method, path, said in calls(document):
+def test_every_call_is_told_whole(filled_document: dict[str, Any], page: PageParser) -> None:
+    for method, path, said in calls(filled_document):
         text = page.said[said["operationId"]]
         assert one_line(text).startswith(f"{method} {path} {one_line(said['summary'])}")
         described = {**said, "responses": {}, "tags": []}
@@ -147,9 +147,9 @@ def test_every_call_stands_with_those_of_its_kind(document: dict[str, Any], text
 
 
 def test_every_refusal_is_told_and_each_call_points_to_its_own(
-    document: dict[str, Any], page: PageParser, text: str
+    filled_document: dict[str, Any], page: PageParser, text: str
 ) -> None:
-    for _, path, said in calls(document):
+    for _, path, said in calls(filled_document):
         linked = re.findall(r'href="#(refusal-[0-9-]+)"', opened(text, said["operationId"]))
         refused = {status: answer for status, answer in said["responses"].items() if status >= "400"}
         assert [one.split("-")[1] for one in linked] == sorted(refused), path
