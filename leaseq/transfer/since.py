@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import re
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
+from leaseq import validation
 from leaseq.engine import codec
 from leaseq.errors import Invalid
-from leaseq.models import Answer, Filter, ListName, Page
+from leaseq.models import Answer, Filter, Item, ListName, Page
 
 BEGINNING = "0"
 """The cursor before every answer."""
-_CURSOR = re.compile(r"([a-z0-9._-]{1,64}):(\d{1,16})((?:\.\d{1,16})*)", re.ASCII)
+# The queue, a time, and the tokens of that time or a place in the list.
+_CURSOR = re.compile(r"([a-z0-9._-]{1,64}):([0-9]{1,16})(?:((?:\.[0-9]{1,16})*)|/([A-Za-z0-9_=-]{1,1100}))")
+_LIMIT = f"a cursor of a queue's answers, or {BEGINNING} for the beginning"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PAGE = 500
+_MOST_TOKENS = 100  # of one cursor, which a URL must hold
 
 
 class AnswerSource(Protocol):
@@ -27,56 +32,84 @@ class AnswerSource(Protocol):
 
 
 class AnswersSince(Iterator[Answer]):
-    """The answers that were accepted after a cursor, in that order.
+    """The answers that were accepted after a cursor, in that order: all of them, or the next ``limit``.
 
     ``cursor`` is where the next call goes on, at any time during the iteration: behind the answers that it
     gave. It is the queue's name and the time of the last one, with the tokens of those of that time: of equal
     times none is left out, and none comes twice. Raises Invalid for a cursor of another queue. An answer that
     a manager adopts or corrects comes when they do it. One that is undone or deleted before it was read does
-    not come.
+    not come. ``more`` is true where the iteration ended at the limit, and there are others behind it.
+
+    Only answers that were put back by `restore` have equal times. Of more than 100 such, the cursor has the
+    last one's place instead of the tokens: then one may be left out, or come twice, if others of the same
+    time are put back between two calls.
     """
 
-    def __init__(self, queue: AnswerSource, after: str = BEGINNING) -> None:
+    def __init__(self, queue: AnswerSource, after: str = BEGINNING, *, limit: int | None = None) -> None:
         self._name = queue.name
-        self._time, self._tokens = _parsed(after, queue.name)
-        self._answers = self._walk(queue)
+        self._time, self._tokens, self._place = _parsed(after, queue.name)
+        self.more = False
+        most = None if limit is None else validation.integer(limit, "limit", 1, 2**53)
+        self._answers = self._walk(queue, most)
 
     @property
     def cursor(self) -> str:
+        if self._place is not None:
+            return f"{self._name}:{self._time}/{urlsafe_b64encode(self._place.encode()).decode()}"
         return f"{self._name}:{'.'.join(map(str, (self._time, *sorted(self._tokens))))}"
 
     def __next__(self) -> Answer:
         return next(self._answers)
 
-    def _walk(self, queue: AnswerSource) -> Iterator[Answer]:
-        where, place = Filter(since=_EPOCH + timedelta(microseconds=self._time)), None
+    def _walk(self, queue: AnswerSource, left: int | None) -> Iterator[Answer]:
+        where, place = Filter(since=_EPOCH + timedelta(microseconds=self._time)), self._place
+        seen = len(self._tokens)  # a list from the cursor's time on begins with these
         while True:
-            page = queue.find("finished", where, limit=_PAGE, after=place)
+            size = _PAGE if left is None else min(_PAGE, left + seen)
+            page = queue.find("finished", where, limit=size, after=place)
             for item in page.items:
                 for answer in item.answers:
-                    if self._pass(codec.microseconds(item.state_since), answer.token):
-                        yield answer
-            if (place := page.after) is None:
+                    if self._is_behind(item, answer.token):
+                        continue
+                    if left == 0:
+                        self.more = True
+                        return
+                    left = None if left is None else left - 1
+                    self._pass(item, answer.token)
+                    yield answer
+            place = page.after
+            self.more = left == 0 and place is not None
+            if place is None or self.more:
                 return
 
-    def _pass(self, time: int, token: int) -> bool:
-        """Move the cursor behind an answer; False where it was behind it already."""
-        if time == self._time and token in self._tokens:
-            return False
-        if time > self._time:
-            self._time, self._tokens = time, set()
-        self._tokens.add(token)
-        return True
+    def _is_behind(self, item: Item, token: int) -> bool:
+        return codec.microseconds(item.state_since) == self._time and token in self._tokens
+
+    def _pass(self, item: Item, token: int) -> None:
+        """Move the cursor behind an answer."""
+        time = codec.microseconds(item.state_since)
+        if time != self._time:
+            self._time, self._tokens, self._place = time, set(), None
+        if self._place is None and len(self._tokens) < _MOST_TOKENS:
+            self._tokens.add(token)
+        else:
+            self._place = item.cursor
 
 
-def _parsed(cursor: str, queue: str) -> tuple[int, set[int]]:
+def _parsed(cursor: str, queue: str) -> tuple[int, set[int], str | None]:
+    """The time, and the tokens or the place."""
     if cursor == BEGINNING:
-        return 0, set()
+        return 0, set(), None
     match = _CURSOR.fullmatch(cursor)
     if match is None:
-        limit = f"a cursor of an export, or {BEGINNING} for the beginning"
-        raise Invalid("after", limit, f"after: {limit}; {cursor!r} is no cursor")
-    if match[1] != queue:
+        raise validation.refused("after", _LIMIT, cursor)
+    name, time, tokens, place = match.groups()
+    if name != queue:
         limit = f"a cursor of the queue {queue!r}, or {BEGINNING} for the beginning"
-        raise Invalid("after", limit, f"after: {limit}; this one is of the queue {match[1]!r}")
-    return int(match[2]), set(map(int, filter(None, match[3].split("."))))
+        raise Invalid("after", limit, f"after: {limit}; this one is of the queue {name!r}")
+    if place is None:
+        return int(time), set(map(int, filter(None, tokens.split(".")))), None
+    try:
+        return int(time), set(), urlsafe_b64decode(place).decode()
+    except ValueError:
+        raise validation.refused("after", _LIMIT, cursor) from None

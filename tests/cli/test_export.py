@@ -183,7 +183,7 @@ def test_each_export_since_a_cursor_has_what_is_new(call: Call, made: leaseq.Que
     assert ids(call(*file)) == ["i3"]
     assert ids(call(*file, "--after", cursor)) == ["i2", "i3"]
     kept.write_text("nonsense")
-    assert (call(*file).exit_code, "'nonsense' is no cursor" in call(*file).stderr) == (2, True)
+    assert (call(*file).exit_code, "this is 'nonsense'" in call(*file).stderr) == (2, True)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from itertools import islice
+from typing import Any
 
 import pytest
 
@@ -106,14 +107,54 @@ def test_each_answer_of_an_item_with_several_comes(export: Exporter, queue: leas
     assert (export(), export()) == ([("a", one.token)], [])
 
 
+def test_a_limit_reads_no_more_than_it_gives(
+    export: Exporter, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens = [finish(queue, f"i{number}") for number in range(9)]
+    find, scanned = queue.find, []
+
+    def counted(*given: Any, **options: Any) -> leaseq.Page:
+        page = find(*given, **options)
+        scanned.append(page.scanned)
+        return page
+
+    monkeypatch.setattr(queue, "find", counted)
+    parts, cursor = [], transfer.BEGINNING
+    for _ in range(3):
+        answers = transfer.AnswersSince(queue, cursor, limit=3)
+        parts.append(([answer.token for answer in answers], answers.more))
+        cursor = answers.cursor
+    assert parts == [(tokens[:3], True), (tokens[3:6], True), (tokens[6:], False)]
+    assert scanned == [3, 4, 4], "the last one of the cursor is read once more, and nothing before it"
+    after = transfer.AnswersSince(queue, cursor, limit=3)
+    assert (list(after), after.more, after.cursor) == ([], False, cursor)
+    with pytest.raises(leaseq.Invalid, match=r"^limit: "):
+        transfer.AnswersSince(queue, limit=0)
+
+
+def test_a_cursor_behind_many_of_one_time_is_short(export: Exporter, queue: leaseq.Queue) -> None:
+    ids = sorted(f"ü{number:03}" for number in range(120))
+    for token, id in enumerate(ids, 1):
+        restored(queue, id, token, THEN)
+    found = export(101) + export(10)
+    assert len(export.cursor) < 100
+    queue.remove(found[-1][0])
+    found += export()
+    assert ([id for id, _ in found], export()) == (ids, [])
+    restored(queue, "b", 500, THEN + timedelta(microseconds=1))
+    token = finish(queue, "a")
+    assert (export(1), export(), export()) == ([("b", 500)], [("a", token)], [])
+    assert export.cursor.endswith(f".{token}")
+
+
 @pytest.mark.parametrize(
     "cursor",
     ["", "x", "5", "Q:1", ":1", "q:", "q:-1", "q:1.", "q:.1", "q:1..2", "q:1.x", "q:" + "1" * 17, "q:1\n",
-     "q:１", "q:1.5.6 "],
+     "q:１", "q:1.5.6 ", "q:1/", "q:1.2/eA==", "q:1/x", "q:1/_w==", "q:1/" + "x" * 1101],
 )  # fmt: skip
 def test_what_is_no_cursor_is_refused(queue: leaseq.Queue, cursor: str) -> None:
-    with pytest.raises(leaseq.Invalid, match="is no cursor"):
-        transfer.AnswersSince(queue, cursor)
+    with pytest.raises(leaseq.Invalid, match=r"^after: a cursor of a queue's answers, .* this is '"):
+        transfer.AnswersSince(leaseq.Queue(queue._client, "q"), cursor)
 
 
 def test_a_cursor_is_of_one_queue(export: Exporter, queue: leaseq.Queue) -> None:
