@@ -255,6 +255,11 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "done": 1,
         "refused": [{"id": "r-2", "code": "not-found", "detail": "there is no item 'r-2'"}],
     },
+    f"GET {_Q}/answers/new": {
+        "answers": [_ANSWER],
+        "more": False,
+        "after": "reviews:1795255392480125.17",
+    },
     f"GET {_Q}/late": {"answers": [{**_ANSWER, "late": True}], "after": None},
     f"POST {_Q}/remove": {"removed": 12, "more": False},
     f"POST {_Q}/clear": {"returned": 3, "released": 1, "died": 0, "forgotten": 0, "more": False},

@@ -88,6 +88,7 @@ OF_ANSWERS: dict[str, Headers] = {
             "GET /queues/{q}/search",
             "GET /queues/{q}/due",
             "GET /queues/{q}/late",
+            "GET /queues/{q}/answers/new",
             "GET /queues/{q}/mine",
             "GET /queues/{q}/journal",
             "GET /people",

@@ -6,12 +6,13 @@ from typing import Any
 
 from flask import Response, g
 
-from leaseq.transfer import period_of
+from leaseq.transfer import BEGINNING, AnswersSince, period_of
 from leaseq.webapp.api import bp, models_out
 from leaseq.webapp.api.models_in import (
     AnswersQuery,
     EmptyRequest,
     JournalQuery,
+    NewAnswersQuery,
     PauseRequest,
     QueuePath,
     RemoveRequest,
@@ -119,6 +120,22 @@ def answers(path: QueuePath, query: AnswersQuery) -> Response:
     since, until = period_of(query.since, query.until)
     asked = {**query.model_dump(), "since": since, "until": until}
     return streamed_answers(existing_queue(path.q), **asked)
+
+
+@bp.get("/queues/<q>/answers/new", tags=TAGS, responses={"200": models_out.NewAnswerList})
+@needs("manager")
+def new_answers(path: QueuePath, query: NewAnswersQuery) -> dict[str, Any]:
+    """List the answers that were accepted since an earlier call, in that order, each once.
+
+    Keep `after`, and pass it back to get what is new by then. While `more` is true, call again at once.
+    """
+    after = BEGINNING if query.after is None else query.after
+    answers = AnswersSince(existing_queue(path.q), after, limit=query.limit)
+    entries = [models_out.Answer.of(one) for one in answers]
+    page = listed("answers", entries, answers.cursor, more=answers.more)
+    if not answers.more:
+        g.next_page = None
+    return page
 
 
 @bp.get("/queues/<q>/late", tags=TAGS, responses={"200": models_out.AnswerList})

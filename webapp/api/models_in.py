@@ -33,6 +33,9 @@ _SHELF = "[^/:]*:(high|normal|low)(:[0-9]{1,3})?(:returned)?"
 PLACE: dict[str, Any] = {"pattern": f"^({_SHELF})?/[0-9]{{1,17}}/[0-9]{{1,3}}/.{{1,200}}$"}
 DUE_PLACE: dict[str, Any] = {"pattern": "^/[0-9]{1,17}/[0-9]{1,3}/.{1,200}$"}
 EVENT: dict[str, Any] = {"pattern": r"^[0-9]{1,16}\.[0-9]{1,9}$"}
+ANSWERS_CURSOR: dict[str, Any] = {
+    "pattern": "^(0|[a-z0-9._-]{1,64}:[0-9]{1,16}((\\.[0-9]{1,16})*|/[A-Za-z0-9_=-]{1,1100}))$"
+}
 DAY = "^(19[7-9][0-9]|[2-8][0-9]{3})-"  # what the library takes of all the days that a format has
 MOMENT: dict[str, Any] = {
     "anyOf": [{"type": "string", "pattern": DAY, "format": one} for one in ("date", "date-time")]
@@ -283,3 +286,12 @@ class AnswersQuery(Query):
     person: str | None = Field(None, description="Only the answers of this person", json_schema_extra=PERSON)
     late: bool | None = Field(None, description="true: only late answers; false: only answers in time")
     with_late: bool = Field(False, description="true: add the late answers that were kept, but not accepted")
+
+
+class NewAnswersQuery(Query):
+    after: str | None = Field(
+        None,
+        description="The cursor that the call before gave, by default the beginning",
+        json_schema_extra=ANSWERS_CURSOR,
+    )
+    limit: int = Field(100, ge=1, le=1_000, description=LIMIT)

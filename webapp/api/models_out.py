@@ -138,6 +138,12 @@ class AnswerList(BaseModel):
     after: str | None
 
 
+class NewAnswerList(BaseModel):
+    answers: list[Answer]
+    more: bool = Field(description="There are more behind `after`: call again now")
+    after: str = Field(description="Where the next call goes on, also where there is nothing new")
+
+
 class ItemList(BaseModel):
     items: list[Item]
     after: str | None

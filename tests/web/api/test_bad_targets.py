@@ -104,6 +104,15 @@ def test_a_manager_can_not_adopt_what_is_not_there_or_revive_what_is_done(
         ("/mine?after=", "after"),
         ("/journal?after=", "after"),
         ("/late?after=x", "after"),
+        ("/answers/new?after=x", "after"),
+        ("/answers/new?after=", "after"),
+        ("/answers/new?after=%00", "after"),
+        ("/answers/new?after=another:0", "after"),
+        ("/answers/new?after={q}:1/eA==", "after"),
+        ("/answers/new?limit=0", "limit"),
+        ("/answers/new?limit=1001", "limit"),
+        ("/answers/new?limit=x", "limit"),
+        ("/answers/new?person=ann", "person"),
         ("/events?after=", "after"),
         ("/items?state=inbound&state=dead", "state"),
         ("/items?state=inbound&limit=5&limit=5", "limit"),
@@ -115,7 +124,8 @@ def test_a_manager_can_not_adopt_what_is_not_there_or_revive_what_is_done(
 def test_a_query_that_is_no_good(
     asking: leaseq.Queue, call: Callable[..., Any], path: str, field: str
 ) -> None:
-    refusal = problem(call("manager", "GET", f"/queues/{asking.name}{path}"), 400, "invalid")
+    url = f"/queues/{asking.name}{path.format(q=asking.name)}"
+    refusal = problem(call("manager", "GET", url), 400, "invalid")
     assert refusal["field"] == field
 
 

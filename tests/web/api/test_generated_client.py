@@ -168,6 +168,10 @@ def test_it_works_a_queue_to_its_end(
         for state in ("inbound", "reserved", "finished", "dead")
     }
     assert listed == {"inbound": [], "reserved": [], "finished": finished, "dead": ["r-0"]}
+    new = send("manage.new_answers", q=q, limit=3).parsed
+    rest = send("manage.new_answers", q=q, after=new.after).parsed
+    assert [one.id for one in (*new.answers, *rest.answers)] == finished
+    assert (new.more, rest.more, rest.answers[0].result) == (True, False, {"ok": True})
     stats = send("queues.stats", q=q).parsed
     assert (stats.inbound, stats.reserved, stats.finished, stats.dead) == (0, 0, 4, 1)
 

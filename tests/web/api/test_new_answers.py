@@ -1,0 +1,119 @@
+"""REST: the answers that are new since an earlier call, for programs that ask again and again."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+import leaseq
+from leaseq.models import GivenAnswer
+from tests.support.taking import take
+from tests.web.api_calls import problem
+from tests.web.conftest import Answer, Caller
+
+THEN = datetime(2026, 11, 21, 10, 5, tzinfo=UTC)
+
+
+class Poller:
+    """A program that keeps nothing but the cursor."""
+
+    def __init__(self, caller: Caller, queue: leaseq.Queue) -> None:
+        self._caller = caller
+        self._path = f"/queues/{queue.name}/answers/new"
+        self.query: dict[str, str] = {}
+
+    def call(self) -> Answer:
+        answer = self._caller("GET", self._path, query_string=self.query)
+        assert answer.status_code == 200, answer.text
+        self.query["after"] = answer.json["after"]
+        return answer
+
+    def __call__(self) -> list[tuple[str, int]]:
+        """What is new, in as many calls as it takes."""
+        found: list[tuple[str, int]] = []
+        while True:
+            page = self.call().json
+            found += [(one["id"], one["token"]) for one in page["answers"]]
+            if not page["more"]:
+                return found
+
+
+@pytest.fixture
+def poll(queue: leaseq.Queue, manager: Caller) -> Poller:
+    queue.configure()
+    return Poller(manager, queue)
+
+
+def finish(queue: leaseq.Queue, id: str) -> tuple[str, int]:
+    queue.enqueue({}, id=id)
+    lease = take(queue, "ann")
+    queue.finish(lease, {"by": "ann"})
+    return id, lease.token
+
+
+def test_each_answer_comes_once_over_pages_that_split_one_time(poll: Poller, queue: leaseq.Queue) -> None:
+    for token, id in enumerate(["m", "z", "k", "b", "x"], 1):
+        queue.restore(leaseq.NewItem(1, id=id), [GivenAnswer(token, "ann", "1", THEN, False, True)])
+    poll.query["limit"] = "2"
+    pages = [poll.call() for _ in range(4)]
+    assert [[one["id"] for one in page.json["answers"]] for page in pages] == [
+        *(["b", "k"], ["m", "x"], ["z"]),
+        [],
+    ]
+    assert [page.json["more"] for page in pages] == [True, True, False, False]
+    links = [page.headers.get("Link") for page in pages]
+    assert [link is not None for link in links] == [True, True, False, False]
+    assert re.search(r"answers/new\?limit=2&after=[^>]+>; rel=\"next\"$", links[0] or "")
+
+
+def test_the_cursor_at_the_end_is_kept_for_what_comes_later(
+    poll: Poller, queue: leaseq.Queue, document: dict[str, Any]
+) -> None:
+    described = document["paths"]["/api/v1/queues/{q}/answers/new"]["get"]["parameters"]
+    (after,) = (one["schema"] for one in described if one["name"] == "after")
+    assert poll() == []
+    assert re.match(after["pattern"], poll.query["after"])
+    first = finish(queue, "b")
+    assert poll() == [first]
+    assert re.match(after["pattern"], poll.query["after"])
+    kept = poll.query["after"]
+    assert (poll(), poll.query["after"]) == ([], kept)
+    second = finish(queue, "a")
+    assert (poll(), poll()) == ([second], [])
+    poll.query = {"after": "0"}
+    assert poll() == [first, second]
+
+
+def test_what_a_manager_makes_an_answer_comes_when_they_do(poll: Poller, queue: leaseq.Queue) -> None:
+    queue.enqueue({}, id="one")
+    late = take(queue, "bob")
+    queue.release("one")
+    after = take(queue, "ann")
+    with pytest.raises(leaseq.LeaseLost):
+        queue.finish(late, {"by": "bob"})
+    queue.finish(after, {"by": "ann"})
+    assert poll() == [("one", after.token)]
+    queue.adopt("one", late.token)
+    (adopted,) = poll.call().json["answers"]
+    assert (adopted["token"], adopted["late"], adopted["result"]) == (late.token, True, {"by": "bob"})
+    queue.correct("one", late.token, {"by": "boss"}, by="boss")
+    (corrected,) = poll.call().json["answers"]
+    assert (corrected["token"] > after.token, corrected["person"], poll()) == (True, "boss", [])
+    queue.adopt("one", late.token)
+    assert (poll(), poll()) == ([("one", late.token)], []), "it is accepted anew"
+
+
+def test_a_cursor_of_another_queue_is_refused(poll: Poller, queue: leaseq.Queue, manager: Caller) -> None:
+    path = f"/queues/{queue.name}/answers/new"
+    refusal = problem(manager("GET", f"{path}?after=another:0"), 400, "invalid")
+    assert refusal["field"] == "after"
+    assert refusal["limit"] == f"a cursor of the queue {queue.name!r}, or 0 for the beginning"
+    refusal = problem(manager("GET", f"{path}?after={'x' * 3_000}"), 400, "invalid")
+    assert (refusal["field"], len(refusal["detail"]) < 200) == ("after", True)
+
+
+def test_it_is_for_managers(poll: Poller, queue: leaseq.Queue, worker: Caller) -> None:
+    problem(worker("GET", f"/queues/{queue.name}/answers/new"), 403, "forbidden")
