@@ -110,7 +110,7 @@ class Consumer(Reserving):
     def undo_finish(
         self, lease: Lease | None = None, *, request_id: str | None = None, **parts: object
     ) -> Lease:
-        """Undo a finish, at most UNDO_SECONDS after it: the person who finished the item holds it again,
+        """Undo a finish, at most 15 seconds after it: the person who finished the item holds it again,
         under a new token, with the answer as its draft.
 
         This may exceed the number of items that they may hold. Raises Invalid (field ``undo``) where it is
@@ -221,7 +221,7 @@ class Consumer(Reserving):
     def take_back(
         self, lease: Lease | None = None, *, request_id: str | None = None, **parts: object
     ) -> Lease:
-        """Take an abandon or a fail back, at most UNDO_SECONDS after it: the person holds the item again,
+        """Take an abandon or a fail back, at most 15 seconds after it: the person holds the item again,
         under a new token.
 
         This may exceed the number of items that they may hold. Raises Invalid (field ``undo``) where it is

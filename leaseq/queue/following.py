@@ -22,9 +22,10 @@ class Following(Base):
 
         What a follower has not read is kept: the journal is not trimmed past it, and finished items stay. A
         new name begins with the oldest event. ``read``: the cursor of the last event that it has dealt with.
-        The position never moves back. Where only some events of a journal entry were read, which has those
-        of one call, all of them come again. ``keep``: of what all followers have read, keep about so many
-        entries only.
+        The position never moves back, and stands between journal entries: where only some events of an entry
+        were read, which has those of one call, all of them come again. So ask for it once, and go on by the
+        cursor of the last event: a call may have more events than a page of `journal`. Cursors are to be
+        passed back, not compared. ``keep``: of what all followers have read, keep about so many entries only.
         """
         most = "" if keep is None else str(validation.integer(keep, "keep", 0, 10**9))
         entry, number = ("", 0) if read is None else arguments.event(read, "read")

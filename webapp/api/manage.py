@@ -82,7 +82,7 @@ def remove_all(path: QueuePath, body: RemoveRequest) -> dict[str, Any]:
     return {"removed": len(removed), "more": len(removed) == MOST_MOVED}
 
 
-@bp.post("/queues/<q>/pause", tags=TAGS, responses={"200": models_out.Paused})
+@bp.post("/queues/<q>/pause", tags=TAGS, responses={"200": models_out.PauseState})
 @needs("manager")
 def pause(path: QueuePath, body: PauseRequest) -> dict[str, Any]:
     """Pause the queue: no item can be reserved, held items may be finished."""
@@ -90,7 +90,7 @@ def pause(path: QueuePath, body: PauseRequest) -> dict[str, Any]:
     return {"paused": body.reason or ""}
 
 
-@bp.post("/queues/<q>/resume", tags=TAGS, responses={"200": models_out.Paused})
+@bp.post("/queues/<q>/resume", tags=TAGS, responses={"200": models_out.PauseState})
 @needs("manager")
 def resume(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """End a pause."""

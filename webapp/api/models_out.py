@@ -223,7 +223,7 @@ class Removed(BaseModel):
     more: bool = Field(description="The limit of one call was reached: call again")
 
 
-class Paused(BaseModel):
+class PauseState(BaseModel):
     paused: str | None
 
 

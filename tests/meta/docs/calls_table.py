@@ -6,23 +6,33 @@ import inspect
 import re
 from collections.abc import Callable
 from functools import cached_property
+from types import ModuleType
 from typing import Any, get_overloads
 
 import leaseq
+from leaseq import backup, transfer
 
 PAGE = """# Calls
 
-Every call of the library, with its parameters and what it returns. [developer.md](developer.md) explains them
-in their order of use, [types.md](types.md) has the fields of what they return. What takes a `lease` also
-takes `id=`, `token=` and `person=` in its place. In `leaseq.aio` ([asyncio.md](asyncio.md)) the same calls
-are coroutines, and what returns an `Iterator` here is an asynchronous iterator. This page is made from the
-code.
+Every call of the library and of its modules `leaseq.transfer` and `leaseq.backup`, with its parameters and
+what it returns. [developer.md](developer.md) explains them in their order of use, [types.md](types.md) has
+the fields of what they return. What takes a `lease` also takes `id=`, `token=` and `person=` in its place. In
+`leaseq.aio` ([asyncio.md](asyncio.md)) the same calls are coroutines, and what returns an `Iterator` here is
+an asynchronous iterator. This page is made from the code.
 
 ## Functions
 
 {functions}
 
 {classes}
+
+## `leaseq.transfer`
+
+{transfer}
+
+## `leaseq.backup`
+
+{backup}
 """
 
 
@@ -31,6 +41,8 @@ def page() -> str:
     return PAGE.format(
         functions="\n\n".join(_call(one.__name__, one) for one in functions),
         classes="\n\n".join(map(_class, (leaseq.Client, leaseq.Queue, leaseq.Worker))),
+        transfer=_module(transfer),
+        backup=_module(backup),
     )
 
 
@@ -41,6 +53,17 @@ def members(kind: type[Any]) -> dict[str, Any]:
 
 
 _PROPERTY = (property, cached_property)
+
+
+def _module(module: ModuleType) -> str:
+    """Its functions, and how its classes that are no records are made."""
+    there = [getattr(module, name) for name in module.__all__]
+    functions = [one for one in there if inspect.isfunction(one)]
+    classes = [transfer.AnswersSince, transfer.Rejects] if module is transfer else []
+    made = (
+        _section(f"{one.__name__}({', '.join(_parameters(inspect.signature(one)))})", one) for one in classes
+    )
+    return "\n\n".join([*(_call(one.__name__, one) for one in functions), *made])
 
 
 def _class(kind: type[Any]) -> str:

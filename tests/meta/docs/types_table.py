@@ -93,7 +93,7 @@ def fields(record: type[Any]) -> dict[str, Described]:
 
 
 def errors() -> list[type[Exception]]:
-    there = (getattr(leaseq, name) for name in leaseq.__all__)
+    there = (getattr(module, name) for module, _ in _MODULES for name in module.__all__)
     return [one for one in there if isinstance(one, type) and issubclass(one, Exception)]
 
 
@@ -177,7 +177,9 @@ def _record(record: type[Any]) -> str:
 def _error(error: type[Exception]) -> str:
     known = attributes(error).items()
     base = error.__bases__[0].__name__
-    return _row(f"`{error.__name__}`", f"`{base}`", ", ".join(f"`{name}: {kind}`" for name, kind in known))
+    place = error.__module__.split(".")[1] if error.__module__ != "leaseq.errors" else ""
+    name = f"{place}.{error.__name__}" if place else error.__name__
+    return _row(f"`{name}`", f"`{base}`", ", ".join(f"`{name}: {kind}`" for name, kind in known))
 
 
 def _literals() -> Iterator[str]:
