@@ -85,7 +85,10 @@ def _call(name: str, call: Callable[..., Any]) -> str:
     shown = next(iter(get_overloads(call)), call)
     signature = inspect.signature(shown)
     parameters = ", ".join(_parameters(signature))
-    returns = "" if call.__name__ == "__init__" else f" -> {signature.return_annotation}"
+    gives = str(signature.return_annotation)
+    if inspect.unwrap(call) is not call:  # by contextlib.contextmanager
+        gives = gives.replace("Iterator", "AbstractContextManager")
+    returns = "" if call.__name__ == "__init__" else f" -> {gives}"
     return _section(f"{name}({parameters}){returns}", call)
 
 
