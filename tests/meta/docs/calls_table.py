@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable
 from functools import cached_property
 from types import ModuleType
@@ -11,6 +10,7 @@ from typing import Any, get_overloads
 
 import leaseq
 from leaseq import backup, transfer
+from tests.meta.docs.types_table import markdown
 
 PAGE = """# Calls
 
@@ -68,7 +68,7 @@ def _module(module: ModuleType) -> str:
 
 def _class(kind: type[Any]) -> str:
     made = [] if kind is leaseq.Client else [_call(kind.__name__, kind.__init__)]  # connect makes it
-    about = _markdown(inspect.getdoc(kind) or "")
+    about = markdown(inspect.getdoc(kind) or "")
     calls = (_member(name, one) for name, one in members(kind).items())
     return "\n\n".join([f"## `{kind.__name__}`", about, *made, *calls])
 
@@ -114,11 +114,7 @@ def _default(value: object) -> str:
 
 
 def _section(title: str, about: Any) -> str:
-    return f"### `{title}`\n\n{_markdown(inspect.cleandoc(about.__doc__ or ''))}".rstrip()
-
-
-def _markdown(text: str) -> str:
-    return re.sub(r"``(.+?)``", r"`\1`", text)
+    return f"### `{title}`\n\n{markdown(inspect.cleandoc(about.__doc__ or ''))}".rstrip()
 
 
 if __name__ == "__main__":

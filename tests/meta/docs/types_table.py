@@ -171,7 +171,7 @@ def _record(record: type[Any]) -> str:
     else:
         rows = [_row(f"`{name}`", f"`{one.type}`", one.meaning) for name, one in described.items()]
         table = "\n".join(["| field | type | what |", "|---|---|---|", *rows])
-    return "\n\n".join(filter(None, [f"### `{record.__name__}`", _markdown(about), table]))
+    return "\n\n".join(filter(None, [f"### `{record.__name__}`", markdown(about), table]))
 
 
 def _error(error: type[Exception]) -> str:
@@ -203,10 +203,11 @@ def _assigned(node: ast.stmt) -> str:
 
 
 def _row(*cells: str) -> str:
-    return "| " + " | ".join(_markdown(cell).replace("|", r"\|") for cell in cells) + " |"
+    return "| " + " | ".join(markdown(cell).replace("|", r"\|") for cell in cells) + " |"
 
 
-def _markdown(text: str) -> str:
+def markdown(text: str) -> str:
+    """A docstring's text, or a comment's."""
     return re.sub(r"``(.+?)``", r"`\1`", text)
 
 
