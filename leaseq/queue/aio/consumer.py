@@ -84,8 +84,8 @@ class Consumer(Reserving):
         """Finish the item with its result; with ``then_reserve`` reserve the next one in the same round trip.
 
         Raises Invalid (field ``result``, with ``errors``) where the result doesn't fit the queue's form: the
-        lease stays. Raises LeaseLost where somebody else was granted the item, or it is finished or removed;
-        the refused answer is then kept as a late answer (``answer_kept``).
+        lease stays. Raises LeaseLost where somebody else was granted the item, a manager ended the lease, or
+        the item is finished or removed; the refused answer is then kept as a late answer (``answer_kept``).
         """
         held = arguments.held(self.name, lease, parts)
         text = validation.dump_json(result, "result")
