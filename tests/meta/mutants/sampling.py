@@ -8,6 +8,7 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 
@@ -28,27 +29,37 @@ def sample(seed: int, count: int, words: tuple[str, ...] = ()) -> list[Mutant]:
     half of all would be keyword arguments.
     """
     with compiler() as compiles:
-        return list(islice(filter(compiles, _drawn(random.Random(seed), words)), count))
+        return list(islice(filter(compiles, _drawn(seed, words)), count))
 
 
-def _drawn(chance: random.Random, words: tuple[str, ...]) -> Iterator[Mutant]:
-    left = {part: _by_operator(part, words) for part in sources.PARTS}
+def _drawn(seed: int, words: tuple[str, ...]) -> Iterator[Mutant]:
+    chance = random.Random(seed)
+    left = {part: _by_operator(seed, part, words) for part in sources.PARTS}
     while left := {part: operators for part, operators in left.items() if operators}:
         operators = left[chance.choice(list(left))]
-        operator = chance.choice(list(operators))
-        mutants = operators[operator]
-        yield mutants.pop(chance.randrange(len(mutants)))
-        if not mutants:
+        operator = chance.choice(sorted(operators))
+        yield operators[operator].pop()
+        if not operators[operator]:
             del operators[operator]
 
 
-def _by_operator(part: str, words: tuple[str, ...]) -> dict[str, list[Mutant]]:
+def _by_operator(seed: int, part: str, words: tuple[str, ...]) -> dict[str, list[Mutant]]:
     found: dict[str, list[Mutant]] = defaultdict(list)
     for file in sources.files(part):
         if not words or any(word in file for word in words):
             for mutant in sources.mutants_of(file):
                 found[mutant.edit.operator].append(mutant)
+    for mutants in found.values():
+        mutants.sort(key=lambda mutant: rank(seed, mutant, sources.text(mutant.file)))
     return found
+
+
+def rank(seed: int, mutant: Mutant, text: str) -> str:
+    """The place of a mutant in the draw. It depends on the mutant's own line and not on the lines around it:
+    otherwise each change of the code would give the seed another sample, and nobody could finish one."""
+    line = text.splitlines()[mutant.line - 1].strip()
+    words = (str(seed), mutant.file, mutant.edit.operator, str(mutant.ordinal), line)
+    return sha256("\n".join(words).encode()).hexdigest()
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from tests.meta.mutants.faults import FAULTS, Fault
 from tests.meta.mutants.lua_syntax import parse
 from tests.meta.mutants.lua_tokens import LuaSyntaxError
 from tests.meta.mutants.mutant import Edit, mutants
-from tests.meta.mutants.sampling import is_script, sample
+from tests.meta.mutants.sampling import is_script, rank, sample
 from tests.support.planting import ROOT, nodes
 
 PYTHON = [
@@ -126,6 +126,18 @@ def test_what_is_marked_as_equivalent_is_left_out() -> None:
     found = list(mutants("some.py", text, python_operators.edits(text)))
     ids = ["some.py:1:call", "some.py:3:compare", "some.py:4:limit"]
     assert [mutant.id for mutant in found] == ids
+
+
+def test_a_mutant_keeps_its_place_in_the_draw_when_other_lines_change() -> None:
+    text = "def f():\n    if a < b:\n        return c + 1\n    return d\n"
+    longer = "import g\n\n\n" + text.replace("return d", "return d - 1")
+    before = {rank(7, mutant, text) for mutant in mutants("some.py", text, python_operators.edits(text))}
+    after = {rank(7, mutant, longer) for mutant in mutants("some.py", longer, python_operators.edits(longer))}
+    assert len(before) == 4
+    assert before < after
+    assert before.isdisjoint(
+        rank(8, mutant, text) for mutant in mutants("some.py", text, python_operators.edits(text))
+    )
 
 
 def test_a_seed_makes_a_sample_anew(tmp_path: Path) -> None:
