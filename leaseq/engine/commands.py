@@ -128,8 +128,8 @@ class Commands:
     def finish(self, held: Held, result: str, form_version: str, request: str | None, skills: str) -> Reply:
         """Finish an item. ``request``: the request id of the reserve that follows; None where none does."""
         id, token, person = held
-        words = (id, str(token), person, result, form_version)
-        return self._run("finish", words if request is None else (*words, *_following(request, skills)))
+        following = _following(request, skills)
+        return self._run("finish", (id, str(token), person, result, form_version, *following))
 
     def undo_finish(self, held: Held, request: str, microseconds: int) -> Reply:
         id, token, person = held

@@ -88,7 +88,7 @@ class Consumer(Reserving):
             result, lambda version: self._commands.finish(held, text, version, request, skills_text)
         )
         late, replayed, lasted, ended, *following = reply.rest
-        then = self._next(following, held[2], can, request) if following else None
+        then = self._next(following, held[2], can, request)
         at = codec.when(ended)
         return Finished(held[0], bool(late), bool(replayed), then, int(lasted) / 1e6, at)
 
@@ -96,7 +96,9 @@ class Consumer(Reserving):
         self, following: Sequence[Sequence[Any]], person: str, can: Sequence[str], request: str | None
     ) -> Lease | None:
         """The lease in the last part of a reply, if it has one."""
-        code, *parts = following[0] if following else (b"",)
+        if not following:
+            return None
+        code, *parts = following[0]
         if code == replies.LEASED:
             return codec.lease(self.name, parts)
         if code == replies.MORE:
