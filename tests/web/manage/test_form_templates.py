@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -66,6 +67,23 @@ def test_a_form_to_start_from_keeps_instructions_that_were_typed(boss: Browser, 
     page = boss.post(f"{base(asking)}/start", typed).text
     assert sent_by(page, "settings")["instructions"] == "My own"
     assert boss.post(f"{base(asking)}/start", {**typed, "from": "no such"}).status_code == 400
+
+
+def test_each_choice_of_a_form_to_start_from_has_a_title(app: Any) -> None:
+    with app.test_request_context():
+        choices = [choice for one in starts() for choice in _choices(one.form)]
+    assert choices
+    assert [choice for choice in choices if not choice.get("title")] == []
+
+
+def _choices(schema: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(schema, dict):
+        if "const" in schema:
+            yield schema
+        schema = list(schema.values())
+    if isinstance(schema, list):
+        for part in schema:
+            yield from _choices(part)
 
 
 def test_there_are_the_forms_that_the_tests_work(app: Any) -> None:
