@@ -1,14 +1,9 @@
-"""How a worker ends, and what it does while the server is away."""
+"""How a worker ends."""
 
 from __future__ import annotations
 
 import signal
-import subprocess
-import sys
-import tempfile
 import threading
-from collections.abc import Iterator
-from itertools import chain
 from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import Any
@@ -16,80 +11,10 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.server.embedded import EmbeddedServer
-from leaseq.worker.retry import Retry
 from tests.conftest import Server
 from tests.engine.waiters import in_line
 from tests.support.patience import PATIENCE, eventually
 from tests.worker.conftest import HeldFunction, Start, wait_for
-
-PROGRAM = """
-import sys, threading
-import leaseq
-
-def handle(lease):
-    print(lease.id, flush=True)
-    threading.Event().wait(float(lease.payload))
-    return "done"
-
-worker = leaseq.Worker(leaseq.connect(sys.argv[1]), {sys.argv[2]: handle}, person="bot", grace=600)
-worker.run()
-print(worker.stats, flush=True)
-"""
-
-
-@pytest.fixture
-def program(server: Server, queue: leaseq.Queue) -> Iterator[subprocess.Popen[str]]:
-    """A process of its own whose main thread is the worker's. It says the id of each item that it begins."""
-    words = [sys.executable, "-c", PROGRAM, server.url, queue.name]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-        end = threading.Timer(PATIENCE, process.kill)  # so that a test that fails does not wait for its words
-        end.start()
-        yield process
-        end.cancel()
-        process.kill()
-
-
-def line(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
-    return process.stdout.readline().strip()
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_lets_it_finish_what_it_holds(
-    queue: leaseq.Queue, program: subprocess.Popen[str], number: signal.Signals
-) -> None:
-    queue.enqueue(0.5, id="one")
-    assert line(program) == "one"
-    program.send_signal(number)
-    queue.enqueue(0, id="two")
-    assert line(program) == str(leaseq.WorkerStats(finished=1))
-    assert program.wait(PATIENCE) == 0
-    assert queue.get("two").attempts == 0
-
-
-def test_a_second_signal_gives_back_at_once(queue: leaseq.Queue, program: subprocess.Popen[str]) -> None:
-    queue.enqueue(3_600, id="one")
-    assert line(program) == "one"
-    program.send_signal(signal.SIGTERM)
-    program.send_signal(signal.SIGINT)  # another one, since the same twice may become one
-    assert line(program) == str(leaseq.WorkerStats(given_back=1))
-    assert program.wait(PATIENCE) == 0
-    item = queue.get("one")
-    assert (item.state, item.failures) == ("inbound", 0)
-    assert (item.history[-1].how, item.history[-1].reason) == ("abandoned", "the worker stopped")
-
-
-def test_a_killed_worker_loses_nothing_but_time(
-    queue: leaseq.Queue, program: subprocess.Popen[str], start: Start
-) -> None:
-    queue.configure(lease_seconds=1)
-    queue.enqueue(3_600, id="one")
-    assert line(program) == "one"
-    program.kill()
-    start(lambda _: "by another", person="other-bot")
-    eventually(lambda: queue.stats().finished == 1, "finished")
-    assert [grant.how for grant in queue.get("one").history] == ["expired", "finished"]
 
 
 def test_stop_lets_it_finish_what_is_in_work_and_take_no_more(queue: leaseq.Queue, start: Start) -> None:
@@ -258,76 +183,3 @@ def test_an_error_that_is_nobodys_fault_ends_the_worker_and_is_raised(
     monkeypatch.setattr(leaseq.Queue, "reserve", broken)
     with pytest.raises(ZeroDivisionError):
         start(lambda _: {}).ended()
-
-
-def test_while_the_server_is_away_it_waits_and_nothing_is_lost(
-    start: Start, queue_name: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    """The server goes away while one item is in work, and its result comes while it is away."""
-    begun, go_on = threading.Event(), threading.Event()
-
-    def handle(lease: leaseq.Lease) -> int:
-        begun.set()
-        assert go_on.wait(PATIENCE)
-        return lease.attempt
-
-    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
-        client = leaseq.connect(server.url)
-        queue = leaseq.Queue(client, queue_name)
-        queue.enqueue_many([{}, {}])
-        running = start(handle, client=client)
-        wait_for(begun)
-        server.stop()
-        go_on.set()
-        eventually(lambda: "trying again" in caplog.text, "the log says that it is away")
-        server.start()
-        eventually(lambda: running.worker.stats.finished == 2, "both finished")
-        assert "the server is back" in caplog.text
-        assert running.stop() == leaseq.WorkerStats(finished=2)
-        assert [answer.result for answer in queue.answers()] == [1, 1]
-        client.close()
-
-
-def test_what_the_server_keeps_refusing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A result for which it has no memory, for instance, or which the worker's user may not write."""
-    monkeypatch.setattr("leaseq.worker.retry._RETRY", (0.001, 0.001))
-    replies = chain([leaseq.ServerUnavailable("away")] * 20, [leaseq.ServerRefused("no")] * 20)
-
-    def call() -> None:
-        for error in replies:
-            raise error
-
-    with pytest.raises(leaseq.ServerRefused):
-        Retry().call(call, threading.Event())
-    assert len(list(replies)) == 12, "it was tried eight times"
-
-
-def test_a_server_that_stays_away_does_not_keep_it_from_stopping(
-    start: Start, handle: HeldFunction, queue_name: str, caplog: pytest.LogCaptureFixture
-) -> None:
-    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
-        client = leaseq.connect(server.url)
-        leaseq.Queue(client, queue_name).enqueue({})
-        running = start(handle, client=client)
-        wait_for(handle.begun)
-        server.stop()
-        handle.go_on.set()
-        eventually(lambda: "trying again" in caplog.text, "it tries to send the result")
-        assert running.stop() == leaseq.WorkerStats(lost=1)
-
-
-def test_nor_does_one_that_went_away_while_it_waited_in_several_queues(
-    start: Start, queue_name: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("leaseq.worker.taking._WAIT", 0.5)
-    with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
-        client = leaseq.connect(server.url)
-        queues = [leaseq.Queue(client, f"{queue_name}.{name}") for name in ("high", "low")]
-        for queue in queues:
-            queue.configure()
-        running = start({queue.name: lambda _: None for queue in queues}, client=client)
-        eventually(lambda: all(queue.stats().waiting for queue in queues), "it waits in both")
-        server.stop()
-        eventually(lambda: "trying again" in caplog.text, "the log says that it is away")
-        assert running.stop() == leaseq.WorkerStats()
-        client.close()
