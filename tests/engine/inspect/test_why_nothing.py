@@ -30,6 +30,31 @@ def test_when_the_first_may_come_free_is_told_all_the_same(timed: leaseq.Queue) 
     assert timed.why_nothing("bob") == WhyNothing("held", anns.expires_at)
 
 
+def test_the_first_to_come_free_is_the_end_of_a_lease_or_a_scheduled_item(
+    timed: leaseq.Queue, clock: Clock
+) -> None:
+    timed.configure(lease_seconds=60)
+    timed.enqueue({}, id="a")
+    lease = take(timed, "bob")
+    timed.enqueue({}, id="b", delay=90)
+    assert timed.why_nothing("ann") == WhyNothing("held", lease.expires_at)
+    clock.tick(45)
+    timed.renew(lease)
+    soonest = timed.why_nothing("ann").free_at
+    assert soonest is not None
+    assert soonest < timed.mine("bob")[0].expires_at
+    clock.tick(50)
+    assert timed.why_nothing("ann") == WhyNothing(None)
+
+
+def test_a_lease_that_ran_out_is_something(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.configure(lease_seconds=60)
+    timed.enqueue({}, id="a")
+    take(timed, "bob")
+    clock.tick(61)
+    assert timed.why_nothing("ann") == WhyNothing(None)
+
+
 def test_who_holds_one_assignment_is_not_eligible_for_the_next(timed: leaseq.Queue) -> None:
     timed.configure(answers=2, holds=2)
     timed.enqueue({}, id="a")
