@@ -8,7 +8,7 @@ GUARDS: tuple[Guard, ...] = (
         guard("csrf", "test_every_post_of_a_page_wants_the_csrf_token"),
     ),
     *row(
-        "a refused form's words are shown to who typed them, and no password",
+        "an error page shows what was typed only if it came from leaseq's own page, and no password",
         guard("typed-here", "test_an_old_token_loses_no_words_but_those_of_another_site"),
         guard("typed-no-secret", "test_a_refused_password_is_not_shown", instead="return False"),
     ),

@@ -65,7 +65,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
     ),
     *row(
-        "patterns take no longer than their text",
+        "a form's patterns take time in proportion to the text",
         guard(
             "pattern-time",
             "test_what_such_an_engine_has_not_is_refused_when_the_form_is_set",

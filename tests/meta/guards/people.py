@@ -94,7 +94,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
     ),
     *row(
-        "names have nothing that can't be seen",
+        "names have no invisible characters",
         guard(
             "visible-person",
             "test_the_library_takes_no_such_name",
@@ -218,7 +218,7 @@ GUARDS: tuple[Guard, ...] = (
         ),
     ),
     *row(
-        "tokens: made by who is there, and not without end",
+        "tokens: creating one takes the password or a recent sign-in, and their number is limited",
         guard("token-by-password", "test_making_one_asks_for_the_password"),
         guard("token-recent-sign-in", "test_who_has_no_password_has_signed_in_a_moment_ago"),
         guard(

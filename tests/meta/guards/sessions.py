@@ -40,7 +40,7 @@ GUARDS: tuple[Guard, ...] = (
         guard("disabled-waits-in-vain", "test_who_is_disabled_while_they_wait_gets_nothing"),
     ),
     *row(
-        "sessions are the server's",
+        "sessions are stored in the server, and a sign-in starts a new one",
         guard("sign-in-ends-session", "test_signing_in_makes_a_new_session_and_ends_the_one_before"),
         guard("sign-in-clears-session", "test_signing_in_makes_a_new_session_and_ends_the_one_before"),
         guard(
