@@ -7,7 +7,7 @@ rule   = measure ">" limit
 idle   = since " " token
 
 measure  a measure of the policy field `alerts`; limit and value are items or seconds
-since    when the alert was raised; of idle, when clear found it so first
+since    when the alert was raised; of idle, when it was first found so
 value    of the measure at that time
 token    of the latest grant then: a higher one says that somebody held an item in the meantime ]]
 local alerts = {}

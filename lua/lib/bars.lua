@@ -1,8 +1,8 @@
 --- @include queue
---[[ What an item is to people, in the hash `bars`, by the item's id.
+--[[ The relation of people to an item, in the hash `bars`, by the item's id.
 
 bars = TAB *(sign person TAB)
-sign = "=" they answered it | "-" they may not have it again | "~" they gave it back for later: they get it where
+sign = "=" they answered it | "-" they may not have it again | "~" they gave it back for later: they get it when
        nothing else waits for them | "@" it was assigned to them, beside any of the others ]]
 local bars = {}
 

@@ -1,6 +1,6 @@
 --- @include queue
---[[ A list of texts in one field of a hash, with an empty line between; without any the field is not there. The earlier
-grants of an assignment are kept so (see grants), and the late answers of an item:
+--[[ A list of texts in one field of a hash, with an empty line between; of an empty list there is no field. The
+earlier grants of an assignment are kept so (see grants), and the late answers of an item:
 
 late = token TAB person TAB arrived LF answer ]]
 local blocks = { HISTORY_BYTES = 65536, LATE_BYTES = 1048576 } -- so that no call gets long; one always fits

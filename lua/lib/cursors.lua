@@ -5,17 +5,17 @@
 cursors = *(row ":" shelf TAB score LF) ["idle" TAB time LF]
 
 score  of the entry that they looked at last
-idle   clear looked at these first at this time: they are forgotten 90 days later
+idle   when clear first saw the cursors as they are: they are forgotten 90 days later
 
-What they may have again, where nothing else waits for them, is in a sorted set for each row and person.
+What they may have again, when nothing else waits for them, is in a sorted set for each row and person.
 
 How far anybody looked on each shelf is in the hash `passed`, as long as anybody has a cursor. An entry that is put among
-others goes behind that: the cursors of people who passed over what is there would hide it from them.
+others goes behind that score, since the cursor of a person who looked further than its place would hide it from them.
 
 passed = path -> score
 
 path   row ":" shelf; "*" counts for every shelf
-score  nobody's cursor there is behind the entry that has it ]]
+score  no cursor on the shelf is beyond it ]]
 local cursors = {}
 
 function cursors.parse(text)

@@ -1,11 +1,11 @@
 --- @include queue
---[[ A grant: that a person got an assignment, and how it ended. The latest one of an assignment is in the ledger's field
-`g:<assignment>`; the earlier ones are in the hash `history`, oldest first.
+--[[ A grant: one time that a person got an assignment, and how it ended. The latest one of an assignment is in the
+ledger's field `g:<assignment>`; the earlier ones are in the hash `history`, oldest first.
 
 grant   = token TAB person TAB granted " " lease_seconds " " attempt *(" " letter value) [LF ending]
-letter  x when it runs out, since it was renewed | n how often it was renewed | u the request of the undo that gave it
-        | w there is a draft | d the item has a due date | m it came from another assignment of the item, whose
-        attempts it is counted among | a a manager adopted its answer, or gave it as a correction
+letter  x when it runs out, if it was renewed | n how often it was renewed | u the request of the undo that gave it
+        | w there is a draft | d the item has a due date | m it was moved here from another assignment of the
+        item, and counts among the attempts of that one | a a manager adopted its answer, or gave it as a correction
         | q the request that renewed it last, or adopted its answer
 ending  = ("expired" | "released" | "undone" | "corrected") " " time
         | ("abandoned" | "reopened") " " time " " reason
@@ -13,8 +13,8 @@ ending  = ("expired" | "released" | "undone" | "corrected") " " time
         | "finished " time " " late LF answer
 history = grant *(LF LF grant)
 
-Times are in microseconds; due is when it is tried again, 0 where it died; late is 0 or 1; reason, error and answer are
-JSON. Nothing has a space or a newline in it but these. ]]
+Times are in microseconds; due is when it is tried again, 0 if it died; late is 0 or 1; reason, error and answer are JSON.
+Only these and the person's name may contain spaces, and no value contains a newline. ]]
 local grants = {}
 local MARKS = { 'x', 'expires', 'n', 'renewals', 'u', 'undo', 'w', 'draft', 'd', 'due', 'm', 'moved', 'a', 'adopted',
   'q', 'request' }

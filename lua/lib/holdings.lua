@@ -3,9 +3,9 @@
 
 holdings = [request] [" idle=" time] TAB *(assignment TAB)
 
-request     that of the reserve which gave them something last
-idle        they hold nothing; clear found so at this time, and forgets the field a week later
-assignment  the oldest first; their lease may have run out ]]
+request     the request id of the reserve that last gave them something
+idle        they hold nothing: clear first saw so at this time, and deletes the field a week later
+assignment  the oldest lease first; it may have run out ]]
 local holdings = {}
 
 function holdings.parse(text)

@@ -5,8 +5,8 @@ record  = enqueued *(" " letter value) LF payload
 letter  a attempts | f failures | x it dies when it comes back | m max_attempts | p priority | d due, in microseconds
         | r required skills, with commas between | o the only person who may have it, with \a for a space
         | s its shelf, where that is not `normal` | w somebody has a draft of it
-        | v the token of the queue's latest grant when the payload was changed: of a lease that ran out before, an
-        answer is a late one
+        | v the token of the queue's latest grant when the payload was changed: an answer under this token or an
+        earlier one is a late answer
 
 enqueued  when, in milliseconds: 11 hexadecimal digits
 payload   JSON; empty for the second assignment of an item and those that follow

@@ -9,7 +9,7 @@ token   of the lease that it is about; empty where it is about none
 person  who did it, or whose lease it was; empty for nobody
 detail  JSON
 
-Of `enqueued`: id *(TAB id). ]]
+In the field `enqueued`: id *(TAB id). ]]
 local journal = { ENTRIES = 1000000, MOST = 4000000 } -- how many are kept, and while a consumer group is behind
 local changes = {}
 

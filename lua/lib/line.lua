@@ -4,9 +4,9 @@
 
 waiter = until " " began [" late"]
 
-until  it counts as waiting until then; it says so again before that
+until  it counts as waiting until then, unless it calls again before
 began  when it began; one that was woken has left the sorted set, and takes this place again where it got nothing
-late   it was woken and did not come (see turns) ]]
+late   it was woken and did not call in time (see turns.lua) ]]
 local line = {
   COUNTS = 5000000, -- microseconds for which a waiter counts as waiting
   MOST_WOKEN = 250, -- in one call

@@ -1,17 +1,17 @@
 --- @include forget
 --- @include journal_groups
 --[[ Forgets items that were finished longer ago than the policy's keep_finished_seconds, finished ones beyond the latest
-keep_finished_count, and those that are dead for longer than keep_dead_seconds. In the ledger's field `forget`:
+keep_finished_count, and those that have been dead for longer than keep_dead_seconds. In the ledger's field `forget`:
 
 forget = next " " [dead " " full " "] finished
 
-next      before this time none is old enough
-dead      up to here the set `dead` was looked through
-full      once so many were finished (see status), more may be there than keep_finished_count
-finished  up to here the set `finished` was looked through
+next      before this time no entry is old enough
+dead      the score up to which the set `dead` was looked through
+full      once `finished` of the status is as high, there may be more than keep_finished_count
+finished  the score up to which the set `finished` was looked through
 
-Each entry is looked at once: an item with several assignments goes when the last one is old, each by the rule of its
-set, and is met then. Nothing goes that a consumer group of the journal has not read, be it a late answer. ]]
+Each entry is looked at once: an item with several assignments is forgotten at the entry of the last one that gets old,
+each by the rule of its set. What a consumer group of the journal has not read yet stays, a late answer included. ]]
 local retain = {}
 local MEMBERS = 60 -- assignments and people who gave one back for later, in one call
 local AT_NO_TIME = 9007199254740991 -- 2^53 - 1

@@ -3,7 +3,7 @@
 rules = [rule *(" " rule)]
 rule  = name "=" value
 
-name   a field of the policy, in the order of the alphabet; those that have their default are left out
+name   a field of the policy, in alphabetical order; those that have their default are left out
 value  its JSON, - for none; of bands the two numbers, with a comma between ]]
 local rules = {}
 --- @defaults

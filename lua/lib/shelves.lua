@@ -8,7 +8,7 @@ shelf = band [":" round] [":returned"]
 band  = "high" | "normal" | "low"
 
 round     the number of the assignment among its item's, from 2 on
-returned  what was out before; it is ahead of what was not ]]
+returned  items that were handed out before; they come before those of the same band and round that were not ]]
 local shelves = {}
 
 function shelves.key(row, shelf)

@@ -4,7 +4,7 @@ status = "v2 " clock " " token " " finished " " skew " " soonest " " mode " " le
 shelves = *(" " shelf)
 
 clock          the time of the queue's latest change
-token          the token of its latest grant; so many were granted, less the ledger's `n:reserved`, which restore.lua sets
+token          of its latest grant; less the ledger's `n:reserved`, if it has one, it is the number of grants
 finished       how many were finished
 skew           what is added to the server's time, since its clock was set back
 soonest        no lease runs out and nothing scheduled comes due before this time

@@ -11,7 +11,7 @@ walk  people: through the ledger's fields `p:…`; looks: through the hash `curs
 from  where the step begins: HSCAN's cursor
 done  how many of its entries were looked at before
 
-Where the server starts anew in the middle of a walk, it may pass over some: the next one finds them. ]]
+A walk during which the server is restarted may miss some entries: the next one finds them. ]]
 local tidy = {}
 local DAY = 86400000000
 local PERSON_KEPT, LOOKS_KEPT = 7 * DAY, 90 * DAY
