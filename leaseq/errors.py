@@ -45,9 +45,9 @@ class TooLarge(Invalid):
 
 
 class LeaseLost(LeaseqError):
-    """The lease is not this caller's any more (or never was), and nothing changed.
+    """The lease is not this caller's any more (or never was), and the call had no effect on it.
 
-    ``item`` says what is true now. ``answer_kept`` is true where the refused answer was kept on
+    ``item`` is the item as it is now. ``answer_kept`` is true where the refused answer was kept on
     the item as a late answer, which a manager can see and adopt.
     """
 
@@ -106,7 +106,8 @@ class ServerUnavailable(LeaseqError):
 
 
 class ServerRefused(LeaseqError):
-    """The server answered with an error: out of memory, read-only, or not permitted."""
+    """The server answered with an error: it is out of memory or read-only, the user lacks a permission, or a
+    script failed."""
 
 
 class QueueUnreadable(ServerRefused):

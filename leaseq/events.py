@@ -48,7 +48,7 @@ class Event:
     at: datetime
     what: EventKind
     id: str | None  # of the item; None: about the queue itself
-    person: str | None  # the worker it is about, or the manager who did it
+    person: str | None  # the person whose lease it is about, or the manager who did it
     token: int | None  # of the lease
     detail: Json  # a text or None; of an alert a dict of ``alert``, ``limit`` and ``value``
 
@@ -56,12 +56,12 @@ class Event:
 class EventRow(NamedTuple):
     """An event as `Queue.event_rows` gives it, for programs that store many of them."""
 
-    position: int  # the time in microseconds since the epoch, which is the journal entry's
+    position: int  # the time of its journal entry, in microseconds since the epoch
     number: int  # among the events of the entry, from 0
     what: EventKind
-    id: str | None  # as those of `Event`
-    person: str | None
-    token: int | None
+    id: str | None  # as in `Event`
+    person: str | None  # as in `Event`
+    token: int | None  # as in `Event`
     detail: str | None  # as JSON
 
     @property

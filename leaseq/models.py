@@ -17,6 +17,8 @@ Held: TypeAlias = tuple[str, int, str]
 """Id, token and person of a lease: what its holder shows."""
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
+"""The states of an item, or of one of its assignments."""
+
 STATES: tuple[State, ...] = get_args(State)
 
 Ending = Literal[
@@ -72,18 +74,18 @@ class NewItem:
 
     payload: Json
     id: str | None = None  # None: one is made, or derived from the request id
-    priority: int = 100  # a lower number is reserved first; the policy's bands divide the range in three
+    priority: int = 100  # by the policy's bands high, normal or low; a higher band is reserved first
     delay: float = 0  # seconds before it may be reserved
     requires: tuple[str, ...] = ()  # skills that a person needs
     due: datetime | None = None  # shown and searched for; it does not change the order
-    max_attempts: int | None = None  # the policy's, where None
-    at: datetime | None = None  # when it may be reserved, instead of a delay; a time that is past is now
+    max_attempts: int | None = None  # None: the policy's
+    at: datetime | None = None  # when it may be reserved, instead of a delay; a past time: at once
 
 
 class ItemChanges(TypedDict, total=False):
     """The keyword arguments of ``change``: what is left out stays as it is."""
 
-    priority: int  # a lower number is reserved first
+    priority: int  # by the policy's bands high, normal or low; a higher band is reserved first
     due: datetime | None  # None: no due date
     requires: Sequence[str]  # skills that a person needs
     payload: Json
@@ -92,14 +94,14 @@ class ItemChanges(TypedDict, total=False):
 
 @dataclass(frozen=True, slots=True)
 class Enqueued:
-    id: str  # of the item, or of the equal one that was there
-    added: bool  # False: the queue has an item of this id, and nothing changed
+    id: str  # of the item, or of the earlier one with an equal payload (dedupe_seconds)
+    added: bool  # False: the queue has an item of this id or an equal payload, and nothing changed
 
 
 @dataclass(frozen=True, slots=True)
 class EnqueuedMany:
     added: int
-    duplicates: int  # items that were there already: nothing changed
+    duplicates: int  # items whose id or equal payload was there already: nothing changed
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +147,7 @@ class Abandoned:
 @dataclass(frozen=True, slots=True)
 class Failed:
     id: str
-    retry_at: datetime | None  # None: the attempts are used up, the item is dead
+    retry_at: datetime | None  # None: the item is dead
     next: Lease | None = None  # with then_reserve: the next item, if there was one
 
 
@@ -166,7 +168,7 @@ class Grant:
     person: str
     attempt: int  # its number among the item's grants, from 1
     reserved_at: datetime
-    how: Ending  # it ended; held: it has not
+    how: Ending  # how it ended; held: it has not
     ended_at: datetime | None = None
     expires_at: datetime | None = None  # of a held one
     renewals: int = 0
@@ -184,7 +186,7 @@ class Answer:
     token: int  # of the lease
     attempt: int  # number of the lease among the item's grants, from 1; a correction keeps it
     finished_at: datetime
-    late: bool  # given after the lease had expired
+    late: bool  # given after the lease had expired; also true of late_answers and of adopted ones
 
 
 class GivenAnswer(NamedTuple):
@@ -194,8 +196,8 @@ class GivenAnswer(NamedTuple):
     person: str
     result: str  # as JSON
     finished_at: datetime
-    late: bool  # given after the lease had expired
-    stands: bool  # False: it came too late, and is kept for a manager
+    late: bool  # as in `Answer`
+    stands: bool  # False: it is a late answer, which doesn't count unless a manager adopts it
 
 
 class Outcome(NamedTuple):
@@ -230,7 +232,7 @@ class Item:
     late_answers: tuple[Answer, ...]  # those that do not: too late, reopened or corrected
     history: tuple[Grant, ...]  # every grant kept, oldest first, the latest included
     last_error: str | None  # the last fail's text
-    assigned_to: tuple[str, ...]  # the only people who may reserve it now
+    assigned_to: tuple[str, ...]  # the people to whom it, or one of its assignments, is assigned
     assignment: int  # in a list of a queue with several answers: which of its assignments; else 1
     cursor: str  # passed as ``after``, the page begins behind this item
 
@@ -243,10 +245,8 @@ class Filter:
     id: str = ""  # the id begins with this
     person: str | None = None  # a person who had a lease of it
     outcome: LeaseOutcome | None = None  # how that lease ended; assigned: the item is assigned to the person
-    text: str | None = (
-        None  # in what they said when they gave it back or failed it, whatever the case of a to z
-    )
-    skill: str | None = None  # that it needs
+    text: str | None = None  # part of the reason or error of that lease; the case of a to z is ignored
+    skill: str | None = None  # a skill that it requires
     given_back_by: int | None = None  # at least so many people gave it back
     since: datetime | None = None  # on state_since (in the list by due date, on the date): from then on
     until: datetime | None = None  # and before this one
@@ -290,9 +290,9 @@ class Stats:
 class Ineligibility:
     """Why a person is not eligible for the waiting items."""
 
-    lacking: tuple[tuple[str, ...], ...]  # missing skills, by set of skills that items require; fewest first
+    lacking: tuple[tuple[str, ...], ...]  # what is missing of each set of skills required; fewest first
     assigned: bool  # some waiting items are assigned to other people
-    passed: bool  # some they answered or declined, or hold another assignment of
+    passed: bool  # some they answered, gave back with `again=False`, or hold another assignment of
 
 
 @dataclass(frozen=True, slots=True)

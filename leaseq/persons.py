@@ -23,15 +23,15 @@ class PersonItem:
     grants: tuple[Grant, ...]
     answers: tuple[Answer, ...]  # theirs that count
     late_answers: tuple[Answer, ...]  # theirs that do not
-    relation: Relation | None
-    assigned: bool  # at some time, to them alone
-    has_draft: bool  # of their lease
-    draft: Json
+    relation: Relation | None  # barred: never given to them again; put-off: only if nothing else waits
+    assigned: bool  # it was assigned to them at some time
+    has_draft: bool  # whether they have a draft of an answer
+    draft: Json  # that draft, or None
 
 
 @dataclass(frozen=True, slots=True)
 class Erased:
     """What `Queue.erase_person` did."""
 
-    items: int  # that named the person
-    leases: int  # of theirs that it ended
+    items: int  # items that named the person
+    leases: int  # leases of theirs that it ended

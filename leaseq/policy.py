@@ -29,6 +29,7 @@ from leaseq.validation import MAX_PRIORITY
 WEEK: Final = 604_800
 TEN_YEARS: Final = 315_360_000
 Durable = Literal["server", "fsync", "replica", "majority"]
+"""What each change waits for: the policy field ``durable``, which docs/policy.md explains."""
 
 GROUPS: Final[Mapping[str, str]] = {
     "work": N_("Work"),

@@ -50,6 +50,7 @@ class Contents:
     entries: Counter[str] = field(default_factory=Counter)
     """How many people it has, how many webhook endpoints."""
     sha256: str = ""
+    """Of the file but for its last line."""
 
     def count(self, line: Line, entries: str) -> None:
         """Count a line. ``entries``: what its key's entries are called; '' where they are not counted."""

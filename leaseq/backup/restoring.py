@@ -28,7 +28,7 @@ class Restored:
     queues: int
     items: int
     held: int
-    """How many leases are held. Their people can finish them; else they run out in time."""
+    """How many leases are held. Their people can finish them; else they expire."""
     entries: Counter[str]
     """How many people, how many webhook endpoints."""
 
@@ -36,9 +36,11 @@ class Restored:
 def restore(client: Client, stream: BinaryIO, *, clock: Clock | None = None) -> Restored:
     """Restore a backup. The whole of it is checked before anything is written.
 
-    The server may have none of its queues, and no people if the backup has any. A queue is found by other
-    calls once it is whole. Tokens go on above all that the other server granted meanwhile. Broken off, the
-    same call with the same file goes on; another file is refused until then.
+    The server must have none of its queues, and no people or webhook endpoints if the backup has some. Other
+    calls find a queue once it is whole. Later tokens are higher than all that the other server granted after
+    the backup. If a restore is interrupted, the same call with the same file continues it; until then
+    another file is refused.
+
     Raises BackupDamaged and RestoreRefused; the latter also where others made one of its queues meanwhile.
     ``clock`` (microseconds since the epoch) is for tests.
     """

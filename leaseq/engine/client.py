@@ -58,6 +58,7 @@ class Client:
 
     @property
     def closed(self) -> bool:
+        """Whether it was closed."""
         return self._connection.listener.closed
 
     def ask(self, *commands: Command) -> list[Any]:
@@ -99,9 +100,10 @@ def lasting(client: Client) -> Client:
 
 
 def connect(url: str | None = None) -> Client:
-    """A client for ``redis://`` ``rediss://`` ``unix://`` ``redis+sentinel://`` or ``redis+cluster://``.
+    """A client for a URL of ``redis://``, ``rediss://`` (TLS), ``unix://``, ``redis+sentinel://`` or
+    ``redis+cluster://``.
 
-    Without a URL it is of the server that the command line finds: the one that LEASEQ_REDIS_URL names, else
+    Without a URL it uses the server that the command line finds: the one that LEASEQ_REDIS_URL names, else
     that of the `leaseq up` which is running for the data directory LEASEQ_DATA (``leaseq-data`` if not set).
     Raises Invalid (field ``url``) where there is none.
 

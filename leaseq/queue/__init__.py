@@ -33,9 +33,9 @@ class Queue(Producer, Consumer, Admin, Inspection, Late, Following, Restoring, D
 def queues(client: Client) -> list[str]:
     """The names of the queues in a server, sorted.
 
-    A cluster has this list in a slot of its own, and may lose the latest names with that slot's primary
-    though their queues are whole. They are entered again by `configure`, and by each process that knew them
-    and lists queues once more, as the clear job and the pages do.
+    In a cluster this list is in a slot of its own. If the primary of that slot is lost, the latest names may
+    be lost with it, though their queues are whole. They are added again by `configure`, and by each process
+    that knew them when it next lists the queues, as the clear job and the pages do.
     """
     return listing.names(connection_of(checked(client)))
 

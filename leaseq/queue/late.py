@@ -71,8 +71,8 @@ class Late(Base):
                 witness.load()  # and from the beginning: in another server a place means another
 
     def late_page(self, *, limit: int = 100, after: str | None = None) -> Page:
-        """Like ``late_items``, by pages. An item may be on two of them, where the server was replaced between
-        them or moved what it has; one that has late answers all the time is on one at least."""
+        """Like ``late_items``, by pages. An item may be on two of them, if the server was replaced in between
+        or reordered its items; one that has late answers all the time is on at least one page."""
         most = validation.integer(limit, "limit", 1, 1_000)
         place = LatePlace.read(after)
         witness = Witness(self._connection, self._keys.ledger, place.witness)

@@ -29,11 +29,11 @@ def without_gz(name: str) -> str:
 
 
 def decoded(stream: BinaryIO, encoding: str | None = None) -> BinaryIO:
-    """The text of ``stream`` as UTF-8, unpacked where it is gzipped, which its first bytes tell.
+    """The text of ``stream`` as UTF-8, unpacked if its first bytes say that it is gzipped.
 
-    ``encoding`` is what Python calls it; None: UTF-8. Raises Invalid for a name that is none; reading what
-    this returns does where gzipped data is damaged, and at a byte that is no text of the encoding, with the
-    byte's line.
+    ``encoding`` is Python's name of its encoding; None: UTF-8. Raises Invalid for an unknown encoding.
+    Reading from the result raises Invalid where gzipped data is damaged, and at a byte that is not valid in
+    the encoding, with the line of that byte.
     """
     check_binary(stream, "rb")
     decoder = _decoder(encoding) if encoding is not None else None

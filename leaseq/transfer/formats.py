@@ -55,7 +55,8 @@ _FOREIGN = {
 
 
 def foreign(name: str) -> str | None:
-    """What a file is that people bring but leaseq doesn't read, and what to do instead; else None."""
+    """For a file that leaseq doesn't read, such as a spreadsheet: what it is, and what to do instead; else
+    None."""
     if "://" in name:
         return "a URL, which is not fetched: pipe it in, curl -fsS URL | leaseq import QUEUE - --format csv"
     return _FOREIGN.get(PurePath(name).suffix.lower())

@@ -23,7 +23,7 @@ class ImportResult:
     """What an import did."""
 
     added: int = 0
-    duplicates: int = 0  # of these ids an item was there already, and nothing changed
+    duplicates: int = 0  # rows whose id or equal payload was there already: nothing changed
     rejected: int = 0  # lines of the file that were left out with bad rows
 
     @property
@@ -41,8 +41,9 @@ def import_items(
 ) -> ImportResult:
     """Enqueue the good rows in order, and count the bad ones.
 
-    ``on_bad`` is called with each bad row. ``progress`` is called with the result so far: where the server
-    becomes unavailable, the error is raised from here, and the last call said how far it came.
+    ``on_bad`` is called with each bad row. ``progress`` is called about every 1,000 rows with the result so
+    far. If the server becomes unavailable, this raises the error, and the last result given to ``progress``
+    tells how far it came.
     """
     total = ImportResult()
     batch: list[NewItem] = []

@@ -70,10 +70,9 @@ def read(
     A row is a payload: of CSV and TSV a dict of strings, of JSON (one array) and JSONL any value.
     ``id_field`` names the field that gives the item's id. With ``envelope`` a row is a whole new item:
     ``{payload, id?, priority?, delay?, at?, requires?, due?, max_attempts?}``, or one of those that
-    `encode_items` writes. ``mapping`` maps columns to
-    the parts of an item. ``delimiter``: the column separator of CSV and TSV, a comma, semicolon, tab or pipe;
-    by default a tab in TSV, and in CSV the one that its header has. Where that is ambiguous, the header is a
-    bad row.
+    `encode_items` writes; for JSON and JSONL only. ``mapping`` maps columns to the parts of an item.
+    ``delimiter``: the column separator of CSV and TSV, a comma, semicolon, tab or pipe; by default a tab in
+    TSV, and in CSV the one that its header has. Where that is ambiguous, the header is a bad row.
 
     ``quotes`` of CSV and TSV: ``double`` enclose a field, as RFC 4180 has it; ``none`` are characters like
     any other. ``auto`` is ``double`` for CSV. For TSV it is ``none`` for the whole file where one field

@@ -44,7 +44,7 @@ class BadRow:
     fault: str
     value: Json = None  # what stood there, as far as it could be read: a row, its cells, or a line's text
     remedy: Remedy | None = None  # the option that may read it
-    left_out: tuple[int, int] | None = None  # the first and the last line that do not enter; None: one line
+    left_out: tuple[int, int] | None = None  # the first and the last line that are left out; None: one
     too_large: bool = False  # its payload, or the row itself, is over the limit
     raw: bytes | None = None  # its text in the file as UTF-8, if it was kept: of a table, or no JSON
 

@@ -34,11 +34,12 @@ class AnswerSource(Protocol):
 class AnswersSince(Iterator[Answer]):
     """The answers that were accepted after a cursor, in that order: all of them, or the next ``limit``.
 
-    ``cursor`` is where the next call goes on, at any time during the iteration: behind the answers that it
-    gave. It is the queue's name and the time of the last one, with the tokens of those of that time: of equal
-    times none is left out, and none comes twice. Raises Invalid for a cursor of another queue. An answer that
-    a manager adopts or corrects comes when they do it. One that is undone or deleted before it was read does
-    not come. ``more`` is true where the iteration ended at the limit, and there are others behind it.
+    ``cursor``, at any time during the iteration, is where a later one is to begin: behind the answers that
+    were given so far. It is the queue's name and the time of the last one, with the tokens of those of that
+    time: of equal times none is left out, and none comes twice. Raises Invalid for a cursor of another queue.
+    An answer that a manager adopts or corrects comes when they do it. One that is undone, reopened or deleted
+    before it was read does not come. ``more`` is true where the iteration ended at the limit, and there are
+    others behind it.
 
     Only answers that were put back by `restore` have equal times. Of more than 100 such, the cursor has the
     last one's place instead of the tokens: then one may be left out, or come twice, if others of the same

@@ -35,7 +35,7 @@ class WorkerStats:
 
     finished: int = 0
     failed: int = 0
-    lost: int = 0  # results that came too late, or for an item or a queue that was deleted
+    lost: int = 0  # results and failures that were not taken: lease lost, item deleted, server away
     given_back: int = 0
 
 

@@ -47,26 +47,25 @@ class _Job:
 
 
 class Worker:
-    """Takes items of one or more queues and hands each lease to the queue's function, in threads.
+    """Takes items of one or more queues and calls the queue's function with each lease, in threads.
 
-    What the function returns is the result; what it raises fails the item with that text. Leases are
-    renewed meanwhile. The function doesn't finish or give back the lease itself. A coroutine function runs
-    on an event loop of the worker; its task is cancelled where the lease is lost.
+    What the function returns is the result; a result that doesn't fit the queue's form, or an exception,
+    fails the item. Leases are renewed meanwhile. The function doesn't finish or give back the lease itself.
+    A coroutine function runs on an event loop of the worker; its task is cancelled where the lease is lost.
 
     Instead of one function a queue may have several, by the values of a field of its payloads, which ``by``
     names: ``Worker(client, {"mail": {"welcome": f, "reset": g}}, by="kind")``. An item whose value has no
-    handler fails. ``retry`` False: what fails is dead at once. Both are set for all queues, or for some, by a
-    mapping from their names.
+    handler fails. ``retry`` False: what fails is dead at once. ``by`` and ``retry`` are set for all queues,
+    or for some of them by a mapping from queue names.
 
     ``concurrency`` items at most are in work at once, over all queues. ``order`` says from which queue the
     next item comes where several have some: ``turn``, from each in turn, or ``strict``, from the first one in
     the order of ``handlers``. It waits for all of them at once.
 
-    A program is one person,
-    so that it answers no item twice: of each queue it works on as many at once as the policy's ``holds``
-    allows. What its person holds when it starts, after a crash for instance, is worked first, but not
-    renewed: an item that kills its worker runs out, and dies like any other. So each worker process needs
-    a ``person`` of its own.
+    A program is one person, so that it answers no item twice, and works on as many items of each queue at
+    once as the policy's ``holds`` allows. Each worker process needs a ``person`` of its own: what that person
+    holds when the worker starts, after a crash for instance, is worked first, but not renewed, so that the
+    lease of an item that kills its worker expires, and the item dies like any other.
     """
 
     def __init__(
@@ -109,6 +108,7 @@ class Worker:
 
     @property
     def stats(self) -> WorkerStats:
+        """The counts so far."""
         return self._outcomes.stats
 
     def stop(self) -> None:
@@ -123,8 +123,8 @@ class Worker:
         """Work until ``stop()``, SIGTERM or Ctrl-C (these two in the main thread), or until the client is
         closed; a second signal gives back at once what is in work. A worker runs once.
 
-        A function that goes on past that can't be ended: its thread ends with the program, its result is
-        dropped. A coroutine is cancelled, and has five seconds to clean up.
+        A function that is still running after that can't be stopped: its thread ends with the program, and
+        its result is dropped. A coroutine is cancelled, and has five seconds to clean up.
         """
         if self._ran:
             raise RuntimeError("a worker runs once, and this one did: make another one")
