@@ -30,7 +30,8 @@ def database_option(command: Callable[Concatenate[Engine, P], R]) -> Callable[P,
         metavar="URL",
         envvar="LEASEQ_DATABASE",
         required=True,
-        help="postgresql://user:password@host/database, or sqlite:////path/to/a/file. [env: LEASEQ_DATABASE]",
+        help="The SQL database: postgresql://user:password@host/database, or sqlite:////path/to/a/file. "
+        "`leaseq up` uses it, too: it runs the bridge where one is named. [env: LEASEQ_DATABASE]",
     )
     @functools.wraps(command)
     def with_engine(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -71,8 +72,8 @@ def init(engine: Engine) -> None:
     multiple=True,
     metavar="NAME",
     envvar="LEASEQ_BRIDGE_QUEUES",
-    help="Only this queue; repeat it for several. Without it all that the database has rows of. "
-    "[env: LEASEQ_BRIDGE_QUEUES, with blanks between]",
+    help="Only this queue; repeat it for several, or separate them by spaces in the variable. Without it, "
+    "all queues that the database has rows of. [env: LEASEQ_BRIDGE_QUEUES]",
 )
 @click.option(
     "--window",
@@ -95,7 +96,7 @@ def init(engine: Engine) -> None:
     default="both",
     show_default=True,
     envvar="LEASEQ_BRIDGE_PART",
-    help="Only fill the queues, or only write to the database. [env: LEASEQ_BRIDGE_PART]",
+    help="migrate: only fill the queues; archive: only write to the database. [env: LEASEQ_BRIDGE_PART]",
 )
 @click.option(
     "--keep-finished",
@@ -104,8 +105,8 @@ def init(engine: Engine) -> None:
     metavar="SECONDS",
     type=click.FloatRange(0, 315_360_000),
     envvar="LEASEQ_BRIDGE_KEEP_FINISHED",
-    help="How long the server keeps finished items, where the queue's policy keeps them for good: the "
-    "database has them. [env: LEASEQ_BRIDGE_KEEP_FINISHED]",
+    help="For how many seconds the server keeps finished items, where the queue's policy keeps them for "
+    "good: the database has them. [env: LEASEQ_BRIDGE_KEEP_FINISHED]",
 )
 @click.option(
     "--keep-events",
