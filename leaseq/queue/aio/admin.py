@@ -19,8 +19,8 @@ from leaseq.queue.aio.inspection import Inspection
 class Admin(Inspection):
     async def clear(self, limit: int = 1000) -> Cleared:
         """Return items whose lease expired, release what is due, and delete finished and dead items that
-        the policy keeps no longer; ``more`` where the limit was reached. Also raises and
-        resolves the alerts of the policy's ``alerts``: see ``alerts``."""
+        the policy keeps no longer: at most ``limit`` items; ``more`` tells whether there are others. Also
+        raises and resolves the alerts of the policy's ``alerts``: see `alerts`."""
         left = validation.integer(limit, "limit", 1, 1000000)
         returned = released = died = forgotten = 0
         more = True
@@ -40,6 +40,7 @@ class Admin(Inspection):
         await self._commands.pause(arguments.by(by), arguments.text(reason, "reason"))
 
     async def resume(self, *, by: str | None = None) -> None:
+        """End a pause."""
         await self._commands.resume(arguments.by(by))
 
     async def revive(self, id: str, *, by: str | None = None) -> Item:
@@ -112,7 +113,7 @@ class Admin(Inspection):
         return len(moved)
 
     async def release(self, id: str, *, person: str | None = None, by: str | None = None) -> Item:
-        """End all leases of an item, or only this person's; the item returns to inbound."""
+        """End all leases of an item, or only this person's; the item returns to the front of the queue."""
         whose = validation.person_name(person) if person is not None else ""
         return self._item(await self._commands.release(validation.item_id(id), arguments.by(by), whose), id)
 
@@ -147,9 +148,9 @@ class Admin(Inspection):
         await self._commands.remove(validation.item_id(id), arguments.by(by))
 
     async def adopt(self, id: str, token: int, *, by: str | None = None) -> Item:
-        """Make a late answer (named by its token) the item's answer. Where an item takes several answers,
-        it takes the place of one that nobody holds or gave; else an answer that the item had becomes a
-        late one."""
+        """Make a late answer (named by its token) an answer of the item. It fills an assignment that
+        nobody holds or has answered. If there is none, it ends the lease of the assignment that it was given
+        for, or replaces the answer of that, which becomes a late one."""
         number = validation.integer(token, "token", 1, 2**53)
         reply = await self._commands.adopt(validation.item_id(id), number, arguments.by(by), ids.request_id())
         return self._item(reply, id)
@@ -171,8 +172,8 @@ class Admin(Inspection):
         return self._item(reply, id)
 
     async def correct(self, id: str, token: int, result: Json, *, by: str) -> Item:
-        """Put an answer of the manager ``by`` in the place of one (named by its token), which is kept as a
-        late one. The same correction sent again changes nothing.
+        """Replace an answer (named by its token) by one of the manager ``by``. The replaced one is kept as a
+        late answer. The same correction sent again changes nothing.
 
         Raises Invalid (field ``result``, with ``errors``) where the result doesn't fit the queue's form, and
         where no answer of the item has the token, or ``by`` holds or answered another part of the item.

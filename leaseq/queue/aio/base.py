@@ -44,8 +44,8 @@ class Base:
 
     @property
     async def schema(self) -> int | None:
-        """The schema number of its keys; None where there is no queue. Every other call refuses a newer
-        schema than this version of leaseq knows, with ServerRefused and before anything changes."""
+        """The schema number of its keys; None where there is no queue. Every other call raises
+        QueueUnreadable, before anything changes, where this version of leaseq doesn't know the schema."""
         try:
             return int((await self._commands.schema()).rest[0])
         except QueueNotFound:
@@ -77,9 +77,10 @@ class Base:
     ) -> Policy:
         """Change some fields of the policy and return the whole. Creates the queue where there is none.
 
-        ``expected``, a policy or its ``version``: change only that one; raises PolicyChanged where another is
-        in force, and QueueNotFound where there is no queue. ``create_only``: raises QueueExists where there
-        is a queue. Raises Invalid with the field's name. After an error nothing has changed.
+        ``expected``, a policy or its ``version``: change it only if this one is in force; raises
+        PolicyChanged where another is, and QueueNotFound where there is no queue. ``create_only``: raises
+        QueueExists where there is a queue. Raises Invalid with the field's name. After an error nothing has
+        changed.
         """
         only = expected_version(expected)
         if only and create_only:

@@ -85,7 +85,8 @@ class Consumer(Reserving):
 
         Raises Invalid (field ``result``, with ``errors``) where the result doesn't fit the queue's form: the
         lease stays. Raises LeaseLost where somebody else was granted the item, a manager ended the lease, or
-        the item is finished or removed; the refused answer is then kept as a late answer (``answer_kept``).
+        the item is finished; the refused answer is then kept as a late answer, if ``answer_kept`` is true.
+        Raises ItemNotFound where the item was removed.
         """
         held = arguments.held(self.name, lease, parts)
         text = validation.dump_json(result, "result")
@@ -126,7 +127,7 @@ class Consumer(Reserving):
         under a new token, with the answer as its draft.
 
         This may exceed the number of items that they may hold. Raises Invalid (field ``undo``) where it is
-        too late, and LeaseLost where this lease was not finished or a manager adopted its answer.
+        too late, and LeaseLost where this lease was not finished, or a manager changed its answer since.
         """
         held = arguments.held(self.name, lease, parts)
         request = arguments.request(request_id)
@@ -243,7 +244,8 @@ class Consumer(Reserving):
         under a new token.
 
         This may exceed the number of items that they may hold. Raises Invalid (field ``undo``) where it is
-        too late, and LeaseLost where somebody else was granted the item since, or this lease ended otherwise.
+        too late. Raises LeaseLost where somebody else was granted the item since, this lease ended otherwise,
+        or an item with several answers died by it.
         """
         held = arguments.held(self.name, lease, parts)
         request = arguments.request(request_id)
@@ -251,7 +253,8 @@ class Consumer(Reserving):
         return codec.lease(self.name, reply.rest)
 
     async def mine(self, person: str) -> list[Lease]:
-        """The leases that a person holds, oldest first."""
+        """The leases that a person holds and that have not expired, in the order in which they got them; one
+        that came back by `undo_finish` or `take_back` is first."""
         reply = await self._commands.mine(validation.person_name(person))
         return [codec.lease(self.name, parts) for parts in reply.rest]
 

@@ -17,13 +17,13 @@ class Deleting(Base):
     async def delete(self, *, expected: Policy | str | None = None) -> None:
         """Delete the queue with its policy, items, answers, drafts and journal.
 
-        No other call finds it from the beginning on: a person who holds an item of it, or waits for one,
-        gets QueueNotFound. Its keys then go in bounded steps. Where that is broken off, the next delete
-        finishes it, or whatever makes a queue of this name. Such a queue shares nothing with this one, and
-        its tokens are above all that were ever granted.
+        As soon as this begins, no other call finds the queue: a person who holds an item of it, or waits for
+        one, gets QueueNotFound. Its keys are then deleted in bounded steps. If that is interrupted, the next
+        delete finishes it, or the next call that creates a queue of this name. Such a queue shares nothing
+        with this one, and its tokens are higher than all that were ever granted.
 
-        ``expected``, a policy or its ``version``: only where it is in force; else raises PolicyChanged, and
-        nothing changed. Raises QueueNotFound.
+        ``expected``, a policy or its ``version``: delete only if this one is in force; else raises
+        PolicyChanged, and nothing changes. Raises QueueNotFound where there is no queue.
         """
         await self._look_for_keys(0)
         await self._connection.ask_all([("HEXISTS", WEBHOOK_STATE, f"follows {self.name}")])

@@ -45,10 +45,10 @@ class Erasing(Base):
         """Put another name in the place of a person's, in every item, in bounded steps.
 
         ``to`` must be nobody else's, such as a new random one: who answered an item is still one person, and
-        an item is still given to nobody twice. Their leases end, their drafts go, and what was assigned to
-        them alone is anybody's. The journal is not changed, so it has the name until it is trimmed; texts
-        that they wrote stay. Where this is broken off, call it again with the same ``to``. Raises Invalid
-        where they go on to reserve items, or are assigned some, meanwhile.
+        an item is still given to nobody twice. Their leases end, their drafts are deleted, and items that
+        were assigned to them may go to anybody. The journal is not changed, so it has the name until it is
+        trimmed; texts that they wrote stay. If this is interrupted, call it again with the same ``to``.
+        Raises Invalid where they go on to reserve items, or are assigned some, meanwhile.
         """
         who, name = (validation.person_name(person), validation.person_name(to, "to"))
         if name == who:

@@ -18,12 +18,15 @@ class Following(Base):
     async def follow(self, name: str, *, read: str | None = None, keep: int | None = None) -> str:
         """Where the follower of this name goes on in the journal: a cursor for `journal`'s ``after``.
 
-        What a follower has not read is kept: the journal is not trimmed past it, and finished items stay. A
-        new name begins with the oldest event. ``read``: the cursor of the last event that it has dealt with.
-        The position never moves back, and stands between journal entries: where only some events of an entry
-        were read, which has those of one call, all of them come again. So ask for it once, and go on by the
-        cursor of the last event: a call may have more events than a page of `journal`. Cursors are to be
-        passed back, not compared. ``keep``: of what all followers have read, keep about so many entries only.
+        What a follower has not read is kept: the journal is not trimmed past it, up to four million entries,
+        and finished and dead items are not deleted. A new name begins with the oldest event. ``read``: the
+        cursor of the last event that the follower has processed.
+
+        The position never moves back, and is always between two journal entries, each of which has the events
+        of one call: if only some events of an entry were read, all of them come again. So ask for the
+        position once, at the start, and continue from the cursor of the last event: a call may have more
+        events than a page of `journal`. Cursors are to be passed back, not compared. ``keep``: of what all
+        followers have read, keep only about so many entries.
         """
         most = "" if keep is None else str(validation.integer(keep, "keep", 0, 10**9))
         entry, number = ("", 0) if read is None else arguments.event(read, "read")

@@ -106,8 +106,8 @@ class Inspection(Base):
         late: bool | None = None,
         chunk: int = 500,
     ) -> AsyncIterator[Answer]:
-        """Every answer in the order of finishing, in constant memory; ``with_late`` adds the late answers of
-        items in any state.
+        """Every answer in the order of finishing, in constant memory. ``with_late`` adds the late answers of
+        items in any state; the order is then by state first.
 
         ``person``, ``since`` (inclusive), ``until`` (exclusive) and ``late`` (True: only late ones; False:
         only those in time) restrict them.

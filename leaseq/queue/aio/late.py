@@ -43,8 +43,8 @@ class Late(Base):
                 await witness.load()
 
     async def late_page(self, *, limit: int = 100, after: str | None = None) -> Page:
-        """Like ``late_items``, by pages. An item may be on two of them, where the server was replaced between
-        them or moved what it has; one that has late answers all the time is on one at least."""
+        """Like ``late_items``, by pages. An item may be on two of them, if the server was replaced in between
+        or reordered its items; one that has late answers all the time is on at least one page."""
         most = validation.integer(limit, "limit", 1, 1000)
         place = LatePlace.read(after)
         witness = Witness(self._connection, self._keys.ledger, place.witness)

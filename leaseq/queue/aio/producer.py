@@ -40,7 +40,7 @@ class Producer(Base):
         The same holds for an equal payload within the policy's ``dedupe_seconds``: then ``id`` is that of the
         earlier item.
 
-        ``delay`` in seconds, or ``at``, a time with a time zone, say from when on it may be reserved, by the
+        ``delay`` (in seconds) or ``at`` (a time with a time zone) says when it may be reserved, by the
         server's clock.
 
         ``request_id`` names this call, so that repeating it returns the same. Without an ``id``, the item's
@@ -76,7 +76,7 @@ class Producer(Base):
         before it are added, its own and those after it are not. With explicit ids, or with a ``request_id``,
         from which ids are derived, repeating the call adds only what is missing. ``on_conflict`` is called
         with each item whose id exists with another payload. ``on_invalid`` is called with the place and the
-        error of each invalid item, which is left out; without it the call ends there.
+        error of each invalid item, which is left out and not counted; without it the call ends there.
         """
         chosen = None if request_id is None else arguments.request(request_id)
         make_id = self._maker(chosen)

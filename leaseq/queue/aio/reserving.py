@@ -34,9 +34,10 @@ class Reserving(Base):
 
         ``wait``: wait up to so many seconds for one, in line with all other waiters. ``stop``, once set, ends
         that wait at once, as closing the client and an exception do: then the caller has left the line, and
-        holds nothing by this call. A wait raises QueueNotFound where the queue is deleted meanwhile. A
-        person who holds as many as allowed gets one of those again.
-        ``request_id`` names this call, so that repeating it returns the same lease.
+        holds nothing by this call. A wait raises QueueNotFound where the queue is deleted meanwhile.
+
+        A person who holds as many items as allowed gets one of those again. ``request_id`` names this call:
+        repeating it returns the same lease, if the person has reserved nothing else since.
         """
         who, can = (validation.person_name(person), ",".join(validation.skills(skills)))
         request = arguments.request(request_id)
