@@ -7,7 +7,7 @@ import re
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -179,8 +179,9 @@ def port() -> int:
 def up(data_dir: Path, port: int) -> Iterator[Callable[..., RunningUp]]:
     started: list[RunningUp] = []
 
-    def start(*arguments: str) -> RunningUp:
-        started.append(RunningUp(data_dir, port, "--workers", "1", *arguments))  # one starts sooner than two
+    def start(*arguments: str, settings: Mapping[str, str] | None = None) -> RunningUp:
+        workers = ("--workers", "1")  # one starts sooner than two
+        started.append(RunningUp(data_dir, port, *workers, *arguments, settings=settings))
         return started[-1]
 
     yield start

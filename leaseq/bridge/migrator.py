@@ -90,7 +90,9 @@ class Migrator:
             elif outcome.state == "finished":
                 finished.append(id)
             elif outcome.state == "dead":
-                queue.revive(id, by=BY)
+                _change(queue, id, outcome, by_id[id], refused)  # first: nobody gets it as it was
+                if id not in refused:
+                    queue.revive(id, by=BY)
             elif json.loads(outcome.payload) != by_id[id].payload:
                 _change(queue, id, outcome, by_id[id], refused)
         return finished

@@ -111,7 +111,7 @@ def _answers(
 
 
 def _export_answers(queue: Queue, answers: Iterable[Answer], file: str, format: str) -> None:
-    with made(file) as stream, writing_bar(file, queue.stats().finished) as show:
+    with made(file) as stream, writing_bar(file, queue.stats().finished, "answers") as show:
         written = _Counted(answers, show)
         transfer.write(written, stream, format)
     _report(file, written.count, "answer", "answers")
@@ -143,7 +143,7 @@ def _export_new(queue: Queue, after: str | None, cursor_file: Path | None, file:
 
 def _export_items(queue: Queue, state: State, file: str, format: str) -> None:
     total, most = getattr(queue.stats(), state), queue.policy.max_attempts
-    with made(file) as stream, writing_bar(file, total) as show:
+    with made(file) as stream, writing_bar(file, total, "items") as show:
         written = _Counted(_items(queue, state), show)
         for piece in transfer.encode_items(written, format, max_attempts=most):
             stream.write(piece)

@@ -42,15 +42,15 @@ def reading_bar(stream: BinaryIO) -> Iterator[tuple[Echo, Show]]:
 
 
 @contextmanager
-def writing_bar(file: str, total: int) -> Iterator[Show]:
-    """Show how many answers were written; ``total`` is their number at the beginning."""
+def writing_bar(file: str, total: int, noun: str) -> Iterator[Show]:
+    """Show how many were written of what ``noun`` names; ``total`` is their number at the beginning."""
     if not sys.stderr.isatty() or (file == "-" and sys.stdout.isatty()):
         yield _show_nothing
         return
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.completed:,.0f} answers"), BarColumn(), TimeElapsedColumn())
+    columns = (TextColumn(f"{{task.completed:,.0f}} {noun}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=total)
         yield lambda written: progress.update(task, completed=written)

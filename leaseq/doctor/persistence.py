@@ -54,8 +54,8 @@ def look(node: Node) -> Iterator[Finding]:
     kept = node.config("appendonly", else_info="aof_enabled")
     if kept in ("no", "0"):
         save = node.config("save")
-        check = SNAPSHOTS_ONLY if save else NO_FILE
-        yield check.found(node.where, save=save)
+        check = NO_FILE if save == "" else SNAPSHOTS_ONLY
+        yield check.found(node.where, save=save or "not visible")
         return
     fsync = node.config("appendfsync")
     if fsync not in (None, "always"):

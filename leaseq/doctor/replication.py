@@ -24,15 +24,15 @@ NO_REPLICA = Check(
     "no-replica",
     "replication",
     "error",
-    "is the only data node that the sentinels of {service} know: if it is lost, so is all data since "
-    "the last backup",
+    "is the only data node of {service} that answers: if it is lost, so is all data since the last backup",
     "start two replicas (REPLICAOF {address})",
 )
 FEW_NODES = Check(
     "few-data-nodes",
     "replication",
     "warning",
-    "is one of two data nodes of {service}: after a failover there is no replica left to confirm a write",
+    "is one of two data nodes of {service} that answer: after a failover there is no replica left to "
+    "confirm a write",
     "start a third data node (REPLICAOF {address})",
 )
 FEW_SENTINELS = Check(

@@ -18,7 +18,7 @@ MAX_DELAY = 315_360_000  # ten years, in seconds
 _REQUEST = re.compile(r"[!-~]{1,128}\Z")
 _ENTRY = re.compile(r"([0-9]{1,16})\.([0-9]{1,9})\Z")
 _SHELF = r"(?:high|normal|low)(?::[0-9]{1,3})?(?::returned)?"
-_CURSOR = re.compile(rf"(?:([^/:]*):({_SHELF}))?/([0-9]{{1,17}})/([0-9]{{1,3}})/(.+)\Z")
+_CURSOR = re.compile(rf"(?:([^/:]*):({_SHELF}))?/([0-9]{{1,18}})/([0-9]{{1,3}})/(.+)\Z")
 
 
 class LeaseParts(TypedDict):

@@ -117,8 +117,8 @@ class Keys:
 
     @cached_property
     def cursors(self) -> str:
-        """Hash: person → how far each shelf was searched for them, and the rows of their sorted sets
-        ``…:later:<row>:<person>``: items that were skipped for them and that they may reserve later."""
+        """Hash: person → how far each shelf was searched for them. The items that were skipped for them, and
+        that they may reserve later, are in sorted sets ``…:later:<row>:<person>``."""
         return self._key("cursors")
 
     @cached_property

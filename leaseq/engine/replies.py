@@ -109,8 +109,9 @@ def _not_dead(call: Call, reply: Reply) -> Invalid:
 
 
 def _not_waiting(call: Call, reply: Reply) -> Invalid:
-    limit = f"a waiting item; {call.id!r} is {_state(reply)}: release or revive it first"
-    return Invalid("id", limit)
+    state = _state(reply)
+    first = {"reserved": "release it first", "dead": "revive it first"}.get(state, "reopen it first")
+    return Invalid("id", f"a waiting item; {call.id!r} is {state}: {first}")
 
 
 def _not_changeable(call: Call, reply: Reply) -> Invalid:

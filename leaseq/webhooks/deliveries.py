@@ -101,7 +101,7 @@ class Deliveries:
         return self.queue.enqueue_many(items).added
 
     def add_test(self, endpoint: str, body: Body) -> str:
-        """Add a delivery that only `take_test` takes, before any other, and that is tried once; its id."""
+        """Add a delivery that only the endpoint's test takes, before any other, tried once; its id."""
         self.make_queue()
         id = f"{_TEST}{secrets.token_hex(8)}"
         needs = (endpoint, TEST_SKILL)

@@ -12,6 +12,7 @@ from leaseq.bridge.registry import Window
 from leaseq.bridge.run import Bridge
 from tests.bridge.conftest import Database, Make, finish, only_sqlite, settle
 from tests.conftest import Server
+from tests.support.taking import not_none
 
 DUE = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
 
@@ -151,6 +152,26 @@ def test_a_dead_item_comes_back_where_its_row_waits_again(
     settle(bridge)
     assert queue.get(dead_item).state == "inbound"
     assert database.statuses() == {dead_item: "queued"}
+
+
+def test_a_dead_item_that_was_corrected_comes_back_as_its_row_says(
+    database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item: str
+) -> None:
+    payload = database.json({"readable": True})
+    database.change(dead_item, status="waiting", payload=payload, priority=3, requires="fr")
+    settle(bridge)
+    lease = not_none(queue.reserve("bob", skills=["fr"]))
+    assert (lease.payload, queue.get(dead_item).priority) == ({"readable": True}, 3)
+
+
+def test_a_dead_item_whose_correction_is_refused_stays_dead(
+    database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item: str
+) -> None:
+    database.change(dead_item, status="waiting", priority=-1)
+    settle(bridge)
+    assert queue.get(dead_item).state == "dead"
+    assert database.statuses() == {dead_item: "refused"}
+    assert "priority" in not_none(database.error(dead_item))
 
 
 def test_a_payload_that_entered_before_under_another_id_is_told_in_the_row(

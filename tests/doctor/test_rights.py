@@ -128,7 +128,7 @@ def test_where_info_may_be_read_it_says_what_it_can(users: redis.Redis) -> None:
     finally:
         users.config_set("maxmemory-policy", "noeviction")
         users.config_set("appendonly", "yes")
-    assert {"eviction", "no-append-only-file"} <= set(said)
+    assert {"eviction", "snapshots-only"} <= set(said)
 
 
 def test_a_user_who_is_not_let_in(users: redis.Redis) -> None:

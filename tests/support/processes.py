@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http.client import HTTPConnection
 from pathlib import Path
@@ -28,14 +28,21 @@ def environment(**changes: str) -> dict[str, str]:
 class RunningUp:
     """A real ``leaseq up``, started when made."""
 
-    def __init__(self, data: Path, port: int, *arguments: str, command: Path = LEASEQ) -> None:
+    def __init__(
+        self,
+        data: Path,
+        port: int,
+        *arguments: str,
+        command: Path = LEASEQ,
+        settings: Mapping[str, str] | None = None,
+    ) -> None:
         self.data, self.port = data, port
         self.process = subprocess.Popen(
             [str(command), "up", "--data", str(data), "--port", str(port), *arguments],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=environment(),
+            env=environment(**(settings or {})),
         )
         self.said: list[str] = []
         assert self.process.stdout is not None

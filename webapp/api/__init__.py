@@ -46,7 +46,9 @@ bp = APIBlueprint(
     abp_responses={
         "400": problem_reply("`invalid`: a field was refused, and nothing changed"),
         "401": problem_reply("`unauthorized`: no valid token or session"),
-        "403": problem_reply("`forbidden`: another role is required, or the CSRF token is missing"),
+        "403": problem_reply(
+            "`forbidden`: another role, scope or access is required, or the CSRF token is missing"
+        ),
         "404": problem_reply("`not-found`"),
         "405": problem_reply("`method-not-allowed`: `Allow` names the methods of this path", headers.ALLOW),
         "406": problem_reply("`not-acceptable`: this call gives no type that the Accept header accepts"),

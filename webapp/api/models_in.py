@@ -142,7 +142,9 @@ class FinishRequest(EndRequest):
 
 
 class AbandonRequest(EndRequest):
-    reason: str | None = Field(None, description="The reason, for the manager", json_schema_extra=TEXT)
+    reason: str | None = Field(
+        None, description="The reason: the manager reads it, and the next person", json_schema_extra=TEXT
+    )
     again: bool = Field(
         True,
         description="true (default): give it to this person again if nothing else waits for them; "

@@ -7,6 +7,7 @@ from typing import Any
 from leaseq import webhooks
 from leaseq.transfer import time_of
 from leaseq.webapp.api import bp, models_out
+from leaseq.webapp.api.idempotency import withhold_answer
 from leaseq.webapp.api.models_in import EmptyRequest
 from leaseq.webapp.api.pagination import PageQuery, listed, page_of
 from leaseq.webapp.api.webhook_models import DeliveriesQuery, NewWebhook, ReplayRequest, WebhookPath
@@ -41,6 +42,7 @@ def add_webhook(body: NewWebhook) -> tuple[dict[str, Any], int]:
 
     Events of people require the role admin.
     """
+    withhold_answer()
     events = body.events if "events" in body.model_fields_set else webhooks.DEFAULT_TYPES
     return _with_secret(access.add_endpoint(body.url, events, body.queues or ())), 201
 
@@ -64,6 +66,7 @@ def remove_webhook(path: WebhookPath) -> tuple[str, int]:
 @needs("manager", all_queues=True)
 def rotate_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
     """Make a new secret, which is in this answer only. The one before signs, too, for 24 hours."""
+    withhold_answer()
     return _with_secret(access.rotate_secret(path.webhook))
 
 

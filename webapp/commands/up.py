@@ -33,6 +33,7 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (compared, not 
 LOG = "LEASEQ_LOG"
 DATABASE = "LEASEQ_DATABASE"
 WEBHOOK_ALLOW = "LEASEQ_WEBHOOK_ALLOW"
+BRIDGE = "LEASEQ_BRIDGE_"  # what the name of each of its settings begins with
 LOOPBACK = ("127.", "::1", "localhost")
 
 
@@ -206,7 +207,8 @@ class _Startup:
     def start_bridge(self, supervisor: Supervisor, database: str) -> None:
         from leaseq.server.supervisor import Child
 
-        settings = {"LEASEQ_REDIS_URL": self._url, DATABASE: database}
+        given = {name: value for name, value in os.environ.items() if name.startswith(BRIDGE)}
+        settings = {**given, "LEASEQ_REDIS_URL": self._url, DATABASE: database}
         supervisor.start(Child("bridge", _bridge("run"), settings=settings))
 
     def start_webhooks(self, supervisor: Supervisor) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from leaseq import Json
 
-ROWS = ("123456789", "qweryip", "asdfj", "zxcvm")
+ROWS = ("123456789", "qweryip", "sdfj", "zxcvm")
 """For the first field with choices, the second and so on. The letters that the page itself uses are not
-among them: K L N G B T U H on the work page, O to open a picture."""
+among them: A B G H K L N T U on the work page, O to open a picture."""
 
 
 class Shortcuts:

@@ -71,7 +71,9 @@ def meaning_of(move: Move) -> str:
             "The people who hold them lose them, and somebody else can get them. What is typed is kept: an "
             "answer that is still sent becomes a late answer."
         ),
-        "assign": _("Only this person gets them, before other items, until they give them back."),
+        "assign": _(
+            "Only this person gets them, before other items of their priority, until they give them back."
+        ),
         "revive": _(
             "They wait again with all their attempts. People who gave them back for good may get them again. "
             "This can't be undone."

@@ -29,7 +29,8 @@ MEANINGS = {
     "had a lease of the item. Compare the path; a queue is made by `PUT`.",
     "method-not-allowed": "`Allow` lists the methods of this path. Use one of them.",
     "not-acceptable": "The call gives no type that the `Accept` header accepts; `detail` lists its types.",
-    "request-timeout": "The rest of the body did not arrive in time; nothing was done. Send it again.",
+    "request-timeout": "The rest of the body did not arrive in time. Nothing was done, but rows of a stream "
+    "that came before may have been added. Send it again.",
     "lease-lost": "The caller no longer holds this lease; `state` is the item's now, `answer_kept` whether "
     "the answer was kept as a late one. Don't send it again: reserve the next item.",
     "conflict": "An item with this id and a different payload exists. Use another id; to change an "

@@ -25,7 +25,10 @@ WRITE = 65_536  # bytes of an answer
 SECONDS = 10.0
 """The time for each piece of a body, and for each write of an answer: at least 1.6 and 6.5 kB/s."""
 
-TOO_SLOW = "the rest of the body did not arrive in time, and nothing was done: send the request again"
+TOO_SLOW = (
+    "the rest of the body did not arrive in time: send the request again; nothing was done, but rows of "
+    "a stream that came before may have been added"
+)
 
 
 class TimedBody(io.RawIOBase):

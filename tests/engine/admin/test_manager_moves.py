@@ -87,6 +87,25 @@ def test_releasing_what_nobody_holds_changes_nothing(timed: leaseq.Queue) -> Non
     assert timed.stats().counters["released"] == 0
 
 
+@pytest.mark.parametrize(
+    ("end", "why"),
+    [
+        (None, "reserved: release it first"),
+        ("finish", "finished: reopen it first"),
+        ("fail", "dead: revive it first"),
+    ],
+)
+def test_assign_says_what_to_do_with_an_item_that_does_not_wait(
+    timed: leaseq.Queue, take: Take, end: str | None, why: str
+) -> None:
+    timed.configure(max_attempts=1)
+    lease = take("ann")
+    if end:
+        getattr(timed, end)(lease, "x")
+    with pytest.raises(leaseq.Invalid, match=f"a waiting item; 'one' is {why}"):
+        timed.assign("one", "bob")
+
+
 @pytest.mark.parametrize("state", ["inbound", "reserved", "scheduled", "finished", "dead"])
 def test_remove_forgets_an_item_whole(timed: leaseq.Queue, take: Take, server: Server, state: str) -> None:
     lease = take("ann")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
 
@@ -33,6 +34,14 @@ def leaf(queue: leaseq.Queue, state: leaseq.State, limit: int) -> list[list[str]
         page = queue.page(state, limit=limit, after=page.after)
         pages.append(ids(page.items))
     return pages
+
+
+def test_a_page_may_end_at_a_time_of_any_year(timed: leaseq.Queue) -> None:
+    far = datetime(8999, 12, 31, tzinfo=UTC)
+    timed.enqueue_many(NewItem({}, id=id, at=far, due=far) for id in ("a", "b"))
+    assert leaf(timed, "scheduled", 1) == [["a"], ["b"]]
+    first = timed.by_due(limit=1)
+    assert ids(timed.by_due(limit=1, after=first.after).items) == ["b"]
 
 
 @pytest.mark.parametrize("limit", [1, 3, 49, 50, 51, 100, 1000])

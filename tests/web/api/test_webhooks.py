@@ -12,6 +12,7 @@ from leaseq import webhooks
 from leaseq.webhooks import Deliverer, Feeder
 from tests.support.receiver import Receiver
 from tests.support.taking import not_none
+from tests.web.api_calls import problem
 from tests.web.conftest import Caller
 
 Make = Callable[[str], Caller]
@@ -54,6 +55,16 @@ def test_an_endpoint_from_its_first_day_to_its_last(
     assert boss("DELETE", f"/webhooks/{id}").status_code == 204
     assert boss("GET", f"/webhooks/{id}").status_code == 404
     assert boss("GET", f"/webhooks/{id}/deliveries").status_code == 404
+
+
+def test_a_secret_is_not_stored_for_a_repeated_request(boss: Caller, receiver: Receiver) -> None:
+    add = {"json": {"url": receiver.url, "events": ["item.finished"]}, "headers": {"Idempotency-Key": "k-1"}}
+    id = boss("POST", "/webhooks", **add).json["id"]
+    problem(boss("POST", "/webhooks", **add), 409, "answer-not-kept")
+    assert [one["id"] for one in boss("GET", "/webhooks").json["webhooks"]] == [id]
+    again = {"json": {}, "headers": {"Idempotency-Key": "k-2"}}
+    assert boss("POST", f"/webhooks/{id}/rotate", **again).status_code == 200
+    problem(boss("POST", f"/webhooks/{id}/rotate", **again), 409, "answer-not-kept")
 
 
 def test_deliveries_are_listed_and_sent_again(

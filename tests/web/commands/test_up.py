@@ -252,16 +252,18 @@ def test_the_clear_job_returns_an_item_whose_lease_ran_out(running: RunningUp) -
 
 def test_with_a_database_the_bridge_runs_too(up: Start, tmp_path: Path) -> None:
     file = tmp_path / "work.db"
-    run = up("--database", f"sqlite:///{file}")
+    run = up("--database", f"sqlite:///{file}", settings={"LEASEQ_BRIDGE_WINDOW": "1"})
 
     def query(statement: str) -> list[tuple[object, ...]]:
         with closing(sqlite3.connect(file)) as connection, connection:
             return connection.execute(statement).fetchall()
 
-    query("INSERT INTO leaseq_item (queue, id, payload) VALUES ('reviews', 'a', '1')")
+    query("INSERT INTO leaseq_item (queue, id, payload) VALUES ('reviews', 'a', '1'), ('reviews', 'b', '2')")
     client = leaseq.connect(run.state()["url"])
     queue = leaseq.Queue(client, "reviews")
     eventually(queue.exists, "the row makes the queue")
+    eventually(lambda: queue.stats().inbound == 1, "one is moved, as many as the setting allows")
+    assert query("SELECT id FROM leaseq_item WHERE status = 'waiting'") == [("b",)]
     lease = queue.reserve("ann", wait=PATIENCE)
     assert lease is not None
     queue.finish(lease, "yes")
