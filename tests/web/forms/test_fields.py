@@ -8,6 +8,8 @@ import pytest
 from werkzeug.datastructures import MultiDict
 
 from leaseq.webapp.forms import draft_of, errors_at, fields_of, laid_out, read_result, typed_in, typed_of
+from leaseq.webapp.forms.shortcuts import ROWS
+from leaseq.webapp.work.form_view import PAGE_KEYS
 from tests.web.conftest import FORM
 
 
@@ -177,11 +179,15 @@ def test_keys_are_one_to_nine_for_the_first_choices_or_as_the_form_binds_them() 
     fields = {field.name: field for field in fields_of(FORM)}
     assert [choice.key for choice in fields["about"].choices] == ["1", "2", "3"]
     assert [choice.key for choice in fields["urgent"].choices] == ["q", "w"]
-    assert [choice.key for choice in fields["tags"].choices] == ["a", "s", "d"]
+    assert [choice.key for choice in fields["tags"].choices] == ["s", "d", "f"]
     (marks,) = fields_of(asked({"type": "integer", "minimum": 0, "maximum": 3}))
     assert [choice.key for choice in marks.choices] == ["0", "1", "2", "3"]
     bound = fields_of({**FORM, "keys": {"d": "delivery", "y": {"urgent": True}}})
     assert [choice.key for field in bound[:2] for choice in field.choices] == ["d", None, None, "y", None]
+
+
+def test_no_row_of_keys_has_one_of_the_page() -> None:
+    assert set("".join(ROWS)).isdisjoint({*PAGE_KEYS, "o"})
 
 
 def test_a_default_stands_in_the_field_unless_there_is_a_draft() -> None:
