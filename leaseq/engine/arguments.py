@@ -39,8 +39,8 @@ def held(queue: str, lease: object, parts: Mapping[str, object]) -> Held:
     """
     if isinstance(lease, Lease) and lease.queue == queue and not parts:  # most calls
         return lease.id, lease.token, lease.person
-    if unknown := parts.keys() - LeaseParts.__required_keys__:
-        raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
+    if unknown_names := parts.keys() - LeaseParts.__required_keys__:
+        raise TypeError(f"unexpected keyword argument {min(unknown_names)!r}")
     if lease is None:
         return _held_by_parts({name: value for name, value in parts.items() if value is not None})
     if not isinstance(lease, Lease):
@@ -48,8 +48,8 @@ def held(queue: str, lease: object, parts: Mapping[str, object]) -> Held:
     if lease.queue != queue:
         raise Invalid("lease", f"a lease of queue {queue!r}; this is one of queue {lease.queue!r}")
     name = min(parts)
-    has = f"the Lease that was passed has {name} {getattr(lease, name)!r}"
-    raise Invalid(name, f"not together with a Lease: {has}. Pass the Lease alone, or {_BY_PARTS} alone")
+    conflict = f"the Lease that was passed has {name} {getattr(lease, name)!r}"
+    raise Invalid(name, f"not together with a Lease: {conflict}. Pass the Lease alone, or {_BY_PARTS} alone")
 
 
 def _held_by_parts(parts: Mapping[str, object]) -> Held:
@@ -59,9 +59,11 @@ def _held_by_parts(parts: Mapping[str, object]) -> Held:
             f"a Lease, as reserve returns it, or {_BY_PARTS} by keyword; this is None, which reserve returns "
             "if there is no item now",
         )
-    if missing := [name for name in LeaseParts.__annotations__ if name not in parts]:
-        has = " and ".join(f"{name}=" for name in parts)
-        raise Invalid(missing[0], f"required without a Lease; this call has {has} only: pass {_BY_PARTS}")
+    if missing_names := [name for name in LeaseParts.__annotations__ if name not in parts]:
+        keywords = " and ".join(f"{name}=" for name in parts)
+        raise Invalid(
+            missing_names[0], f"required without a Lease; this call has {keywords} only: pass {_BY_PARTS}"
+        )
     return (
         validation.item_id(parts["id"]),
         validation.integer(parts["token"], "token", 1, 2**53),
@@ -92,46 +94,46 @@ def chosen(request: str, chunk: int, rows: Sequence[str]) -> str:
     return f"{request}\a{chunk}\a{digest.digest_of_rows(rows)}"
 
 
-def row(new: NewItem, id: str) -> list[str]:
+def row(new_item: NewItem, id: str) -> list[str]:
     """An item's id, head and payload. The head has a letter for each thing that is not the default."""
     head = ""
-    if validation.integer(new.priority, "priority", 0, validation.MAX_PRIORITY) != 100:
-        head += f" p{new.priority}"
-    if validation.number(new.delay, "delay", 0, MAX_DELAY):
-        head += f" z{round(new.delay * 1e6)}"
-    if new.at is not None:
-        if new.delay:
-            raise Invalid("at", f"used without delay, which is {new.delay:,} here: pass one of the two")
-        head += f" z@{_time(new.at, 'at')}"
-    if new.max_attempts is not None:
-        head += f" m{validation.integer(new.max_attempts, 'max_attempts', 1, 1_000)}"
-    if new.due is not None:
-        head += f" d{_time(new.due, 'due')}"
-    if needs := validation.skills(new.requires, "requires"):
-        head += f" r{','.join(needs)}"
-    return [validation.item_id(id), head, validation.dump_json(new.payload, "payload")]
+    if validation.integer(new_item.priority, "priority", 0, validation.MAX_PRIORITY) != 100:
+        head += f" p{new_item.priority}"
+    if validation.number(new_item.delay, "delay", 0, MAX_DELAY):
+        head += f" z{round(new_item.delay * 1e6)}"
+    if new_item.at is not None:
+        if new_item.delay:
+            raise Invalid("at", f"used without delay, which is {new_item.delay:,} here: pass one of the two")
+        head += f" z@{_time(new_item.at, 'at')}"
+    if new_item.max_attempts is not None:
+        head += f" m{validation.integer(new_item.max_attempts, 'max_attempts', 1, 1_000)}"
+    if new_item.due is not None:
+        head += f" d{_time(new_item.due, 'due')}"
+    if skills := validation.skills(new_item.requires, "requires"):
+        head += f" r{','.join(skills)}"
+    return [validation.item_id(id), head, validation.dump_json(new_item.payload, "payload")]
 
 
-def changes(given: ItemChanges) -> list[str]:
+def changes(item_changes: ItemChanges) -> list[str]:
     """What `change` is to change: each field's name, its value as an item's head has it, and as JSON for the
     journal."""
-    if unknown := given.keys() - ItemChanges.__annotations__.keys():
-        raise TypeError(f"unexpected keyword argument {min(unknown)!r}")
+    if unknown_names := item_changes.keys() - ItemChanges.__annotations__.keys():
+        raise TypeError(f"unexpected keyword argument {min(unknown_names)!r}")
     fields: list[str] = []
-    if "priority" in given:
-        priority = validation.integer(given["priority"], "priority", 0, validation.MAX_PRIORITY)
+    if "priority" in item_changes:
+        priority = validation.integer(item_changes["priority"], "priority", 0, validation.MAX_PRIORITY)
         fields += ["priority", "" if priority == 100 else str(priority), str(priority)]
-    if "due" in given:
-        due = None if given["due"] is None else _time(given["due"], "due")
-        shown = None if due is None else codec.when(due).isoformat().replace("+00:00", "Z")
-        fields += ["due", "" if due is None else str(due), json.dumps(shown)]
-    if "requires" in given:
-        needs = validation.skills(given["requires"], "requires")
-        fields += ["requires", ",".join(needs), json.dumps(needs)]
-    if "payload" in given:
-        fields += ["payload", validation.dump_json(given["payload"], "payload"), "true"]
-    if "delay" in given:
-        delay = validation.number(given["delay"], "delay", 0, MAX_DELAY)
+    if "due" in item_changes:
+        due = None if item_changes["due"] is None else _time(item_changes["due"], "due")
+        time_text = None if due is None else codec.when(due).isoformat().replace("+00:00", "Z")
+        fields += ["due", "" if due is None else str(due), json.dumps(time_text)]
+    if "requires" in item_changes:
+        skills = validation.skills(item_changes["requires"], "requires")
+        fields += ["requires", ",".join(skills), json.dumps(skills)]
+    if "payload" in item_changes:
+        fields += ["payload", validation.dump_json(item_changes["payload"], "payload"), "true"]
+    if "delay" in item_changes:
+        delay = validation.number(item_changes["delay"], "delay", 0, MAX_DELAY)
         fields += ["delay", str(round(delay * 1e6)), json.dumps(delay)]
     return fields
 

@@ -94,9 +94,9 @@ def lasting(client: Client) -> Client:
     """The same client for a worker, which ends what it holds after the client was closed. Raises Invalid
     where it is closed already."""
     client._connection.check_open()  # noqa: SLF001
-    last = copy(client)
-    last._connection = copy(client._connection)  # noqa: SLF001
-    return last
+    clone = copy(client)
+    clone._connection = copy(client._connection)  # noqa: SLF001
+    return clone
 
 
 def connect(url: str | None = None) -> Client:

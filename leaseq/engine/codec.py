@@ -47,11 +47,11 @@ def lease(queue: str, parts: Sequence[Any]) -> Lease:
     draft = parts[3] if len(parts) > 3 else None
     token, person, terms = grant.decode().split("\t")
     words = terms.split(" ")
-    granted, lease_seconds = float(words[0]), float(words[1])
-    expires = granted + lease_seconds * 1e6
+    granted_at, lease_seconds = float(words[0]), float(words[1])
+    expires_at = granted_at + lease_seconds * 1e6
     for mark in words[3:]:
         if mark[0] == "x":
-            expires = float(mark[1:])
+            expires_at = float(mark[1:])
     text = record.decode()
     return Lease(
         queue,
@@ -59,8 +59,8 @@ def lease(queue: str, parts: Sequence[Any]) -> Lease:
         int(token),
         _parse(text, text.index("\n") + 1)[0],
         int(words[2]),
-        datetime.fromtimestamp(granted / 1e6, UTC),
-        datetime.fromtimestamp(expires / 1e6, UTC),
+        datetime.fromtimestamp(granted_at / 1e6, UTC),
+        datetime.fromtimestamp(expires_at / 1e6, UTC),
         lease_seconds,
         None if draft is None else _parse(draft.decode(), 0)[0],
         person,
@@ -80,35 +80,35 @@ class ParsedGrant:
 def parse_grant(text: str) -> ParsedGrant:
     line, _, rest = text.partition("\n")
     token, person, terms = line.split("\t")
-    granted, seconds, attempt, *marks = terms.split(" ")
-    marked = {mark[0]: mark[1:] for mark in marks}
+    granted_at, seconds, attempt, *marks = terms.split(" ")
+    by_letter = {mark[0]: mark[1:] for mark in marks}
     ending, _, result = rest.partition("\n")
-    how, ended, detail = [*ending.split(" ", 2), "", ""][:3]
-    if how == "failed":
+    kind, ended_at, detail = [*ending.split(" ", 2), "", ""][:3]
+    if kind == "failed":
         detail = detail.partition(" ")[2]
-    held = not how
-    reason = json.loads(detail) if how in ("abandoned", "failed", "reopened") else None
+    is_held = not kind
+    reason = json.loads(detail) if kind in ("abandoned", "failed", "reopened") else None
     grant = Grant(
         token=int(token),
         person=person,
         attempt=int(attempt),
-        reserved_at=when(granted),
-        how=cast("Ending", how or "held"),
-        ended_at=None if held else when(ended),
-        expires_at=when(marked.get("x") or int(granted) + float(seconds) * 1e6) if held else None,
-        renewals=int(marked.get("n", 0)),
+        reserved_at=when(granted_at),
+        how=cast("Ending", kind or "held"),
+        ended_at=None if is_held else when(ended_at),
+        expires_at=when(by_letter.get("x") or int(granted_at) + float(seconds) * 1e6) if is_held else None,
+        renewals=int(by_letter.get("n", 0)),
         reason=reason,
     )
-    if how != "finished":
-        return ParsedGrant(grant, moved="m" in marked)
-    return ParsedGrant(grant, result=json.loads(result), late=detail == "1", moved="m" in marked)
+    if kind != "finished":
+        return ParsedGrant(grant, moved="m" in by_letter)
+    return ParsedGrant(grant, result=json.loads(result), late=detail == "1", moved="m" in by_letter)
 
 
 def parse_record(text: str) -> tuple[str, dict[str, str], str]:
     """Decode a record: time of the enqueue, in hexadecimal; the letters of its head; the payload as JSON."""
     head, _, payload = text.partition("\n")
-    enqueued, *letters = head.split(" ")
-    return enqueued, {letter[0]: letter[1:] for letter in letters}, payload
+    enqueued_at, *letters = head.split(" ")
+    return enqueued_at, {letter[0]: letter[1:] for letter in letters}, payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ class _Assignment:
     state: State
     score: str
     head: dict[str, str]  # by letter
-    enqueued: str
+    enqueued_at: str
     payload: Json
     blocks: tuple[ParsedGrant, ...]  # its grants, oldest first
     late: str
@@ -127,8 +127,8 @@ class _Assignment:
 
     @property
     def attempts(self) -> int:
-        own = (block.grant.attempt for block in self.blocks if not block.moved)
-        return max([int(self.head.get("a", 0)), *own])
+        attempts = (block.grant.attempt for block in self.blocks if not block.moved)
+        return max([int(self.head.get("a", 0)), *attempts])
 
     @property
     def assigned_to(self) -> str:
@@ -139,50 +139,50 @@ class _Assignment:
         return self.blocks[-1] if self.blocks and self.blocks[-1].grant.how == "finished" else None
 
 
-def _assignment(known: Sequence[bytes | None]) -> _Assignment:
+def _assignment(parts: Sequence[bytes | None]) -> _Assignment:
     """Decode state, score, record, grant, history, late answers, max attempts and row."""
-    state, score, record, grant, history, late, max_attempts, row = (v.decode() if v else "" for v in known)
-    enqueued, letters, payload = parse_record(record)
+    state, score, record, grant, history, late, max_attempts, row = (v.decode() if v else "" for v in parts)
+    time, letters, payload = parse_record(record)
     blocks = tuple(parse_grant(text) for text in [*history.split("\n\n"), grant] if text)
     return _Assignment(
-        cast("State", state), score, letters, enqueued, json.loads(payload), blocks, late, max_attempts, row
+        cast("State", state), score, letters, time, json.loads(payload), blocks, late, max_attempts, row
     )
 
 
 _PRECEDENCE: tuple[State, ...] = ("reserved", "inbound", "scheduled", "dead", "finished")
 
 
-def item(name: str, known: Sequence[Any]) -> Item:
+def item(name: str, parts: Sequence[Any]) -> Item:
     """Decode the reply of ``get``: the parts of its first assignment, then a list for each other one.
 
     ``name``: the item's id; or an assignment's, where a list has the assignments one by one.
     """
     id, _, number = name.partition("\a")
-    all_of_it = [_assignment(known[:8]), *(_assignment(other) for other in known[8:])]
-    first = all_of_it[0]
-    shown = min(all_of_it, key=lambda one: _PRECEDENCE.index(one.state))
-    blocks = sorted((block for one in all_of_it for block in one.blocks), key=lambda b: b.grant.token)
-    finished = [answer for one in all_of_it if (answer := one.answer)]
+    assignments = [_assignment(parts[:8]), *(_assignment(other) for other in parts[8:])]
+    first = assignments[0]
+    shown_assignment = min(assignments, key=lambda one: _PRECEDENCE.index(one.state))
+    blocks = sorted((block for one in assignments for block in one.blocks), key=lambda b: b.grant.token)
+    answers = [answer for one in assignments if (answer := one.answer)]
     errors = [block.grant.reason for block in blocks if block.grant.how == "failed"]
     place = f"{quote(first.row, safe='')}:{first.head.get('s', 'normal')}" if first.state == "inbound" else ""
     return Item(
         id=id,
-        state=shown.state,
+        state=shown_assignment.state,
         payload=first.payload,
         priority=int(first.head.get("p", 100)),
         requires=tuple(first.head["r"].split(",")) if "r" in first.head else (),
         due=when(first.head["d"]) if "d" in first.head else None,
-        attempts=sum(one.attempts for one in all_of_it),
+        attempts=sum(one.attempts for one in assignments),
         failures=int(first.head.get("f", 0)),
         max_attempts=int(first.head.get("m") or first.max_attempts),
-        enqueued_at=when(int(first.enqueued, 16) * 1000),
-        state_since=when(shown.score),
+        enqueued_at=when(int(first.enqueued_at, 16) * 1000),
+        state_since=when(shown_assignment.score),
         leases=tuple(block.grant for block in blocks if block.grant.how == "held"),
-        answers=tuple(_answer(id, first.payload, block) for block in finished),
+        answers=tuple(_answer(id, first.payload, block) for block in answers),
         late_answers=tuple(_late(id, first.payload, t, blocks) for t in first.late.split("\n\n") if t),
         history=tuple(block.grant for block in blocks),
         last_error=errors[-1] if errors else None,
-        assigned_to=tuple(one.assigned_to for one in all_of_it if one.assigned_to),
+        assigned_to=tuple(one.assigned_to for one in assignments if one.assigned_to),
         assignment=int(number or 1),
         cursor=f"{place}/{float(first.score):.0f}/{number or 1}/{id}",
     )
@@ -259,27 +259,27 @@ def ineligibility(reply: Sequence[Any]) -> Ineligibility:
 
 def alerts(text: bytes) -> tuple[Alert, ...]:
     """Decode the ledger's field of raised alerts."""
-    decoded: list[Alert] = []
+    raised_alerts: list[Alert] = []
     for line in text.decode().splitlines():
         rule, since, value = line.split(" ")
         name, _, limit = rule.partition(">")
-        decoded.append(Alert(cast("AlertName", name), int(limit), int(value), when(since)))
-    return tuple(decoded)
+        raised_alerts.append(Alert(cast("AlertName", name), int(limit), int(value), when(since)))
+    return tuple(raised_alerts)
 
 
 def event_rows(entry: bytes, fields: Sequence[bytes]) -> list[EventRow]:
     """The events of one journal entry, with the details as they are stored."""
     position = int(entry.partition(b"-")[0])
     rows: list[EventRow] = []
-    for what, value in zip(fields[::2], fields[1::2], strict=True):
-        if what == b"enqueued":
+    for name, value in zip(fields[::2], fields[1::2], strict=True):
+        if name == b"enqueued":
             ids = value.decode().split("\t")
             rows += [
                 EventRow(position, n, "enqueued", id, None, None, None) for n, id in enumerate(ids, len(rows))
             ]
             continue
         id, token, person, detail = [*value.decode().split("\t", 3), "", ""][:4]
-        kind, number = cast("EventKind", what.decode()), int(token) if token else None
+        kind, number = cast("EventKind", name.decode()), int(token) if token else None
         rows.append(EventRow(position, len(rows), kind, id or None, person or None, number, detail or None))
     return rows
 

@@ -57,14 +57,14 @@ class Commands:
         self._clock = clock
         self._ledger = keys.ledger
         self._queue = keys.queue
-        self._bound = _BoundScripts(keys)
+        self._scripts = _BoundScripts(keys)
 
     def _run(self, name: str, args: tuple[str, ...]) -> Reply:
         at = str(self._clock()) if self._clock else ""
         durable, until = self._connection.durable.get(self._ledger, _UNREAD)
-        unconfirmed = durable == "server" and monotonic() < until  # most queues, but for a move in seconds
-        wait = None if unconfirmed or name not in CONFIRMED else self.confirm()
-        reply = self._connection.move(self._bound[name], (at, *args), wait)
+        is_unconfirmed = durable == "server" and monotonic() < until  # most queues, but for a move in seconds
+        wait = None if is_unconfirmed or name not in CONFIRMED else self.confirm()
+        reply = self._connection.move(self._scripts[name], (at, *args), wait)
         if reply.code in REFUSED and (error := refusal(Call(name, self._queue, args), reply)):
             raise error
         return reply
@@ -83,11 +83,11 @@ class Commands:
             return None
         # equivalent mutant: compare: the clock is not read at that very moment
         if durable == "fsync" and self._connection.disks.get(self._ledger, 0.0) < monotonic():
-            seen = still_true(lambda *words: self._connection.ask(self._ledger, *words))
-            self._connection.disks[self._ledger] = monotonic() + _KNOWN_FOR if seen else inf
+            is_readable = still_true(lambda *words: self._connection.ask(self._ledger, *words))
+            self._connection.disks[self._ledger] = monotonic() + _KNOWN_FOR if is_readable else inf
         milliseconds = min(self._connection.wait_milliseconds, MOST[durable])
-        needed = majority_of(self._replicas()) if durable == "majority" else 1
-        return Wait(durable, self._bound["confirm"], milliseconds, needed)
+        quorum = majority_of(self._replicas()) if durable == "majority" else 1
+        return Wait(durable, self._scripts["confirm"], milliseconds, quorum)
 
     def _replicas(self) -> int:
         count, until = self._connection.majorities.get(self._ledger, (0, 0.0))
@@ -128,8 +128,8 @@ class Commands:
     def finish(self, held: Held, result: str, form_version: str, request: str | None, skills: str) -> Reply:
         """Finish an item. ``request``: the request id of the reserve that follows; None where none does."""
         id, token, person = held
-        following = _following(request, skills)
-        return self._run("finish", (id, str(token), person, result, form_version, *following))
+        reserve_arguments = _following(request, skills)
+        return self._run("finish", (id, str(token), person, result, form_version, *reserve_arguments))
 
     def undo_finish(self, held: Held, request: str, microseconds: int) -> Reply:
         id, token, person = held
@@ -192,14 +192,14 @@ class Commands:
     def resume(self, by: str) -> Reply:
         return self._run("resume", (by,))
 
-    def configure(self, by: str, only: str, fields: Sequence[str]) -> Reply:
-        """Set policy fields. ``only``: 'create', a policy's version, or ''. ``fields``: from
+    def configure(self, by: str, condition: str, fields: Sequence[str]) -> Reply:
+        """Set policy fields. ``condition``: 'create', a policy's version, or ''. ``fields``: from
         `policy_codec.to_server`."""
-        return self._run("configure", (by, only, *fields))
+        return self._run("configure", (by, condition, *fields))
 
-    def delete(self, only: str) -> Reply:
-        """Begin to delete the queue. ``only``: a policy's version, or ''."""
-        return self._run("delete", (only,))
+    def delete(self, condition: str) -> Reply:
+        """Begin to delete the queue. ``condition``: a policy's version, or ''."""
+        return self._run("delete", (condition,))
 
     def delete_keys(self, parts: Sequence[str], end: str = "") -> Reply:
         """Unlink keys of a queue that is being deleted. ``end``: 'end' with the last of them."""
@@ -218,10 +218,12 @@ class Commands:
     def get(self, id: str) -> Reply:
         return self._run("get", (id,))
 
-    def items(self, state: str, limit: int, look: int, place: Sequence[str], wanted: Sequence[str]) -> Reply:
-        """List items. ``place``: row and shelf, score, last assignment. ``wanted``: from
+    def items(
+        self, state: str, limit: int, look: int, place: Sequence[str], criteria: Sequence[str]
+    ) -> Reply:
+        """List items. ``place``: row and shelf, score, last assignment. ``criteria``: from
         `arguments.wanted`."""
-        return self._run("items", (state, str(limit), str(look), *place, *wanted))
+        return self._run("items", (state, str(limit), str(look), *place, *criteria))
 
     def late_items(self, step: str, count: int, since: str) -> Reply:
         return self._run("late_items", (step, str(count), since))

@@ -99,8 +99,8 @@ class Connection:
                     self._translate(error, bound.script)
                 # equivalent mutant: compare: the script is loaded once more with the call
                 reply = transport.send(bound, args, wait, loading=loads > 1)
-            except FAILURES as following:
-                error = following
+            except FAILURES as next_error:
+                error = next_error
             else:
                 return Reply(reply[0], reply[1:], resent)
 
@@ -123,11 +123,11 @@ class Connection:
         those that match."""
         with self.translating():
             try:
-                following, names = self._transport.scan(key, cursor, pattern, count)
+                next_cursor, names = self._transport.scan(key, cursor, pattern, count)
             except _BROKEN_LINK:
                 self._transport.reset()
-                following, names = self._transport.scan(key, cursor, pattern, count)
-        return int(following), names
+                next_cursor, names = self._transport.scan(key, cursor, pattern, count)
+        return int(next_cursor), names
 
     def ask_all(self, commands: Sequence[Command]) -> list[Any]:
         """Send commands in one packet, and once more where its connection broke."""
@@ -171,15 +171,15 @@ class Connection:
     def _translate(self, error: Exception, script: Script | None = None) -> NoReturn:
         if isinstance(error, (rx.AuthenticationError, rx.AuthorizationError)):
             raise ServerRefused(f"the server did not accept the user or password: {error}") from error
-        said = message_of(error, script)
+        message = message_of(error, script)
         if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
-            raise ServerUnavailable(f"no answer from {without_password(self._url)}: {said}") from error
-        code, _, problem = said.partition(" ")
+            raise ServerUnavailable(f"no answer from {without_password(self._url)}: {message}") from error
+        code, _, problem = message.partition(" ")
         if code in ("NEWER", "OLDER"):  # of lua/lib/queue.lua
             raise QueueUnreadable(problem, newer=code == "NEWER") from error
-        raise ServerRefused(f"the server refused: {said}") from error
+        raise ServerRefused(f"the server refused: {message}") from error
 
 
 def _is_broken_link(error: Exception) -> bool:
-    broken = isinstance(error, _BROKEN_LINK) or str(error).startswith("NOREPLICAS")
-    return broken and not isinstance(error, rx.AuthenticationError)
+    is_broken = isinstance(error, _BROKEN_LINK) or str(error).startswith("NOREPLICAS")
+    return is_broken and not isinstance(error, rx.AuthenticationError)

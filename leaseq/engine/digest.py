@@ -14,10 +14,10 @@ from hashlib import blake2b
 
 def with_digests(rows: Sequence[str]) -> list[str]:
     """Rows of an enqueue (id, head, payload, …) with each payload's digest before its head."""
-    prefixed = list(rows)
-    for place in range(1, len(prefixed), 3):
-        prefixed[place] = digest(prefixed[place + 1]) + prefixed[place]
-    return prefixed
+    new_rows = list(rows)
+    for place in range(1, len(new_rows), 3):
+        new_rows[place] = digest(new_rows[place + 1]) + new_rows[place]
+    return new_rows
 
 
 def digest(text: str) -> str:

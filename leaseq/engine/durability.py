@@ -39,26 +39,26 @@ class Wait(NamedTuple):
     durable: Durable
     mark: Bound
     milliseconds: int
-    needed: int  # how many are to confirm: the disk is one, else replicas
+    quorum: int  # how many are to confirm: the disk is one, else replicas
 
     def packed(self) -> tuple[bytes, bytes]:
-        words = (*_command(self.durable, self.needed), str(self.milliseconds))
+        words = (*_command(self.durable, self.quorum), str(self.milliseconds))
         return pack((*self.mark.words, "")), pack(words)
 
     @property
     def by(self) -> str:
         """A description of the servers that must confirm."""
-        return _by(self.durable, self.needed)
+        return _by(self.durable, self.quorum)
 
 
-def _command(durable: Durable, needed: int) -> tuple[str, ...]:
-    return ("WAITAOF", "1", "0") if durable == "fsync" else ("WAIT", str(needed))
+def _command(durable: Durable, quorum: int) -> tuple[str, ...]:
+    return ("WAITAOF", "1", "0") if durable == "fsync" else ("WAIT", str(quorum))
 
 
-def _by(durable: Durable, needed: int) -> str:
+def _by(durable: Durable, quorum: int) -> str:
     if durable == "fsync":
         return "its disk"
-    return "a replica" if needed == 1 else f"{needed} of its replicas"
+    return "a replica" if quorum == 1 else f"{quorum} of its replicas"
 
 
 def majority_of(replicas: int) -> int:
@@ -72,8 +72,8 @@ def send(connection: Any, bound: Bound, args: tuple[str, ...], *, loading: bool)
     _, reply = send_all(connection, _load(bound, loading), pack(bound.words + args))
     if isinstance(reply, Exception):
         raise reply
-    made: list[Any] = reply
-    return made
+    reply_parts: list[Any] = reply
+    return reply_parts
 
 
 def exchange(
@@ -85,24 +85,24 @@ def exchange(
     made but not confirmed.
     """
     commands = (_load(bound, loading), pack(bound.words + args), *wait.packed())
-    _, reply, marked, confirmed = send_all(connection, *commands)
+    _, reply, mark_reply, wait_reply = send_all(connection, *commands)
     if isinstance(reply, Exception):
         raise reply
-    if isinstance(marked, rx.NoScriptError):
-        loaded, marked, confirmed = send_all(connection, _load(wait.mark, True), *wait.packed())
-        if isinstance(marked, rx.NoScriptError) and isinstance(loaded, Exception):
-            marked = loaded
-    for error in (marked, confirmed):
+    if isinstance(mark_reply, rx.NoScriptError):
+        load_reply, mark_reply, wait_reply = send_all(connection, _load(wait.mark, True), *wait.packed())
+        if isinstance(mark_reply, rx.NoScriptError) and isinstance(load_reply, Exception):
+            mark_reply = load_reply
+    for error in (mark_reply, wait_reply):
         if isinstance(error, Exception):
             raise _refused(wait, error)
-    if _count(confirmed) < wait.needed:
+    if _count(wait_reply) < wait.quorum:
         raise ServerUnavailable(
             f"the server made this change, but {wait.by} did not confirm it within "
             f"{wait.milliseconds / 1000:g} seconds; it is safe to send the call again",
             taken=True,
         )
-    made: list[Any] = reply
-    return made
+    reply_parts: list[Any] = reply
+    return reply_parts
 
 
 def _load(bound: Bound, loading: bool) -> bytes:
@@ -118,12 +118,12 @@ def send_all(connection: Any, *commands: bytes) -> list[Any]:
 
 
 def _refused(wait: Wait, error: Exception) -> ServerUnavailable | ServerRefused:
-    said = message_of(error, wait.mark.script)
-    made = f"the server made this change, but {wait.by} did not confirm it: {said}; it may be sent again"
+    message = message_of(error, wait.mark.script)
+    text = f"the server made this change, but {wait.by} did not confirm it: {message}; it may be sent again"
     if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
-        return ServerUnavailable(made, taken=True)
+        return ServerUnavailable(text, taken=True)
     return ServerRefused(
-        f"{made}. The policy's durable is {wait.durable!r}: see docs/operator.md for what that requires"
+        f"{text}. The policy's durable is {wait.durable!r}: see docs/operator.md for what that requires"
     )
 
 
@@ -135,8 +135,8 @@ def _read(connection: Any) -> Any:
         return error
 
 
-def _count(confirmed: Any) -> int:
-    return int(confirmed[0] if isinstance(confirmed, list) else confirmed)
+def _count(reply: Any) -> int:
+    return int(reply[0] if isinstance(reply, list) else reply)
 
 
 def check(durable: Durable, server: ServerQueries, key: str) -> None:
@@ -159,11 +159,11 @@ def _check_majority(ask: Callable[..., Any], replicas: Callable[[], int]) -> Non
     except ServerRefused as error:
         cure = "add the ACL rule +info, or give a URL of Sentinel or a cluster, which count the replicas"
         raise _cannot("majority", "the number of replicas", f"does not tell it ({error})", cure) from error
-    needed = majority_of(count)
-    answered = _confirmed("majority", needed, ask)
-    if answered < needed:
-        need = f"{needed} connected {'replica' if needed == 1 else 'replicas'}"
-        raise _cannot("majority", need, f"has {count}, of which {answered} answered", "connect them")
+    quorum = majority_of(count)
+    confirmations = _confirmed("majority", quorum, ask)
+    if confirmations < quorum:
+        need = f"{quorum} connected {'replica' if quorum == 1 else 'replicas'}"
+        raise _cannot("majority", need, f"has {count}, of which {confirmations} answered", "connect them")
 
 
 def still_true(ask: Callable[..., Any]) -> bool:
@@ -186,14 +186,14 @@ def _check_fsync(ask: Callable[..., Any]) -> None:
         raise _no_file()
     fsync = config.get("appendfsync")
     if fsync not in (None, "always"):
-        truth = f"has appendfsync {fsync}, with which it may confirm writes that a power cut loses"
-        raise _cannot("fsync", "appendfsync always", truth, "set appendfsync always on the server")
-    confirmed = _confirmed("fsync", 1, ask)
+        problem = f"has appendfsync {fsync}, with which it may confirm writes that a power cut loses"
+        raise _cannot("fsync", "appendfsync always", problem, "set appendfsync always on the server")
+    confirmations = _confirmed("fsync", 1, ask)
     if fsync is None and _is_valkey(ask):  # with everysec it confirms too early: its word is not enough
-        truth = "does not allow this user to read that setting"
+        problem = "does not allow this user to read that setting"
         cure = "allow the user who configures the queue to call CONFIG GET (the ACL rule +config|get)"
-        raise _cannot("fsync", "appendfsync always", truth, cure)
-    if not confirmed:
+        raise _cannot("fsync", "appendfsync always", problem, cure)
+    if not confirmations:
         raise _cannot("fsync", "a disk that confirms", f"did not confirm within {_TRY} ms", "check its log")
 
 
@@ -214,19 +214,19 @@ def _is_valkey(ask: Callable[..., Any]) -> bool:
         return True
 
 
-def _confirmed(durable: Durable, needed: int, ask: Callable[..., Any]) -> int:
+def _confirmed(durable: Durable, quorum: int, ask: Callable[..., Any]) -> int:
     """The number of confirmations, where WAIT or WAITAOF itself works."""
-    words = _command(durable, needed)
+    words = _command(durable, quorum)
     try:
         return _count(ask(*words, str(_TRY)))
     except rx.ResponseError as error:
-        said = str(error).lower()
-        if "appendonly" in said:
+        message = str(error).lower()
+        if "appendonly" in message:
             raise _no_file() from error
-        truth, cure = f"answers {error}", "use Valkey, or Redis 7.2 or newer"
+        problem, cure = f"answers {error}", "use Valkey, or Redis 7.2 or newer"
         if isinstance(error, rx.NoPermissionError):
-            truth, cure = "does not allow it to this user", f"add the ACL rule +{words[0].lower()}"
-        raise _cannot(durable, words[0], truth, cure) from error
+            problem, cure = "does not allow it to this user", f"add the ACL rule +{words[0].lower()}"
+        raise _cannot(durable, words[0], problem, cure) from error
 
 
 def _no_file() -> Invalid:
@@ -234,5 +234,5 @@ def _no_file() -> Invalid:
     return _cannot("fsync", "an append-only file", "has none (appendonly no)", cure)
 
 
-def _cannot(durable: Durable, need: str, truth: str, cure: str) -> Invalid:
-    return Invalid("durable", f"{durable!r} needs {need}; this server {truth}: {cure}, or choose 'server'")
+def _cannot(durable: Durable, need: str, problem: str, cure: str) -> Invalid:
+    return Invalid("durable", f"{durable!r} needs {need}; this server {problem}: {cure}, or choose 'server'")

@@ -27,16 +27,16 @@ class _ItemIdGenerator:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._last = 0
+        self._last_id = 0
 
     def __call__(self, count: int) -> list[str]:
         """``count`` new ids in rising order."""
-        fresh = int(time.time() * 1000) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS - 1)
+        candidate = int(time.time() * 1000) << _RANDOM_BITS | secrets.randbits(_RANDOM_BITS - 1)
         with self._lock:
             # The same millisecond, or a clock that stepped back: go on counting.
-            later = fresh >> _RANDOM_BITS > self._last >> _RANDOM_BITS
-            first = fresh if later else self._last + 1 + secrets.randbits(8)
-            self._last = first + count - 1
+            is_later = candidate >> _RANDOM_BITS > self._last_id >> _RANDOM_BITS
+            first = candidate if is_later else self._last_id + 1 + secrets.randbits(8)
+            self._last_id = first + count - 1
         return _spelled(first, count)
 
 
@@ -45,18 +45,18 @@ def _spelled(first: int, count: int) -> list[str]:
     stop = first + count
     while first < stop:
         high = first >> 20  # the part that up to a million ids share
-        shared = "".join(_PAIRS[high >> shift & 1023] for shift in range(60, -1, -10))
+        prefix = "".join(_PAIRS[high >> shift & 1023] for shift in range(60, -1, -10))
         until = min(stop, high + 1 << 20)
-        ids += [shared + _PAIRS[n >> 10 & 1023] + _PAIRS[n & 1023] for n in range(first, until)]
+        ids += [prefix + _PAIRS[n >> 10 & 1023] + _PAIRS[n & 1023] for n in range(first, until)]
         first = until
     return ids
 
 
 def derived_id(queue: str, request: str, place: int) -> str:
     """The id of the item at ``place`` (from 0) in this request: the same in every process."""
-    made = blake2b(f"{queue}\0{request}\0{place}".encode(), digest_size=12).digest()
-    derived = 1 << _ID_BITS - 1  # no id that is made from the time has this bit
-    return _spelled(derived | int.from_bytes(made) % derived, 1)[0]
+    digest = blake2b(f"{queue}\0{request}\0{place}".encode(), digest_size=12).digest()
+    derived_bit = 1 << _ID_BITS - 1  # no id that is made from the time has this bit
+    return _spelled(derived_bit | int.from_bytes(digest) % derived_bit, 1)[0]
 
 
 class _RequestIds:

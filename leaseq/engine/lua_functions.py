@@ -23,8 +23,8 @@ class _Part:
 
     def names(self) -> set[str]:
         """What it may use: each word, and each word with its field, as in ``grants.parse``."""
-        found = {name for _, _, text in self.lines for name in _NAME.findall(text)}
-        return found | {name.partition(".")[0] for name in found}
+        words = {name for _, _, text in self.lines for name in _NAME.findall(text)}
+        return words | {name.partition(".")[0] for name in words}
 
 
 def placed(lines: Iterable[Line]) -> list[Line]:
@@ -36,30 +36,30 @@ def placed(lines: Iterable[Line]) -> list[Line]:
     the start of a line.
     """
     parts = list(_parts(lines))
-    unused = [part for part in parts if part.name is not None]
-    used, kept = set[str](), list[_Part]()
+    unused_parts = [part for part in parts if part.name is not None]
+    used_names, kept_parts = set[str](), list[_Part]()
     for stage in range(parts[-1].stage + 1):
-        reached = [part for part in parts if part.name is None and part.stage == stage]
+        reached_parts = [part for part in parts if part.name is None and part.stage == stage]
         block = []
-        while reached:
-            block += reached
-            used = used.union(*(part.names() for part in reached))
-            reached = [part for part in unused if part.name in used and part.stage <= stage]
-            unused = [part for part in unused if part not in reached]
-        kept += sorted(block, key=parts.index)
-    return [line for part in kept for line in part.lines]
+        while reached_parts:
+            block += reached_parts
+            used_names = used_names.union(*(part.names() for part in reached_parts))
+            reached_parts = [part for part in unused_parts if part.name in used_names and part.stage <= stage]
+            unused_parts = [part for part in unused_parts if part not in reached_parts]
+        kept_parts += sorted(block, key=parts.index)
+    return [line for part in kept_parts for line in part.lines]
 
 
 def _parts(lines: Iterable[Line]) -> Iterator[_Part]:
-    script, before, stage = None, None, 0
+    script, previous_file, stage = None, None, 0
     lines = iter(lines)
     for file, number, text in lines:
         script = script or file
-        stage += before == script != file
-        before = file
-        begun = _FUNCTION.match(text)
-        part = _Part(begun[1] if begun else None, stage, [(file, number, text)])
-        if begun and not text.endswith(" end"):
+        stage += previous_file == script != file
+        previous_file = file
+        match = _FUNCTION.match(text)
+        part = _Part(match[1] if match else None, stage, [(file, number, text)])
+        if match and not text.endswith(" end"):
             for line in lines:
                 part.lines.append(line)
                 if line[2] == "end":

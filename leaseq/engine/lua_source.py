@@ -37,13 +37,13 @@ class LuaSource:
     @cached_property
     def code(self) -> list[tuple[int, str]]:
         """Its numbered lines, from 1, without comments and empty ones."""
-        found, comment = [], False
+        lines, comment = [], False
         for number, line in enumerate(self.text.splitlines(), 1):
             comment = comment or line.startswith("--[[")
             if not comment and line.strip() and not re.match(r" *--(?!- @)", line):
-                found.append((number, line))
+                lines.append((number, line))
             comment = comment and "]]" not in line
-        return found
+        return lines
 
     @cached_property
     def _tokens(self) -> list[re.Match[str]]:
@@ -52,13 +52,13 @@ class LuaSource:
     @cached_property
     def includes(self) -> list[tuple[str, int]]:
         """The name of each include, and the number of blocks and functions around it."""
-        depth, found = 0, []
+        depth, includes = 0, []
         for token in self._tokens:
             word = token["name"]
             depth += (word in _OPEN) - (word in _CLOSE)
             if (directive := token["directive"]) and directive.startswith("include "):
-                found.append((directive.removeprefix("include "), depth))
-        return found
+                includes.append((directive.removeprefix("include "), depth))
+        return includes
 
     @cached_property
     def declared(self) -> frozenset[str]:
@@ -73,38 +73,38 @@ class LuaSource:
     @cached_property
     def used(self) -> frozenset[str]:
         """All names that it reads or sets. A key in a table constructor is not one."""
-        found, braces, tokens = set(), 0, self._tokens
+        names, braces, tokens = set(), 0, self._tokens
         for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
             braces += (token["mark"] == "{") - (token["mark"] == "}")
             opens = before is not None and before["mark"] in ("{", ",")
             is_key = braces and opens and after is not None and after["mark"] == "="
             if token["name"] and not is_key:
-                found.add(token["name"])
-        return frozenset(found - _KEYWORDS)
+                names.add(token["name"])
+        return frozenset(names - _KEYWORDS)
 
     @cached_property
     def _declarations(self) -> list[tuple[str, int]]:
-        depth, tokens, found = 0, self._tokens, list[tuple[str, int]]()
+        depth, tokens, declarations = 0, self._tokens, list[tuple[str, int]]()
         for at, token in enumerate(tokens):
             word = token["name"]
             if word == "local" and tokens[at + 1]["name"] == "function":
-                found.append((tokens[at + 2]["name"], depth))
+                declarations.append((tokens[at + 2]["name"], depth))
             elif word in ("local", "for"):
-                found += ((name, depth + (word == "for")) for name in _names(tokens, at + 1))
+                declarations += ((name, depth + (word == "for")) for name in _names(tokens, at + 1))
             depth += (word in _OPEN) - (word in _CLOSE)
             if word == "function":
                 opening = next(i for i in range(at, len(tokens)) if tokens[i]["mark"] == "(")
-                found += ((name, depth) for name in _names(tokens, opening + 1))
-        return found
+                declarations += ((name, depth) for name in _names(tokens, opening + 1))
+        return declarations
 
 
 def _names(tokens: list[re.Match[str]], at: int) -> list[str]:
     """The comma-separated names that begin there."""
-    found = []
+    names = []
     # equivalent mutant: compare: no program ends with a comma
     while at < len(tokens) and tokens[at]["name"] and tokens[at]["name"] not in _KEYWORDS:
-        found.append(tokens[at]["name"])
+        names.append(tokens[at]["name"])
         if at + 1 == len(tokens) or tokens[at + 1]["mark"] != ",":
             break
         at += 2
-    return found
+    return names

@@ -102,11 +102,11 @@ class Waiters:
     def take_turns(self, waiters: Sequence[Waiter]) -> list[bool]:
         """Whether each of the waiters was woken since the last call. A later wake-up is not lost."""
         with self._lock:
-            woken = [waiter.woken for waiter in waiters]
+            wake_ups = [waiter.woken for waiter in waiters]
             for waiter in waiters:
                 waiter.roused.clear()
                 waiter.woken = False
-            return woken
+            return wake_ups
 
     def has_ended(self, stop: Any) -> bool:
         """Whether the wait was ended early."""
@@ -215,10 +215,10 @@ class Listener(Waiters):
         """Receive messages until there have been no waiters for a while, or the connection breaks or
         stalls."""
         pubsub: Any = self._redis.pubsub()
-        subscribed: set[str] = set()
+        subscribed_names: set[str] = set()
         heard_at, pinged = time.monotonic(), False
         try:
-            while self._subscribe(pubsub, subscribed):
+            while self._subscribe(pubsub, subscribed_names):
                 message = pubsub.get_message(timeout=_TICK)
                 silence = time.monotonic() - heard_at
                 if message:
@@ -233,18 +233,18 @@ class Listener(Waiters):
             with suppress(Exception):
                 pubsub.close()
 
-    def _subscribe(self, pubsub: Any, subscribed: set[str]) -> bool:
+    def _subscribe(self, pubsub: Any, subscribed_names: set[str]) -> bool:
         """Subscribe to the queues that are, or just were, waited on. False where there are none."""
-        wanted = self._wanted()
+        names = self._wanted()
         # equivalent mutant: part:2: where they are the same, nothing is new or gone
-        if wanted and wanted != subscribed:
-            if new := wanted - subscribed:
-                pubsub.subscribe(*new)
-            if gone := subscribed - wanted:
-                pubsub.unsubscribe(*gone)
-            subscribed.clear()
-            subscribed.update(wanted)
-        return bool(wanted)
+        if names and names != subscribed_names:
+            if new_names := names - subscribed_names:
+                pubsub.subscribe(*new_names)
+            if old_names := subscribed_names - names:
+                pubsub.unsubscribe(*old_names)
+            subscribed_names.clear()
+            subscribed_names.update(names)
+        return bool(names)
 
 
 _listeners: WeakSet[Listener] = WeakSet()
@@ -285,9 +285,9 @@ def wait_for(
             if isinstance(outcome, Lease):
                 return outcome
             look_again = min(look_again, max(outcome.seconds, 0.01))
-        left = until - time.monotonic()
+        seconds_left = until - time.monotonic()
         # equivalent mutant: compare: with nothing left the next wait takes no time
-        if left <= 0:
+        if seconds_left <= 0:
             break
-        roused.wait(min(left, look_again))
+        roused.wait(min(seconds_left, look_again))
     return None

@@ -12,12 +12,12 @@ from leaseq.policy import FIELDS, RULES, TEXTS, Policy
 
 def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[str]:
     """Name and stored value of each named field."""
-    stored: list[str] = []
+    fields: list[str] = []
     for name in names:
-        stored += [name, FIELDS[name].dump(getattr(policy, name))]
+        fields += [name, FIELDS[name].dump(getattr(policy, name))]
         if name == "form":
-            stored += ["form_version", form_version]
-    return stored
+            fields += ["form_version", form_version]
+    return fields
 
 
 def from_server(lease_seconds: bytes, rules: bytes, texts: Sequence[bytes | None]) -> Policy:
@@ -26,9 +26,9 @@ def from_server(lease_seconds: bytes, rules: bytes, texts: Sequence[bytes | None
     A missing text has its default: the queue is older than the field. A value that this version does not
     know was written by a newer one.
     """
-    kept = {name: text.decode() for name, text in zip(TEXTS, texts, strict=True) if text is not None}
-    kept["lease_seconds"] = lease_seconds.decode()
-    values = {name: FIELDS[name].load(text) for name, text in kept.items()}
+    texts_by_name = {name: text.decode() for name, text in zip(TEXTS, texts, strict=True) if text is not None}
+    texts_by_name["lease_seconds"] = lease_seconds.decode()
+    values = {name: FIELDS[name].load(text) for name, text in texts_by_name.items()}
     try:
         return Policy(**values, **parse_rules(rules))
     except Invalid as error:

@@ -62,15 +62,15 @@ def refusal(call: Call, reply: Reply) -> LeaseqError | None:
 
 
 def _lost(call: Call, reply: Reply) -> LeaseLost:
-    kept, known = reply.rest
-    item = codec.item(call.id, known)
-    return LeaseLost(_lost_text(item, call.held, bool(kept)), item=item, answer_kept=bool(kept))
+    answer_kept, parts = reply.rest
+    item = codec.item(call.id, parts)
+    return LeaseLost(_lost_text(item, call.held, bool(answer_kept)), item=item, answer_kept=bool(answer_kept))
 
 
 def _adopted(call: Call, reply: Reply) -> LeaseLost:
     item = codec.item(call.id, reply.rest[0])
-    adopted = f"a manager adopted the answer of this lease of item {item.id!r}"
-    return LeaseLost(f"{adopted}: only a manager can change it", item=item)
+    message = f"a manager adopted the answer of this lease of item {item.id!r}"
+    return LeaseLost(f"{message}: only a manager can change it", item=item)
 
 
 def _removed(call: Call, reply: Reply) -> ItemNotFound | None:
@@ -88,8 +88,8 @@ def _hands_full(_: Call, reply: Reply) -> Invalid:
 
 
 def _used_up(_: Call, reply: Reply) -> Invalid:
-    most = _count(reply, "renewal")
-    return Invalid("renewals", f"at most {most} of one lease: finish the item or give it back")
+    limit = _count(reply, "renewal")
+    return Invalid("renewals", f"at most {limit} of one lease: finish the item or give it back")
 
 
 def _count(reply: Reply, noun: str) -> str:
@@ -97,11 +97,11 @@ def _count(reply: Reply, noun: str) -> str:
 
 
 def _too_late(ending: str) -> Callable[[Call, Reply], Invalid]:
-    def refused(call: Call, _: Reply) -> Invalid:
+    def make(call: Call, _: Reply) -> Invalid:
         seconds = int(call.args[4]) // 1_000_000
         return Invalid("undo", f"within {seconds} seconds after {ending}; that time is over")
 
-    return refused
+    return make
 
 
 def _not_dead(call: Call, reply: Reply) -> Invalid:
@@ -120,8 +120,8 @@ def _not_changeable(call: Call, reply: Reply) -> Invalid:
         return Invalid(
             "delay", f"for an item that is inbound or scheduled; {call.id!r} is dead: revive it first"
         )
-    first = "release it first" if state == "reserved" else "enqueue it anew"
-    return Invalid("id", f"an item that is inbound, scheduled or dead; {call.id!r} is {state}: {first}")
+    advice = "release it first" if state == "reserved" else "enqueue it anew"
+    return Invalid("id", f"an item that is inbound, scheduled or dead; {call.id!r} is {state}: {advice}")
 
 
 def _taken(call: Call, _: Reply) -> Invalid:
@@ -196,23 +196,24 @@ REFUSED: Final = frozenset(code for _, code in _TABLE)
 """The codes that may be refusals."""
 
 
-def _lost_text(item: Item, held: Held, kept: bool) -> str:
+def _lost_text(item: Item, held: Held, answer_kept: bool) -> str:
     """The message of LeaseLost. It is true for the person whose lease it was, also where they have the
     item by another lease now."""
     _, token, person = held
     grant = next((one for one in item.history if (one.token, one.person) == (token, person)), None)
     if grant is not None and grant.how == "held":
         return f"this lease of item {item.id!r} was not finished, so there is nothing to undo"
-    over = f"this lease of item {item.id!r} is over"
+    text = f"this lease of item {item.id!r} is over"
     if grant is None:
-        over = f"{person!r} has no lease of item {item.id!r} with token {token}"
-    return f"{over}: {_now(item, token, person)}{'; the answer is kept for the manager' if kept else ''}"
+        text = f"{person!r} has no lease of item {item.id!r} with token {token}"
+    note = "; the answer is kept for the manager" if answer_kept else ""
+    return f"{text}: {_now(item, token, person)}{note}"
 
 
 def _now(item: Item, token: int, person: str) -> str:
     """The present state of an item, described to the person whose lease had this token."""
-    if theirs := [one for one in item.leases if one.person == person]:
-        return f"the same person holds it, under token {theirs[0].token}"
+    if leases := [one for one in item.leases if one.person == person]:
+        return f"the same person holds it, under token {leases[0].token}"
     if any((answer.token, answer.person) == (token, person) for answer in item.answers):
         return ("it is finished, and " if item.state == "finished" else "") + "its answer stands"
     if item.state == "dead" and item.failures < item.max_attempts:

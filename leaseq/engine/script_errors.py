@@ -15,7 +15,7 @@ def message_of(error: Exception, script: Script | None) -> str:
     message = str(error)
     if script is None or not (places := script.places(message)):
         return message
-    readable = script.readable(message)
+    readable_message = script.readable(message)
     # The last is where the script stopped; the message may begin with the line of a function's caller.
-    _log.error("script %s failed at %s: %s", script.name, places[-1], readable)
-    return readable
+    _log.error("script %s failed at %s: %s", script.name, places[-1], readable_message)
+    return readable_message

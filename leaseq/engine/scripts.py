@@ -55,17 +55,17 @@ class Script:
         """The server's error message, with files and lines in place of this script's line numbers."""
         message = _RUNNING.sub(f"script: {self.name}, on ", message)
         for pattern in (_LINE, _OPENED):
-            message = pattern.sub(lambda found: self.where(int(found[1])), message)
+            message = pattern.sub(lambda match: self.where(int(match[1])), message)
         return message
 
 
 class Bound:
     """A script with the keys of one queue."""
 
-    def __init__(self, script: Script, keys: Keys, *more: str) -> None:
+    def __init__(self, script: Script, keys: Keys, *extra_keys: str) -> None:
         self.script = script
-        self.keys: tuple[str, ...] = (*(getattr(keys, name) for name in script.keys), *more)
-        self._of = keys
+        self.keys: tuple[str, ...] = (*(getattr(keys, name) for name in script.keys), *extra_keys)
+        self._queue_keys = keys
         self.words = ("EVALSHA", script.sha, str(len(self.keys)), *self.keys)
 
     @cached_property
@@ -74,7 +74,7 @@ class Bound:
         ASK where one of a script's keys is missing and their slot is being migrated. Where none is
         missing at first it runs the script, and aborts it halfway when that reads a key which does not
         exist, or creates a second one while the first is still being migrated."""
-        return Bound(self.script, self._of, self._of.absent)
+        return Bound(self.script, self._queue_keys, self._queue_keys.absent)
 
 
 @cache
@@ -84,8 +84,8 @@ def load(name: str, *keys: str) -> Script:
 
 def names() -> list[str]:
     """The names of all scripts."""
-    files_there = (entry.name for entry in _folder().iterdir())
-    return sorted(name.removesuffix(".lua") for name in files_there if name.endswith(".lua"))
+    file_names = (entry.name for entry in _folder().iterdir())
+    return sorted(name.removesuffix(".lua") for name in file_names if name.endswith(".lua"))
 
 
 def read(folder: Traversable, name: str, *keys: str) -> Script:
@@ -98,10 +98,10 @@ def read(folder: Traversable, name: str, *keys: str) -> Script:
     it uses a name that neither it nor a file joined ahead of it declares, or declares one that such a file
     declares.
     """
-    joined = placed(_Joined(folder).lines(f"{name}.lua"))
-    source = "".join(text + "\n" for _, _, text in joined)
+    lines = placed(_Joined(folder).lines(f"{name}.lua"))
+    source = "".join(text + "\n" for _, _, text in lines)
     sha = sha1(source.encode(), usedforsecurity=False).hexdigest()
-    return Script(name, keys, source, sha, tuple((file, number) for file, number, _ in joined))
+    return Script(name, keys, source, sha, tuple((file, number) for file, number, _ in lines))
 
 
 class ScriptError(Exception):
@@ -114,14 +114,14 @@ class _Joined:
     def __init__(self, folder: Traversable) -> None:
         self._folder = folder
         self._names = set(GLOBALS)  # that are declared so far
-        self._begun: set[str] = set()
-        self._done: set[str] = set()
+        self._begun_files: set[str] = set()
+        self._done_files: set[str] = set()
 
     def lines(self, file: str) -> Iterator[tuple[str, int, str]]:
         """The lines, each with its file and its number there."""
         source = _parsed((self._folder / file).read_text(encoding="utf-8"))
         self._check_includes(file, source)
-        self._begun.add(file)
+        self._begun_files.add(file)
         for number, line in source.code:
             directive, _, name = line.partition("--- @")[2].partition(" ")
             if make := _TABLES.get(directive):
@@ -129,31 +129,33 @@ class _Joined:
                 yield file, number, f"local {directive.upper()} = {make()}"
             elif not directive:
                 yield file, number, line
-            elif f"lib/{name}.lua" not in self._done:
+            elif f"lib/{name}.lua" not in self._done_files:
                 yield from self.lines(f"lib/{name}.lua")
         self._check_names(file, source)
         self._names |= source.exported
-        self._done.add(file)
+        self._done_files.add(file)
 
     def _check_includes(self, file: str, source: LuaSource) -> None:
-        seen = set()
+        names = set()
         for name, depth in source.includes:
-            if name in seen:
+            if name in names:
                 raise ScriptError(f"{file} includes {name} twice")
             if depth:
                 raise ScriptError(f"{file} includes {name} inside a block: put it outside of all blocks")
-            if f"lib/{name}.lua" in {*self._begun, file} - self._done:
+            if f"lib/{name}.lua" in {*self._begun_files, file} - self._done_files:
                 raise ScriptError(f"{file} includes {name}, which includes {file}")
-            seen.add(name)
+            names.add(name)
 
     def _check_names(self, file: str, source: LuaSource) -> None:
-        if unknown := sorted(source.used - source.declared - self._names):
+        if unknown_names := sorted(source.used - source.declared - self._names):
             raise ScriptError(
-                f"{file} uses {', '.join(unknown)}, which neither it nor a file that it includes declares"
+                f"{file} uses {', '.join(unknown_names)}, which neither it nor a file that it includes "
+                "declares"
             )
-        if again := sorted(source.exported & self._names - GLOBALS):
+        if repeated_names := sorted(source.exported & self._names - GLOBALS):
             raise ScriptError(
-                f"{file} declares {', '.join(again)}, as a file does that is joined ahead of it: rename one"
+                f"{file} declares {', '.join(repeated_names)}, as a file does that is joined ahead of it: "
+                "rename one"
             )
 
 

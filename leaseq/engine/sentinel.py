@@ -39,27 +39,27 @@ class SentinelClient(Sentinel):
 
     def _state(self, service_name: str) -> Any:
         """The service's state, by the first sentinel that knows a primary which is reachable."""
-        unanswered = 0
+        silent_count = 0
         for sentinel in sorted(self.sentinels, key=lambda one: (self._failed_at.get(one, 0.0), random())):  # noqa: S311
             try:
                 masters: Any = sentinel.sentinel_masters()
             except (rx.ConnectionError, rx.TimeoutError):
                 self._failed_at[sentinel] = monotonic()
-                unanswered += 1
+                silent_count += 1
                 continue
             state = masters.get(service_name)
             if state and self.check_master_state(state, service_name):  # type: ignore[no-untyped-call]
                 return state
         raise MasterNotFoundError(
-            f"{unanswered} of {len(self.sentinels)} sentinels did not answer, no other knows a primary"
+            f"{silent_count} of {len(self.sentinels)} sentinels did not answer, no other knows a primary"
         )
 
 
 class SentinelConnection(SentinelManagedConnection):
     """A connection that asks the sentinels for the primary where its server does not answer."""
 
-    def read_response(self, *args: Any, timeout: Any = UNSAID, **more: Any) -> Any:
-        read = partial(super().read_response, *args, **more)
+    def read_response(self, *args: Any, timeout: Any = UNSAID, **options: Any) -> Any:
+        read = partial(super().read_response, *args, **options)
         if timeout is not UNSAID:  # the listener checks its own connection
             return read(timeout=timeout)
         return answer(read, self.socket_timeout or TIMEOUT, self._is_replaced)

@@ -18,12 +18,12 @@ def answer(read: Callable[..., Any], timeout: float, is_replaced: Callable[[], b
     whole timeout is over."""
     until, pause = monotonic() + timeout, SILENCE
     while True:
-        left = max(until - monotonic(), 0.001)
+        seconds_left = max(until - monotonic(), 0.001)
         try:
-            return read(timeout=min(pause, left))
+            return read(timeout=min(pause, seconds_left))
         except rx.TimeoutError:
             # equivalent mutant: compare: the clock is not read at that very moment
-            if left <= pause:
+            if seconds_left <= pause:
                 raise
             if is_replaced():
                 raise rx.ConnectionError("another server took the place of this one") from None

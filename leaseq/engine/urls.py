@@ -86,14 +86,14 @@ def _why(url: str, error: Exception) -> str:
     query = url.partition("?")[2]
     for name, _ in parse_qsl(query):
         if "@" not in query and re.fullmatch("[a-z_]+", name) and repr(name) in str(error):
-            known = TLS_OPTIONS if url.startswith("rediss") else OPTIONS
-            return _unknown(name, known) if isinstance(error, TypeError) else _bad_value(name)
+            options = TLS_OPTIONS if url.startswith("rediss") else OPTIONS
+            return _unknown(name, options) if isinstance(error, TypeError) else _bad_value(name)
     return "a URL that redis-py understands, a password's special characters percent-encoded"
 
 
-def _unknown(name: str, known: Sequence[str]) -> str:
-    meant = did_you_mean(name, known, f"known are {', '.join(known)}")
-    return f"a URL without the option {name!r}; {meant}"
+def _unknown(name: str, options: Sequence[str]) -> str:
+    suggestion = did_you_mean(name, options, f"known are {', '.join(options)}")
+    return f"a URL without the option {name!r}; {suggestion}"
 
 
 def _bad_value(name: str) -> str:
@@ -102,8 +102,10 @@ def _bad_value(name: str) -> str:
 
 def _sentinel(url: str, classes: Classes) -> Any:
     parts = urlsplit(url)
-    where = parts.netloc.rpartition("@")[2].split(",")
-    hosts = [(host or "localhost", int(port or 26379)) for host, _, port in (w.partition(":") for w in where)]
+    addresses = parts.netloc.rpartition("@")[2].split(",")
+    hosts = [
+        (host or "localhost", int(port or 26379)) for host, _, port in (w.partition(":") for w in addresses)
+    ]
     service, _, database = parts.path.strip("/").partition("/")
     if not service:
         raise Invalid("url", "a Sentinel URL that names the service: redis+sentinel://host:26379/mymaster/0")
@@ -118,19 +120,19 @@ def _sentinel(url: str, classes: Classes) -> Any:
         if name in query
     }
     timeouts = {name: _seconds(name, query.pop(name)) for name in TIMEOUTS if name in query}
-    secured: dict[str, Any] = {"ssl": True} if parts.scheme.startswith("rediss") else {}
-    if secured and "ssl_ca_certs" in query:
-        secured["ssl_ca_certs"] = query.pop("ssl_ca_certs")
+    tls_options: dict[str, Any] = {"ssl": True} if parts.scheme.startswith("rediss") else {}
+    if tls_options and "ssl_ca_certs" in query:
+        tls_options["ssl_ca_certs"] = query.pop("ssl_ca_certs")
     for name in query:
         raise Invalid(
-            "url", _unknown(name, (*SENTINEL_OPTIONS, "ssl_ca_certs") if secured else SENTINEL_OPTIONS)
+            "url", _unknown(name, (*SENTINEL_OPTIONS, "ssl_ca_certs") if tls_options else SENTINEL_OPTIONS)
         )
-    shared = {**_options(classes), **timeouts, **secured}
-    options = {**shared, "db": int(database or 0), **{k: v for k, v in login.items() if v}}
-    soon = dict.fromkeys(TIMEOUTS, _SENTINEL_TIMEOUT)
-    sentinel_options = {**shared, **soon, **timeouts, **sentinel_login}
+    shared_options = {**_options(classes), **timeouts, **tls_options}
+    options = {**shared_options, "db": int(database or 0), **{k: v for k, v in login.items() if v}}
+    sentinel_timeouts = dict.fromkeys(TIMEOUTS, _SENTINEL_TIMEOUT)
+    sentinel_options = {**shared_options, **sentinel_timeouts, **timeouts, **sentinel_login}
     sentinel = classes.sentinel(hosts, sentinel_kwargs=sentinel_options, **options)
-    connection = classes.sentinel_tls_connection if secured else classes.sentinel_connection
+    connection = classes.sentinel_tls_connection if tls_options else classes.sentinel_connection
     return sentinel.master_for(service, connection_class=connection)
 
 
@@ -142,10 +144,10 @@ def _seconds(name: str, text: str) -> float:
 
 
 def _cluster(url: str, classes: Classes) -> Any:
-    plain = url.replace("+cluster", "", 1)
-    _one(plain, classes)  # before any I/O: an error in the URL itself
+    plain_url = url.replace("+cluster", "", 1)
+    _one(plain_url, classes)  # before any I/O: an error in the URL itself
     try:
-        return classes.cluster.from_url(plain, **_options(classes))
+        return classes.cluster.from_url(plain_url, **_options(classes))
     except FAILURES as error:  # redis-py asks a cluster for its slots at once
         raise ServerUnavailable(f"no answer from {without_password(url)}: {error}") from error
 

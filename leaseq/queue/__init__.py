@@ -46,10 +46,10 @@ def read_queues(
     """What ``read`` returns for each queue, by name; and the error of each queue that this version of leaseq
     can't read, by name. ``names``: of these queues only."""
     values: dict[str, T] = {}
-    unreadable: dict[str, QueueUnreadable] = {}
+    errors: dict[str, QueueUnreadable] = {}
     for name in queues(client) if names is None else names:
         try:
             values[name] = read(Queue(client, name))
         except QueueUnreadable as error:
-            unreadable[name] = error
-    return values, unreadable
+            errors[name] = error
+    return values, errors

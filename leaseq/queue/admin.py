@@ -21,19 +21,19 @@ class Admin(Inspection):
         """Return items whose lease expired, release what is due, and delete finished and dead items that
         the policy keeps no longer: at most ``limit`` items; ``more`` tells whether there are others. Also
         raises and resolves the alerts of the policy's ``alerts``: see `alerts`."""
-        left = validation.integer(limit, "limit", 1, 1_000_000)
+        remaining = validation.integer(limit, "limit", 1, 1_000_000)
         returned = released = died = forgotten = 0
-        more = True
-        while more and left > 0:
-            reply = self._commands.clear(min(left, _MOVES))
+        has_more = True
+        while has_more and remaining > 0:
+            reply = self._commands.clear(min(remaining, _MOVES))
             counts = [int(n) for n in reply.rest]
             returned, released, died = returned + counts[0], released + counts[1], died + counts[2]
             forgotten += counts[4]
-            left -= sum(counts[:3]) + counts[4]
-            more = bool(counts[3])
+            remaining -= sum(counts[:3]) + counts[4]
+            has_more = bool(counts[3])
         if counts[5]:
             self._commands.check_alerts()
-        return Cleared(returned, released, died, more, forgotten)
+        return Cleared(returned, released, died, has_more, forgotten)
 
     def pause(self, reason: str | None = None, *, by: str | None = None) -> None:
         """Stop reserving. Held items may be finished."""
@@ -95,27 +95,27 @@ class Admin(Inspection):
         by: str | None,
     ) -> int:
         """Make a move of the items in a state that the filter names; returns the number of those moved."""
-        most = validation.integer(limit, "limit", 1, 1_000_000)
-        wanted = None if error is None else validation.text(error, "error")
-        who = None if person is None else validation.person_name(person)
+        max_count = validation.integer(limit, "limit", 1, 1_000_000)
+        error_text = None if error is None else validation.text(error, "error")
+        person_name = None if person is None else validation.person_name(person)
         arguments.by(by)
-        moved: set[str] = set()  # with several answers, an item is in the list once for each
+        moved_ids: set[str] = set()  # with several answers, an item is in the list once for each
         for item in self._walk(state, _LOOK):
-            if item.id in moved or not _had_last(item, wanted, who):
+            if item.id in moved_ids or not _had_last(item, error_text, person_name):
                 continue
             try:
                 move(item.id)
             except (ItemNotFound, Invalid):
                 continue
-            moved.add(item.id)
-            if len(moved) == most:
+            moved_ids.add(item.id)
+            if len(moved_ids) == max_count:
                 break
-        return len(moved)
+        return len(moved_ids)
 
     def release(self, id: str, *, person: str | None = None, by: str | None = None) -> Item:
         """End all leases of an item, or only this person's; the item returns to the front of the queue."""
-        whose = validation.person_name(person) if person is not None else ""
-        return self._item(self._commands.release(validation.item_id(id), arguments.by(by), whose), id)
+        holder = validation.person_name(person) if person is not None else ""
+        return self._item(self._commands.release(validation.item_id(id), arguments.by(by), holder), id)
 
     def assign(self, id: str, person: str, *, by: str | None = None) -> Item:
         """Let only this person reserve an item, until they give it back. It returns to the front of the
@@ -123,8 +123,8 @@ class Admin(Inspection):
 
         Raises Invalid where nothing of the item waits, or where the person answered or holds it.
         """
-        who = validation.person_name(person)
-        return self._item(self._commands.assign(validation.item_id(id), arguments.by(by), who), id)
+        assignee = validation.person_name(person)
+        return self._item(self._commands.assign(validation.item_id(id), arguments.by(by), assignee), id)
 
     def change(self, id: str, *, by: str | None = None, **changes: Unpack[ItemChanges]) -> Item:
         """Change an item that is inbound, scheduled or dead; what is not named stays as it is.
@@ -170,9 +170,9 @@ class Admin(Inspection):
         of the item, or where a part of it is dead.
         """
         number = validation.integer(token, "token", 1, 2**53)
-        whom = "" if to is None else validation.person_name(to, "to")
-        why = arguments.text(reason, "reason")
-        reply = self._commands.reopen(validation.item_id(id), number, arguments.by(by), whom, why)
+        assignee = "" if to is None else validation.person_name(to, "to")
+        reason_text = arguments.text(reason, "reason")
+        reply = self._commands.reopen(validation.item_id(id), number, arguments.by(by), assignee, reason_text)
         return self._item(reply, id)
 
     def correct(self, id: str, token: int, result: Json, *, by: str) -> Item:
@@ -183,9 +183,9 @@ class Admin(Inspection):
         where no answer of the item has the token, or ``by`` holds or answered another part of the item.
         """
         item, number = validation.item_id(id), validation.integer(token, "token", 1, 2**53)
-        who, text = validation.person_name(by, "by"), validation.dump_json(result, "result")
+        manager, text = validation.person_name(by, "by"), validation.dump_json(result, "result")
         reply = self._checked(
-            result, lambda version: self._commands.correct(item, number, who, text, version)
+            result, lambda version: self._commands.correct(item, number, manager, text, version)
         )
         return self._item(reply, id)
 

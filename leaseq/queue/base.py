@@ -81,24 +81,24 @@ class Base:
         QueueExists where there is a queue. Raises Invalid with the field's name. After an error nothing has
         changed.
         """
-        only = expected_version(expected)
-        if only and create_only:
+        version = expected_version(expected)
+        if version and create_only:
             raise Invalid("create_only", "not together with expected=: a new queue has no policy to compare")
-        before = Policy() if create_only else self.policy
-        policy = before.updated(changes, besides=("by", "expected", "create_only"))
+        old_policy = Policy() if create_only else self.policy
+        policy = old_policy.updated(changes, besides=("by", "expected", "create_only"))
         form.check_form(policy.form)
-        if policy.durable != before.durable:
+        if policy.durable != old_policy.durable:
             check(policy.durable, self._connection, self._keys.ledger)
-        who = arguments.by(by)
-        new = not only and self._is_new()
+        manager = arguments.by(by)
+        is_new = not version and self._is_new()
         self._commands.learn(policy.durable)  # ahead, for configure itself to wait for what it sets
         try:
-            made = new and self._make(policy, who)
-            if create_only and not made:
+            is_created = is_new and self._make(policy, manager)
+            if create_only and not is_created:
                 raise QueueExists(self.name)
-            if (changes or only) and not made:
+            if (changes or version) and not is_created:
                 self._enter()
-                reply = self._commands.configure(who, only, _stored(policy, sorted(changes)))
+                reply = self._commands.configure(manager, version, _stored(policy, sorted(changes)))
                 self._changed(reply, policy)
         except LeaseqError:
             self._commands.learn(None)
@@ -113,11 +113,11 @@ class Base:
             return True
         return False
 
-    def _changed(self, reply: Reply, wanted: Policy) -> None:
+    def _changed(self, reply: Reply, policy: Policy) -> None:
         """Raise PolicyChanged where another policy is in force than the one that was expected."""
         if reply.code == replies.CHANGED:
             now = self.policy
-            if not reply.resent or now != wanted:  # sent twice, it finds what it wrote itself
+            if not reply.resent or now != policy:  # sent twice, it finds what it wrote itself
                 raise PolicyChanged(self.name, now)
 
     def _make(self, policy: Policy, by: str = "") -> bool:
@@ -155,24 +155,24 @@ class Base:
     def _unlink_found(self) -> bool:
         """Look through the server's keys once; whether there were any of this queue, or may be, since the
         server was restarted or replaced meanwhile."""
-        cursor, found = 0, False
+        cursor, has_keys = 0, False
         witness = Witness(self._connection, self._keys.ledger)
         witness.load()
         while True:
             cursor, parts = self._look_for_keys(cursor)
             for start in range(0, len(parts), _UNLINKED):
                 self._commands.delete_keys(parts[start : start + _UNLINKED])
-                found = True
+                has_keys = True
             if cursor == 0:
-                return found or not witness.is_there()
+                return has_keys or not witness.is_there()
 
     def _look_for_keys(self, cursor: int) -> tuple[int, list[str]]:
         """One step through the server's keys: where the next one begins, and those of this queue but for the
         two that go last or stay, each without what all begin with."""
-        following, names = self._connection.scan(self._keys.ledger, cursor, of_queue(self.name), _SCANNED)
-        kept = {self._keys.ledger, self._keys.deleted}
-        parts = [name.decode() for name in names if name.decode() not in kept]
-        return following, [part.removeprefix(of_queue(self.name, "")) for part in parts]
+        next_cursor, names = self._connection.scan(self._keys.ledger, cursor, of_queue(self.name), _SCANNED)
+        kept_keys = {self._keys.ledger, self._keys.deleted}
+        parts = [name.decode() for name in names if name.decode() not in kept_keys]
+        return next_cursor, [part.removeprefix(of_queue(self.name, "")) for part in parts]
 
     def _checked(self, result: Json, send: Callable[[str], Reply]) -> Reply:
         """The reply to an answer, which ``send`` sends with the version of the form that it was checked
@@ -182,29 +182,29 @@ class Base:
         belong to a lost lease, and then it is kept. In no other case is it taken.
         """
         while True:
-            version, wanted = self._form
+            version, queue_form = self._form
             misfit: Invalid | None = None
-            if wanted is not None:
+            if queue_form is not None:
                 try:
-                    form.check_result(wanted, result)
+                    form.check_result(queue_form, result)
                 except Invalid as error:
                     version, misfit = "misfit", error
             reply = send(version)
             if reply.code != replies.FORM:
                 return reply
             self.find_policy()  # read the form anew
-            if misfit is not None and self._form[1] == wanted:
+            if misfit is not None and self._form[1] == queue_form:
                 raise misfit
 
     def _item(self, reply: Reply, id: str) -> Item:
         return codec.item(id, reply.rest[0])
 
 
-def expected_version(given: Policy | str | None) -> str:
+def expected_version(expected: Policy | str | None) -> str:
     """The expected version; '' for any."""
-    if given is None:
+    if expected is None:
         return ""
-    version = given.version if isinstance(given, Policy) else validation.text(given, "expected", 40)
+    version = expected.version if isinstance(expected, Policy) else validation.text(expected, "expected", 40)
     if not re.fullmatch("[0-9a-f]{40}", version):
         raise Invalid("expected", "a policy, or the version of a policy")
     return version

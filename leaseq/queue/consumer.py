@@ -82,28 +82,32 @@ class Consumer(Reserving):
         """
         held = arguments.held(self.name, lease, parts)
         text = validation.dump_json(result, "result")
-        can = validation.skills(skills)
+        skills = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
-        skills_text = ",".join(can)
+        skills_text = ",".join(skills)
         reply = self._checked(
             result, lambda version: self._commands.finish(held, text, version, request, skills_text)
         )
-        late, replayed, lasted, ended, *following = reply.rest
-        then = self._next(following, held[2], can, request)
-        at = codec.when(ended)
-        return Finished(held[0], bool(late), bool(replayed), then, int(lasted) / 1e6, at)
+        late, replayed, held_microseconds, finished_at, *reserve_replies = reply.rest
+        next_lease = self._next(reserve_replies, held[2], skills, request)
+        at = codec.when(finished_at)
+        return Finished(held[0], bool(late), bool(replayed), next_lease, int(held_microseconds) / 1e6, at)
 
     def _next(
-        self, following: Sequence[Sequence[Any]], person: str, can: Sequence[str], request: str | None
+        self,
+        reserve_replies: Sequence[Sequence[Any]],
+        person: str,
+        skills: Sequence[str],
+        request: str | None,
     ) -> Lease | None:
         """The lease in the last part of a reply, if it has one."""
-        if not following:
+        if not reserve_replies:
             return None
-        code, *parts = following[0]
+        code, *parts = reserve_replies[0]
         if code == replies.LEASED:
             return codec.lease(self.name, parts)
         if code == replies.MORE:
-            return self.reserve(person, skills=can, request_id=request)
+            return self.reserve(person, skills=skills, request_id=request)
         return None
 
     @overload
@@ -165,11 +169,11 @@ class Consumer(Reserving):
         held = arguments.held(self.name, lease, parts)
         if not isinstance(again, bool):
             raise Invalid("again", "true or false")
-        can = validation.skills(skills)
+        skills = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
         text = arguments.text(reason, "reason")
-        reply = self._commands.abandon(held, text, again, request, ",".join(can))
-        return Abandoned(held[0], self._next(reply.rest, held[2], can, request))
+        reply = self._commands.abandon(held, text, again, request, ",".join(skills))
+        return Abandoned(held[0], self._next(reply.rest, held[2], skills, request))
 
     @overload
     def fail(
@@ -210,12 +214,12 @@ class Consumer(Reserving):
         held = arguments.held(self.name, lease, parts)
         if not isinstance(retry, bool):
             raise Invalid("retry", "true or false")
-        can = validation.skills(skills)
+        skills = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
         text = arguments.text(error, "error")
-        due, *following = self._commands.fail(held, text, retry, request, ",".join(can)).rest
-        then = self._next(following, held[2], can, request)
-        return Failed(held[0], codec.when(due) if due else None, then)
+        due, *reserve_replies = self._commands.fail(held, text, retry, request, ",".join(skills)).rest
+        next_lease = self._next(reserve_replies, held[2], skills, request)
+        return Failed(held[0], codec.when(due) if due else None, next_lease)
 
     @overload
     def take_back(self, lease: Lease, *, request_id: str | None = None) -> Lease: ...

@@ -40,9 +40,9 @@ class _Place:
     def leave(self, *, broken_off: bool) -> None:
         """Leave the line, and give back what came there meanwhile."""
         if self.waiter is not None:
-            who, request, _ = self._call
+            person, request, _ = self._call
             leave_line = self.queue._leave_line  # noqa: SLF001 - of this package
-            leave_line(self.waiter.name, who, request, self._last_token, broken_off=broken_off)
+            leave_line(self.waiter.name, person, request, self._last_token, broken_off=broken_off)
 
     def end(self) -> None:
         if self.waiter is not None:
@@ -59,8 +59,9 @@ def reserve_first(
 
     As after `Queue.reserve`, the caller is in no line then, and holds nothing by this call but the lease.
     """
-    who, can, request = validation.person_name(person), ",".join(validation.skills(skills)), ids.request_id()
-    places, roused = [_Place(queue, who, can, request) for queue in queues], threading.Event()
+    person, skills_text = validation.person_name(person), ",".join(validation.skills(skills))
+    request = ids.request_id()
+    places, roused = [_Place(queue, person, skills_text, request) for queue in queues], threading.Event()
     attempts: list[Attempt] = [place.attempt for place in places]
     listener = places[0].listener
     lease: Lease | None = None

@@ -30,9 +30,9 @@ class Following(Base):
         events than a page of `journal`. Cursors are to be passed back, not compared. ``keep``: of what all
         followers have read, keep only about so many entries.
         """
-        most = "" if keep is None else str(validation.integer(keep, "keep", 0, 10**9))
+        keep_text = "" if keep is None else str(validation.integer(keep, "keep", 0, 10**9))
         entry, number = ("", 0) if read is None else arguments.event(read, "read")
-        reply = self._commands.follow(_follower(name), entry, "" if read is None else str(number), most)
+        reply = self._commands.follow(_follower(name), entry, "" if read is None else str(number), keep_text)
         return f"{reply.rest[0].decode()}.{_WHOLE}"
 
     def unfollow(self, name: str) -> None:
@@ -42,15 +42,15 @@ class Following(Base):
     def outcomes(self, ids: Sequence[str]) -> list[Outcome | None]:
         """The state and the answers of many items; None for each that is not there. Payload and results are
         the JSON texts that the server has."""
-        wanted = [validation.item_id(id, "ids") for id in ids]
-        known: list[Outcome | None] = []
-        while len(known) < len(wanted):
-            batch = wanted[len(known) : len(known) + _BATCH]
+        item_ids = [validation.item_id(id, "ids") for id in ids]
+        outcomes: list[Outcome | None] = []
+        while len(outcomes) < len(item_ids):
+            batch = item_ids[len(outcomes) : len(outcomes) + _BATCH]
             reply = self._commands.outcomes(batch)
-            known += [
+            outcomes += [
                 parts and codec.outcome(id, parts) for id, parts in zip(batch, reply.rest, strict=False)
             ]
-        return known
+        return outcomes
 
 
 def _follower(name: object) -> str:

@@ -25,8 +25,8 @@ class LatePlace:
 
     witness: str = ""  # of the server whose HSCAN the step is of; '': of none yet
     step: str | None = _FIRST  # None: no step follows
-    past: str = ""  # no item up to this id: they were on the pages before
-    left: tuple[str, ...] = ()  # the ids of the step before
+    past_id: str = ""  # no item up to this id: they were on the pages before
+    remaining_ids: tuple[str, ...] = ()  # the ids of the step before
 
     _TEXT = re.compile(r"([0-9a-f]{16})/([0-9]{1,19}|end)/([^/]*)/([^/]*)")
 
@@ -37,34 +37,34 @@ class LatePlace:
         match = cls._TEXT.fullmatch(cursor) if isinstance(cursor, str) else None
         if match is None:
             raise Invalid("after", "a cursor from an earlier page of late answers")
-        witness, step, past, left = match.groups()
-        ids = tuple(unquote(id) for id in left.split(",") if id)
-        return cls(witness, None if step == "end" else step, unquote(past), ids)
+        witness, step, past_id, id_list = match.groups()
+        ids = tuple(unquote(id) for id in id_list.split(",") if id)
+        return cls(witness, None if step == "end" else step, unquote(past_id), ids)
 
     def text(self) -> str:
-        ids = ",".join(quote(id, safe="") for id in self.left)
-        return f"{self.witness}/{self.step or 'end'}/{quote(self.past, safe='')}/{ids}"
+        ids = ",".join(quote(id, safe="") for id in self.remaining_ids)
+        return f"{self.witness}/{self.step or 'end'}/{quote(self.past_id, safe='')}/{ids}"
 
 
 class Late(Base):
     def late_items(self, since: datetime | None = None) -> Iterator[Item]:
         """Each item that has late answers, in any state and in no order; ``since``: only items with one
         from then on."""
-        least = arguments.bound(since, "since")
-        return self._late_items(least)
+        since_text = arguments.bound(since, "since")
+        return self._late_items(since_text)
 
-    def _late_items(self, least: str) -> Iterator[Item]:
-        step, seen = _FIRST, set[str]()  # a step may give again what one before it gave
+    def _late_items(self, since: str) -> Iterator[Item]:
+        step, seen_ids = _FIRST, set[str]()  # a step may give again what one before it gave
         witness = Witness(self._connection, self._keys.ledger)
         witness.load()
         while True:
-            following, *rows = self._commands.late_items(step, _STEP, least).rest
-            for name, known in rows:
+            next_step, *rows = self._commands.late_items(step, _STEP, since).rest
+            for name, parts in rows:
                 id = name.decode()
-                if id not in seen:
-                    seen.add(id)
-                    yield codec.item(id, known)
-            step = following.decode()
+                if id not in seen_ids:
+                    seen_ids.add(id)
+                    yield codec.item(id, parts)
+            step = next_step.decode()
             if step == _FIRST:
                 if witness.is_there():
                     return
@@ -73,39 +73,39 @@ class Late(Base):
     def late_page(self, *, limit: int = 100, after: str | None = None) -> Page:
         """Like ``late_items``, by pages. An item may be on two of them, if the server was replaced in between
         or reordered its items; one that has late answers all the time is on at least one page."""
-        most = validation.integer(limit, "limit", 1, 1_000)
+        max_items = validation.integer(limit, "limit", 1, 1_000)
         place = LatePlace.read(after)
         witness = Witness(self._connection, self._keys.ledger, place.witness)
         if not place.witness or not witness.is_there():
             witness.load()
-            place = LatePlace(witness.word, past=place.past)
-        found: dict[str, Item] = {}
-        for id in place.left[:most]:
+            place = LatePlace(witness.word, past_id=place.past_id)
+        page_items: dict[str, Item] = {}
+        for id in place.remaining_ids[:max_items]:
             item = self._late_item(id)
             if item is not None:
-                found[id] = item
-        place = replace(place, left=place.left[most:])
-        while place.step is not None and not place.left and len(found) < most:
-            items, place = self._late_step(place, place.step, most - len(found))
+                page_items[id] = item
+        place = replace(place, remaining_ids=place.remaining_ids[max_items:])
+        while place.step is not None and not place.remaining_ids and len(page_items) < max_items:
+            items, place = self._late_step(place, place.step, max_items - len(page_items))
             for item in items:
-                found[item.id] = item
-        if place.step is None and not place.left:
+                page_items[item.id] = item
+        if place.step is None and not place.remaining_ids:
             if witness.is_there():
-                return Page(tuple(found.values()), None, len(found))
+                return Page(tuple(page_items.values()), None, len(page_items))
             place = replace(place, step=_FIRST)  # its witness is gone: the next page begins anew
-        return Page(tuple(found.values()), place.text(), len(found))
+        return Page(tuple(page_items.values()), place.text(), len(page_items))
 
-    def _late_step(self, place: LatePlace, step: str, most: int) -> tuple[list[Item], LatePlace]:
+    def _late_step(self, place: LatePlace, step: str, max_items: int) -> tuple[list[Item], LatePlace]:
         """The first items of a step, and where to go on: behind the last of them where the step has all that
         there are, else with those that are left of it."""
-        following, *rows = self._commands.late_items(step, min(most, _STEP), "").rest
-        known = sorted((name.decode(), item) for name, item in rows if name.decode() > place.past)
-        items = [codec.item(id, item) for id, item in known[:most]]
-        left = tuple(id for id, _ in known[most:])
-        goes_on = following.decode() != _FIRST
-        if left and step == _FIRST and not goes_on:
-            return items, replace(place, past=items[-1].id)
-        return items, replace(place, step=following.decode() if goes_on else None, left=left)
+        next_step, *rows = self._commands.late_items(step, min(max_items, _STEP), "").rest
+        entries = sorted((name.decode(), item) for name, item in rows if name.decode() > place.past_id)
+        items = [codec.item(id, item) for id, item in entries[:max_items]]
+        ids = tuple(id for id, _ in entries[max_items:])
+        goes_on = next_step.decode() != _FIRST
+        if ids and step == _FIRST and not goes_on:
+            return items, replace(place, past_id=items[-1].id)
+        return items, replace(place, step=next_step.decode() if goes_on else None, remaining_ids=ids)
 
     def _late_item(self, id: str) -> Item | None:
         try:

@@ -15,15 +15,15 @@ _BATCH = 1_000  # queues that are looked for in one round trip
 def names(connection: Connection) -> list[str]:
     """The names of the queues, sorted. Enters again those that the list lost: see `leaseq.queues`."""
     (members,) = connection.ask_all([("SMEMBERS", QUEUES)])
-    listed = {name.decode() if isinstance(name, bytes) else name for name in members}
-    missing = connection.names - listed
-    there = _existing(connection, sorted(listed | missing))
-    if lost := missing.intersection(there):
+    listed_names = {name.decode() if isinstance(name, bytes) else name for name in members}
+    missing_names = connection.names - listed_names
+    existing_names = _existing(connection, sorted(listed_names | missing_names))
+    if lost_names := missing_names.intersection(existing_names):
         with suppress(LeaseqError):  # a user who may only read gets the list all the same
-            connection.ask_all([("SADD", QUEUES, *lost)])
-    connection.names.update(there)
-    connection.names.difference_update(missing - lost)
-    return there
+            connection.ask_all([("SADD", QUEUES, *lost_names)])
+    connection.names.update(existing_names)
+    connection.names.difference_update(missing_names - lost_names)
+    return existing_names
 
 
 def _existing(connection: Connection, candidates: Sequence[str]) -> list[str]:

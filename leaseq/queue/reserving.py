@@ -35,26 +35,26 @@ class Reserving(Base):
         A person who holds as many items as allowed gets one of those again. ``request_id`` names this call:
         repeating it returns the same lease, if the person has reserved nothing else since.
         """
-        who, can = validation.person_name(person), ",".join(validation.skills(skills))
+        person, skills_text = validation.person_name(person), ",".join(validation.skills(skills))
         request = arguments.request(request_id)
         if stop is not None and not isinstance(stop, threading.Event):
             raise Invalid("stop", "a threading.Event, or None")
         if wait != 0:
             self._connection.check_open()
             return self._reserve_waiting(
-                who, request, can, validation.number(wait, "wait", 0, MAX_WAIT), stop
+                person, request, skills_text, validation.number(wait, "wait", 0, MAX_WAIT), stop
             )
         try:
-            outcome = self._reserve(who, request, can)
+            outcome = self._reserve(person, request, skills_text)
         except LeaseqError:
             raise
         except BaseException:  # Ctrl-C
-            self._leave_line("", who, request, 0, broken_off=True)
+            self._leave_line("", person, request, 0, broken_off=True)
             raise
         return outcome if isinstance(outcome, Lease) else None
 
     def _reserve_waiting(
-        self, who: str, request: str, can: str, seconds: float, stop: threading.Event | None
+        self, person: str, request: str, skills: str, seconds: float, stop: threading.Event | None
     ) -> Lease | None:
         """However it ends: either the caller has the lease, or the queue has the item."""
         listener, last_token, was_there = self._connection.listener, 0, False
@@ -62,7 +62,7 @@ class Reserving(Base):
 
         def attempt(name: str | None = None, woken: bool = False) -> Lease | LookAgain:
             nonlocal last_token, was_there
-            outcome = self._reserve(who, request, can, name, woken)
+            outcome = self._reserve(person, request, skills, name, woken)
             if isinstance(outcome, LookAgain):
                 last_token = max(last_token, outcome.last_token)
                 was_there = self._is_there_still(was_there, outcome)
@@ -70,7 +70,7 @@ class Reserving(Base):
 
         def leave_line(broken_off: bool) -> None:
             name = waiter.name if waiter is not None else ""
-            self._leave_line(name, who, request, last_token, broken_off=broken_off)
+            self._leave_line(name, person, request, last_token, broken_off=broken_off)
 
         if listener.has_ended(stop):
             return None
@@ -97,20 +97,22 @@ class Reserving(Base):
             raise QueueNotFound(self.name, deleted=True)
         return outcome.there
 
-    def _leave_line(self, waiter: str, who: str, request: str, last_token: int, *, broken_off: bool) -> None:
+    def _leave_line(
+        self, waiter: str, person: str, request: str, last_token: int, *, broken_off: bool
+    ) -> None:
         """Leave the line, and give back an item that came meanwhile. A call that was ``broken_off`` may
         still be unread at the server: once it has answered another one, it has read that one, too."""
         with suppress(LeaseqError):
             for _ in range(2 if broken_off else 1):
-                self._commands.leave_line(waiter, who, request, last_token)
+                self._commands.leave_line(waiter, person, request, last_token)
 
     def _reserve(
-        self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
+        self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
     ) -> Lease | LookAgain:
-        reply = self._commands.reserve(who, request, can, waiter, woken)
+        reply = self._commands.reserve(person, request, skills, waiter, woken)
         while reply.code == replies.MORE:
-            reply = self._commands.reserve(who, request, can, waiter, woken)
+            reply = self._commands.reserve(person, request, skills, waiter, woken)
         if reply.code == replies.LEASED:
             return codec.lease(self.name, reply.rest)
-        again, last_token = reply.rest or (b"", 0)  # there is no queue
-        return LookAgain(int(again or MAX_WAIT * 1_000_000) / 1e6, int(last_token), bool(reply.rest))
+        microseconds, last_token = reply.rest or (b"", 0)  # there is no queue
+        return LookAgain(int(microseconds or MAX_WAIT * 1_000_000) / 1e6, int(last_token), bool(reply.rest))

@@ -12,8 +12,8 @@ from leaseq.engine.scripts import Bound
 
 def rewrite(queue: leaseq.Queue, move: str, words: str, instead: str) -> None:
     """From now on, for this queue of this client."""
-    script = queue._commands._bound[move].script
+    script = queue._commands._scripts[move].script
     assert script.source.count(words) == 1
     source = script.source.replace(words, instead)
     changed = dataclasses.replace(script, source=source, sha=sha1(source.encode()).hexdigest())
-    queue._commands._bound[move] = Bound(changed, Keys(queue.name))
+    queue._commands._scripts[move] = Bound(changed, Keys(queue.name))

@@ -89,8 +89,8 @@ class Connection:
                 else:
                     self._translate(error, bound.script)
                 reply = await transport.send(bound, args, wait, loading=loads > 1)
-            except FAILURES as following:
-                error = following
+            except FAILURES as next_error:
+                error = next_error
             else:
                 return Reply(reply[0], reply[1:], resent)
 
@@ -113,11 +113,11 @@ class Connection:
         those that match."""
         with self.translating():
             try:
-                following, names = await self._transport.scan(key, cursor, pattern, count)
+                next_cursor, names = await self._transport.scan(key, cursor, pattern, count)
             except _BROKEN_LINK:
                 await self._transport.reset()
-                following, names = await self._transport.scan(key, cursor, pattern, count)
-        return (int(following), names)
+                next_cursor, names = await self._transport.scan(key, cursor, pattern, count)
+        return (int(next_cursor), names)
 
     async def ask_all(self, commands: Sequence[Command]) -> list[Any]:
         """Send commands in one packet, and once more where its connection broke."""
@@ -161,10 +161,10 @@ class Connection:
     def _translate(self, error: Exception, script: Script | None = None) -> NoReturn:
         if isinstance(error, (rx.AuthenticationError, rx.AuthorizationError)):
             raise ServerRefused(f"the server did not accept the user or password: {error}") from error
-        said = message_of(error, script)
+        message = message_of(error, script)
         if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
-            raise ServerUnavailable(f"no answer from {without_password(self._url)}: {said}") from error
-        code, _, problem = said.partition(" ")
+            raise ServerUnavailable(f"no answer from {without_password(self._url)}: {message}") from error
+        code, _, problem = message.partition(" ")
         if code in ("NEWER", "OLDER"):
             raise QueueUnreadable(problem, newer=code == "NEWER") from error
-        raise ServerRefused(f"the server refused: {said}") from error
+        raise ServerRefused(f"the server refused: {message}") from error

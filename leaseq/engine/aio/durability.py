@@ -44,8 +44,8 @@ async def send(connection: Any, bound: Bound, args: tuple[str, ...], *, loading:
     _, reply = await send_all(connection, _load(bound, loading), pack(bound.words + args))
     if isinstance(reply, Exception):
         raise reply
-    made: list[Any] = reply
-    return made
+    reply_parts: list[Any] = reply
+    return reply_parts
 
 
 async def exchange(
@@ -57,23 +57,25 @@ async def exchange(
     made but not confirmed.
     """
     commands = (_load(bound, loading), pack(bound.words + args), *wait.packed())
-    _, reply, marked, confirmed = await send_all(connection, *commands)
+    _, reply, mark_reply, wait_reply = await send_all(connection, *commands)
     if isinstance(reply, Exception):
         raise reply
-    if isinstance(marked, rx.NoScriptError):
-        loaded, marked, confirmed = await send_all(connection, _load(wait.mark, True), *wait.packed())
-        if isinstance(marked, rx.NoScriptError) and isinstance(loaded, Exception):
-            marked = loaded
-    for error in (marked, confirmed):
+    if isinstance(mark_reply, rx.NoScriptError):
+        load_reply, mark_reply, wait_reply = await send_all(
+            connection, _load(wait.mark, True), *wait.packed()
+        )
+        if isinstance(mark_reply, rx.NoScriptError) and isinstance(load_reply, Exception):
+            mark_reply = load_reply
+    for error in (mark_reply, wait_reply):
         if isinstance(error, Exception):
             raise _refused(wait, error)
-    if _count(confirmed) < wait.needed:
+    if _count(wait_reply) < wait.quorum:
         raise ServerUnavailable(
             f"the server made this change, but {wait.by} did not confirm it within {wait.milliseconds / 1000:g} seconds; it is safe to send the call again",
             taken=True,
         )
-    made: list[Any] = reply
-    return made
+    reply_parts: list[Any] = reply
+    return reply_parts
 
 
 async def send_all(connection: Any, *commands: bytes) -> list[Any]:
@@ -111,11 +113,11 @@ async def _check_majority(ask: Callable[..., Awaitable[Any]], replicas: Callable
     except ServerRefused as error:
         cure = "add the ACL rule +info, or give a URL of Sentinel or a cluster, which count the replicas"
         raise _cannot("majority", "the number of replicas", f"does not tell it ({error})", cure) from error
-    needed = majority_of(count)
-    answered = await _confirmed("majority", needed, ask)
-    if answered < needed:
-        need = f"{needed} connected {('replica' if needed == 1 else 'replicas')}"
-        raise _cannot("majority", need, f"has {count}, of which {answered} answered", "connect them")
+    quorum = majority_of(count)
+    confirmations = await _confirmed("majority", quorum, ask)
+    if confirmations < quorum:
+        need = f"{quorum} connected {('replica' if quorum == 1 else 'replicas')}"
+        raise _cannot("majority", need, f"has {count}, of which {confirmations} answered", "connect them")
 
 
 async def still_true(ask: Callable[..., Awaitable[Any]]) -> bool:
@@ -136,14 +138,14 @@ async def _check_fsync(ask: Callable[..., Awaitable[Any]]) -> None:
         raise _no_file()
     fsync = config.get("appendfsync")
     if fsync not in (None, "always"):
-        truth = f"has appendfsync {fsync}, with which it may confirm writes that a power cut loses"
-        raise _cannot("fsync", "appendfsync always", truth, "set appendfsync always on the server")
-    confirmed = await _confirmed("fsync", 1, ask)
+        problem = f"has appendfsync {fsync}, with which it may confirm writes that a power cut loses"
+        raise _cannot("fsync", "appendfsync always", problem, "set appendfsync always on the server")
+    confirmations = await _confirmed("fsync", 1, ask)
     if fsync is None and await _is_valkey(ask):
-        truth = "does not allow this user to read that setting"
+        problem = "does not allow this user to read that setting"
         cure = "allow the user who configures the queue to call CONFIG GET (the ACL rule +config|get)"
-        raise _cannot("fsync", "appendfsync always", truth, cure)
-    if not confirmed:
+        raise _cannot("fsync", "appendfsync always", problem, cure)
+    if not confirmations:
         raise _cannot("fsync", "a disk that confirms", f"did not confirm within {_TRY} ms", "check its log")
 
 
@@ -164,16 +166,16 @@ async def _is_valkey(ask: Callable[..., Awaitable[Any]]) -> bool:
         return True
 
 
-async def _confirmed(durable: Durable, needed: int, ask: Callable[..., Awaitable[Any]]) -> int:
+async def _confirmed(durable: Durable, quorum: int, ask: Callable[..., Awaitable[Any]]) -> int:
     """The number of confirmations, where WAIT or WAITAOF itself works."""
-    words = _command(durable, needed)
+    words = _command(durable, quorum)
     try:
         return _count(await ask(*words, str(_TRY)))
     except rx.ResponseError as error:
-        said = str(error).lower()
-        if "appendonly" in said:
+        message = str(error).lower()
+        if "appendonly" in message:
             raise _no_file() from error
-        truth, cure = (f"answers {error}", "use Valkey, or Redis 7.2 or newer")
+        problem, cure = (f"answers {error}", "use Valkey, or Redis 7.2 or newer")
         if isinstance(error, rx.NoPermissionError):
-            truth, cure = ("does not allow it to this user", f"add the ACL rule +{words[0].lower()}")
-        raise _cannot(durable, words[0], truth, cure) from error
+            problem, cure = ("does not allow it to this user", f"add the ACL rule +{words[0].lower()}")
+        raise _cannot(durable, words[0], problem, cure) from error

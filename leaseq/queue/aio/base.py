@@ -82,24 +82,24 @@ class Base:
         QueueExists where there is a queue. Raises Invalid with the field's name. After an error nothing has
         changed.
         """
-        only = expected_version(expected)
-        if only and create_only:
+        version = expected_version(expected)
+        if version and create_only:
             raise Invalid("create_only", "not together with expected=: a new queue has no policy to compare")
-        before = Policy() if create_only else await self.policy
-        policy = before.updated(changes, besides=("by", "expected", "create_only"))
+        old_policy = Policy() if create_only else await self.policy
+        policy = old_policy.updated(changes, besides=("by", "expected", "create_only"))
         form.check_form(policy.form)
-        if policy.durable != before.durable:
+        if policy.durable != old_policy.durable:
             await check(policy.durable, self._connection, self._keys.ledger)
-        who = arguments.by(by)
-        new = not only and await self._is_new()
+        manager = arguments.by(by)
+        is_new = not version and await self._is_new()
         self._commands.learn(policy.durable)
         try:
-            made = new and await self._make(policy, who)
-            if create_only and (not made):
+            is_created = is_new and await self._make(policy, manager)
+            if create_only and (not is_created):
                 raise QueueExists(self.name)
-            if (changes or only) and (not made):
+            if (changes or version) and (not is_created):
                 await self._enter()
-                reply = await self._commands.configure(who, only, _stored(policy, sorted(changes)))
+                reply = await self._commands.configure(manager, version, _stored(policy, sorted(changes)))
                 await self._changed(reply, policy)
         except LeaseqError:
             self._commands.learn(None)
@@ -114,11 +114,11 @@ class Base:
             return True
         return False
 
-    async def _changed(self, reply: Reply, wanted: Policy) -> None:
+    async def _changed(self, reply: Reply, policy: Policy) -> None:
         """Raise PolicyChanged where another policy is in force than the one that was expected."""
         if reply.code == replies.CHANGED:
             now = await self.policy
-            if not reply.resent or now != wanted:
+            if not reply.resent or now != policy:
                 raise PolicyChanged(self.name, now)
 
     async def _make(self, policy: Policy, by: str = "") -> bool:
@@ -156,26 +156,26 @@ class Base:
     async def _unlink_found(self) -> bool:
         """Look through the server's keys once; whether there were any of this queue, or may be, since the
         server was restarted or replaced meanwhile."""
-        cursor, found = (0, False)
+        cursor, has_keys = (0, False)
         witness = Witness(self._connection, self._keys.ledger)
         await witness.load()
         while True:
             cursor, parts = await self._look_for_keys(cursor)
             for start in range(0, len(parts), _UNLINKED):
                 await self._commands.delete_keys(parts[start : start + _UNLINKED])
-                found = True
+                has_keys = True
             if cursor == 0:
-                return found or not await witness.is_there()
+                return has_keys or not await witness.is_there()
 
     async def _look_for_keys(self, cursor: int) -> tuple[int, list[str]]:
         """One step through the server's keys: where the next one begins, and those of this queue but for the
         two that go last or stay, each without what all begin with."""
-        following, names = await self._connection.scan(
+        next_cursor, names = await self._connection.scan(
             self._keys.ledger, cursor, of_queue(self.name), _SCANNED
         )
-        kept = {self._keys.ledger, self._keys.deleted}
-        parts = [name.decode() for name in names if name.decode() not in kept]
-        return (following, [part.removeprefix(of_queue(self.name, "")) for part in parts])
+        kept_keys = {self._keys.ledger, self._keys.deleted}
+        parts = [name.decode() for name in names if name.decode() not in kept_keys]
+        return (next_cursor, [part.removeprefix(of_queue(self.name, "")) for part in parts])
 
     async def _checked(self, result: Json, send: Callable[[str], Awaitable[Reply]]) -> Reply:
         """The reply to an answer, which ``send`` sends with the version of the form that it was checked
@@ -185,18 +185,18 @@ class Base:
         belong to a lost lease, and then it is kept. In no other case is it taken.
         """
         while True:
-            version, wanted = self._form
+            version, queue_form = self._form
             misfit: Invalid | None = None
-            if wanted is not None:
+            if queue_form is not None:
                 try:
-                    form.check_result(wanted, result)
+                    form.check_result(queue_form, result)
                 except Invalid as error:
                     version, misfit = ("misfit", error)
             reply = await send(version)
             if reply.code != replies.FORM:
                 return reply
             await self.find_policy()
-            if misfit is not None and self._form[1] == wanted:
+            if misfit is not None and self._form[1] == queue_form:
                 raise misfit
 
     def _item(self, reply: Reply, id: str) -> Item:

@@ -90,28 +90,34 @@ class Consumer(Reserving):
         """
         held = arguments.held(self.name, lease, parts)
         text = validation.dump_json(result, "result")
-        can = validation.skills(skills)
+        skills = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
-        skills_text = ",".join(can)
+        skills_text = ",".join(skills)
         reply = await self._checked(
             result, lambda version: self._commands.finish(held, text, version, request, skills_text)
         )
-        late, replayed, lasted, ended, *following = reply.rest
-        then = await self._next(following, held[2], can, request)
-        at = codec.when(ended)
-        return Finished(held[0], bool(late), bool(replayed), then, int(lasted) / 1000000.0, at)
+        late, replayed, held_microseconds, finished_at, *reserve_replies = reply.rest
+        next_lease = await self._next(reserve_replies, held[2], skills, request)
+        at = codec.when(finished_at)
+        return Finished(
+            held[0], bool(late), bool(replayed), next_lease, int(held_microseconds) / 1000000.0, at
+        )
 
     async def _next(
-        self, following: Sequence[Sequence[Any]], person: str, can: Sequence[str], request: str | None
+        self,
+        reserve_replies: Sequence[Sequence[Any]],
+        person: str,
+        skills: Sequence[str],
+        request: str | None,
     ) -> Lease | None:
         """The lease in the last part of a reply, if it has one."""
-        if not following:
+        if not reserve_replies:
             return None
-        code, *parts = following[0]
+        code, *parts = reserve_replies[0]
         if code == replies.LEASED:
             return codec.lease(self.name, parts)
         if code == replies.MORE:
-            return await self.reserve(person, skills=can, request_id=request)
+            return await self.reserve(person, skills=skills, request_id=request)
         return None
 
     @overload
@@ -177,11 +183,11 @@ class Consumer(Reserving):
         held = arguments.held(self.name, lease, parts)
         if not isinstance(again, bool):
             raise Invalid("again", "true or false")
-        can = validation.skills(skills)
+        skills = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
         text = arguments.text(reason, "reason")
-        reply = await self._commands.abandon(held, text, again, request, ",".join(can))
-        return Abandoned(held[0], await self._next(reply.rest, held[2], can, request))
+        reply = await self._commands.abandon(held, text, again, request, ",".join(skills))
+        return Abandoned(held[0], await self._next(reply.rest, held[2], skills, request))
 
     @overload
     async def fail(
@@ -224,12 +230,12 @@ class Consumer(Reserving):
         held = arguments.held(self.name, lease, parts)
         if not isinstance(retry, bool):
             raise Invalid("retry", "true or false")
-        can = validation.skills(skills)
+        skills = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
         text = arguments.text(error, "error")
-        due, *following = (await self._commands.fail(held, text, retry, request, ",".join(can))).rest
-        then = await self._next(following, held[2], can, request)
-        return Failed(held[0], codec.when(due) if due else None, then)
+        due, *reserve_replies = (await self._commands.fail(held, text, retry, request, ",".join(skills))).rest
+        next_lease = await self._next(reserve_replies, held[2], skills, request)
+        return Failed(held[0], codec.when(due) if due else None, next_lease)
 
     @overload
     async def take_back(self, lease: Lease, *, request_id: str | None = None) -> Lease: ...

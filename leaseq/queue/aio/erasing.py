@@ -23,19 +23,19 @@ class Erasing(Base):
         return self._person_items(validation.person_name(person))
 
     async def _person_items(self, person: str) -> AsyncIterator[PersonItem]:
-        step, seen = ("0", set[str]())
+        step, seen_ids = ("0", set[str]())
         witness = Witness(self._connection, self._keys.ledger)
         await witness.load()
         while True:
-            following, *rows = (await self._commands.person_items(person, step, _STEP)).rest
-            for name, known, sign, is_assigned, *draft in rows:
+            next_step, *rows = (await self._commands.person_items(person, step, _STEP)).rest
+            for name, parts, sign, is_assigned, *draft in rows:
                 id = name.decode()
-                if id not in seen:
-                    seen.add(id)
-                    item, text = (codec.item(id, known), draft[0] if draft else None)
+                if id not in seen_ids:
+                    seen_ids.add(id)
+                    item, text = (codec.item(id, parts), draft[0] if draft else None)
                     relation = SIGNS.get(sign.decode())
                     yield _of_person(item, person, relation, bool(is_assigned), text)
-            step = following.decode()
+            step = next_step.decode()
             if step == "0":
                 if await witness.is_there():
                     return
@@ -50,21 +50,22 @@ class Erasing(Base):
         trimmed; texts that they wrote stay. If this is interrupted, call it again with the same ``to``.
         Raises Invalid where they go on to reserve items, or are assigned some, meanwhile.
         """
-        who, name = (validation.person_name(person), validation.person_name(to, "to"))
-        if name == who:
+        person, new_name = (validation.person_name(person), validation.person_name(to, "to"))
+        if new_name == person:
             raise Invalid("to", "another name than the person's")
-        maker, items, leases = (arguments.by(by), 0, 0)
+        manager, items, leases = (arguments.by(by), 0, 0)
         witness = Witness(self._connection, self._keys.ledger)
         for _ in range(_ROUNDS):
             await witness.load()
             step: str | None = ""
             while step is not None:
-                reply = await self._commands.erase_person(who, name, maker, step, _STEP)
+                reply = await self._commands.erase_person(person, new_name, manager, step, _STEP)
                 if reply.code == replies.AGAIN:
                     break
-                following, named, ended = reply.rest
-                items, leases, step = (items + int(named), leases + int(ended), following.decode() or None)
+                next_step, item_count, lease_count = reply.rest
+                items, leases = (items + int(item_count), leases + int(lease_count))
+                step = next_step.decode() or None
             if step is None and await witness.is_there():
                 return Erased(items, leases)
-        limit = f"somebody who reserves nothing meanwhile; {who!r} did so {_ROUNDS} times"
+        limit = f"somebody who reserves nothing meanwhile; {person!r} did so {_ROUNDS} times"
         raise Invalid("person", f"{limit}: stop what works under this name, and erase it again")

@@ -28,9 +28,11 @@ class Following(Base):
         events than a page of `journal`. Cursors are to be passed back, not compared. ``keep``: of what all
         followers have read, keep only about so many entries.
         """
-        most = "" if keep is None else str(validation.integer(keep, "keep", 0, 10**9))
+        keep_text = "" if keep is None else str(validation.integer(keep, "keep", 0, 10**9))
         entry, number = ("", 0) if read is None else arguments.event(read, "read")
-        reply = await self._commands.follow(_follower(name), entry, "" if read is None else str(number), most)
+        reply = await self._commands.follow(
+            _follower(name), entry, "" if read is None else str(number), keep_text
+        )
         return f"{reply.rest[0].decode()}.{_WHOLE}"
 
     async def unfollow(self, name: str) -> None:
@@ -40,12 +42,12 @@ class Following(Base):
     async def outcomes(self, ids: Sequence[str]) -> list[Outcome | None]:
         """The state and the answers of many items; None for each that is not there. Payload and results are
         the JSON texts that the server has."""
-        wanted = [validation.item_id(id, "ids") for id in ids]
-        known: list[Outcome | None] = []
-        while len(known) < len(wanted):
-            batch = wanted[len(known) : len(known) + _BATCH]
+        item_ids = [validation.item_id(id, "ids") for id in ids]
+        outcomes: list[Outcome | None] = []
+        while len(outcomes) < len(item_ids):
+            batch = item_ids[len(outcomes) : len(outcomes) + _BATCH]
             reply = await self._commands.outcomes(batch)
-            known += [
+            outcomes += [
                 parts and codec.outcome(id, parts) for id, parts in zip(batch, reply.rest, strict=False)
             ]
-        return known
+        return outcomes

@@ -79,21 +79,23 @@ class Inspection(Base):
         look: int = MOST_LOOKS,
         backwards: bool = False,
     ) -> Page:
-        most = validation.integer(limit, "limit", 1, 1000)
-        wanted = arguments.wanted(where, backwards)
+        max_items = validation.integer(limit, "limit", 1, 1000)
+        criteria = arguments.wanted(where, backwards)
         cursor = after.cursor if isinstance(after, Item) else after
         items: list[Item] = []
         scanned = 0
         while True:
             place = arguments.cursor(cursor, state)
-            most_entries = min(most - len(items), _PAGE)
-            reply = await self._commands.items(state, most_entries, min(look - scanned, _LOOK), place, wanted)
-            count, row_and_shelf, score, last, *entries = reply.rest
-            batch = [codec.item(item_id.decode(), known) for item_id, _, known in entries]
+            max_entries = min(max_items - len(items), _PAGE)
+            reply = await self._commands.items(
+                state, max_entries, min(look - scanned, _LOOK), place, criteria
+            )
+            count, row_and_shelf, score, last_member, *entries = reply.rest
+            batch = [codec.item(item_id.decode(), parts) for item_id, _, parts in entries]
             items += map(codec.in_list_by_due, batch) if state == "due" else batch
             scanned += int(count)
-            cursor = codec.cursor(row_and_shelf, score, last)
-            if cursor is None or len(items) == most or scanned >= look:
+            cursor = codec.cursor(row_and_shelf, score, last_member)
+            if cursor is None or len(items) == max_items or scanned >= look:
                 return Page(tuple(items), cursor, scanned)
 
     def answers(
@@ -114,24 +116,24 @@ class Inspection(Base):
         """
         where = Filter(person=person, outcome="finished" if person else None, since=since, until=until)
         arguments.wanted(where, backwards=False)
-        counting = replace(where, until=None)
-        wanted = partial(_wanted, person=person, since=since, until=until, late=late)
+        item_filter = replace(where, until=None)
+        matches = partial(_wanted, person=person, since=since, until=until, late=late)
         if with_late:
-            return self._answers(STATES, chunk, EVERYTHING, wanted, with_late)
-        return self._answers(("finished",), chunk, counting, wanted, with_late)
+            return self._answers(STATES, chunk, EVERYTHING, matches, with_late)
+        return self._answers(("finished",), chunk, item_filter, matches, with_late)
 
     async def _answers(
         self,
         states: Iterable[State],
         chunk: int,
         where: Filter,
-        wanted: Callable[[Answer], bool],
+        matches: Callable[[Answer], bool],
         with_late: bool,
     ) -> AsyncIterator[Answer]:
         for state in states:
             async for item in self._walk(state, chunk, where):
                 for answer in (*item.answers, *(item.late_answers if with_late else ())):
-                    if wanted(answer):
+                    if matches(answer):
                         yield answer
 
     async def _walk(self, state: State, chunk: int, where: Filter = EVERYTHING) -> AsyncIterator[Item]:
@@ -170,64 +172,63 @@ class Inspection(Base):
 
     async def journal(self, after: str | None = None, limit: int = 100) -> list[Event]:
         """The queue's events, oldest first; ``after`` is the cursor of the last event seen."""
-        most = validation.integer(limit, "limit", 1, 10000)
-        return [
-            codec.event(row) for row in (await self._event_rows(after, most, min(most + 1, _ENTRIES)))[:most]
-        ]
+        max_events = validation.integer(limit, "limit", 1, 10000)
+        rows = await self._event_rows(after, max_events, min(max_events + 1, _ENTRIES))
+        return [codec.event(row) for row in rows[:max_events]]
 
     async def event_rows(self, after: str | None = None, limit: int = 10000) -> list[EventRow]:
         """Like `journal`, undecoded, and in a third of the time: for programs that store events. Ends with a
         whole entry, and so may give some more than ``limit``."""
         return await self._event_rows(after, validation.integer(limit, "limit", 1, 10000), _ENTRIES)
 
-    async def _event_rows(self, after: str | None, most: int, at_once: int) -> list[EventRow]:
+    async def _event_rows(self, after: str | None, max_rows: int, batch_size: int) -> list[EventRow]:
         rows: list[EventRow] = []
         while True:
-            entry, seen = arguments.journal_cursor(rows[-1].cursor if rows else after)
-            entries = (await self._commands.journal(entry, at_once)).rest
+            entry, seen_count = arguments.journal_cursor(rows[-1].cursor if rows else after)
+            entries = (await self._commands.journal(entry, batch_size)).rest
             for name, fields in entries:
                 events = codec.event_rows(name, fields)
-                rows += events[seen:] if str(events[0].position) == entry else events
-                if len(rows) >= most:
+                rows += events[seen_count:] if str(events[0].position) == entry else events
+                if len(rows) >= max_rows:
                     return rows
-            if len(entries) < at_once:
+            if len(entries) < batch_size:
                 return rows
 
     async def latest_events(self, limit: int = 100, before: str | None = None) -> list[Event]:
         """The queue's latest events, latest first; ``before`` is the cursor of the last event seen."""
-        most = validation.integer(limit, "limit", 1, 10000)
-        most_entries = min(most + 1, _ENTRIES_BACK)
+        max_events = validation.integer(limit, "limit", 1, 10000)
+        max_entries = min(max_events + 1, _ENTRIES_BACK)
         events: list[Event] = []
         while True:
-            entry, left = arguments.journal_cursor_back(events[-1].cursor if events else before)
-            entries = (await self._commands.journal(entry, most_entries, "back")).rest
+            entry, count = arguments.journal_cursor_back(events[-1].cursor if events else before)
+            entries = (await self._commands.journal(entry, max_entries, "back")).rest
             for name, fields in entries:
                 moves = codec.events(name, fields)
-                events += reversed(moves[:left] if moves[0].cursor.rpartition(".")[0] == entry else moves)
-                if len(events) >= most:
-                    return events[:most]
-            if len(entries) < most_entries:
+                events += reversed(moves[:count] if moves[0].cursor.rpartition(".")[0] == entry else moves)
+                if len(events) >= max_events:
+                    return events[:max_events]
+            if len(entries) < max_entries:
                 return events
 
     async def history(self, id: str, *, look: int = 10000) -> History:
         """The journal's events of an item since it was enqueued, among the ``look`` entries from then on;
         and those of managers who ended its leases, at any later time."""
         item = await self.get(id)
-        left = validation.integer(look, "look", 1, MOST_LOOKS)
+        remaining = validation.integer(look, "look", 1, MOST_LOOKS)
         start, known_events = (str(codec.microseconds(item.enqueued_at)), list[Event]())
-        while start and left > 0:
-            scanned, start, events = await self._of_item(item.id, start, min(left, _ENTRIES_BACK))
+        while start and remaining > 0:
+            scanned, start, events = await self._of_item(item.id, start, min(remaining, _ENTRIES_BACK))
             known_events += events
-            left -= scanned
-        known = {event.token for event in known_events if event.what == "released"}
+            remaining -= scanned
+        known_tokens = {event.token for event in known_events if event.what == "released"}
         for grant in item.history if start else ():
-            if grant.how == "released" and grant.ended_at and (grant.token not in known):
+            if grant.how == "released" and grant.ended_at and (grant.token not in known_tokens):
                 events = (await self._of_item(item.id, str(codec.microseconds(grant.ended_at)), _AT_ONCE))[2]
                 known_events += [one for one in events if one.what == "released" and one.token == grant.token]
         return History(tuple(known_events), whole=not start)
 
     async def _of_item(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
         """How many entries were scanned, with which to go on, and what they tell of the item."""
-        scanned, following, *entries = (await self._commands.history(start, look, id)).rest
+        scanned, next_entry, *entries = (await self._commands.history(start, look, id)).rest
         moves = [move for entry in entries for move in codec.events(*entry)]
-        return (int(scanned), following.decode(), [move for move in moves if move.id == id])
+        return (int(scanned), next_entry.decode(), [move for move in moves if move.id == id])

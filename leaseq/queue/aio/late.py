@@ -22,21 +22,21 @@ class Late(Base):
     def late_items(self, since: datetime | None = None) -> AsyncIterator[Item]:
         """Each item that has late answers, in any state and in no order; ``since``: only items with one
         from then on."""
-        least = arguments.bound(since, "since")
-        return self._late_items(least)
+        since_text = arguments.bound(since, "since")
+        return self._late_items(since_text)
 
-    async def _late_items(self, least: str) -> AsyncIterator[Item]:
-        step, seen = (_FIRST, set[str]())
+    async def _late_items(self, since: str) -> AsyncIterator[Item]:
+        step, seen_ids = (_FIRST, set[str]())
         witness = Witness(self._connection, self._keys.ledger)
         await witness.load()
         while True:
-            following, *rows = (await self._commands.late_items(step, _STEP, least)).rest
-            for name, known in rows:
+            next_step, *rows = (await self._commands.late_items(step, _STEP, since)).rest
+            for name, parts in rows:
                 id = name.decode()
-                if id not in seen:
-                    seen.add(id)
-                    yield codec.item(id, known)
-            step = following.decode()
+                if id not in seen_ids:
+                    seen_ids.add(id)
+                    yield codec.item(id, parts)
+            step = next_step.decode()
             if step == _FIRST:
                 if await witness.is_there():
                     return
@@ -45,39 +45,39 @@ class Late(Base):
     async def late_page(self, *, limit: int = 100, after: str | None = None) -> Page:
         """Like ``late_items``, by pages. An item may be on two of them, if the server was replaced in between
         or reordered its items; one that has late answers all the time is on at least one page."""
-        most = validation.integer(limit, "limit", 1, 1000)
+        max_items = validation.integer(limit, "limit", 1, 1000)
         place = LatePlace.read(after)
         witness = Witness(self._connection, self._keys.ledger, place.witness)
         if not place.witness or not await witness.is_there():
             await witness.load()
-            place = LatePlace(witness.word, past=place.past)
-        found: dict[str, Item] = {}
-        for id in place.left[:most]:
+            place = LatePlace(witness.word, past_id=place.past_id)
+        page_items: dict[str, Item] = {}
+        for id in place.remaining_ids[:max_items]:
             item = await self._late_item(id)
             if item is not None:
-                found[id] = item
-        place = replace(place, left=place.left[most:])
-        while place.step is not None and (not place.left) and (len(found) < most):
-            items, place = await self._late_step(place, place.step, most - len(found))
+                page_items[id] = item
+        place = replace(place, remaining_ids=place.remaining_ids[max_items:])
+        while place.step is not None and (not place.remaining_ids) and (len(page_items) < max_items):
+            items, place = await self._late_step(place, place.step, max_items - len(page_items))
             for item in items:
-                found[item.id] = item
-        if place.step is None and (not place.left):
+                page_items[item.id] = item
+        if place.step is None and (not place.remaining_ids):
             if await witness.is_there():
-                return Page(tuple(found.values()), None, len(found))
+                return Page(tuple(page_items.values()), None, len(page_items))
             place = replace(place, step=_FIRST)
-        return Page(tuple(found.values()), place.text(), len(found))
+        return Page(tuple(page_items.values()), place.text(), len(page_items))
 
-    async def _late_step(self, place: LatePlace, step: str, most: int) -> tuple[list[Item], LatePlace]:
+    async def _late_step(self, place: LatePlace, step: str, max_items: int) -> tuple[list[Item], LatePlace]:
         """The first items of a step, and where to go on: behind the last of them where the step has all that
         there are, else with those that are left of it."""
-        following, *rows = (await self._commands.late_items(step, min(most, _STEP), "")).rest
-        known = sorted(((name.decode(), item) for name, item in rows if name.decode() > place.past))
-        items = [codec.item(id, item) for id, item in known[:most]]
-        left = tuple((id for id, _ in known[most:]))
-        goes_on = following.decode() != _FIRST
-        if left and step == _FIRST and (not goes_on):
-            return (items, replace(place, past=items[-1].id))
-        return (items, replace(place, step=following.decode() if goes_on else None, left=left))
+        next_step, *rows = (await self._commands.late_items(step, min(max_items, _STEP), "")).rest
+        entries = sorted(((name.decode(), item) for name, item in rows if name.decode() > place.past_id))
+        items = [codec.item(id, item) for id, item in entries[:max_items]]
+        ids = tuple((id for id, _ in entries[max_items:]))
+        goes_on = next_step.decode() != _FIRST
+        if ids and step == _FIRST and (not goes_on):
+            return (items, replace(place, past_id=items[-1].id))
+        return (items, replace(place, step=next_step.decode() if goes_on else None, remaining_ids=ids))
 
     async def _late_item(self, id: str) -> Item | None:
         try:

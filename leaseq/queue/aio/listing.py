@@ -17,15 +17,15 @@ from leaseq.queue.listing import _BATCH
 async def names(connection: Connection) -> list[str]:
     """The names of the queues, sorted. Enters again those that the list lost: see `leaseq.queues`."""
     (members,) = await connection.ask_all([("SMEMBERS", QUEUES)])
-    listed = {name.decode() if isinstance(name, bytes) else name for name in members}
-    missing = connection.names - listed
-    there = await _existing(connection, sorted(listed | missing))
-    if lost := missing.intersection(there):
+    listed_names = {name.decode() if isinstance(name, bytes) else name for name in members}
+    missing_names = connection.names - listed_names
+    existing_names = await _existing(connection, sorted(listed_names | missing_names))
+    if lost_names := missing_names.intersection(existing_names):
         with suppress(LeaseqError):
-            await connection.ask_all([("SADD", QUEUES, *lost)])
-    connection.names.update(there)
-    connection.names.difference_update(missing - lost)
-    return there
+            await connection.ask_all([("SADD", QUEUES, *lost_names)])
+    connection.names.update(existing_names)
+    connection.names.difference_update(missing_names - lost_names)
+    return existing_names
 
 
 async def _existing(connection: Connection, candidates: Sequence[str]) -> list[str]:

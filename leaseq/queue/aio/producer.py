@@ -19,7 +19,7 @@ from leaseq.queue.producer import _BATCH, _BATCH_BYTES, OnConflict, OnInvalid, _
 
 
 class Producer(Base):
-    _digests = False
+    _wants_digests = False
 
     async def enqueue(
         self,
@@ -47,20 +47,20 @@ class Producer(Base):
         id is derived from it. Raises Invalid, before anything changes, where the request id was used for
         another item. ``on_conflict`` is called where the item with this id has another payload.
         """
-        chosen = None if request_id is None else arguments.request(request_id)
-        needs = validation.skills(requires, "requires")
-        new = NewItem(payload, id, priority, delay, needs, due, max_attempts, at)
-        derived = id is None and chosen is not None
+        own_request = None if request_id is None else arguments.request(request_id)
+        skills = validation.skills(requires, "requires")
+        new_item = NewItem(payload, id, priority, delay, skills, due, max_attempts, at)
+        is_derived = id is None and own_request is not None
         if id is None:
-            id = ids.item_ids(1)[0] if chosen is None else ids.derived_id(self.name, chosen, 0)
-        row = arguments.row(new, id)
-        entered = await self._enqueue(row, chosen, 0)
-        if entered.differing and (derived or on_conflict) and await self._differs(row):
-            if derived:
+            id = ids.item_ids(1)[0] if own_request is None else ids.derived_id(self.name, own_request, 0)
+        row = arguments.row(new_item, id)
+        result = await self._enqueue(row, own_request, 0)
+        if result.differing_places and (is_derived or on_conflict) and await self._differs(row):
+            if is_derived:
                 raise Invalid("request_id", replies.REUSED)
             if on_conflict:
                 on_conflict(Conflict(0, row[0]))
-        return Enqueued(entered.twin or row[0], entered.added == 1)
+        return Enqueued(result.twin or row[0], result.added == 1)
 
     async def enqueue_many(
         self,
@@ -78,20 +78,20 @@ class Producer(Base):
         with each item whose id exists with another payload. ``on_invalid`` is called with the place and the
         error of each invalid item, which is left out and not counted; without it the call ends there.
         """
-        chosen = None if request_id is None else arguments.request(request_id)
-        make_id = self._maker(chosen)
-        added = total = invalid = size = chunk = 0
+        own_request = None if request_id is None else arguments.request(request_id)
+        make_id = self._maker(own_request)
+        added = total = invalid_count = size = chunk = 0
         rows: list[str] = []
         places: list[int] = []
 
         async def send() -> None:
             nonlocal added, size, chunk, rows, places
-            entered = await self._enqueue(rows, chosen, chunk)
-            for place in entered.differing:
+            result = await self._enqueue(rows, own_request, chunk)
+            for place in result.differing_places:
                 row = rows[3 * place - 3 : 3 * place]
                 if on_conflict and await self._differs(row):
                     on_conflict(Conflict(places[place - 1], row[0]))
-            added, chunk, rows, places, size = (added + entered.added, chunk + 1, [], [], 0)
+            added, chunk, rows, places, size = (added + result.added, chunk + 1, [], [], 0)
 
         async for item in each(items):
             try:
@@ -100,7 +100,7 @@ class Producer(Base):
                 if on_invalid is None:
                     raise type(error)(f"items[{total}].{error.field}", error.limit) from None
                 on_invalid(total, error)
-                total, invalid = (total + 1, invalid + 1)
+                total, invalid_count = (total + 1, invalid_count + 1)
                 continue
             rows += row
             places.append(total)
@@ -110,49 +110,49 @@ class Producer(Base):
                 await send()
         if rows:
             await send()
-        return EnqueuedMany(added, total - invalid - added)
+        return EnqueuedMany(added, total - invalid_count - added)
 
-    def _maker(self, chosen: str | None) -> Callable[[int], str]:
+    def _maker(self, own_request: str | None) -> Callable[[int], str]:
         """A function that makes the id of the item at a place: a new one, or one derived from the request
         id."""
-        if chosen is not None:
-            return lambda place: ids.derived_id(self.name, chosen, place)
-        spare: list[str] = []
+        if own_request is not None:
+            return lambda place: ids.derived_id(self.name, own_request, place)
+        spare_ids: list[str] = []
 
         def new_id(_place: int) -> str:
-            if not spare:
-                spare.extend(ids.item_ids(_BATCH)[::-1])
-            return spare.pop()
+            if not spare_ids:
+                spare_ids.extend(ids.item_ids(_BATCH)[::-1])
+            return spare_ids.pop()
 
         return new_id
 
-    async def _enqueue(self, rows: Sequence[str], chosen: str | None, chunk: int) -> _EnqueueResult:
-        """Send items: id, head and payload of each. ``chosen``: the caller's request id.
+    async def _enqueue(self, rows: Sequence[str], own_request: str | None, chunk: int) -> _EnqueueResult:
+        """Send items: id, head and payload of each. ``own_request``: the caller's request id.
 
         The server asks for digests where the policy needs them, and its reply says whether it used them, so
         that no cached policy is relied on.
         """
-        request = ids.request_id() if chosen is None else arguments.chosen(chosen, chunk, rows)
+        request = ids.request_id() if own_request is None else arguments.chosen(own_request, chunk, rows)
         while True:
-            sent = digest.with_digests(rows) if self._digests else rows
+            sent_rows = digest.with_digests(rows) if self._wants_digests else rows
             try:
-                reply = await self._commands.enqueue(request, sent)
+                reply = await self._commands.enqueue(request, sent_rows)
             except QueueNotFound:
                 await self._make(Policy())
                 continue
             if reply.code != replies.DIGESTS:
                 break
-            self._digests = True
-        added, twin, differing = [*reply.rest, None, None][:3]
-        self._digests = twin is not None
-        return _EnqueueResult(int(added), twin.decode() if twin else "", differing or ())
+            self._wants_digests = True
+        added, twin, differing_places = [*reply.rest, None, None][:3]
+        self._wants_digests = twin is not None
+        return _EnqueueResult(int(added), twin.decode() if twin else "", differing_places or ())
 
     async def _differs(self, row: Sequence[str]) -> bool:
         """Whether the item with this row's id has another payload. True where the server said so and the
         item was removed since."""
         id, _, payload = row
         try:
-            there = self._item(await self._commands.get(id), id)
+            existing_item = self._item(await self._commands.get(id), id)
         except ItemNotFound:
             return True
-        return digest.digest(validation.dump_json(there.payload, "payload")) != digest.digest(payload)
+        return digest.digest(validation.dump_json(existing_item.payload, "payload")) != digest.digest(payload)

@@ -29,9 +29,9 @@ class Restoring(Base):
         if item.id is None:
             raise Invalid("id", "required: the id that the item had")
         row = arguments.row(item, item.id)
-        given = [word for one in answers for word in _words(one)]
+        answer_words = [word for one in answers for word in _words(one)]
         await self._ensure()
-        reply = await self._commands.restore(arguments.by(by), 0, [*row, *given])
+        reply = await self._commands.restore(arguments.by(by), 0, [*row, *answer_words])
         return bool(reply.rest[0]) or reply.resent
 
     async def raise_tokens(self, above: int, *, by: str | None = None) -> None:

@@ -71,7 +71,7 @@ def paused(queue: leaseq.Queue) -> None:
 
 
 def reserved(queue: leaseq.Queue, planted: PlantedFault) -> None:
-    queue._commands._bound["reserve"] = planted.bound("reserve", queue)
+    queue._commands._scripts["reserve"] = planted.bound("reserve", queue)
     queue.reserve("ann")
 
 
@@ -121,7 +121,7 @@ def test_a_block_without_an_end_is_named_by_its_beginning(
 ) -> None:
     paused(queue)
     planted = PlantedFault(tmp_path, "lib/turns.lua", "local turns = {}", "if next then")
-    queue._commands._bound["reserve"] = planted.bound("reserve", queue)
+    queue._commands._scripts["reserve"] = planted.bound("reserve", queue)
     with pytest.raises(leaseq.ServerRefused) as refused:
         queue.reserve("ann")
     last = f"reserve.lua:{(LUA / 'reserve.lua').read_text().count(chr(10))}"
@@ -134,7 +134,7 @@ def test_a_refusal_that_names_no_line_is_not_logged(
 ) -> None:
     paused(queue)
     planted = in_an_include(tmp_path, "do return redis.error_reply('PLANTED by a test') end")
-    queue._commands._bound["reserve"] = planted.bound("reserve", queue)
+    queue._commands._scripts["reserve"] = planted.bound("reserve", queue)
     with pytest.raises(leaseq.ServerRefused, match="the server refused: PLANTED by a test"):
         queue.reserve("ann")
     assert not [one for one in caplog.records if one.name.startswith("leaseq")]
