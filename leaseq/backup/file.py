@@ -93,46 +93,46 @@ class Writer:
 def lines(stream: BinaryIO) -> Iterator[Line]:
     """The lines of a file that was verified, but for the first and the last."""
     next(stream)
-    before: bytes | None = None
+    previous_line: bytes | None = None
     for text in stream:
-        if before is not None:
-            yield json.loads(before)
-        before = text
+        if previous_line is not None:
+            yield json.loads(previous_line)
+        previous_line = text
 
 
 def verify(stream: BinaryIO) -> Contents:
     """Read a whole backup. Raises BackupDamaged where it is not as it was written, and RestoreRefused where a
     newer version of leaseq wrote it."""
-    first, known = stream.readline(_FIRST), registry()
-    contents = _read_first(first)
-    digest, number, last = sha256(first), 1, None
+    first_line, key_registry = stream.readline(_FIRST), registry()
+    contents = _read_first(first_line)
+    digest, number, last_line = sha256(first_line), 1, None
     for number, text in enumerate(stream, 2):
-        if last is not None:
+        if last_line is not None:
             raise BackupDamaged("there is more behind the end of the backup", number)
         line = _parse(text, number)
         if "sha256" in line:
-            last = line
+            last_line = line
         else:
             digest.update(text)
-            contents.count(line, _check(line, known, contents))
-    if last is None:
+            contents.count(line, _check(line, key_registry, contents))
+    if last_line is None:
         raise BackupDamaged("the file ends without the last line of a backup: it was cut off", number)
-    if (last["lines"], last["sha256"]) != (number - 1, digest.hexdigest()):
+    if (last_line["lines"], last_line["sha256"]) != (number - 1, digest.hexdigest()):
         raise BackupDamaged("lines are missing, or not in their places: the checksum of all differs", number)
-    contents.sha256 = last["sha256"]
+    contents.sha256 = last_line["sha256"]
     return contents
 
 
-def _read_first(first: bytes) -> Contents:
+def _read_first(first_line: bytes) -> Contents:
     """What the first line tells. Raises BackupDamaged and RestoreRefused."""
-    if not first.startswith(b'{"%b": ' % _MARK.encode()):
+    if not first_line.startswith(b'{"%b": ' % _MARK.encode()):
         raise BackupDamaged("this is no backup of leaseq: `leaseq backup` writes one", 1)
-    line = _parse(first, 1)
-    for what, mine in ((_MARK, FORMAT), ("schema", SCHEMA)):
-        if line[what] > mine:
+    line = _parse(first_line, 1)
+    for field_name, newest in ((_MARK, FORMAT), ("schema", SCHEMA)):
+        if line[field_name] > newest:
             raise RestoreRefused(
                 f"leaseq {line['version']} wrote this backup, and this is leaseq {version('leaseq')}, which "
-                f"reads {what} {mine} and not {line[what]}: use the newer version"
+                f"reads {field_name} {newest} and not {line[field_name]}: use the newer version"
             )
     return Contents(datetime.fromisoformat(line["created_at"]), line["version"])
 
@@ -148,7 +148,7 @@ def _parse(text: bytes, number: int) -> Line:
     return line
 
 
-def _check(line: Line, known: Registry, contents: Contents) -> str:
+def _check(line: Line, key_registry: Registry, contents: Contents) -> str:
     """Raise RestoreRefused where this version does not know what the line has. Gives what the entries of its
     key are called, or ''."""
     if "queue" in line:
@@ -160,14 +160,14 @@ def _check(line: Line, known: Registry, contents: Contents) -> str:
             raise RestoreRefused(_unknown(f"a value of the policy, {error}", contents)) from error
     if "key" not in line:
         return ""
-    stored = known.of(line["key"])
-    if not isinstance(stored, StoredKeys) or stored.type != line["type"]:
-        raise RestoreRefused(f"the backup has the key {line['key']}, which {known.why_unknown}")
-    return stored.entries
+    kind = key_registry.of(line["key"])
+    if not isinstance(kind, StoredKeys) or kind.type != line["type"]:
+        raise RestoreRefused(f"the backup has the key {line['key']}, which {key_registry.why_unknown}")
+    return kind.entries
 
 
-def _unknown(what: str, contents: Contents) -> str:
+def _unknown(feature: str, contents: Contents) -> str:
     return (
         f"leaseq {contents.version} wrote this backup, and this is leaseq {version('leaseq')}, which does "
-        f"not know {what}: use the newer version"
+        f"not know {feature}: use the newer version"
     )

@@ -19,21 +19,21 @@ _ENTRIES = 500  # of one line
 
 
 def write_keys(client: Client, writer: Writer) -> None:
-    known = registry()
-    _refuse_unknown(client, known)
-    for tag in known.tags:
+    key_registry = registry()
+    _refuse_unknown(client, key_registry)
+    for tag in key_registry.tags:
         with same_server(client, tag):
             for key in _scan(client, tag, f"{tag}*"):
-                if isinstance(stored := known.of(key), StoredKeys):
-                    _write(client, key, stored, writer)
+                if isinstance(kind := key_registry.of(key), StoredKeys):
+                    _write(client, key, kind, writer)
 
 
-def _refuse_unknown(client: Client, known: Registry) -> None:
+def _refuse_unknown(client: Client, key_registry: Registry) -> None:
     with client.translating():
         for name in client.redis.scan_iter(match=f"{NO_QUEUES}*", count=_SCANNED):
             key = name.decode() if isinstance(name, bytes) else name
-            if known.of(key) is None:
-                raise BackupFailed(f"the server has the key {key}, which {known.why_unknown}")
+            if key_registry.of(key) is None:
+                raise BackupFailed(f"the server has the key {key}, which {key_registry.why_unknown}")
 
 
 def _scan(client: Client, tag: str, pattern: str) -> Iterator[str]:
@@ -47,15 +47,15 @@ def _scan(client: Client, tag: str, pattern: str) -> Iterator[str]:
             return
 
 
-def _write(client: Client, key: str, stored: StoredKeys, writer: Writer) -> None:
-    left = int(_ask(client, key, "TTL"))
-    expires_at = round(time.time()) + left if left >= 0 else None
+def _write(client: Client, key: str, kind: StoredKeys, writer: Writer) -> None:
+    seconds_left = int(_ask(client, key, "TTL"))
+    expires_at = round(time.time()) + seconds_left if seconds_left >= 0 else None
     part = 0
-    for values in _values(client, key, stored.type):
+    for values in _values(client, key, kind.type):
         if values:
             part += 1
-            line = {"key": key, "type": stored.type, "part": part, "expires_at": expires_at, "values": values}
-            writer.write(line, stored.entries)
+            line = {"key": key, "type": kind.type, "part": part, "expires_at": expires_at, "values": values}
+            writer.write(line, kind.entries)
 
 
 def _values(client: Client, key: str, type: str) -> Iterator[Any]:
@@ -63,9 +63,9 @@ def _values(client: Client, key: str, type: str) -> Iterator[Any]:
     if type == "hash":
         cursor = "0"
         while True:
-            following, found = _ask(client, key, "HSCAN", cursor, "COUNT", str(_ENTRIES))
-            yield {field.decode(): value.decode() for field, value in found.items()}
-            cursor = str(int(following))
+            next_cursor, values = _ask(client, key, "HSCAN", cursor, "COUNT", str(_ENTRIES))
+            yield {field.decode(): value.decode() for field, value in values.items()}
+            cursor = str(int(next_cursor))
             if cursor == "0":
                 return
     elif type == "stream":
@@ -79,8 +79,8 @@ def _values(client: Client, key: str, type: str) -> Iterator[Any]:
         text = _ask(client, key, "GET")
         yield text.decode() if text else None
     else:
-        found = _ask(client, key, "SMEMBERS") if type == "set" else _ask(client, key, "LRANGE", "0", "-1")
-        yield [one.decode() for one in found]
+        members = _ask(client, key, "SMEMBERS") if type == "set" else _ask(client, key, "LRANGE", "0", "-1")
+        yield [one.decode() for one in members]
 
 
 def _ask(client: Client, key: str, command: str, *words: str) -> Any:
@@ -92,9 +92,9 @@ def _flat(fields: Mapping[bytes, bytes]) -> list[str]:
     return [word.decode() for pair in fields.items() for word in pair]
 
 
-def _pairs(found: list[Any]) -> Iterator[tuple[str, float]]:
+def _pairs(reply: list[Any]) -> Iterator[tuple[str, float]]:
     """Members and scores: one after the other in RESP 2, in pairs in RESP 3."""
-    flat = [one for pair in found for one in (pair if isinstance(pair, (list, tuple)) else (pair,))]
+    flat = [one for pair in reply for one in (pair if isinstance(pair, (list, tuple)) else (pair,))]
     for member, score in zip(flat[::2], flat[1::2], strict=True):
         yield member.decode(), float(score)
 
@@ -102,10 +102,10 @@ def _pairs(found: list[Any]) -> Iterator[tuple[str, float]]:
 def load_key(client: Client, line: Line) -> None:
     """Put back a part of a key; the first one in the place of what there is."""
     key, values = line["key"], line["values"]
-    left = None if line["expires_at"] is None else line["expires_at"] - round(time.time())
-    if left is not None and left <= 0:
+    seconds_left = None if line["expires_at"] is None else line["expires_at"] - round(time.time())
+    if seconds_left is not None and seconds_left <= 0:
         return
-    ahead: list[Command] = [("UNLINK", key)] if line["part"] == 1 else []
+    unlink_commands: list[Command] = [("UNLINK", key)] if line["part"] == 1 else []
     commands: list[Command]
     if line["type"] == "stream":
         commands = [("XADD", key, *entry) for entry in values]
@@ -118,5 +118,5 @@ def load_key(client: Client, line: Line) -> None:
         commands = [("HSET", key, *(word for pair in values.items() for word in pair))]
     else:
         commands = [("SADD" if line["type"] == "set" else "RPUSH", key, *values)]
-    after: list[Command] = [] if left is None else [("EXPIRE", key, left)]
-    client.ask(*ahead, *commands, *after)
+    expire_commands: list[Command] = [] if seconds_left is None else [("EXPIRE", key, seconds_left)]
+    client.ask(*unlink_commands, *commands, *expire_commands)

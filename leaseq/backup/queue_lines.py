@@ -69,24 +69,24 @@ def _items(commands: Commands) -> Iterator[Sequence[Any]]:
     """Every item that is there all the time, a few of them twice. Large ones are read in smaller steps."""
     cursor, count = "0", _MOST_READ
     while cursor:
-        following, left, *found = commands.dump_items(cursor, count).rest
-        yield from found
-        size = sum(len(part) for item in found for part in item[5:])
-        count = max(1, count // 2) if left or size > _MUCH else min(count * 2, _MOST_READ)
-        while left:
-            _, left, *found = commands.dump_items("", 0, [id.decode() for id in left]).rest
-            yield from found
-        cursor = "" if following == b"0" else following.decode()
+        next_cursor, remaining_ids, *items = commands.dump_items(cursor, count).rest
+        yield from items
+        size = sum(len(part) for item in items for part in item[5:])
+        count = max(1, count // 2) if remaining_ids or size > _MUCH else min(count * 2, _MOST_READ)
+        while remaining_ids:
+            _, remaining_ids, *items = commands.dump_items("", 0, [id.decode() for id in remaining_ids]).rest
+            yield from items
+        cursor = "" if next_cursor == b"0" else next_cursor.decode()
 
 
 def _item(parts: Sequence[Any]) -> Line:
     id, due, late, bars, drafts, *assignments = parts
-    each = [assignments[at : at + 5] for at in range(0, len(assignments), 5)]
+    groups = [assignments[at : at + 5] for at in range(0, len(assignments), 5)]
     line: dict[str, Any] = {
         "item": id.decode(),
         "assignments": [
             {name: part.decode() for name, part in zip(_OF_ASSIGNMENT, one, strict=True) if part}
-            for one in each
+            for one in groups
         ],
     }
     line |= {name: part.decode() for name, part in (("due", due), ("late", late), ("bars", bars)) if part}

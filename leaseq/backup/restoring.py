@@ -45,14 +45,14 @@ def restore(client: Client, stream: BinaryIO, *, clock: Clock | None = None) -> 
     ``clock`` (microseconds since the epoch) is for tests.
     """
     checked(client)
-    with _seekable(stream) as whole:
-        contents = file.verify(whole)
-        whole.seek(0)
+    with _seekable(stream) as seekable_stream:
+        contents = file.verify(seekable_stream)
+        seekable_stream.seek(0)
         _begin(client, contents)
-        _load(client, file.lines(whole), clock, contents)
+        _load(client, file.lines(seekable_stream), clock, contents)
     client.ask(("UNLINK", RESTORING, RESTORING_KEYS, RESTORED_QUEUES))
-    held = sum(Queue(client, name).stats().reserved for name in contents.queues)
-    return Restored(len(contents.queues), contents.items, held, contents.entries)
+    lease_count = sum(Queue(client, name).stats().reserved for name in contents.queues)
+    return Restored(len(contents.queues), contents.items, lease_count, contents.entries)
 
 
 @contextmanager
@@ -88,23 +88,23 @@ def _restored_from(client: Client) -> str | None:
 
 def _refuse_used(client: Client, contents: Contents) -> None:
     queues = [name for name in contents.queues if Queue(client, name).exists()]
-    used = [_queues_in_words(queues)] if queues else []
-    used += [
-        stored.entries
-        for stored in registry().entries
-        if contents.entries[stored.entries] and client.ask(("HLEN", stored.pattern))[0]
+    conflicts = [_queues_in_words(queues)] if queues else []
+    conflicts += [
+        kind.entries
+        for kind in registry().entries
+        if contents.entries[kind.entries] and client.ask(("HLEN", kind.pattern))[0]
     ]
-    if used:
+    if conflicts:
         cure = "restore into an empty server"
-        if len(used) == len(queues[:1]):  # no people and the like
+        if len(conflicts) == len(queues[:1]):  # no people and the like
             cure += ", or delete what is there with `leaseq queue delete` first"
-        listed = " and ".join(filter(None, (", ".join(used[:-1]), used[-1])))
-        raise RestoreRefused(f"the server already has {listed}, and so does the backup: {cure}")
+        conflict_list = " and ".join(filter(None, (", ".join(conflicts[:-1]), conflicts[-1])))
+        raise RestoreRefused(f"the server already has {conflict_list}, and so does the backup: {cure}")
 
 
 def _queues_in_words(names: list[str]) -> str:
-    others = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
-    return f"the queue{'s' if len(names) > 1 else ''} {', '.join(map(repr, names[:5]))}{others}"
+    suffix = f" and {len(names) - 5:,} more" if len(names) > 5 else ""
+    return f"the queue{'s' if len(names) > 1 else ''} {', '.join(map(repr, names[:5]))}{suffix}"
 
 
 def _load(client: Client, lines: Iterable[Line], clock: Clock | None, contents: Contents) -> None:

@@ -55,30 +55,31 @@ class Registry:
     """The keys of all parts that are installed. ``missing``: the package without which a part could not be
     asked for its keys, or ''."""
 
-    def __init__(self, known: Iterable[Kind], missing: str = "") -> None:
-        self.known = sorted(known, key=lambda one: (one.pattern.endswith("*"), -len(one.pattern)))
-        self._missing = missing
+    def __init__(self, kinds: Iterable[Kind], missing_package: str = "") -> None:
+        self.kinds = sorted(kinds, key=lambda one: (one.pattern.endswith("*"), -len(one.pattern)))
+        self._missing_package = missing_package
 
     @property
     def why_unknown(self) -> str:
         """Why it does not know a key, and what to do."""
-        if self._missing:
-            return f"needs the web parts, and {self._missing} is not installed: pip install 'leaseq[web]'"
+        if self._missing_package:
+            cure = "pip install 'leaseq[web]'"
+            return f"needs the web parts, and {self._missing_package} is not installed: {cure}"
         return "this version of leaseq does not know: use the version that wrote it"
 
     def of(self, key: str) -> Kind | None:
         """What is known of a key: by the pattern that fits it best."""
-        return next((one for one in self.known if _covers(one.pattern, key)), None)
+        return next((one for one in self.kinds if _covers(one.pattern, key)), None)
 
     @cached_property
     def tags(self) -> Sequence[str]:
         """What the keys that are in a backup begin with: each is in one slot of a cluster."""
-        kept = (one.pattern for one in self.known if isinstance(one, StoredKeys))
-        return sorted({pattern.partition("}")[0] + "}:" for pattern in kept})
+        patterns = (one.pattern for one in self.kinds if isinstance(one, StoredKeys))
+        return sorted({pattern.partition("}")[0] + "}:" for pattern in patterns})
 
     @property
     def entries(self) -> Sequence[StoredKeys]:
-        return [one for one in self.known if isinstance(one, StoredKeys) and one.entries]
+        return [one for one in self.kinds if isinstance(one, StoredKeys) and one.entries]
 
 
 def _covers(pattern: str, key: str) -> bool:
@@ -97,14 +98,14 @@ OWN: Final[tuple[Kind, ...]] = (
 
 
 def registry() -> Registry:
-    known: list[Kind] = [*OWN]
-    missing = ""
+    kinds: list[Kind] = [*OWN]
+    missing_package = ""
     for entry in entry_points(group=GROUP):
         try:
-            known += entry.load()
+            kinds += entry.load()
         except ModuleNotFoundError as error:
             package = (error.name or "").partition(".")[0]
             if package == "leaseq":
                 raise
-            missing = package
-    return Registry(known, missing)
+            missing_package = package
+    return Registry(kinds, missing_package)

@@ -68,20 +68,20 @@ class Archiver:
 
     def _write(self, connection: Connection, queue: Queue, events: Sequence[EventRow]) -> None:
         self._dialect.add_events(connection, queue.name, events)
-        removed = {event.id for event in events if event.what == "removed" and event.id}
-        settling = {event.id: None for event in events if event.what in _SETTLING and event.id}
-        added = [event.id for event in events if event.what == "enqueued" and event.id]
-        foreign = self._dialect.missing(connection, queue.name, added) if added else []
-        wanted = list(settling | dict.fromkeys(foreign))
-        outcomes = dict(zip(wanted, queue.outcomes(wanted), strict=True))
+        removed_ids = {event.id for event in events if event.what == "removed" and event.id}
+        settling_ids = {event.id: None for event in events if event.what in _SETTLING and event.id}
+        added_ids = [event.id for event in events if event.what == "enqueued" and event.id]
+        foreign_ids = self._dialect.missing(connection, queue.name, added_ids) if added_ids else []
+        ids = list(settling_ids | dict.fromkeys(foreign_ids))
+        outcomes = dict(zip(ids, queue.outcomes(ids), strict=True))
         self._drop_undone(connection, queue, events, outcomes)
-        there = {id: one for id, one in outcomes.items() if one is not None}
-        self._dialect.put_answers(connection, queue.name, list(_answer_rows(there.values())))
-        rows = [(_item_row(there[id]), _STATUS[there[id].state]) for id in foreign if id in there]
+        by_id = {id: one for id, one in outcomes.items() if one is not None}
+        self._dialect.put_answers(connection, queue.name, list(_answer_rows(by_id.values())))
+        rows = [(_item_row(by_id[id]), _STATUS[by_id[id].state]) for id in foreign_ids if id in by_id]
         self._dialect.add_items(connection, queue.name, rows)
-        self._set_statuses(connection, queue.name, [there[id] for id in settling if id in there])
-        if gone := [id for id in removed if outcomes.get(id) is None]:
-            self._dialect.set_status(connection, queue.name, gone, "cancelled")
+        self._set_statuses(connection, queue.name, [by_id[id] for id in settling_ids if id in by_id])
+        if deleted_ids := [id for id in removed_ids if outcomes.get(id) is None]:
+            self._dialect.set_status(connection, queue.name, deleted_ids, "cancelled")
         if any(event.what in ("created", "configured") for event in events):
             save_policy(connection, queue.name, queue.policy)
         connection.execute(
@@ -92,13 +92,13 @@ class Archiver:
         """After the queue was deleted, or lost, and created again."""
         ids = self._dialect.queued(connection, queue.name)
         batches = (ids[start : start + _OUTCOMES] for start in range(0, len(ids), _OUTCOMES))
-        missing = sum(queue.outcomes(batch).count(None) for batch in batches)
-        if missing:
+        missing_count = sum(queue.outcomes(batch).count(None) for batch in batches)
+        if missing_count:
             log.warning(
                 "queue %s: it was created again, without %d of the items that it was given: run `leaseq "
                 "bridge rebuild %s` to give them again, or set their rows to cancelled",
                 queue.name,
-                missing,
+                missing_count,
                 queue.name,
             )
 
@@ -115,8 +115,8 @@ class Archiver:
                 continue
             outcome = outcomes.get(event.id)
             if outcome is None or all(one.token != event.token for one in outcome.answers):
-                here = (answer.c.queue == queue.name) & (answer.c.id == event.id)
-                connection.execute(delete(answer).where(here, answer.c.token == event.token))
+                clause = (answer.c.queue == queue.name) & (answer.c.id == event.id)
+                connection.execute(delete(answer).where(clause, answer.c.token == event.token))
 
     def _set_statuses(self, connection: Connection, queue: str, outcomes: Sequence[Outcome]) -> None:
         for status in ("queued", "finished", "dead"):
@@ -127,9 +127,15 @@ class Archiver:
 
 def _answer_rows(outcomes: Iterable[Outcome]) -> Iterable[AnswerRow]:
     for outcome in outcomes:
-        for one in outcome.answers:
+        for given_answer in outcome.answers:
             yield AnswerRow(
-                outcome.id, one.token, one.person, one.result, one.finished_at, one.late, one.stands
+                outcome.id,
+                given_answer.token,
+                given_answer.person,
+                given_answer.result,
+                given_answer.finished_at,
+                given_answer.late,
+                given_answer.stands,
             )
 
 

@@ -33,15 +33,15 @@ class DatabaseRefused(LeaseqError):
 def open_database(url: str) -> Engine:
     """An engine for the URL. Connects to nothing yet. Raises Invalid."""
     try:
-        parsed = sqlalchemy.make_url(url)
+        database_url = sqlalchemy.make_url(url)
     except ArgumentError:
         raise Invalid("database", URLS) from None
-    kind = parsed.get_backend_name()
-    if kind not in _KINDS or (kind == "sqlite" and parsed.database in (None, "", ":memory:")):
+    kind = database_url.get_backend_name()
+    if kind not in _KINDS or (kind == "sqlite" and database_url.database in (None, "", ":memory:")):
         raise Invalid("database", URLS)
     if kind == "postgresql":
-        return _open(parsed.set(drivername="postgresql+psycopg"), connect_timeout=_WAIT)
-    engine = _open(parsed.set(drivername="sqlite+pysqlite"), timeout=_WAIT)
+        return _open(database_url.set(drivername="postgresql+psycopg"), connect_timeout=_WAIT)
+    engine = _open(database_url.set(drivername="sqlite+pysqlite"), timeout=_WAIT)
     event.listen(engine, "connect", _prepare_sqlite)
     event.listen(engine, "begin", _begin_sqlite)
     return engine
@@ -80,10 +80,10 @@ def translating() -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        why = str(error.orig).strip().partition("\n")[0]
+        reason = str(error.orig).strip().partition("\n")[0]
         if _is_away(error):
-            raise DatabaseUnavailable(f"the database does not answer: {why}") from error
-        raise DatabaseRefused(f"the database refused: {why}") from error
+            raise DatabaseUnavailable(f"the database does not answer: {reason}") from error
+        raise DatabaseRefused(f"the database refused: {reason}") from error
 
 
 def _is_away(error: DBAPIError) -> bool:

@@ -41,16 +41,16 @@ class Migrator:
         Each batch is one transaction, which ends after the queue has the items. Where it breaks off, the rows
         still wait: moved again, their items are known by their ids.
         """
-        room, dealt = self._room(queue), 0
+        room, count = self._room(queue), 0
         while room > 0:
             with transaction(self._engine) as connection:
                 rows = self._dialect.waiting(connection, queue.name, min(room, _BATCH))
                 if rows:
                     self._move(connection, queue, rows)
-            dealt, room = dealt + len(rows), room - len(rows)
+            count, room = count + len(rows), room - len(rows)
             if not rows:
                 break
-        return dealt
+        return count
 
     def _room(self, queue: Queue) -> int:
         try:
@@ -60,86 +60,91 @@ class Migrator:
         return self._window.high - waiting if waiting <= self._window.low else 0
 
     def _move(self, connection: Connection, queue: Queue, rows: Sequence[ItemRow]) -> None:
-        refused: dict[str, str] = {}
-        entering: list[NewItem] = []
+        errors: dict[str, str] = {}
+        items: list[NewItem] = []
         for row in rows:
             try:
-                entering.append(new_item(row))
+                items.append(new_item(row))
             except Invalid as error:
-                refused[row.id] = str(error)
-        duplicates = _enqueue(queue, entering, refused)
-        moved = [one.id for one in entering if one.id and one.id not in refused]
-        finished = self._look(queue, entering, moved, refused) if duplicates else []
-        for ids, status in ([id for id in moved if id not in refused], "queued"), (finished, "finished"):
+                errors[row.id] = str(error)
+        duplicates = _enqueue(queue, items, errors)
+        moved_ids = [one.id for one in items if one.id and one.id not in errors]
+        finished_ids = self._look(queue, items, moved_ids, errors) if duplicates else []
+        for ids, status in (
+            ([id for id in moved_ids if id not in errors], "queued"),
+            (finished_ids, "finished"),
+        ):
             if ids:
                 self._dialect.set_status(connection, queue.name, ids, status)
-        for id, why in refused.items():
-            log.warning("queue %s, row %r is refused: %s", queue.name, id, why)
-            here = (item.c.queue == queue.name) & (item.c.id == id)
-            connection.execute(update(item).where(here).values(status="refused", error=why))
+        for id, message in errors.items():
+            log.warning("queue %s, row %r is refused: %s", queue.name, id, message)
+            clause = (item.c.queue == queue.name) & (item.c.id == id)
+            connection.execute(update(item).where(clause).values(status="refused", error=message))
 
     def _look(
-        self, queue: Queue, entering: Sequence[NewItem], moved: Sequence[str], refused: dict[str, str]
+        self, queue: Queue, items: Sequence[NewItem], ids: Sequence[str], errors: dict[str, str]
     ) -> list[str]:
         """Some of the items are there: bring dead ones back, and give the finished ones."""
-        finished: list[str] = []
-        by_id = {one.id: one for one in entering}
-        for id, outcome in zip(moved, queue.outcomes(moved), strict=True):
+        finished_ids: list[str] = []
+        by_id = {one.id: one for one in items}
+        for id, outcome in zip(ids, queue.outcomes(ids), strict=True):
             if outcome is None:
-                refused[id] = _TWIN
+                errors[id] = _TWIN
             elif outcome.state == "finished":
-                finished.append(id)
+                finished_ids.append(id)
             elif outcome.state == "dead":
                 _change(queue, id, outcome, by_id[id], refused)  # first: nobody gets it as it was
                 if id not in refused:
                     queue.revive(id, by=BY)
             elif json.loads(outcome.payload) != by_id[id].payload:
-                _change(queue, id, outcome, by_id[id], refused)
-        return finished
+                _change(queue, id, outcome, by_id[id], errors)
+        return finished_ids
 
     def change(self, queue: Queue) -> int:
         """Pass on what was changed in the database; how many changes were dealt with.
 
         A change of an item that somebody holds waits until it comes back, and is dropped when it is finished.
         """
-        after, dealt = "", 0
+        after, count = "", 0
         while True:
             with transaction(self._engine) as connection:
                 changes = self._dialect.changes(connection, queue.name, after, _CHANGES)
-                dealt += self._apply(connection, queue, changes)
+                count += self._apply(connection, queue, changes)
             if len(changes) < _CHANGES:
-                return dealt
+                return count
             after = changes[-1].id
 
     def _apply(self, connection: Connection, queue: Queue, changes: Sequence[ChangeRow]) -> int:
-        dealt = 0
-        outcomes = _outcomes(queue, [one.id for one in changes])
-        for one, outcome in zip(changes, outcomes, strict=True):
-            refused: dict[str, str] = {}
-            if one.status in (None, "cancelled"):
-                _remove(queue, one.id)
+        count = 0
+        outcomes = _outcomes(queue, [change_row.id for change_row in changes])
+        for change_row, outcome in zip(changes, outcomes, strict=True):
+            errors: dict[str, str] = {}
+            if change_row.status in (None, "cancelled"):
+                _remove(queue, change_row.id)
             elif (
-                one.status == "queued"
-                and one.row
+                change_row.status == "queued"
+                and change_row.row
                 and outcome
-                and not _changed(queue, outcome, one.row, refused)
+                and not _changed(queue, outcome, change_row.row, errors)
             ):
                 continue
-            here = (change.c.queue == queue.name) & (change.c.id == one.id)
-            connection.execute(delete(change).where(here, change.c.number == one.number))
-            why = refused.get(one.id)
-            if why is not None:
-                log.warning("queue %s, row %r: %s", queue.name, one.id, why)
-            row = (item.c.queue == queue.name) & (item.c.id == one.id)
-            connection.execute(update(item).where(row, item.c.error.is_distinct_from(why)).values(error=why))
-            dealt += 1
-        return dealt
+            change_clause = (change.c.queue == queue.name) & (change.c.id == change_row.id)
+            connection.execute(delete(change).where(change_clause, change.c.number == change_row.number))
+            message = errors.get(change_row.id)
+            if message is not None:
+                log.warning("queue %s, row %r: %s", queue.name, change_row.id, message)
+            item_clause = (item.c.queue == queue.name) & (item.c.id == change_row.id)
+            connection.execute(
+                update(item).where(item_clause, item.c.error.is_distinct_from(message)).values(error=message)
+            )
+            count += 1
+        return count
 
 
 def new_item(row: ItemRow) -> NewItem:
     """The item that a row describes. Raises Invalid."""
-    if row.wrong is not None:
-        raise Invalid(*row.wrong.split(": ", 1))
+    if row.problem is not None:
+        raise Invalid(*row.problem.split(": ", 1))
     try:
         payload = json.loads(row.payload)
     except (ValueError, RecursionError, TypeError):
@@ -158,20 +163,20 @@ def _skills(requires: str) -> tuple[str, ...]:
         raise Invalid("requires", "skills with commas between, or a JSON array of skills") from None
 
 
-def _enqueue(queue: Queue, items: Sequence[NewItem], refused: dict[str, str]) -> int:
+def _enqueue(queue: Queue, items: Sequence[NewItem], errors: dict[str, str]) -> int:
     """Add items; those that are invalid are refused. How many were there already."""
 
     def refuse(place: int, error: Invalid) -> None:
-        refused[str(items[place].id)] = str(error)
+        errors[str(items[place].id)] = str(error)
 
     try:
         return queue.enqueue_many(items, on_invalid=refuse).duplicates
     except Invalid as error:  # about all together: too many sets of skills
         if len(items) <= 1:
-            refused[str(items[0].id)] = str(error)
+            errors[str(items[0].id)] = str(error)
             return 0
         half = len(items) // 2
-        return _enqueue(queue, items[:half], refused) + _enqueue(queue, items[half:], refused)
+        return _enqueue(queue, items[:half], errors) + _enqueue(queue, items[half:], errors)
 
 
 def _outcomes(queue: Queue, ids: Sequence[str]) -> Sequence[Outcome | None]:
@@ -181,27 +186,27 @@ def _outcomes(queue: Queue, ids: Sequence[str]) -> Sequence[Outcome | None]:
         return [None] * len(ids)
 
 
-def _changed(queue: Queue, outcome: Outcome, row: ItemRow, refused: dict[str, str]) -> bool:
+def _changed(queue: Queue, outcome: Outcome, row: ItemRow, errors: dict[str, str]) -> bool:
     """Change an item as its row says. False where that must wait."""
     if outcome.state not in _WAITS:
         return outcome.state != "reserved"
     try:
-        return _change(queue, row.id, outcome, new_item(row), refused)
+        return _change(queue, row.id, outcome, new_item(row), errors)
     except Invalid as error:
-        refused[row.id] = str(error)
+        errors[row.id] = str(error)
         return True
 
 
-def _change(queue: Queue, id: str, outcome: Outcome, wanted: NewItem, refused: dict[str, str]) -> bool:
+def _change(queue: Queue, id: str, outcome: Outcome, target: NewItem, errors: dict[str, str]) -> bool:
     changes: ItemChanges = {}
-    if wanted.priority != outcome.priority:
-        changes["priority"] = wanted.priority
-    if tuple(sorted(wanted.requires)) != tuple(filter(None, outcome.requires.split(","))):
-        changes["requires"] = wanted.requires
-    if wanted.due != outcome.due:
-        changes["due"] = wanted.due
-    if wanted.payload != json.loads(outcome.payload):
-        changes["payload"] = wanted.payload
+    if target.priority != outcome.priority:
+        changes["priority"] = target.priority
+    if tuple(sorted(target.requires)) != tuple(filter(None, outcome.requires.split(","))):
+        changes["requires"] = target.requires
+    if target.due != outcome.due:
+        changes["due"] = target.due
+    if target.payload != json.loads(outcome.payload):
+        changes["payload"] = target.payload
     try:
         if changes:
             queue.change(id, by=BY, **changes)
@@ -211,7 +216,7 @@ def _change(queue: Queue, id: str, outcome: Outcome, wanted: NewItem, refused: d
         now = _outcomes(queue, [id])[0]
         if now is not None and now.state == "reserved":
             return False
-        refused[id] = str(error)
+        errors[id] = str(error)
     return True
 
 

@@ -28,13 +28,13 @@ class PostgreSQL(Dialect):
         return cursor
 
     def waiting(self, connection: Connection, queue: str, limit: int) -> list[ItemRow]:
-        found = connection.exec_driver_sql(
+        rows = connection.exec_driver_sql(
             f"SELECT {_COLUMNS} FROM leaseq_item AS item "
             "WHERE queue = %s AND status = 'waiting' AND run_at <= now() "
             "ORDER BY priority, created_at, id LIMIT %s FOR UPDATE SKIP LOCKED",
             (queue, limit),
         )
-        return [ItemRow(*row) for row in found]
+        return [ItemRow(*row) for row in rows]
 
     def set_status(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
         connection.exec_driver_sql(
@@ -44,7 +44,7 @@ class PostgreSQL(Dialect):
         )
 
     def changes(self, connection: Connection, queue: str, after: str, limit: int) -> list[ChangeRow]:
-        found = connection.exec_driver_sql(
+        rows = connection.exec_driver_sql(
             f"SELECT change.id, change.number, item.status, {_COLUMNS} FROM leaseq_change AS change "
             "LEFT JOIN leaseq_item AS item ON item.queue = change.queue AND item.id = change.id "
             "WHERE change.queue = %s AND change.id > %s ORDER BY change.id LIMIT %s",
@@ -52,7 +52,7 @@ class PostgreSQL(Dialect):
         )
         return [
             ChangeRow(id, number, status, ItemRow(*row) if status else None)
-            for id, number, status, *row in found
+            for id, number, status, *row in rows
         ]
 
     def add_events(self, connection: Connection, queue: str, rows: Sequence[EventRow]) -> None:
@@ -82,13 +82,13 @@ class PostgreSQL(Dialect):
         )
 
     def missing(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
-        found = connection.exec_driver_sql(
+        result = connection.exec_driver_sql(
             "SELECT id FROM json_array_elements_text(%s::json) AS wanted (id) WHERE NOT EXISTS "
             "(SELECT FROM leaseq_item AS item WHERE item.queue = %s AND item.id = wanted.id) AND NOT EXISTS "
             "(SELECT FROM leaseq_change AS change WHERE change.queue = %s AND change.id = wanted.id)",
             (json.dumps(list(ids)), queue, queue),
         )
-        return list(found.scalars())
+        return list(result.scalars())
 
     def add_items(self, connection: Connection, queue: str, rows: Sequence[tuple[ItemRow, str]]) -> None:
         _insert(
@@ -102,12 +102,12 @@ class PostgreSQL(Dialect):
         )
 
     def runner(self, connection: Connection, queue: str) -> Runner | None:
-        found = connection.exec_driver_sql(
+        row = connection.exec_driver_sql(
             "SELECT runner, high, low, extract(epoch FROM now() - seen_at) FROM leaseq_bridge "
             "WHERE queue = %s AND runner IS NOT NULL",
             (queue,),
         ).one_or_none()
-        return None if found is None else Runner(found[0], found[1], found[2], float(found[3]))
+        return None if row is None else Runner(row[0], row[1], row[2], float(row[3]))
 
     def set_runner(self, connection: Connection, queue: str, name: str, high: int, low: int) -> None:
         connection.exec_driver_sql(
@@ -116,28 +116,28 @@ class PostgreSQL(Dialect):
         )
 
     def statuses(self, connection: Connection, queue: str, after: str, limit: int) -> dict[str, str]:
-        found = connection.exec_driver_sql(
+        rows = connection.exec_driver_sql(
             "SELECT id, status FROM leaseq_item WHERE queue = %s AND id > %s ORDER BY id LIMIT %s",
             (queue, after, limit),
         )
-        return {row.id: row.status for row in found}
+        return {row.id: row.status for row in rows}
 
     def queued(self, connection: Connection, queue: str) -> list[str]:
-        found = connection.exec_driver_sql(
+        result = connection.exec_driver_sql(
             "SELECT id FROM leaseq_item WHERE queue = %s AND status = 'queued' "
             "ORDER BY priority, created_at, id",
             (queue,),
         )
-        return list(found.scalars())
+        return list(result.scalars())
 
     def items(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[ItemRow]:
-        found = connection.exec_driver_sql(
+        rows = connection.exec_driver_sql(
             f"SELECT {_COLUMNS} FROM json_array_elements_text(%s::json) "
             "WITH ORDINALITY AS wanted (id, place) "
             "JOIN leaseq_item AS item ON item.queue = %s AND item.id = wanted.id ORDER BY wanted.place",
             (json.dumps(list(ids)), queue),
         )
-        return [ItemRow(*row) for row in found]
+        return [ItemRow(*row) for row in rows]
 
 
 @contextmanager
@@ -145,19 +145,19 @@ def listening(engine: Engine, channel: str) -> Iterator[Callable[[float], bool]]
     """A function that waits so many seconds, or until a notification comes on the channel, and tells whether
     one came."""
     with translating(), engine.connect() as connection:
-        raw = connection.connection.driver_connection
-        assert isinstance(raw, psycopg.Connection)  # noqa: S101 - of the one driver that is used
+        driver_connection = connection.connection.driver_connection
+        assert isinstance(driver_connection, psycopg.Connection)  # noqa: S101 - of the one driver that is used
 
         def wait(seconds: float) -> bool:
             try:
-                return bool(list(raw.notifies(timeout=seconds, stop_after=1)))
+                return bool(list(driver_connection.notifies(timeout=seconds, stop_after=1)))
             except psycopg.OperationalError as error:  # SQLAlchemy has no part in it
-                why = str(error).strip().partition("\n")[0]
-                raise DatabaseUnavailable(f"the database does not answer: {why}") from error
+                reason = str(error).strip().partition("\n")[0]
+                raise DatabaseUnavailable(f"the database does not answer: {reason}") from error
 
         try:
-            raw.autocommit = True
-            raw.execute(f"LISTEN {channel}")
+            driver_connection.autocommit = True
+            driver_connection.execute(f"LISTEN {channel}")
             yield wait
         finally:
             connection.invalidate()  # so that no other use of it listens

@@ -48,23 +48,23 @@ def rebuild(client: leaseq.Client, engine: Engine, name: str) -> Rebuilt:
         _refuse_unknown(connection, name)
         tokens = max(_last_token(connection, name) + _MARGIN, time.time_ns() // 1_000)
         fields = registry.read_policy(connection, name)
-    lost = not queue.exists()
+    is_lost = not queue.exists()
     queue.configure(by=BY, **fields)  # type: ignore[arg-type]
     queue.raise_tokens(tokens, by=BY)
-    restored = refused = 0
+    restored_count = refused_count = 0
     for rows in _batches(engine, dialect, name):
         with transaction(engine) as connection:
             for row in rows:
                 if _restore(connection, queue, row):
-                    restored += 1
+                    restored_count += 1
                 else:
-                    refused += 1
+                    refused_count += 1
     with transaction(engine) as connection:
-        if lost:  # the journal begins anew: what the old one had is archived, or lost with it
+        if is_lost:  # the journal begins anew: what the old one had is archived, or lost with it
             connection.execute(update(bridged).where(bridged.c.queue == name).values(cursor=None))
         connection.execute(delete(change).where(change.c.queue == name))
         waiting = select(func.count()).where(item.c.queue == name, item.c.status == "waiting")
-        return Rebuilt(restored, refused, connection.execute(waiting).scalar_one(), tokens)
+        return Rebuilt(restored_count, refused_count, connection.execute(waiting).scalar_one(), tokens)
 
 
 def _refuse_unknown(connection: Connection, name: str) -> None:
@@ -73,43 +73,43 @@ def _refuse_unknown(connection: Connection, name: str) -> None:
 
 
 def _last_token(connection: Connection, name: str) -> int:
-    given = select(func.max(answer.c.token)).where(answer.c.queue == name)
-    granted = select(func.max(event.c.token)).where(event.c.queue == name)
-    return max(connection.execute(one).scalar() or 0 for one in (given, granted))
+    answer_tokens = select(func.max(answer.c.token)).where(answer.c.queue == name)
+    event_tokens = select(func.max(event.c.token)).where(event.c.queue == name)
+    return max(connection.execute(one).scalar() or 0 for one in (answer_tokens, event_tokens))
 
 
 def _batches(engine: Engine, dialect: Dialect, name: str) -> Iterator[list[ItemRow]]:
     """The rows that leaseq had, by priority and age."""
-    done = 0
+    offset = 0
     with transaction(engine) as connection:
         ids = dialect.queued(connection, name)
-    while done < len(ids):
+    while offset < len(ids):
         with transaction(engine) as connection:
-            rows = dialect.items(connection, name, ids[done : done + _BATCH])
+            rows = dialect.items(connection, name, ids[offset : offset + _BATCH])
         yield rows
-        done += _BATCH
+        offset += _BATCH
 
 
 def _restore(connection: Connection, queue: leaseq.Queue, row: ItemRow) -> bool:
     try:
         queue.restore(new_item(row), _answers(connection, queue.name, row.id), by=BY)
     except Invalid as error:
-        here = (item.c.queue == queue.name) & (item.c.id == row.id)
-        connection.execute(update(item).where(here).values(status="refused", error=str(error)))
+        clause = (item.c.queue == queue.name) & (item.c.id == row.id)
+        connection.execute(update(item).where(clause).values(status="refused", error=str(error)))
         return False
     return True
 
 
 def _answers(connection: Connection, queue: str, id: str) -> list[GivenAnswer]:
     columns = (answer.c.token, answer.c.person, cast(answer.c.result, Text), answer.c.finished_at)
-    found = connection.execute(
+    rows = connection.execute(
         select(*columns, answer.c.late, answer.c.accepted)
         .where(answer.c.queue == queue, answer.c.id == id)
         .order_by(answer.c.finished_at)
     )
     return [
         GivenAnswer(token, person, result, _time(at), late, stands)
-        for token, person, result, at, late, stands in found
+        for token, person, result, at, late, stands in rows
     ]
 
 

@@ -36,12 +36,12 @@ def join(connection: Connection, dialect: Dialect, queue: str, name: str, window
     window."""
     dialect.lock(connection, queue)
     other = dialect.runner(connection, queue)
-    theirs = Window(other.high, other.low) if other and other.high and other.low is not None else window
-    if other and other.name != name and other.seconds < GONE_SECONDS and theirs != window:
+    other_window = Window(other.high, other.low) if other and other.high and other.low is not None else window
+    if other and other.name != name and other.seconds < GONE_SECONDS and other_window != window:
         raise Invalid(
             "window",
-            f"{theirs.high:,} and refilled at {theirs.low:,}, as the bridge has that works on queue "
-            f"{queue!r} now: use the same, or end that one first",
+            f"{other_window.high:,} and refilled at {other_window.low:,}, as the bridge has that works on "
+            f"queue {queue!r} now: use the same, or end that one first",
         )
     dialect.set_runner(connection, queue, name, window.high, window.low)
 
@@ -49,26 +49,28 @@ def join(connection: Connection, dialect: Dialect, queue: str, name: str, window
 def save_policy(connection: Connection, queue: str, policy: Policy) -> None:
     """Keep the policy's fields that are not the default, for `leaseq bridge rebuild`."""
     values = {name: getattr(policy, name) for name in FIELDS}
-    kept = {name: value for name, value in values.items() if value != FIELDS[name].default}
-    connection.execute(update(bridged).where(bridged.c.queue == queue).values(policy=_json(connection, kept)))
+    fields = {name: value for name, value in values.items() if value != FIELDS[name].default}
+    connection.execute(
+        update(bridged).where(bridged.c.queue == queue).values(policy=_json(connection, fields))
+    )
 
 
 def read_policy(connection: Connection, queue: str) -> Mapping[str, object]:
     """The fields for `Queue.configure`."""
-    kept = connection.execute(select(bridged.c.policy).where(bridged.c.queue == queue)).scalar()
-    fields: Mapping[str, object] = (json.loads(kept) if isinstance(kept, str) else kept) or {}
+    record = connection.execute(select(bridged.c.policy).where(bridged.c.queue == queue)).scalar()
+    fields: Mapping[str, object] = (json.loads(record) if isinstance(record, str) else record) or {}
     return {name: value for name, value in fields.items() if name in FIELDS}
 
 
 def queues(connection: Connection) -> Iterator[str]:
     """The queues that the database has rows of. Each is one look into the primary key."""
-    last = ""
+    last_name = ""
     while True:
-        name = connection.execute(select(func.min(item.c.queue)).where(item.c.queue > last)).scalar()
+        name = connection.execute(select(func.min(item.c.queue)).where(item.c.queue > last_name)).scalar()
         if name is None:
             return
         yield name
-        last = name
+        last_name = name
 
 
 def _json(connection: Connection, value: object) -> object:

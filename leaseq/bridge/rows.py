@@ -14,7 +14,7 @@ class ItemRow(NamedTuple):
     priority: object
     requires: str  # skills with commas between, or a JSON array of them
     due: datetime | None
-    wrong: str | None = None  # what a column has that can't be read
+    problem: str | None = None  # what a column has that can't be read
 
 
 class Runner(NamedTuple):

@@ -59,76 +59,76 @@ class Bridge:
         self._name = secrets.token_hex(8)
         self._names: list[str] = []
         self._next_names = 0.0
-        self._next_seen: dict[str, float] = {}
-        self._lost: set[str] = set()  # and said so
+        self._next_sign: dict[str, float] = {}
+        self._lost_queues: set[str] = set()  # and said so
 
     def run(self, stop: threading.Event) -> None:
         """Until ``stop`` is set. Where the server or the database is away, try again until it is back.
 
         Raises DatabaseRefused where the tables are of another version.
         """
-        away = checked = False
+        is_away = is_checked = False
         while not stop.is_set():
             try:
-                if not checked:
+                if not is_checked:
                     schema.check(self._engine)
-                checked = True
+                is_checked = True
                 with self._bell(stop) as wait:
                     while not stop.is_set():
                         busy = self.step()
-                        if away:
+                        if is_away:
                             log.warning("the bridge goes on")
-                        away = False
+                        is_away = False
                         if not busy:
                             wait()
             except (ServerUnavailable, ServerRefused, DatabaseUnavailable, DatabaseRefused) as error:
-                if isinstance(error, DatabaseRefused) and not checked:
+                if isinstance(error, DatabaseRefused) and not is_checked:
                     raise
-                if not away:
+                if not is_away:
                     log.warning("%s; trying again until it is back", error)
-                away = True
+                is_away = True
                 stop.wait(_RETRY_SECONDS)
 
     def step(self) -> bool:
         """Look at each queue once; whether there was anything to do."""
-        dealt = 0
+        count = 0
         for name in self._queues():
             try:
-                dealt += self._look_at(leaseq.Queue(self._client, name))
+                count += self._look_at(leaseq.Queue(self._client, name))
             except QueueUnreadable as error:
                 log.warning("queue %s is left alone: %s", name, error)
-        return dealt > 0
+        return count > 0
 
     def _look_at(self, queue: leaseq.Queue) -> int:
         if self._is_lost(queue):
             return 0
         self._join(queue)
-        dealt = 0
+        count = 0
         if "archive" in self._settings.parts:
-            dealt += self._archiver.archive(queue)
+            count += self._archiver.archive(queue)
         if "migrate" in self._settings.parts:
             self._migrator.change(queue)
-            dealt += self._migrator.fill(queue)
-        return dealt
+            count += self._migrator.fill(queue)
+        return count
 
     def _is_lost(self, queue: leaseq.Queue) -> bool:
         """Whether the server lost a queue that was archived before. To fill it anew would hand out tokens
         that were granted before."""
         if queue.exists():
-            self._lost.discard(queue.name)
+            self._lost_queues.discard(queue.name)
             return False
         with transaction(self._engine) as connection:
-            lost = self._dialect.lock(connection, queue.name) is not None
-        if lost and queue.name not in self._lost:
-            self._lost.add(queue.name)
+            is_lost = self._dialect.lock(connection, queue.name) is not None
+        if is_lost and queue.name not in self._lost_queues:
+            self._lost_queues.add(queue.name)
             log.warning(
                 "queue %s: the server has lost it, and the bridge leaves it alone: run `leaseq bridge "
                 "rebuild %s`",
                 queue.name,
                 queue.name,
             )
-        self._next_seen.pop(queue.name, None)
-        return lost
+        self._next_sign.pop(queue.name, None)
+        return is_lost
 
     def _queues(self) -> Sequence[str]:
         if self._settings.queues:
@@ -141,7 +141,7 @@ class Bridge:
 
     def _join(self, queue: leaseq.Queue) -> None:
         """Give a sign of life, every few seconds; prepare the queue at first."""
-        due = self._next_seen.get(queue.name)
+        due = self._next_sign.get(queue.name)
         # equivalent mutant: compare: the clock is not read at that very moment
         if due is not None and time.monotonic() < due:
             return
@@ -149,17 +149,17 @@ class Bridge:
             registry.join(connection, self._dialect, queue.name, self._name, self._settings.window)
             if due is None:
                 registry.save_policy(connection, queue.name, self._prepared(queue))
-        self._next_seen[queue.name] = time.monotonic() + _SEEN_SECONDS
+        self._next_sign[queue.name] = time.monotonic() + _SEEN_SECONDS
 
     def _prepared(self, queue: leaseq.Queue) -> leaseq.Policy:
         """The queue's policy, by which the server does not keep for good what is in the database."""
         policy = queue.find_policy()
         if policy is None or policy.keep_finished_seconds is None:
-            keep = self._settings.keep_finished_seconds
+            seconds = self._settings.keep_finished_seconds
             log.warning(
-                "queue %s: finished items are kept for %g seconds, and then in SQL only", queue.name, keep
+                "queue %s: finished items are kept for %g seconds, and then in SQL only", queue.name, seconds
             )
-            policy = queue.configure(keep_finished_seconds=keep, by=BY)
+            policy = queue.configure(keep_finished_seconds=seconds, by=BY)
         if "archive" in self._settings.parts:
             queue.follow(FOLLOWER)
         return policy

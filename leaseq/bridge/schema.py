@@ -20,11 +20,11 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
     """
     config = _config()
     with transaction(engine) as connection:
-        before = _version(connection)
-        _refuse_newer(before)
+        old_version = _version(connection)
+        _refuse_newer(old_version)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
-        return before, _newest()
+        return old_version, _newest()
 
 
 def check(engine: Engine) -> None:
@@ -33,9 +33,9 @@ def check(engine: Engine) -> None:
         version = _version(connection)
     _refuse_newer(version)
     if version != _newest():
-        there = "has no tables of leaseq" if version is None else f"has leaseq's tables of version {version}"
+        state = "has no tables of leaseq" if version is None else f"has leaseq's tables of version {version}"
         raise DatabaseRefused(
-            f"the database {there} and this leaseq needs version {_newest()}: run `leaseq bridge init`"
+            f"the database {state} and this leaseq needs version {_newest()}: run `leaseq bridge init`"
         )
 
 

@@ -30,13 +30,13 @@ class SQLite(Dialect):
         return cursor
 
     def waiting(self, connection: Connection, queue: str, limit: int) -> list[ItemRow]:
-        found = connection.exec_driver_sql(
+        rows = connection.exec_driver_sql(
             f"SELECT {_COLUMNS}, julianday(run_at) IS NULL FROM leaseq_item AS item WHERE queue = ? "
             "AND status = 'waiting' AND coalesce(julianday(run_at), 0) <= julianday('now') "
             "ORDER BY priority, created_at, rowid LIMIT ?",
             (queue, limit),
         )
-        return [_row(*columns) for columns in found]
+        return [_row(*columns) for columns in rows]
 
     def set_status(self, connection: Connection, queue: str, ids: Sequence[str], status: str) -> None:
         connection.exec_driver_sql(
@@ -45,7 +45,7 @@ class SQLite(Dialect):
         )
 
     def changes(self, connection: Connection, queue: str, after: str, limit: int) -> list[ChangeRow]:
-        found = connection.exec_driver_sql(
+        rows = connection.exec_driver_sql(
             f"SELECT change.id, change.number, item.status, {_COLUMNS} FROM leaseq_change AS change "
             "LEFT JOIN leaseq_item AS item ON item.queue = change.queue AND item.id = change.id "
             "WHERE change.queue = ? AND change.id > ? ORDER BY change.id LIMIT ?",
@@ -53,7 +53,7 @@ class SQLite(Dialect):
         )
         return [
             ChangeRow(id, number, status, _row(*columns) if status else None)
-            for id, number, status, *columns in found
+            for id, number, status, *columns in rows
         ]
 
     def add_events(self, connection: Connection, queue: str, rows: Sequence[EventRow]) -> None:
@@ -75,13 +75,13 @@ class SQLite(Dialect):
             connection.exec_driver_sql(statement, values)
 
     def missing(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
-        found = connection.exec_driver_sql(
+        result = connection.exec_driver_sql(
             "SELECT value FROM json_each(?) WHERE NOT EXISTS "
             "(SELECT 1 FROM leaseq_item WHERE queue = ? AND id = value) AND NOT EXISTS "
             "(SELECT 1 FROM leaseq_change WHERE queue = ? AND id = value)",
             (json.dumps(list(ids)), queue, queue),
         )
-        return list(found.scalars())
+        return list(result.scalars())
 
     def add_items(self, connection: Connection, queue: str, rows: Sequence[tuple[ItemRow, str]]) -> None:
         statement = (
@@ -93,12 +93,12 @@ class SQLite(Dialect):
             connection.exec_driver_sql(statement, values)
 
     def runner(self, connection: Connection, queue: str) -> Runner | None:
-        found = connection.exec_driver_sql(
+        row = connection.exec_driver_sql(
             "SELECT runner, high, low, (julianday('now') - julianday(seen_at)) * 86400 FROM leaseq_bridge "
             "WHERE queue = ? AND runner IS NOT NULL",
             (queue,),
         ).one_or_none()
-        return None if found is None else Runner(*found)
+        return None if row is None else Runner(*row)
 
     def set_runner(self, connection: Connection, queue: str, name: str, high: int, low: int) -> None:
         connection.exec_driver_sql(
@@ -108,27 +108,27 @@ class SQLite(Dialect):
         )
 
     def statuses(self, connection: Connection, queue: str, after: str, limit: int) -> dict[str, str]:
-        found = connection.exec_driver_sql(
+        rows = connection.exec_driver_sql(
             "SELECT id, status FROM leaseq_item WHERE queue = ? AND id > ? ORDER BY id LIMIT ?",
             (queue, after, limit),
         )
-        return {row.id: row.status for row in found}
+        return {row.id: row.status for row in rows}
 
     def queued(self, connection: Connection, queue: str) -> list[str]:
-        found = connection.exec_driver_sql(
+        result = connection.exec_driver_sql(
             "SELECT id FROM leaseq_item WHERE queue = ? AND status = 'queued' "
             "ORDER BY priority, created_at, rowid",
             (queue,),
         )
-        return list(found.scalars())
+        return list(result.scalars())
 
     def items(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[ItemRow]:
-        found = connection.exec_driver_sql(
+        rows = connection.exec_driver_sql(
             f"SELECT {_COLUMNS} FROM json_each(?) AS wanted "
             "JOIN leaseq_item AS item ON item.queue = ? AND item.id = wanted.value ORDER BY wanted.key",
             (json.dumps(list(ids)), queue),
         )
-        return [_row(*row) for row in found]
+        return [_row(*row) for row in rows]
 
 
 def _row(
@@ -140,11 +140,11 @@ def _row(
     milliseconds: float | None,
     bad_run_at: bool = False,
 ) -> ItemRow:
-    wrong = "run_at: a time as SQLite reads it, such as 2030-01-31 12:00:00" if bad_run_at else None
+    problem = "run_at: a time as SQLite reads it, such as 2030-01-31 12:00:00" if bad_run_at else None
     if due is not None and milliseconds is None:
-        wrong = "due: a time as SQLite reads it, such as 2030-01-31 12:00:00"
-    when = None if milliseconds is None else _EPOCH + timedelta(milliseconds=milliseconds)
-    return ItemRow(id, payload, priority, requires, when, wrong)
+        problem = "due: a time as SQLite reads it, such as 2030-01-31 12:00:00"
+    due_at = None if milliseconds is None else _EPOCH + timedelta(milliseconds=milliseconds)
+    return ItemRow(id, payload, priority, requires, due_at, problem)
 
 
 def _text(time: datetime) -> str:

@@ -41,25 +41,25 @@ def verify(
     """Each difference between the two sides. What differs only for a moment, as the bridge works, is none."""
     queue = leaseq.Queue(client, name)
     for ids in _all_ids(queue, engine):
-        found = _compare(queue, engine, ids)
+        differences = _compare(queue, engine, ids)
         for _ in range(_LOOKS_AGAIN):
-            if not found:
+            if not differences:
                 break
             sleep(_SECONDS)
-            found = _compare(queue, engine, [one.id for one in found])
-        yield from found
+            differences = _compare(queue, engine, [one.id for one in differences])
+        yield from differences
 
 
 def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
     """Those of the database, then those that only the server has."""
-    dialect, last = dialect_of(engine), ""
+    dialect, last_id = dialect_of(engine), ""
     while True:
         with transaction(engine) as connection:
-            batch = list(dialect.statuses(connection, queue.name, last, _BATCH))
+            batch = list(dialect.statuses(connection, queue.name, last_id, _BATCH))
         if not batch:
             break
         yield batch
-        last = batch[-1]
+        last_id = batch[-1]
     if not queue.exists():
         return
     for state in STATES:
@@ -67,8 +67,8 @@ def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
         while True:
             page = queue.page(state, limit=_BATCH, after=after)
             with transaction(engine) as connection:
-                foreign = dialect.missing(connection, queue.name, sorted({one.id for one in page.items}))
-            yield foreign
+                foreign_ids = dialect.missing(connection, queue.name, sorted({one.id for one in page.items}))
+            yield foreign_ids
             after = page.after
             if after is None:
                 break
@@ -76,29 +76,29 @@ def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
 
 def _compare(queue: leaseq.Queue, engine: Engine, ids: Sequence[str]) -> list[Difference]:
     with transaction(engine) as connection:
-        here = (item.c.queue == queue.name) & item.c.id.in_(ids)
-        found_rows = connection.execute(select(item.c.id, item.c.status).where(here))
-        rows = {row.id: row.status for row in found_rows}
+        clause = (item.c.queue == queue.name) & item.c.id.in_(ids)
+        item_rows = connection.execute(select(item.c.id, item.c.status).where(clause))
+        rows = {row.id: row.status for row in item_rows}
         answers = _answers(connection, queue.name, ids)
     try:
         outcomes = queue.outcomes(ids)
     except QueueNotFound:
         outcomes = [None] * len(ids)
-    found: list[Difference] = []
+    differences: list[Difference] = []
     for id, outcome in zip(ids, outcomes, strict=True):
         text = _difference(
-            rows.get(id), outcome, {key: given for key, given in answers.items() if key[0] == id}
+            rows.get(id), outcome, {key: content for key, content in answers.items() if key[0] == id}
         )
         if text is not None:
-            found.append(Difference(queue.name, id, text))
-    return found
+            differences.append(Difference(queue.name, id, text))
+    return differences
 
 
 def _answers(connection: Connection, queue: str, ids: Sequence[str]) -> _Answers:
-    here = (answer.c.queue == queue) & answer.c.id.in_(ids)
+    clause = (answer.c.queue == queue) & answer.c.id.in_(ids)
     columns = (answer.c.id, answer.c.token, answer.c.person, cast(answer.c.result, Text))
-    found = connection.execute(select(*columns).where(here))
-    return {(id, token): (person, result) for id, token, person, result in found}
+    rows = connection.execute(select(*columns).where(clause))
+    return {(id, token): (person, result) for id, token, person, result in rows}
 
 
 def _difference(status: str | None, outcome: Outcome | None, answers: _Answers) -> str | None:
@@ -112,13 +112,13 @@ def _difference(status: str | None, outcome: Outcome | None, answers: _Answers) 
         if status == "finished" and not answers:
             return "is finished in the database, which has no answer of it"
         return None
-    expected = outcome.state if outcome.state in ("finished", "dead") else "queued"
-    if status != expected:
+    expected_status = outcome.state if outcome.state in ("finished", "dead") else "queued"
+    if status != expected_status:
         return f"is {status} in the database and {outcome.state} in the queue"
-    given = {(outcome.id, one.token): (one.person, one.result) for one in outcome.answers}
-    for key in sorted(given.keys() | answers.keys()):
-        if not _same(given.get(key), answers.get(key)):
-            side = "database" if key not in answers else "queue" if key not in given else None
+    queue_answers = {(outcome.id, one.token): (one.person, one.result) for one in outcome.answers}
+    for key in sorted(queue_answers.keys() | answers.keys()):
+        if not _same(queue_answers.get(key), answers.get(key)):
+            side = "database" if key not in answers else "queue" if key not in queue_answers else None
             return (
                 f"its answer of token {key[1]} is not in the {side}"
                 if side

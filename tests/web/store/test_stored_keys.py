@@ -43,7 +43,7 @@ def test_each_key_of_the_accounts_is_on_the_list(key: str) -> None:
 
 
 def test_what_is_left_out_has_a_reason() -> None:
-    left_out = [one for one in registry().known if isinstance(one, backup.LeftOut)]
+    left_out = [one for one in registry().kinds if isinstance(one, backup.LeftOut)]
     assert len(left_out) > 10
     assert all(len(one.why) > 10 for one in left_out)
 
