@@ -27,12 +27,12 @@ def check_when(form: Mapping[str, Any]) -> None:
     names = list(properties) if isinstance(properties, dict) else []
     if not isinstance(when, dict):
         raise Invalid("form", limit)
-    for name, wanted in when.items():
+    for name, conditions in when.items():
         if name not in names:
             raise Invalid("form", f"{limit}; ask has no question {name!r}")
-        if not isinstance(wanted, dict) or not wanted or [] in wanted.values():
+        if not isinstance(conditions, dict) or not conditions or [] in conditions.values():
             raise Invalid("form", f"{limit}; that of {name!r} names no answer")
-        for other in wanted:
+        for other in conditions:
             if other not in names[: names.index(name)]:
                 raise Invalid("form", f"{limit}; {other!r} is no question before {name!r}")
 
@@ -41,8 +41,8 @@ def conditions_of(form: Json) -> dict[str, Conditions]:
     """The conditions of the questions that are not always asked, by question."""
     when = form.get("when", {}) if isinstance(form, Mapping) else {}
     return {
-        name: {other: wanted if isinstance(wanted, list) else [wanted] for other, wanted in named.items()}
-        for name, named in when.items()
+        name: {other: _several(answer) for other, answer in conditions.items()}
+        for name, conditions in when.items()
     }
 
 
@@ -56,20 +56,20 @@ def condition_in_words(conditions: Conditions) -> str:
 def is_asked(conditions: Conditions, answers: Mapping[str, Json]) -> bool:
     """Whether a question with these conditions is asked after these answers."""
     return all(
-        name in answers and any(_same(one, other) for one in _several(answers[name]) for other in wanted)
-        for name, wanted in conditions.items()
+        name in answers and any(_same(one, other) for one in _several(answers[name]) for other in accepted)
+        for name, accepted in conditions.items()
     )
 
 
 def only_asked(form: Json, answers: Mapping[str, Json]) -> dict[str, Json]:
     """The answers without those to questions that are not asked after the others."""
     conditions = conditions_of(form)
-    kept: dict[str, Json] = {}
+    asked_answers: dict[str, Json] = {}
     order = form["ask"].get("properties", {}) if isinstance(form, Mapping) and "ask" in form else {}
     for name in [*order, *(name for name in answers if name not in order)]:
-        if name in answers and is_asked(conditions.get(name, {}), kept):
-            kept[name] = answers[name]
-    return kept
+        if name in answers and is_asked(conditions.get(name, {}), asked_answers):
+            asked_answers[name] = answers[name]
+    return asked_answers
 
 
 def _several(answer: Json) -> Sequence[Json]:
@@ -94,18 +94,18 @@ def schema_of(form: Mapping[str, Any]) -> dict[str, Any]:
     rules = [
         {
             "if": {
-                "required": list(wanted),
-                "properties": {other: _one_of(values) for other, values in wanted.items()},
+                "required": list(required_answers),
+                "properties": {other: _one_of(values) for other, values in required_answers.items()},
             },
             "then": {"required": [name] if name in required else []},
             "else": {"properties": {name: False}},
         }
-        for name, wanted in conditions.items()
+        for name, required_answers in conditions.items()
     ]
-    still = [name for name in required if name not in conditions]
-    return {**ask, "required": still, "allOf": [*ask.get("allOf", []), *rules]}
+    always_required = [name for name in required if name not in conditions]
+    return {**ask, "required": always_required, "allOf": [*ask.get("allOf", []), *rules]}
 
 
 def _one_of(values: Sequence[Json]) -> dict[str, Any]:
-    chosen = {"enum": list(values)}
-    return {"anyOf": [chosen, {"type": "array", "contains": chosen}]}
+    choice = {"enum": list(values)}
+    return {"anyOf": [choice, {"type": "array", "contains": choice}]}

@@ -20,11 +20,11 @@ def server_url_from_environment() -> str:
     data = Path(os.environ.get(DATA_VARIABLE) or DEFAULT_DATA)
     if url := os.environ.get(URL_VARIABLE) or running_url(data):
         return url
-    named = f"{DATA_VARIABLE} names" if os.environ.get(DATA_VARIABLE) else "is the default"
+    source = f"{DATA_VARIABLE} names" if os.environ.get(DATA_VARIABLE) else "is the default"
     raise Invalid(
         "url",
         f"a URL, since no server was found without one: {URL_VARIABLE} is not set, and no `leaseq up` is "
-        f"running for the data directory {str(data.absolute())!r}, which {named}. Start one there with "
+        f"running for the data directory {str(data.absolute())!r}, which {source}. Start one there with "
         f"`leaseq up`, set {DATA_VARIABLE} to the directory of one that runs, or set {URL_VARIABLE}",
     )
 

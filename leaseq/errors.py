@@ -71,8 +71,8 @@ class QueueNotFound(LeaseqError):
     leases; False also where that is not known."""
 
     def __init__(self, queue: str, *, deleted: bool = False) -> None:
-        was = ": it was deleted, with its items" if deleted else ""
-        super().__init__(f"there is no queue {queue!r}{was}")
+        note = ": it was deleted, with its items" if deleted else ""
+        super().__init__(f"there is no queue {queue!r}{note}")
         self.queue = queue
         self.deleted = deleted
 

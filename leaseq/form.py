@@ -87,8 +87,8 @@ def prefilled(form: Json, payload: Json) -> dict[str, Json]:
     """
     if not isinstance(form, Mapping):
         return {}
-    found = ((name, _member(payload, path)) for name, path in form.get("prefill", {}).items())
-    return {name: value for name, value in found if value is not None}
+    members = ((name, _member(payload, path)) for name, path in form.get("prefill", {}).items())
+    return {name: value for name, value in members if value is not None}
 
 
 def _member(payload: Json, path: str) -> Json:
@@ -111,18 +111,18 @@ def check_result(form: Json, result: Json) -> None:
     conditions = conditions_of(form)
     for error in _errors(validator, checks, result):
         path = ".".join(str(step) for step in error.instance_path)
-        said = _said(error, conditions)
+        message = _said(error, conditions)
         # guard: error-length
-        errors.setdefault((path or _missing(error) or "result")[:MAX_ERROR], said[:MAX_ERROR])
+        errors.setdefault((path or _missing(error) or "result")[:MAX_ERROR], message[:MAX_ERROR])
         if len(errors) == MAX_ERRORS:  # guard: error-count
             break
     if not errors:
         errors["result"] = "it does not fit, and is too long to say where"
-    first = next(iter(errors.items()))
+    first_error = next(iter(errors.items()))
     raise Invalid(
         "result",
         "an answer that fits the queue's form",
-        f"the result does not fit the queue's form: {first[0]}: {first[1]}",
+        f"the result does not fit the queue's form: {first_error[0]}: {first_error[1]}",
         errors=errors,
     )
 
@@ -148,10 +148,10 @@ def _errors(validator: jsonschema_rs.Draft202012Validator, checks: int, result: 
 def _said(error: jsonschema_rs.ValidationError, conditions: Mapping[str, Conditions]) -> str:
     if not isinstance(error.kind, jsonschema_rs.ValidationErrorKind.FalseSchema):
         return error.message
-    asked = conditions.get(str(error.instance_path[0])) if len(error.instance_path) == 1 else None
-    if asked is None:
+    condition = conditions.get(str(error.instance_path[0])) if len(error.instance_path) == 1 else None
+    if condition is None:
         return "is not allowed: leave it out"
-    return f"is hidden by its condition ({condition_in_words(asked)}): leave it out"
+    return f"is hidden by its condition ({condition_in_words(condition)}): leave it out"
 
 
 def version(form: Json) -> str:
@@ -166,11 +166,11 @@ def _missing(error: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
-def _check_known(names: Iterable[object], known: Sequence[str], limit: str) -> None:
+def _check_known(names: Iterable[object], known_names: Sequence[str], limit: str) -> None:
     for name in names:
-        if name not in known:
-            near = did_you_mean(str(name), known)
-            raise Invalid("form", f"{limit}; {name!r} is unknown" + (f", {near}" if near else ""))
+        if name not in known_names:
+            suggestion = did_you_mean(str(name), known_names)
+            raise Invalid("form", f"{limit}; {name!r} is unknown" + (f", {suggestion}" if suggestion else ""))
 
 
 def _check_show(show: Json) -> None:
@@ -212,12 +212,12 @@ def _unknown_type(error: Exception) -> str | None:
     called ``type``, too."""
     if not isinstance(error, jsonschema_rs.ValidationError) or "type" not in error.schema_path[:-1]:
         return None
-    named = error.instance if isinstance(error.instance, list) else [error.instance]
-    unknown = [name for name in named if name not in _TYPES]
-    if not unknown:  # none is named, or one twice
+    type_names = error.instance if isinstance(error.instance, list) else [error.instance]
+    unknown_names = [name for name in type_names if name not in _TYPES]
+    if not unknown_names:  # none is named, or one twice
         return None
-    meant = did_you_mean(str(unknown[0]), _TYPES, f"they are {', '.join(_TYPES)}")
-    return f"{unknown[0]!r} is no type; {meant}"
+    suggestion = did_you_mean(str(unknown_names[0]), _TYPES, f"they are {', '.join(_TYPES)}")
+    return f"{unknown_names[0]!r} is no type; {suggestion}"
 
 
 def _refuse(uri: str) -> NoReturn:

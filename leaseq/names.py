@@ -41,8 +41,8 @@ def _is_invisible(text: str, at: int) -> bool:
     if ord(char) in _IDEOGRAPHIC_SELECTORS:  # of Han characters: Japanese names have them
         return not before or not unicodedata.name(before, "").startswith("CJK ")  # guard: joiner-cjk
     if char in _JOINERS:
-        around = before, text[at + 1 : at + 2]
-        return any(not one or one.isascii() or one in _JOINERS for one in around)  # guard: joiner-between
+        neighbours = before, text[at + 1 : at + 2]
+        return any(not one or one.isascii() or one in _JOINERS for one in neighbours)  # guard: joiner-between
     return char in _BLANK or unicodedata.category(char) in _HIDDEN  # guard: blank-characters
 
 
@@ -60,8 +60,8 @@ def _looks(name: str) -> set[str]:
     if name.isascii():
         text = latin = " ".join(name.split())
     else:
-        seen = "".join(char for at, char in enumerate(name) if not _varies(name, at))
-        text = " ".join(unicodedata.normalize("NFKC", seen).split())
+        visible_text = "".join(char for at, char in enumerate(name) if not _varies(name, at))
+        text = " ".join(unicodedata.normalize("NFKC", visible_text).split())
         latin = text.translate(_LOOKS)
     return {text.casefold(), latin.casefold(), "=" + latin.translate(_SAME_IN_ASCII)}
 

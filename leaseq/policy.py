@@ -253,17 +253,17 @@ class Policy:
     def updated(self, changes: Mapping[str, Any], *, besides: Sequence[str] = ()) -> Policy:
         """This policy with some fields changed, or Invalid. ``besides``: what else an unknown name can be a
         misspelling of."""
-        unknown = sorted(set(changes) - set(FIELDS))
-        if unknown:
-            raise Invalid(unknown[0], _no_field(unknown[0], besides))
+        unknown_names = sorted(set(changes) - set(FIELDS))
+        if unknown_names:
+            raise Invalid(unknown_names[0], _no_field(unknown_names[0], besides))
         return replace(self, **{name: FIELDS[name].check(value, new=True) for name, value in changes.items()})
 
     @property
     def version(self) -> str:
         """A short digest of exactly these settings, which ``configure(expected=…)`` compares."""
         texts = [_dump(self, name) for name in TEXTS]
-        kept = "\n".join([_dump(self, "lease_seconds"), _rules(self), *texts])
-        return sha1(kept.encode(), usedforsecurity=False).hexdigest()
+        text = "\n".join([_dump(self, "lease_seconds"), _rules(self), *texts])
+        return sha1(text.encode(), usedforsecurity=False).hexdigest()
 
 
 FIELDS: Final = fields_of(Policy)
@@ -274,8 +274,8 @@ TEXTS: Final = tuple(name for name, field in FIELDS.items() if field.about.kept 
 
 
 def _no_field(name: str, besides: Sequence[str] = ()) -> str:
-    known = ", ".join(sorted(FIELDS))
-    return f"no policy field; {did_you_mean(name, (*FIELDS, *besides), f'they are {known}')}"
+    suggestion = did_you_mean(name, (*FIELDS, *besides), f"they are {', '.join(sorted(FIELDS))}")
+    return f"no policy field; {suggestion}"
 
 
 def _dump(policy: Policy, name: str) -> str:

@@ -190,8 +190,8 @@ class Alerts(Kind):
 
     def _parsed(self, rule: Any, name: str) -> tuple[str, int]:
         measure, _, digits = rule.partition(">") if isinstance(rule, str) else ("", "", "")
-        whole = re.fullmatch(_LIMIT, digits)
-        if measure not in self.measures or whole is None:
+        match = re.fullmatch(_LIMIT, digits)
+        if measure not in self.measures or match is None:
             limit = f"one of {', '.join(self.measures)}, '>' and a whole number from 1 to {MOST_OF_ALERT:,}"
             raise Invalid(name, f"rules such as waiting>500: {limit}; this is {str(rule)[:40]!r}")
         return measure, int(digits)
@@ -207,8 +207,8 @@ class Alerts(Kind):
 
     @property
     def limits(self) -> str:
-        known = "; ".join(f"{measure}: {meaning}" for measure, meaning in self.measures.items())
-        return f"{known}. 1 to {MOST_OF_ALERT:,} each"
+        meanings = "; ".join(f"{measure}: {meaning}" for measure, meaning in self.measures.items())
+        return f"{meanings}. 1 to {MOST_OF_ALERT:,} each"
 
 
 Kept = Literal["status", "rule", "text"]
@@ -257,22 +257,22 @@ class Field:
 
     def explain(self, none: str, *, limits: bool = True) -> str:
         """The help, the allowed values, and what None means; ``none`` is the reader's word for it."""
-        said = self.about.help
+        text = self.about.help
         if limits and self.kind.limits:
-            said += f" {self.kind.limits}."
+            text += f" {self.kind.limits}."
         if self.about.none:
-            said += f" {none}: {self.about.none}."
-        return said
+            text += f" {none}: {self.about.none}."
+        return text
 
 
 def fields_of(policy: type[Any]) -> dict[str, Field]:
     """The fields of a dataclass whose types are ``Annotated[type, kind, About(…)]``."""
     hints = get_type_hints(policy, include_extras=True)
-    described: dict[str, Field] = {}
-    for one in fields(policy):
-        hint = hints[one.name]
+    fields_by_name: dict[str, Field] = {}
+    for policy_field in fields(policy):
+        hint = hints[policy_field.name]
         if get_origin(hint) is not Annotated or len(get_args(hint)) != 3:
-            raise TypeError(f"{policy.__name__}.{one.name}: say Annotated[type, kind, About(…)]")
+            raise TypeError(f"{policy.__name__}.{policy_field.name}: say Annotated[type, kind, About(…)]")
         type_, kind, about = get_args(hint)
-        described[one.name] = Field(one.name, type_, one.default, kind, about)
-    return described
+        fields_by_name[policy_field.name] = Field(policy_field.name, type_, policy_field.default, kind, about)
+    return fields_by_name

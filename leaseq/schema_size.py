@@ -40,10 +40,10 @@ _UNEVALUATED = 3  # how often jsonschema-rs evaluates the siblings of unevaluate
 class _Node:
     """A subschema: the numbers of its own subschemas, by the value that they are applied to."""
 
-    here: list[int] = field(default_factory=list)  # the same value
-    apart: list[int] = field(default_factory=list)  # each a different member or item
-    inside: list[int] = field(default_factory=list)  # any of the members or items
-    times: int = 1  # how often ``here`` is applied
+    same_value: list[int] = field(default_factory=list)  # the same value
+    each_member: list[int] = field(default_factory=list)  # each a different member or item
+    any_member: list[int] = field(default_factory=list)  # any of the members or items
+    times: int = 1  # how often ``same_value`` is applied
 
 
 def count_checks(schema: dict[str, Any]) -> int:
@@ -51,7 +51,8 @@ def count_checks(schema: dict[str, Any]) -> int:
     total is over its limit."""
     nodes = _nodes(schema)
     try:
-        order = list(TopologicalSorter({number: node.here for number, node in nodes.items()}).static_order())
+        graph = {number: node.same_value for number, node in nodes.items()}
+        order = list(TopologicalSorter(graph).static_order())
     except CycleError:
         raise ValueError(
             "references that lead back to the same value of a result: point into a property or an item"
@@ -80,18 +81,19 @@ def _total(
 ) -> int:
     """The root's count, for values nested to so many levels. ``add`` combines the counts of different
     members. ``order``: each subschema after those of the same value that it contains."""
-    below = dict.fromkeys(nodes, 0)
+    deeper_counts = dict.fromkeys(nodes, 0)
     for _ in range(levels):
         counts: dict[int, int] = {}
         for number in order:
             node = nodes[number]
-            total = 1 + node.times * sum(counts[one] for one in node.here)
-            total += add(below[one] for one in node.apart) + sum(below[one] for one in node.inside)
+            total = 1 + node.times * sum(counts[one] for one in node.same_value)
+            total += add(deeper_counts[one] for one in node.each_member)
+            total += sum(deeper_counts[one] for one in node.any_member)
             counts[number] = min(total, limit + 1)
-        if counts == below:
+        if counts == deeper_counts:
             break
-        below = counts
-    return below[next(iter(nodes))]
+        deeper_counts = counts
+    return deeper_counts[next(iter(nodes))]
 
 
 def _nodes(root: dict[str, Any]) -> dict[int, _Node]:
@@ -104,18 +106,18 @@ def _nodes(root: dict[str, Any]) -> dict[int, _Node]:
         node = nodes[id(schema)]
         # guard: unevaluated-times
         node.times = _UNEVALUATED if {"unevaluatedProperties", "unevaluatedItems"} & schema.keys() else 1
-        for where, children in (
-            (node.here, [*_here(schema), *references.of(schema)]),
-            (node.apart, [*_values(schema.get("properties")), *_values(schema.get("prefixItems"))]),
+        for numbers, children in (
+            (node.same_value, [*_here(schema), *references.of(schema)]),
+            (node.each_member, [*_values(schema.get("properties")), *_values(schema.get("prefixItems"))]),
             (
-                node.inside,
+                node.any_member,
                 [*(schema.get(word) for word in _ANY_MEMBER), *_values(schema.get("patternProperties"))],
             ),
         ):
             for child in children:
                 if not isinstance(child, dict):
                     continue  # true or false
-                where.append(id(child))
+                numbers.append(id(child))
                 if id(child) not in nodes:
                     nodes[id(child)] = _Node()
                     unvisited.append(child)
@@ -139,8 +141,8 @@ class _References:
 
     def __init__(self, root: dict[str, Any]) -> None:
         self._bases: dict[int, str] = {}
-        self._named: dict[str, Any] = {"": root}  # by $id, and by $id#anchor
-        self._dynamic: dict[str, list[Any]] = {}
+        self._by_id: dict[str, Any] = {"": root}  # by $id, and by $id#anchor
+        self._dynamic_anchors: dict[str, list[Any]] = {}
         unvisited: list[tuple[Any, str]] = [(root, "")]
         for value, base in unvisited:
             inner = self._note(value, base) if isinstance(value, dict) else base
@@ -149,12 +151,12 @@ class _References:
     def _note(self, value: dict[str, Any], base: str) -> str:
         if isinstance(value.get("$id"), str):
             base = urldefrag(urljoin(base, value["$id"])).url
-            self._named[base] = value
+            self._by_id[base] = value
         for word in ("$anchor", "$dynamicAnchor"):
             if isinstance(value.get(word), str):
-                self._named[f"{base}#{value[word]}"] = value
+                self._by_id[f"{base}#{value[word]}"] = value
         if isinstance(value.get("$dynamicAnchor"), str):
-            self._dynamic.setdefault(value["$dynamicAnchor"], []).append(value)
+            self._dynamic_anchors.setdefault(value["$dynamicAnchor"], []).append(value)
         self._bases[id(value)] = base
         return base
 
@@ -165,15 +167,15 @@ class _References:
             if isinstance(reference, str):
                 yield self._at(base, reference)
         if isinstance(schema.get("$dynamicRef"), str):
-            yield from self._dynamic.get(urldefrag(schema["$dynamicRef"]).fragment, ())
+            yield from self._dynamic_anchors.get(urldefrag(schema["$dynamicRef"]).fragment, ())
 
     def _at(self, base: str, reference: str) -> Any:
-        whole = base + reference if reference.startswith("#") else urljoin(base, reference)
-        uri, _, fragment = whole.partition("#")
+        target = base + reference if reference.startswith("#") else urljoin(base, reference)
+        uri, _, fragment = target.partition("#")
         if fragment and not fragment.startswith("/"):
-            schema = self._named.get(whole)
+            schema = self._by_id.get(target)
         else:
-            schema = self._named.get(uri)
+            schema = self._by_id.get(uri)
             for step in unquote(fragment).split("/")[1:]:
                 schema = _step(schema, step.replace("~1", "/").replace("~0", "~"))
         if not isinstance(schema, dict | bool):  # guard: remote-ref

@@ -6,13 +6,13 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 
-def did_you_mean(name: str, known: Iterable[str], otherwise: str = "") -> str:
+def did_you_mean(name: str, known_names: Iterable[str], otherwise: str = "") -> str:
     """A question that names the known name nearest to ``name``; ``otherwise`` where none is near."""
-    near = get_close_matches(name.lower(), sorted(known), n=1, cutoff=0.5)
-    return f"did you mean {near[0]}?" if near else otherwise
+    matches = get_close_matches(name.lower(), sorted(known_names), n=1, cutoff=0.5)
+    return f"did you mean {matches[0]}?" if matches else otherwise
 
 
-def no_queue(name: str, known: Iterable[str]) -> str:
+def no_queue(name: str, known_names: Iterable[str]) -> str:
     """What is said of a queue that does not exist, among the known ones."""
-    near = did_you_mean(name, known)
-    return f"there is no queue {name!r}" + (f"; {near}" if near else "")
+    suggestion = did_you_mean(name, known_names)
+    return f"there is no queue {name!r}" + (f"; {suggestion}" if suggestion else "")

@@ -42,12 +42,12 @@ _Encode = Callable[[Json, bool], Iterable[str]]
 def _encoder() -> _Encode:
     """Kept, because JSONEncoder builds its C encoder anew for each value, which takes three times as long
     as using it."""
-    plain = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    encoder = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     make = getattr(json.encoder, "c_make_encoder", None)  # CPython has it
     if make is None:
-        return plain.iterencode
+        return encoder.iterencode
     encode: _Encode = make(
-        None, plain.default, json.encoder.encode_basestring, None, ":", ",", False, False, False
+        None, encoder.default, json.encoder.encode_basestring, None, ":", ",", False, False, False
     )
     return encode
 
@@ -57,9 +57,9 @@ _encode = _encoder()
 
 def refused(field: str, limit: str, value: object) -> Invalid:
     """The error that also shows the value that was refused."""
-    shown = repr(value)
-    shown = shown if len(shown) <= _SHOWN else f"{shown[: _SHOWN - 1]}…"
-    return Invalid(field, limit, f"{field}: {limit}; this is {shown}")
+    value_text = repr(value)
+    value_text = value_text if len(value_text) <= _SHOWN else f"{value_text[: _SHOWN - 1]}…"
+    return Invalid(field, limit, f"{field}: {limit}; this is {value_text}")
 
 
 def queue_name(name: object) -> str:
@@ -109,11 +109,11 @@ def integer(value: object, field: str, least: int, most: int) -> int:
     return value
 
 
-def one_of(value: object, allowed: Sequence[Text], field: str) -> Text:
-    for known in allowed:
-        if value == known:
-            return known
-    raise Invalid(field, "one of " + ", ".join(allowed))
+def one_of(value: object, choices: Sequence[Text], field: str) -> Text:
+    for choice in choices:
+        if value == choice:
+            return choice
+    raise Invalid(field, "one of " + ", ".join(choices))
 
 
 def whole(value: object) -> object:
@@ -138,11 +138,11 @@ def skills(value: object, field: str = "skills") -> tuple[str, ...]:
         return ()
     if isinstance(value, str) or not hasattr(value, "__iter__"):
         raise Invalid(field, "a list of skills")
-    given = list(value)
-    distinct = sorted(set(given)) if all(isinstance(s, str) for s in given) else given
-    if len(distinct) > MAX_SKILLS or not all(isinstance(s, str) and _SKILL.match(s) for s in distinct):
+    values = list(value)
+    skill_names = sorted(set(values)) if all(isinstance(s, str) for s in values) else values
+    if len(skill_names) > MAX_SKILLS or not all(isinstance(s, str) and _SKILL.match(s) for s in skill_names):
         raise Invalid(field, f"at most {MAX_SKILLS} skills, each 1 to 64 characters of a-z 0-9 . _ -")
-    return tuple(distinct)
+    return tuple(skill_names)
 
 
 def dump_json(value: Json, field: str) -> str:
@@ -204,17 +204,17 @@ def check_depth(value: Json, field: str) -> None:
     """Refuse JSON nested deeper than MAX_JSON_DEPTH, and numbers that no double holds, without recursion."""
     level: list[Any] = [value]
     for _ in range(MAX_JSON_DEPTH + 1):
-        below: list[Any] = []
+        children: list[Any] = []
         for node in level:
             if isinstance(node, dict):
-                below += node.values()
+                children += node.values()
             elif isinstance(node, list | tuple):
-                below += node
+                children += node
             elif isinstance(node, float) and not math.isfinite(node):  # guard: json-finite
                 raise Invalid(field, "numbers that a double can hold")
-        if not below:
+        if not children:
             return
-        level = below
+        level = children
     raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep")
 
 
@@ -242,7 +242,7 @@ def _levels(value: Json) -> list[Any]:
     """Every object and array in a value, itself the first."""
     containers = [value] if isinstance(value, _LEVELS) else []
     for node in containers:
-        containers += [below for below in _below(node) if isinstance(below, _LEVELS)]
+        containers += [child for child in _below(node) if isinstance(child, _LEVELS)]
     return containers
 
 
@@ -269,16 +269,16 @@ def _int(digits: str) -> int:
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):  # guard: json-twice
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
-        raise _Refused(f"each key once in an object ({twice!r} is there twice)")
+        keys: set[str] = set()
+        repeated_key = next(key for key, _ in pairs if key in keys or keys.add(key))  # type: ignore[func-returns-value]
+        raise _Refused(f"each key once in an object ({repeated_key!r} is there twice)")
     return members
 
 
 def _visible(value: str, field: str) -> None:
-    hidden = None if value.isascii() and value.isprintable() else names.find_invisible(value)
-    if hidden is not None:
-        raise Invalid(field, f"visible characters only ({hidden} is not visible)")
+    character = None if value.isascii() and value.isprintable() else names.find_invisible(value)
+    if character is not None:
+        raise Invalid(field, f"visible characters only ({character} is not visible)")
 
 
 def _unicode(value: str, field: str) -> str:

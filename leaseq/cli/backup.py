@@ -63,11 +63,15 @@ def restore(client: Client, file: str, as_json: bool) -> None:
     from leaseq.backup import restore as restore_backup
 
     with opened(file) as stream:
-        done = restore_backup(client, stream)
+        result = restore_backup(client, stream)
     if as_json:
-        emit_json({"queues": done.queues, "items": done.items, "held": done.held, **_entries(done.entries)})
+        emit_json(
+            {"queues": result.queues, "items": result.items, "held": result.held, **_entries(result.entries)}
+        )
         return
-    click.echo(f"restored: {_counts(done.queues, done.items, done.entries)}, leases held: {done.held:,}")
+    click.echo(
+        f"restored: {_counts(result.queues, result.items, result.entries)}, leases held: {result.held:,}"
+    )
 
 
 def _counts(queues: int, items: int, entries: Counter[str]) -> str:

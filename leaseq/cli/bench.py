@@ -27,14 +27,14 @@ def bench(quick: bool, markdown: bool, as_json: bool) -> None:
     """
     from leaseq.bench import run
 
-    figures = run(quick=quick, announce=lambda what: click.echo(f".. {what}", err=True))
+    figures = run(quick=quick, announce=lambda title: click.echo(f".. {title}", err=True))
     if as_json:
         emit_json([{**asdict(figure), "reached": figure.reached} for figure in figures])
     else:
         _print(figures, markdown)
-    short = [figure.name for figure in figures if not figure.reached]
-    if short and not quick:
-        raise CommandFailed(f"missed its limit: {', '.join(short)}")
+    missed_names = [figure.name for figure in figures if not figure.reached]
+    if missed_names and not quick:
+        raise CommandFailed(f"missed its limit: {', '.join(missed_names)}")
 
 
 def _print(figures: list[Figure], markdown: bool) -> None:

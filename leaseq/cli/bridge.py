@@ -58,11 +58,12 @@ def init(engine: Engine) -> None:
     """Make leaseq's tables in the database, or bring them to this version. Needs no server."""
     from leaseq.bridge.schema import upgrade
 
-    before, now = upgrade(engine)
-    if before == now:
-        click.echo(f"The tables are of version {now} already.")
+    old_version, version = upgrade(engine)
+    if old_version == version:
+        click.echo(f"The tables are of version {version} already.")
     else:
-        click.echo(f"The tables are of version {now} now{f', before of {before}' if before else ''}.")
+        note = f", before of {old_version}" if old_version else ""
+        click.echo(f"The tables are of version {version} now{note}.")
 
 
 @bridge.command(epilog="Example: leaseq bridge run --database postgresql:///work --window 10000")
@@ -166,11 +167,11 @@ def rebuild(engine: Engine, client: Client, queue: str) -> None:
     from leaseq.bridge.rebuild import rebuild as rebuild_queue
 
     schema.check(engine)
-    done = rebuild_queue(client, engine, queue)
+    result = rebuild_queue(client, engine, queue)
     click.echo(
-        f"{queue}: {count(done.restored, 'item waits', 'items wait')} again, "
-        f"{count(done.waiting, 'row is', 'rows are')} still to be moved by the bridge, "
-        f"{count(done.refused, 'was', 'were')} refused; tokens are above {done.tokens_above}"
+        f"{queue}: {count(result.restored, 'item waits', 'items wait')} again, "
+        f"{count(result.waiting, 'row is', 'rows are')} still to be moved by the bridge, "
+        f"{count(result.refused, 'was', 'were')} refused; tokens are above {result.tokens_above}"
     )
 
 
@@ -192,20 +193,20 @@ def verify(engine: Engine, client: Client, queues: tuple[str, ...], as_json: boo
     if not queues:
         with transaction(engine) as connection:
             queues = tuple(registry.queues(connection))
-    found = 0
-    lacking = []
+    total = 0
+    lacking_names = []
     for name in queues:
-        for one in differences(client, engine, name):
-            found += 1
-            if one.text == NOT_THERE and name not in lacking:
-                lacking.append(name)
+        for difference in differences(client, engine, name):
+            total += 1
+            if difference.text == NOT_THERE and name not in lacking_names:
+                lacking_names.append(name)
             if as_json:
-                emit_json(one, indent=None)
+                emit_json(difference, indent=None)
             else:
-                click.echo(str(one))
-    if found:
-        what = count(found, "difference", "differences")
+                click.echo(str(difference))
+    if total:
+        summary = count(total, "difference", "differences")
         cure = "".join(
-            f"; `leaseq bridge rebuild {name}` gives that queue its items again" for name in lacking
+            f"; `leaseq bridge rebuild {name}` gives that queue its items again" for name in lacking_names
         )
-        raise CommandFailed(f"{what} between the queues and the database{cure}")
+        raise CommandFailed(f"{summary} between the queues and the database{cure}")

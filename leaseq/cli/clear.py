@@ -56,10 +56,10 @@ def _once(client: Client, names: tuple[str, ...], as_json: bool) -> None:
     else:
         for name, one in cleared.items():
             click.echo(_line(name, one))
-    if left_out := [
+    if messages := [
         _left_out(name, one) for name, one in outcomes.items() if isinstance(one, QueueUnreadable)
     ]:
-        raise CommandFailed("; ".join(left_out))
+        raise CommandFailed("; ".join(messages))
 
 
 def _round(
@@ -97,25 +97,25 @@ def _go_on(
 ) -> None:
     from leaseq import QueueUnreadable, ServerRefused, ServerUnavailable
 
-    away = False
-    left_out: set[str] = set()  # and said so
+    is_away = False
+    left_out_names: set[str] = set()  # and said so
     while not stop.is_set():
         try:
             for name, outcome in _round(client, names, stop):
                 if not isinstance(outcome, QueueUnreadable):
-                    left_out.discard(name)
+                    left_out_names.discard(name)
                     _print(name, outcome, as_json)
-                elif name not in left_out:
-                    left_out.add(name)
+                elif name not in left_out_names:
+                    left_out_names.add(name)
                     click.echo(f"leaseq: {_left_out(name, outcome)}", err=True)
-            if away:
+            if is_away:
                 click.echo("leaseq: the server is back", err=True)
-            away = False
+            is_away = False
         except (ServerUnavailable, ServerRefused) as error:
-            if not away:
+            if not is_away:
                 reason = " ".join(str(error).split())
                 click.echo(f"leaseq: {reason}; trying again every {every:g} s", err=True)
-            away = True
+            is_away = True
         stop.wait(every)
 
 
@@ -135,8 +135,8 @@ def _print(name: str, cleared: Cleared, as_json: bool) -> None:
 
 def _line(name: str, cleared: Cleared) -> str:
     forgotten = f", {cleared.forgotten:,} forgotten" if cleared.forgotten else ""
-    moved = f"{cleared.returned:,} returned, {cleared.released:,} released, {cleared.died:,} died"
-    return f"{name}: {moved}{forgotten}"
+    text = f"{cleared.returned:,} returned, {cleared.released:,} released, {cleared.died:,} died"
+    return f"{name}: {text}{forgotten}"
 
 
 def _counts(cleared: Cleared) -> dict[str, int]:

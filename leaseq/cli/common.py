@@ -132,9 +132,9 @@ def named_or_all(client: Client, names: Sequence[str]) -> list[str]:
     return [existing_queue(client, name).name for name in dict.fromkeys(names)]
 
 
-def unreadable_shape(unreadable: Mapping[str, QueueUnreadable]) -> list[dict[str, str]]:
+def unreadable_shape(errors: Mapping[str, QueueUnreadable]) -> list[dict[str, str]]:
     """The JSON shape of queues that this version of leaseq can't read."""
-    return [{"name": name, "detail": str(error)} for name, error in unreadable.items()]
+    return [{"name": name, "detail": str(error)} for name, error in errors.items()]
 
 
 def unreadable_note(error: QueueUnreadable) -> str:
@@ -142,9 +142,9 @@ def unreadable_note(error: QueueUnreadable) -> str:
     return f"(needs {'a newer' if error.newer else 'an older'} version of leaseq)"
 
 
-def count(number: int, one: str, more: str) -> str:
+def count(number: int, singular: str, plural: str) -> str:
     """A number with its noun, in the singular or the plural."""
-    return f"{number:,} {one if number == 1 else more}"
+    return f"{number:,} {singular if number == 1 else plural}"
 
 
 def emit_json(value: Any, *, indent: int | None = 2) -> None:

@@ -53,8 +53,8 @@ def _print(report: Report) -> None:
         click.echo(f"{click.style(finding.level, fg=_COLORS[finding.level])}: {_line(finding)}")
     levels: list[str] = [finding.level for finding in report.findings]
     if levels:
-        counted = (f"{word} {levels.count(level)}" for level, word in _COUNTED.items())
-        click.echo(f"{report.server}: {', '.join(counted)}")
+        counts = (f"{word} {levels.count(level)}" for level, word in _COUNTED.items())
+        click.echo(f"{report.server}: {', '.join(counts)}")
     else:
         click.echo(f"no problems found: {report.server}")
     if report.ok:

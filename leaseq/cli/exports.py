@@ -56,7 +56,7 @@ def export_command(
     after: str | None,
     cursor_file: Path | None,
     state: State | None,
-    **which: Any,
+    **filters: Any,
 ) -> None:
     """Write a queue's answers, in the order in which they were finished, to FILE or standard output ('-').
 
@@ -70,14 +70,14 @@ def export_command(
         )
     format = "jsonl" if file == "-" and format_name is None else format_of(file, format_name)
     incremental = after is not None or cursor_file is not None
-    _check(which, incremental, state)
+    _check(filters, incremental, state)
     queue = existing_queue(client, name)
     if state:
         _export_items(queue, state, file, format)
     elif incremental:
         _export_new(queue, after, cursor_file, file, format)
     else:
-        _export_answers(queue, _answers(queue, **which), file, format)
+        _export_answers(queue, _answers(queue, **filters), file, format)
 
 
 _FILTERS = {
@@ -89,18 +89,18 @@ _FILTERS = {
 }
 
 
-def _check(which: dict[str, Any], incremental: bool, state: State | None) -> None:
+def _check(filters: dict[str, Any], incremental: bool, state: State | None) -> None:
     """Refuse options that do not go together."""
     if state and incremental:
         raise click.UsageError(
             "--items can't be combined with --after or --cursor-file: they are of answers."
         )
-    given = [_FILTERS[name] for name, value in which.items() if value not in (None, False)]
-    if which["late"] is False:
-        given.append(_FILTERS["late"])
-    if given and (state or incremental):
+    given_options = [_FILTERS[name] for name, value in filters.items() if value not in (None, False)]
+    if filters["late"] is False:
+        given_options.append(_FILTERS["late"])
+    if given_options and (state or incremental):
         other = "--items" if state else "--after or --cursor-file"
-        raise click.UsageError(f"{given[0]} can't be combined with {other}.")
+        raise click.UsageError(f"{given_options[0]} can't be combined with {other}.")
 
 
 def _answers(
@@ -112,9 +112,9 @@ def _answers(
 
 def _export_answers(queue: Queue, answers: Iterable[Answer], file: str, format: str) -> None:
     with made(file) as stream, writing_bar(file, queue.stats().finished, "answers") as show:
-        written = _Counted(answers, show)
-        transfer.write(written, stream, format)
-    _report(file, written.count, "answer", "answers")
+        rows = _Counted(answers, show)
+        transfer.write(rows, stream, format)
+    _report(file, rows.count, "answer", "answers")
 
 
 def _answers_since(queue: Queue, after: str | None, file: Path | None) -> transfer.AnswersSince:
@@ -124,8 +124,8 @@ def _answers_since(queue: Queue, after: str | None, file: Path | None) -> transf
         return transfer.AnswersSince(queue)
     try:
         return transfer.AnswersSince(queue, file.read_text("ascii", errors="replace").strip())
-    except Invalid as refused:
-        raise CommandMisused(f"{file}: {refused}") from None
+    except Invalid as error:
+        raise CommandMisused(f"{file}: {error}") from None
 
 
 def _export_new(queue: Queue, after: str | None, cursor_file: Path | None, file: str, format: str) -> None:
@@ -142,12 +142,12 @@ def _export_new(queue: Queue, after: str | None, cursor_file: Path | None, file:
 
 
 def _export_items(queue: Queue, state: State, file: str, format: str) -> None:
-    total, most = getattr(queue.stats(), state), queue.policy.max_attempts
+    total, max_attempts = getattr(queue.stats(), state), queue.policy.max_attempts
     with made(file) as stream, writing_bar(file, total, "items") as show:
-        written = _Counted(_items(queue, state), show)
-        for piece in transfer.encode_items(written, format, max_attempts=most):
+        rows = _Counted(_items(queue, state), show)
+        for piece in transfer.encode_items(rows, format, max_attempts=max_attempts):
             stream.write(piece)
-    _report(file, written.count, "item", "items")
+    _report(file, rows.count, "item", "items")
 
 
 def _items(queue: Queue, state: State) -> Iterator[Item]:
@@ -175,6 +175,6 @@ class _Counted(Iterator[T]):
         return row
 
 
-def _report(file: str, number: int, one: str, more: str) -> None:
+def _report(file: str, number: int, singular: str, plural: str) -> None:
     if file != "-":
-        click.echo(f"{count(number, one, more)} written to {file}", err=True)
+        click.echo(f"{count(number, singular, plural)} written to {file}", err=True)

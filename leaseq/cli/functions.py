@@ -15,16 +15,16 @@ def load_function(path: str) -> Callable[..., Any]:
     module, _, name = path.partition(":")
     if not module or not name:
         raise CommandMisused(f"{path!r} is not MODULE:FUNCTION")
-    here = str(Path.cwd())
-    if here not in sys.path:  # and it stays: the function may import more when it is called
-        sys.path.insert(0, here)
+    directory = str(Path.cwd())
+    if directory not in sys.path:  # and it stays: the function may import more when it is called
+        sys.path.insert(0, directory)
     try:
-        loaded = importlib.import_module(module)
+        imported_module = importlib.import_module(module)
     except ModuleNotFoundError as error:
         raise CommandMisused(f"no module {error.name!r} in the current directory or installed") from None
     except Exception as error:
         raise CommandMisused(f"{module!r} can't be imported: {type(error).__name__}: {error}") from error
-    handle = getattr(loaded, name, None)
+    handle = getattr(imported_module, name, None)
     if not callable(handle):
         raise CommandMisused(f"{module!r} has no function {name!r}")
     return cast("Callable[..., Any]", handle)

@@ -34,16 +34,16 @@ class CommandGroup(click.Group):
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        self._own = own
-        self._plugged = plugged
+        self._own_commands = own
+        self._entry_point_group = plugged
         self._plugged_help = plugged_help
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
-        return sorted({*self._own, *self._entry_points()})
+        return sorted({*self._own_commands, *self._entry_points()})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name in self._own:
-            module, _, name = self._own[cmd_name][0].partition(":")
+        if cmd_name in self._own_commands:
+            module, _, name = self._own_commands[cmd_name][0].partition(":")
             return _command(getattr(import_module(module), name))
         entry = self._entry_points().get(cmd_name)
         if entry is None:
@@ -59,10 +59,10 @@ class CommandGroup(click.Group):
             formatter.write_dl(rows)
 
     def _help(self, name: str) -> str:
-        return self._own[name][1] if name in self._own else self._plugged_help.get(name, "")
+        return self._own_commands[name][1] if name in self._own_commands else self._plugged_help.get(name, "")
 
     def _entry_points(self) -> dict[str, EntryPoint]:
-        return {entry.name: entry for entry in entry_points(group=self._plugged)}
+        return {entry.name: entry for entry in entry_points(group=self._entry_point_group)}
 
     def main(self, *args: Any, **kwargs: Any) -> Any:
         for stream in (sys.stdout, sys.stderr):
@@ -82,35 +82,35 @@ class CommandGroup(click.Group):
         except LeaseqError as error:
             raise CommandFailed(str(error)) from error
         except ModuleNotFoundError as error:
-            if ctx.invoked_subcommand not in self._own or ctx.invoked_subcommand in EXTRAS:
+            if ctx.invoked_subcommand not in self._own_commands or ctx.invoked_subcommand in EXTRAS:
                 self._without_extra(str(ctx.invoked_subcommand), error)
             raise
         except BrokenPipeError:
             _forget_stdout()  # the reader closed the pipe: that is no failure
         except OSError as error:
-            where = f"{error.filename}: " if error.filename else ""
-            raise CommandFailed(f"{where}{error.strerror or error}") from error
+            prefix = f"{error.filename}: " if error.filename else ""
+            raise CommandFailed(f"{prefix}{error.strerror or error}") from error
         return None
 
     def _without_extra(self, name: str, error: ModuleNotFoundError) -> NoReturn:
-        missing = (error.name or "").partition(".")[0]
-        if missing in ("", "leaseq"):
+        package = (error.name or "").partition(".")[0]
+        if package in ("", "leaseq"):
             raise error
         extra = EXTRAS.get(name, "web")
-        needs = f"`leaseq {name}` needs the {extra} parts, and {missing} is not installed"
-        raise CommandFailed(f"{needs}: pip install 'leaseq[{extra}]'") from error
+        message = f"`leaseq {name}` needs the {extra} parts, and {package} is not installed"
+        raise CommandFailed(f"{message}: pip install 'leaseq[{extra}]'") from error
 
 
-def _command(loaded: object) -> click.Command:
-    if not isinstance(loaded, click.Command):
-        raise TypeError(f"{loaded!r} is not a click command")
-    return loaded
+def _command(command: object) -> click.Command:
+    if not isinstance(command, click.Command):
+        raise TypeError(f"{command!r} is not a click command")
+    return command
 
 
 def _forget_stdout() -> None:
     """Point standard output at nothing, as the docs of Python (signal, Note on SIGPIPE) advise: what is still
     buffered would be written, and fail, once more at the end."""
     with suppress(OSError, ValueError):
-        nothing = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nothing, sys.stdout.fileno())
-        os.close(nothing)
+        null_device = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null_device, sys.stdout.fileno())
+        os.close(null_device)

@@ -22,8 +22,8 @@ class _ImportFile(click.Path):
     """A file in one of the formats: one that people bring but can't be read is refused with what to do."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        if (what := transfer.foreign(transfer.without_gz(str(value)))) is not None:
-            self.fail(f"{str(value)!r} is {what}", param, ctx)
+        if (advice := transfer.foreign(transfer.without_gz(str(value)))) is not None:
+            self.fail(f"{str(value)!r} is {advice}", param, ctx)
         return super().convert(value, param, ctx)
 
 
@@ -105,20 +105,20 @@ def import_command(
             delimiter=transfer.DELIMITERS[delimiter] if delimiter else None,
             quotes=quotes,
         )
-        kept = transfer.Rejects(stack.enter_context(made(rejects)), format) if rejects else None
-        result = _import(None if dry_run else queue, rows, stream, kept)
-        if kept:
-            kept.close()
-    if kept and kept.count:
-        rows_written = count(kept.count, "rejected row was", "rejected rows were")
+        reject_writer = transfer.Rejects(stack.enter_context(made(rejects)), format) if rejects else None
+        result = _import(None if dry_run else queue, rows, stream, reject_writer)
+        if reject_writer:
+            reject_writer.close()
+    if reject_writer and reject_writer.count:
+        rows_written = count(reject_writer.count, "rejected row was", "rejected rows were")
         click.echo(f"leaseq: {rows_written} written to {rejects}: correct and import that file", err=True)
     _report(result, as_json)
     if result.rejected:
         raise click.exceptions.Exit(1)
 
 
-def _mapping(envelope: bool, payload_field: tuple[str, ...], **of_item: str | None) -> transfer.ColumnMapping:
-    parts: dict[str, Any] = {option.removesuffix("_field"): column for option, column in of_item.items()}
+def _mapping(envelope: bool, payload_field: tuple[str, ...], **fields: str | None) -> transfer.ColumnMapping:
+    parts: dict[str, Any] = {option.removesuffix("_field"): column for option, column in fields.items()}
     mapping = transfer.ColumnMapping(payload_field or None, **parts)
     if envelope and mapping.needs():
         raise click.UsageError("--envelope is used without fields such as --id-field: its items have these.")
@@ -134,7 +134,7 @@ def _import(
     """Import the rows, or only check them where there is no queue."""
     with reading_bar(stream) as (echo, show):
 
-        def bad(row: transfer.BadRow) -> None:
+        def report_bad_row(row: transfer.BadRow) -> None:
             echo(f"line {row.line:,}: {row.message}")
             if rejects:
                 rejects.add(row, rows.head)
@@ -142,29 +142,29 @@ def _import(
         try:
             if queue is None:
                 return transfer.check(
-                    rows, on_bad=bad, progress=lambda so_far: show(so_far.readable + so_far.bad)
+                    rows, on_bad=report_bad_row, progress=lambda result: show(result.readable + result.bad)
                 )
-            return _enqueue(queue, rows, bad, echo, show)
+            return _enqueue(queue, rows, report_bad_row, echo, show)
         finally:
             for remark in _remarks(rows.summary):
                 echo(remark)
 
 
 def _enqueue(
-    queue: Queue, rows: transfer.Rows, bad: Callable[[transfer.BadRow], None], echo: Echo, show: Show
+    queue: Queue, rows: transfer.Rows, on_bad: Callable[[transfer.BadRow], None], echo: Echo, show: Show
 ) -> transfer.ImportResult:
-    so_far = transfer.ImportResult()
+    last_result = transfer.ImportResult()
 
     def progress(result: transfer.ImportResult) -> None:
-        nonlocal so_far
-        so_far = result
+        nonlocal last_result
+        last_result = result
         show(result.rows)
 
     try:
-        return transfer.import_items(queue, rows, on_bad=bad, progress=progress)
+        return transfer.import_items(queue, rows, on_bad=on_bad, progress=progress)
     except BaseException:
-        if so_far.rows:
-            echo(f"leaseq: before it stopped: {_sum(so_far)}")
+        if last_result.rows:
+            echo(f"leaseq: before it stopped: {_sum(last_result)}")
         raise
 
 

@@ -22,12 +22,12 @@ R = TypeVar("R")
 class _OptionalType(click.ParamType[Any]):
     """The values of another option type, or 'none'."""
 
-    def __init__(self, other: click.ParamType[Any]) -> None:
-        self._other = other
-        self.name = f"{other.name}|none"
+    def __init__(self, value_type: click.ParamType[Any]) -> None:
+        self._value_type = value_type
+        self.name = f"{value_type.name}|none"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        return None if value == "none" else self._other.convert(value, param, ctx)
+        return None if value == "none" else self._value_type.convert(value, param, ctx)
 
 
 class _JsonFile(click.ParamType[Any]):
@@ -59,8 +59,10 @@ def policy_options(command: Callable[P, R]) -> Callable[..., R]:
     def with_changes(*args: Any, **kwargs: Any) -> R:
         values = {name: kwargs.pop(name) for name in FIELDS}
         source = click.get_current_context().get_parameter_source
-        given = {name: value for name, value in values.items() if source(name) is ParameterSource.COMMANDLINE}
-        return command(*args, changes=given, **kwargs)  # type: ignore[arg-type]
+        changes = {
+            name: value for name, value in values.items() if source(name) is ParameterSource.COMMANDLINE
+        }
+        return command(*args, changes=changes, **kwargs)  # type: ignore[arg-type]
 
     result: Callable[..., R] = with_changes
     for field in reversed(FIELDS.values()):
@@ -76,10 +78,10 @@ def flags_and_settings(field: Field) -> tuple[str, dict[str, Any]]:
         return f"{flag}/--no-{flag[2:]}", {"default": None}
     if isinstance(field.kind, Bands):
         return flag, {"nargs": 2, "type": int, "metavar": "LOW HIGH"}
-    kind, shown = _type(field)
+    kind, metavar = _type(field)
     if field.about.none:
-        return flag, {"type": _OptionalType(kind), "metavar": f"{shown}|none"}
-    return flag, {"type": kind, "metavar": shown}
+        return flag, {"type": _OptionalType(kind), "metavar": f"{metavar}|none"}
+    return flag, {"type": kind, "metavar": metavar}
 
 
 def _type(field: Field) -> tuple[click.ParamType[Any], str]:

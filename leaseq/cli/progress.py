@@ -53,7 +53,7 @@ def writing_bar(file: str, total: int, noun: str) -> Iterator[Show]:
     columns = (TextColumn(f"{{task.completed:,.0f}} {noun}"), BarColumn(), TimeElapsedColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=total)
-        yield lambda written: progress.update(task, completed=written)
+        yield lambda number: progress.update(task, completed=number)
 
 
 @contextmanager
@@ -66,13 +66,13 @@ def working_line(count: Callable[[], tuple[int, int]]) -> Iterator[None]:
     from rich.live import Live
     from rich.text import Text
 
-    seen: deque[tuple[float, int]] = deque(maxlen=20)  # samples of the last ten seconds
+    samples: deque[tuple[float, int]] = deque(maxlen=20)  # samples of the last ten seconds
 
     def line() -> Text:
         finished, failed = count()
-        seen.append((time.monotonic(), finished + failed))
-        (then, before), (now, after) = seen[0], seen[-1]
-        pace = (after - before) / (now - then) if now > then else 0
+        samples.append((time.monotonic(), finished + failed))
+        (first_time, first_count), (last_time, last_count) = samples[0], samples[-1]
+        pace = (last_count - first_count) / (last_time - first_time) if last_time > first_time else 0
         return Text(f"{finished:,} finished, {failed:,} failed, {pace:.1f} per second")
 
     with Live(get_renderable=line, console=Console(stderr=True), refresh_per_second=2, transient=True):

@@ -44,15 +44,15 @@ def create(client: Client, name: str, changes: dict[str, Any]) -> None:
     """Create a queue."""
     from leaseq import Queue, QueueExists
 
-    made = Queue(client, name)
+    new_queue = Queue(client, name)
     try:
-        made.configure(create_only=True, **changes)
+        new_queue.configure(create_only=True, **changes)
     except QueueExists:
         raise CommandFailed(
             f"there is already a queue {name!r}; change it with `leaseq queue set {name}`"
         ) from None
     click.echo(f"queue {name!r} created")
-    _warn_of_title(client, made, changes)
+    _warn_of_title(client, new_queue, changes)
 
 
 @queue.command("set", epilog="Example: leaseq queue set reviews --max-attempts 5")
@@ -63,22 +63,22 @@ def set_(client: Client, name: str, changes: dict[str, Any]) -> None:
     """Change a queue's policy: only the options that are given."""
     if not changes:
         raise click.UsageError("name what to change: `leaseq queue set --help` lists the options.")
-    changed = existing_queue(client, name)
-    changed.configure(**changes)
+    changed_queue = existing_queue(client, name)
+    changed_queue.configure(**changes)
     click.echo(f"queue {name!r}: changed {', '.join(changes)}")
-    _warn_of_title(client, changed, changes)
+    _warn_of_title(client, changed_queue, changes)
 
 
-def _warn_of_title(client: Client, changed: Queue, changes: dict[str, Any]) -> None:
+def _warn_of_title(client: Client, changed_queue: Queue, changes: dict[str, Any]) -> None:
     """Say which queue has a title that people could take for the new one."""
     from leaseq import names, read_queues
 
-    title = changed.policy.title
+    title = changed_queue.policy.title
     if "title" not in changes or not title:
         return
     titles, _ = read_queues(client, lambda one: one.policy.title)
     for name, other in titles.items():
-        if name != changed.name and (other == title or names.same_look(title, [other])):
+        if name != changed_queue.name and (other == title or names.same_look(title, [other])):
             click.echo(
                 f"leaseq: the title {title!r} looks like that of queue {name!r}: people may confuse the two",
                 err=True,
@@ -92,15 +92,15 @@ def _warn_of_title(client: Client, changed: Queue, changes: dict[str, Any]) -> N
 @connected
 def show(client: Client, name: str, as_json: bool) -> None:
     """Show a queue's policy and its counts."""
-    existing = existing_queue(client, name)
-    policy, found = asdict(existing.policy), existing.stats()
-    stats = counts(found)
+    named_queue = existing_queue(client, name)
+    policy, stats = asdict(named_queue.policy), named_queue.stats()
+    numbers = counts(stats)
     if as_json:
-        emit_json({"name": name, "policy": policy, "stats": stats})
+        emit_json({"name": name, "policy": policy, "stats": numbers})
         return
     click.echo(f"queue {name}")
-    shown = {"paused": found.paused, "raised alerts": alerts_text(found)}
-    for section in (policy, {column: stats[column] for column in COLUMNS}, shown):
+    status = {"paused": stats.paused, "raised alerts": alerts_text(stats)}
+    for section in (policy, {column: numbers[column] for column in COLUMNS}, status):
         for field, value in section.items():
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
             click.echo(f"  {field:22} {text}".rstrip())
@@ -113,16 +113,20 @@ def list_(client: Client, as_json: bool) -> None:
     """List the queues."""
     from leaseq import read_queues
 
-    def shape(one: Queue) -> dict[str, Any]:
-        return {"name": one.name, "title": one.policy.title, "stats": counts(one.stats())}
+    def shape(named_queue: Queue) -> dict[str, Any]:
+        return {
+            "name": named_queue.name,
+            "title": named_queue.policy.title,
+            "stats": counts(named_queue.stats()),
+        }
 
     if as_json:
-        shapes, unreadable = read_queues(client, shape)
+        shapes, errors = read_queues(client, shape)
         rows = list(shapes.values())
-        emit_json({"queues": rows, "unreadable": unreadable_shape(unreadable), "after": None})
+        emit_json({"queues": rows, "unreadable": unreadable_shape(errors), "after": None})
         return
-    titles, unreadable = read_queues(client, lambda one: one.policy.title)
-    titles |= {name: unreadable_note(error) for name, error in unreadable.items()}
+    titles, errors = read_queues(client, lambda one: one.policy.title)
+    titles |= {name: unreadable_note(error) for name, error in errors.items()}
     if titles:
         emit_table(("queue", "title"), sorted(titles.items()))
     else:
@@ -161,18 +165,20 @@ def delete(client: Client, name: str, yes: bool) -> None:
     """
     from leaseq import Queue, QueueNotFound
 
-    doomed = Queue(client, name)
+    named_queue = Queue(client, name)
     try:
-        stats = doomed.stats()
+        stats = named_queue.stats()
     except QueueNotFound:
-        doomed.delete()  # what was interrupted; else it says that there is none
+        named_queue.delete()  # what was interrupted; else it says that there is none
         click.echo(f"queue {name!r} is deleted")
         return
     items = sum(getattr(stats, one) for one in STATES)
-    what = f"{count(items, 'item', 'items')}, {stats.reserved:,} of them held and {stats.finished:,} finished"
-    confirm(yes, f"Delete queue {name!r} with {what}?")
-    doomed.delete()
-    click.echo(f"queue {name!r} is deleted: {what}")
+    summary = (
+        f"{count(items, 'item', 'items')}, {stats.reserved:,} of them held and {stats.finished:,} finished"
+    )
+    confirm(yes, f"Delete queue {name!r} with {summary}?")
+    named_queue.delete()
+    click.echo(f"queue {name!r} is deleted: {summary}")
 
 
 @queue.command(epilog='Example: leaseq queue remove reviews dead --error "cut off"')
@@ -196,14 +202,17 @@ def remove(
     --all."""
     if everything == (error is not None or person is not None):
         raise click.UsageError("give either --error or --person or both, or --all.")
-    one = existing_queue(client, name)
-    wanted = "all" if everything else "the matching"
-    confirm(yes, f"Delete {wanted} {state} items of queue {name!r}, of {getattr(one.stats(), state):,}?")
-    removed = step = one.remove_all(state, error=error, person=person, limit=_STEP)
+    named_queue = existing_queue(client, name)
+    selection = "all" if everything else "the matching"
+    confirm(
+        yes,
+        f"Delete {selection} {state} items of queue {name!r}, of {getattr(named_queue.stats(), state):,}?",
+    )
+    removed_count = step = named_queue.remove_all(state, error=error, person=person, limit=_STEP)
     while step == _STEP:
-        step = one.remove_all(state, error=error, person=person, limit=_STEP)
-        removed += step
-    click.echo(f"queue {name!r}: {removed:,} removed")
+        step = named_queue.remove_all(state, error=error, person=person, limit=_STEP)
+        removed_count += step
+    click.echo(f"queue {name!r}: {removed_count:,} removed")
 
 
 @queue.command(epilog='Example: leaseq queue revive reviews --error "cut off"')
@@ -219,31 +228,31 @@ def revive(
     """Return dead items to the queue: those with the IDs, those that --error and --person match, or --all."""
     if (bool(ids), error is not None or person is not None, everything).count(True) != 1:
         raise click.UsageError("give either IDs, or --error or --person or both, or --all.")
-    one = existing_queue(client, name)
+    named_queue = existing_queue(client, name)
     if ids:
-        missing = _revive_each(one, ids)
-        click.echo(f"queue {name!r}: {len(ids) - missing:,} revived")
-        if missing:
+        missing_count = _revive_each(named_queue, ids)
+        click.echo(f"queue {name!r}: {len(ids) - missing_count:,} revived")
+        if missing_count:
             raise CommandFailed(
-                f"{missing:,} of the {count(len(ids), 'item', 'items')} named can't be revived"
+                f"{missing_count:,} of the {count(len(ids), 'item', 'items')} named can't be revived"
             )
         return
-    revived = step = one.revive_all(error=error, person=person, limit=_STEP)
+    revived_count = step = named_queue.revive_all(error=error, person=person, limit=_STEP)
     while step == _STEP:
-        step = one.revive_all(error=error, person=person, limit=_STEP)
-        revived += step
-    click.echo(f"queue {name!r}: {revived:,} revived")
+        step = named_queue.revive_all(error=error, person=person, limit=_STEP)
+        revived_count += step
+    click.echo(f"queue {name!r}: {revived_count:,} revived")
 
 
-def _revive_each(one: Queue, ids: tuple[str, ...]) -> int:
+def _revive_each(named_queue: Queue, ids: tuple[str, ...]) -> int:
     """Revive these items and report those that are not dead; returns the number of revived ones."""
     from leaseq import Invalid, ItemNotFound
 
-    missing = 0
+    missing_count = 0
     for id in ids:
         try:
-            one.revive(id)
+            named_queue.revive(id)
         except (Invalid, ItemNotFound) as error:
             click.echo(f"leaseq: {error}", err=True)
-            missing += 1
-    return missing
+            missing_count += 1
+    return missing_count

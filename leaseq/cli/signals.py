@@ -12,11 +12,11 @@ from contextlib import contextmanager
 def stopped_by_signals() -> Iterator[threading.Event]:
     """An event that SIGTERM and SIGINT set; what was before is restored at the end."""
     stop = threading.Event()
-    before = {
+    old_handlers = {
         number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGTERM, signal.SIGINT)
     }
     try:
         yield stop
     finally:
-        for number, handler in before.items():
+        for number, handler in old_handlers.items():
             signal.signal(number, handler)

@@ -77,18 +77,18 @@ def _count(client: Client, names: tuple[str, ...]) -> Counted:
     """The stats of these queues or of all. One that was named and can't be read is an error."""
     from leaseq import Queue, read_queues
 
-    stats, unreadable = read_queues(client, Queue.stats, named_or_all(client, names))
+    stats, errors = read_queues(client, Queue.stats, named_or_all(client, names))
     for name in names:
-        if name in unreadable:
-            raise unreadable[name]
-    return stats, unreadable
+        if name in errors:
+            raise errors[name]
+    return stats, errors
 
 
 def _print(stats: Counted, as_json: bool, *, indent: int | None = 2) -> None:
     if as_json:
-        by_queue, unreadable = stats
+        by_queue, errors = stats
         rows = [{"name": name, **counts(one)} for name, one in by_queue.items()]
-        shape = {"queues": rows, "unreadable": unreadable_shape(unreadable), "after": None}
+        shape = {"queues": rows, "unreadable": unreadable_shape(errors), "after": None}
         emit_json(shape, indent=indent)
     else:
         emit_table(HEADINGS, _rows(stats))
@@ -123,21 +123,21 @@ def _table(stats: Counted) -> Table:
 
 
 def _rows(stats: Counted) -> list[tuple[str, ...]]:
-    by_queue, unreadable = stats
+    by_queue, errors = stats
     rows = [
         (
             name,
-            *(f"{getattr(one, column):,}" for column in COLUMNS[:5]),
-            _duration(one.oldest_inbound_seconds),
-            "" if one.paused is None else one.paused or "yes",
-            alerts_text(one),
+            *(f"{getattr(queue_stats, column):,}" for column in COLUMNS[:5]),
+            _duration(queue_stats.oldest_inbound_seconds),
+            "" if queue_stats.paused is None else queue_stats.paused or "yes",
+            alerts_text(queue_stats),
         )
-        for name, one in by_queue.items()
+        for name, queue_stats in by_queue.items()
     ]
-    unread = [
-        (name, *("-" for _ in COLUMNS), unreadable_note(error), "") for name, error in unreadable.items()
+    unreadable_rows = [
+        (name, *("-" for _ in COLUMNS), unreadable_note(error), "") for name, error in errors.items()
     ]
-    return sorted(rows + unread)
+    return sorted(rows + unreadable_rows)
 
 
 def alerts_text(stats: Stats) -> str:

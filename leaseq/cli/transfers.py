@@ -20,10 +20,10 @@ format_option = click.option(
 )
 
 
-def format_of(file: str, given: transfer.Format | None) -> transfer.Format:
+def format_of(file: str, format_name: transfer.Format | None) -> transfer.Format:
     """The format that was given, or that the name tells, with or without ``.gz`` at its end."""
-    if given:
-        return given
+    if format_name:
+        return format_name
     if file == "-":
         raise click.UsageError(
             "standard input and output have no file name that shows the format: add --format."
@@ -47,5 +47,5 @@ def made(file: str) -> Iterator[BinaryIO]:
         if file == transfer.without_gz(file):
             yield stream
             return
-        with transfer.gzipped(stream) as packed:
-            yield cast("BinaryIO", packed)
+        with transfer.gzipped(stream) as gzip_stream:
+            yield cast("BinaryIO", gzip_stream)

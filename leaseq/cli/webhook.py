@@ -65,10 +65,10 @@ def add(
     from leaseq.webhooks import DEFAULT_TYPES, Endpoints, networks
 
     queues = [existing_queue(client, name).name for name in names]
-    made = Endpoints(client).add(
+    new_secret = Endpoints(client).add(
         url, events=events or DEFAULT_TYPES, queues=queues, by=BY, allow=networks(allow)
     )
-    _show_secret(made, as_json)
+    _show_secret(new_secret, as_json)
 
 
 @webhook.command("list", epilog="Example: leaseq webhook list")
@@ -138,8 +138,10 @@ def replay(client: Client, id: str, since: str | None, delivery: str | None, fai
     if delivery is None and since is None and not failed:
         raise click.UsageError("name what to send again: --since TIME, --delivery DELIVERY or --failed.")
     begin = None if since is None else time_of(since, "since")
-    sent = Deliveries(client).replay(Endpoints(client).get(id), since=begin, delivery=delivery, failed=failed)
-    click.echo(f"{sent:,} sent again")
+    count = Deliveries(client).replay(
+        Endpoints(client).get(id), since=begin, delivery=delivery, failed=failed
+    )
+    click.echo(f"{count:,} sent again")
 
 
 @webhook.command(epilog="Example: leaseq webhook rotate wh-0a1b2c3d4e5f")
@@ -194,10 +196,10 @@ def run(client: Client, allow: str) -> None:
     from leaseq.webhooks import run as send
 
     _need_library()
-    allowed = networks(allow)
+    allowed_networks = networks(allow)
     click.echo("sending webhooks. Ctrl-C stops it.", err=True)
     with stopped_by_signals() as stop:
-        send(client, allowed, stop)
+        send(client, allowed_networks, stop)
 
 
 def _deliverer(client: Client, allow: str) -> Deliverer:
@@ -214,26 +216,28 @@ def _need_library() -> None:
         raise CommandFailed(_NO_LIBRARY) from error
 
 
-def _show_secret(made: NewSecret, as_json: bool) -> None:
+def _show_secret(new_secret: NewSecret, as_json: bool) -> None:
     if as_json:
-        emit_json({"id": made.endpoint.id, "secret": made.secret})
+        emit_json({"id": new_secret.endpoint.id, "secret": new_secret.secret})
         return
-    click.echo(f"id      {made.endpoint.id}")
-    click.echo(f"secret  {made.secret}")
+    click.echo(f"id      {new_secret.endpoint.id}")
+    click.echo(f"secret  {new_secret.secret}")
     click.echo("The receiver verifies with this secret. It is not shown again.", err=True)
 
 
 def _state(endpoint: Endpoint) -> str:
-    shown: Callable[[datetime], str] = "{:%Y-%m-%d %H:%M} UTC".format
+    format_time: Callable[[datetime], str] = "{:%Y-%m-%d %H:%M} UTC".format
     if endpoint.disabled_at is not None:
-        return f"disabled since {shown(endpoint.disabled_at)}: {endpoint.disabled_why}"
-    return f"failing since {shown(endpoint.failing_since)}" if endpoint.failing_since else "enabled"
+        return f"disabled since {format_time(endpoint.disabled_at)}: {endpoint.disabled_why}"
+    return f"failing since {format_time(endpoint.failing_since)}" if endpoint.failing_since else "enabled"
 
 
 def _last_answer(delivery: Delivery) -> str:
     if not delivery.tries:
         return ""
-    last: Any = delivery.tries[-1]
-    if last.status is None:
-        return str(last.error)
-    return f"{last.status} in {last.seconds:.2f} s{': ' if last.excerpt else ''}{last.excerpt}"
+    last_try: Any = delivery.tries[-1]
+    if last_try.status is None:
+        return str(last_try.error)
+    return (
+        f"{last_try.status} in {last_try.seconds:.2f} s{': ' if last_try.excerpt else ''}{last_try.excerpt}"
+    )

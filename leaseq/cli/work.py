@@ -75,12 +75,12 @@ def work(
     click.echo(f"{options['person']} works on {', '.join(config.handlers)}. Ctrl-C stops it.", err=True)
     with working_line(lambda: _ended(worker.stats)):
         worker.run()
-    done = worker.stats
-    click.echo(f"{done.finished} finished, {done.failed} failed, {done.given_back} given back", err=True)
+    stats = worker.stats
+    click.echo(f"{stats.finished} finished, {stats.failed} failed, {stats.given_back} given back", err=True)
 
 
-def _ended(done: WorkerStats) -> tuple[int, int]:
-    return done.finished, done.failed
+def _ended(stats: WorkerStats) -> tuple[int, int]:
+    return stats.finished, stats.failed
 
 
 def _configured(queue: str | None, function: str | None, config_file: Path | None) -> WorkConfig:

@@ -38,13 +38,14 @@ class _File:
         return CommandMisused(f"{self.path}: {key}: {problem}")
 
     def check_keys(
-        self, where: str, table: Mapping[str, Any], allowed: tuple[str, ...], hint: str = ""
+        self, prefix: str, table: Mapping[str, Any], allowed_keys: tuple[str, ...], hint: str = ""
     ) -> None:
         for key in table:
-            if key not in allowed:
-                near = did_you_mean(key, allowed)
-                limit = f"unknown key; allowed are {', '.join(allowed)}" + (f"; {near}" if near else "")
-                raise self.refuse(f"{where}{key}", limit + hint)
+            if key not in allowed_keys:
+                suggestion = did_you_mean(key, allowed_keys)
+                limit = f"unknown key; allowed are {', '.join(allowed_keys)}"
+                note = f"; {suggestion}" if suggestion else ""
+                raise self.refuse(f"{prefix}{key}", limit + note + hint)
 
     def function(self, key: str, value: object) -> Callable[..., Any]:
         if not isinstance(value, str):
@@ -59,16 +60,16 @@ def read_config(path: Path) -> WorkConfig:
     """The configuration in a file. Raises CommandMisused with the file, the key and what is allowed."""
     file = _File(path)
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise CommandMisused(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise CommandMisused(f"{path}: not UTF-8 text (byte {error.start})") from None
     except tomllib.TOMLDecodeError as error:
         raise CommandMisused(f"{path}: not TOML: {error}") from None
-    file.check_keys("", given, _KEYS)
-    config = WorkConfig(options={key: given[key] for key in _OPTIONS if key in given})
-    queues = given.get("queues")
+    file.check_keys("", document, _KEYS)
+    config = WorkConfig(options={key: document[key] for key in _OPTIONS if key in document})
+    queues = document.get("queues")
     if not isinstance(queues, dict) or not queues:
         raise file.refuse("queues", f"required: a table with a key for each queue, whose value is {_QUEUE}")
     for name, value in queues.items():
@@ -80,31 +81,34 @@ def read_config(path: Path) -> WorkConfig:
 
 
 def _read_queue(file: _File, config: WorkConfig, name: str, value: object) -> None:
-    where = f"queues.{name}"
+    key = f"queues.{name}"
     if isinstance(value, str):
         value = {"function": value}
     if not isinstance(value, dict):
-        raise file.refuse(where, f"must be {_QUEUE}")
+        raise file.refuse(key, f"must be {_QUEUE}")
     hint = "; a queue's name that has a dot needs quotes"
-    file.check_keys(f"{where}.", value, _QUEUE_KEYS, hint)
+    file.check_keys(f"{key}.", value, _QUEUE_KEYS, hint)
     if ("function" in value) == ("handlers" in value) or ("by" in value) != ("handlers" in value):
-        raise file.refuse(where, f"must be {_QUEUE}; this has {', '.join(value) or 'nothing'}")
+        raise file.refuse(key, f"must be {_QUEUE}; this has {', '.join(value) or 'nothing'}")
     if "function" in value:
-        config.handlers[name] = file.function(f"{where}.function", value["function"])
+        config.handlers[name] = file.function(f"{key}.function", value["function"])
     else:
-        config.handlers[name] = _read_handlers(file, where, value)
+        config.handlers[name] = _read_handlers(file, key, value)
         config.by[name] = value["by"]
     if "retry" in value:
         if not isinstance(value["retry"], bool):
-            raise file.refuse(f"{where}.retry", f"must be true or false; this is {value['retry']!r}")
+            raise file.refuse(f"{key}.retry", f"must be true or false; this is {value['retry']!r}")
         config.retry[name] = value["retry"]
 
 
-def _read_handlers(file: _File, where: str, value: Mapping[str, Any]) -> dict[str, Callable[..., Any]]:
+def _read_handlers(file: _File, key: str, value: Mapping[str, Any]) -> dict[str, Callable[..., Any]]:
     if not isinstance(value["by"], str) or not value["by"]:
-        raise file.refuse(f"{where}.by", "must be the name of a field of the payload")
+        raise file.refuse(f"{key}.by", "must be the name of a field of the payload")
     handlers = value["handlers"]
     if not isinstance(handlers, dict) or not handlers:
         limit = f'must be a table with a "module:function" for each value of {value["by"]!r}'
-        raise file.refuse(f"{where}.handlers", limit)
-    return {kind: file.function(f"{where}.handlers.{kind}", named) for kind, named in handlers.items()}
+        raise file.refuse(f"{key}.handlers", limit)
+    return {
+        kind: file.function(f"{key}.handlers.{kind}", function_path)
+        for kind, function_path in handlers.items()
+    }
