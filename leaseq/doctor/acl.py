@@ -119,8 +119,8 @@ def rules(*needs: Iterable[str], password: str, newer: bool = True) -> list[str]
 
     ``newer=False``: for a server that lacks the newest commands.
     """
-    wanted = dict.fromkeys(need for some in needs for need in some if newer or need not in _NEWER)
-    return ["reset", "on", f">{password}", *PATTERNS, "-@all", *allowing(wanted)]
+    commands = dict.fromkeys(need for group in needs for need in group if newer or need not in _NEWER)
+    return ["reset", "on", f">{password}", *PATTERNS, "-@all", *allowing(commands)]
 
 
 def allowing(needs: Iterable[str]) -> list[str]:

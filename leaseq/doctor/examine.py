@@ -70,27 +70,31 @@ class _Examination:
         self.client = client
         self.clock = clock
         self.findings: dict[Group, list[Finding]] = defaultdict(list)
-        self.unsure: set[Group] = set()
+        self.unsure_groups: set[Group] = set()
         self.schemas: dict[str, int] = {}
 
     def run(self) -> Report:
         with self.client.translating():
-            place = place_of(self.client)
-            away = {node for node in place.nodes if not self._looked(node, place)}
-            self._take("replication", [*place.nodes, *place.sentinels], replication.look(place, away))
+            topology = place_of(self.client)
+            unreachable_nodes = {node for node in topology.nodes if not self._looked(node, topology)}
+            self._take(
+                "replication",
+                [*topology.nodes, *topology.sentinels],
+                replication.look(topology, unreachable_nodes),
+            )
             self._queues()
             self._pages()
-        unseen = [one for node in (*place.nodes, *place.sentinels) for one in _unseen(node)]
+        unseen = [one for node in (*topology.nodes, *topology.sentinels) for one in _unseen(node)]
         findings = tuple(one for some in self.findings.values() for one in some)
         return Report(
             without_password(self.client.url),
             tuple(sorted((*findings, *unseen), key=lambda one: _ORDER.index(one.level))),
-            self._well(place),
+            self._well(topology),
             SCHEMA,
             self.schemas,
         )
 
-    def _looked(self, node: Node, place: Topology) -> bool:
+    def _looked(self, node: Node, topology: Topology) -> bool:
         """Run every check on one server; False where it is one of several and does not answer."""
         parts: tuple[tuple[Group, Callable[[], Iterator[Finding]]], ...] = (
             ("append-only file", lambda: persistence.look(node)),
@@ -103,43 +107,43 @@ class _Examination:
             for group, part in parts:
                 self._take(group, [node], part())
         except FAILURES:
-            if place.kind == "server":
+            if topology.kind == "server":
                 raise
             return False
         return True
 
     def _take(self, group: Group, nodes: list[Node], findings: Iterator[Finding]) -> None:
         """Collect the findings of one group, and note where it could not read something."""
-        before = sum(len(node.unseen) for node in nodes)
+        count_before = sum(len(node.unseen) for node in nodes)
         self.findings[group] += findings
-        if sum(len(node.unseen) for node in nodes) > before:
-            self.unsure.add(group)
+        if sum(len(node.unseen) for node in nodes) > count_before:
+            self.unsure_groups.add(group)
 
     def _queues(self) -> None:
         try:
             self.schemas = policies.schemas(self.client)
             self._take("queues", [], policies.look(self.client, self.schemas))
         except ServerRefused:  # missing rights are reported by the checks of rights
-            self.unsure.add("queues")
+            self.unsure_groups.add("queues")
 
     def _pages(self) -> None:
         try:
             self._take("pages", [], proxies.look(self.client, without_password(self.client.url)))
         except (ServerRefused, ServerUnavailable):  # which other checks have reported
-            self.unsure.add("pages")
+            self.unsure_groups.add("pages")
 
-    def _well(self, place: Topology) -> dict[Group, str]:
-        kinds = {" ".join(server.identity(node)) for node in place.primaries if node.hello}
+    def _well(self, topology: Topology) -> dict[Group, str]:
+        kinds = {" ".join(server.identity(node)) for node in topology.primaries if node.hello}
         texts: dict[Group, str] = {
             **GROUPS,
             "server": f"{', '.join(sorted(kinds)).capitalize()}: {server.WELL}",
-            "replication": replication.WELL[place.kind],
+            "replication": replication.WELL[topology.kind],
             "queues": f"{len(self.schemas):,}, schema {SCHEMA}: {policies.WELL}",
         }
         return {
             group: text
             for group, text in texts.items()
-            if group not in self.unsure and not self.findings[group]
+            if group not in self.unsure_groups and not self.findings[group]
         }
 
 
@@ -148,10 +152,10 @@ _ORDER = ("error", "warning", "unseen")
 
 def _unseen(node: Node) -> Iterator[Finding]:
     by_command: dict[str, dict[str, None]] = defaultdict(dict)
-    for command, what in node.unseen:
-        by_command[command][what] = None
-    for command, whats in by_command.items():
-        yield UNSEEN.found(node.where, what=", ".join(whats), command=command)
+    for command, part in node.unseen:
+        by_command[command][part] = None
+    for command, parts in by_command.items():
+        yield UNSEEN.found(node.where, what=", ".join(parts), command=command)
 
 
 def examine(client: Client, *, clock: server.Clock = time.time) -> Report:

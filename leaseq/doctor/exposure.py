@@ -79,8 +79,8 @@ class OpenAddresses(NamedTuple):
 def look(node: Node) -> Iterator[Finding]:
     addresses = listens_beyond(node)
     if addresses is not None and lets_anyone_in(node):
-        protected = node.config("protected-mode") == "yes" and not node.beyond
-        yield (PROTECTED_ONLY if protected else NO_PASSWORD).found(node.where, where_to=addresses.where)
+        is_protected = node.config("protected-mode") == "yes" and not node.beyond
+        yield (PROTECTED_ONLY if is_protected else NO_PASSWORD).found(node.where, where_to=addresses.where)
     if node.beyond and not node.tls:
         yield NO_TLS.found(node.where, host=node.link["host"])
     elif addresses is not None and addresses.plain:
@@ -92,11 +92,11 @@ def listens_beyond(node: Node) -> OpenAddresses | None:
     bind = node.config("bind")
     if bind is None:  # not to be seen: how we came in has to do
         return OpenAddresses(str(node.link["host"]), not node.tls) if node.beyond else None
-    plain, secured = (node.config(option) not in (None, "0") for option in ("port", "tls-port"))
+    has_plain_port, has_tls_port = (node.config(option) not in (None, "0") for option in ("port", "tls-port"))
     words = [word for word in bind.split() if not _is_loopback_word(word)] if bind else ["every address"]
-    if not words or not (plain or secured):
+    if not words or not (has_plain_port or has_tls_port):
         return None
-    return OpenAddresses(" ".join(words), plain)
+    return OpenAddresses(" ".join(words), has_plain_port)
 
 
 def _is_loopback_word(word: str) -> bool:
@@ -129,10 +129,10 @@ def _socket(node: Node) -> Iterator[Finding]:
     with suppress(OSError):  # in a container, or not readable by us: then not by others either
         socket, folder = Path(path), Path(path).parent
         mode = stat.S_IMODE(socket.stat().st_mode)
-        around = stat.S_IMODE(folder.stat().st_mode)
+        folder_mode = stat.S_IMODE(folder.stat().st_mode)
         if mode & stat.S_IRWXO:
             yield SOCKET.found(node.where, path=socket, mode=f"{mode:o}")
-        if around & stat.S_IWOTH:
-            yield DIRECTORY_WRITABLE.found(node.where, path=folder, mode=f"{around:o}")
-        elif around & stat.S_IRWXO:
-            yield DIRECTORY_OPEN.found(node.where, path=folder, mode=f"{around:o}")
+        if folder_mode & stat.S_IWOTH:
+            yield DIRECTORY_WRITABLE.found(node.where, path=folder, mode=f"{folder_mode:o}")
+        elif folder_mode & stat.S_IRWXO:
+            yield DIRECTORY_OPEN.found(node.where, path=folder, mode=f"{folder_mode:o}")

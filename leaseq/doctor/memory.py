@@ -44,14 +44,14 @@ def look(node: Node) -> Iterator[Finding]:
     if policy not in (None, "noeviction"):
         yield EVICTION.found(node.where, policy=policy)
     limit = node.config("maxmemory", else_info="maxmemory")
-    used = node.said("used_memory")
-    if limit is None or used is None:
+    used_bytes = node.said("used_memory")
+    if limit is None or used_bytes is None:
         return
     if int(limit):
-        percent = 100 * used // int(limit)
+        percent = 100 * used_bytes // int(limit)
         if percent >= FULL:
             yield NEARLY_FULL.found(node.where, percent=percent, maxmemory=int(limit))
     elif total := node.said("total_system_memory"):
-        percent = 100 * used // total
+        percent = 100 * used_bytes // total
         if percent >= CROWDED:
             yield NO_LIMIT.found(node.where, percent=percent, total=total)

@@ -51,8 +51,8 @@ _LOST = {"everysec": "a second", "no": "half a minute"}
 
 
 def look(node: Node) -> Iterator[Finding]:
-    kept = node.config("appendonly", else_info="aof_enabled")
-    if kept in ("no", "0"):
+    appendonly = node.config("appendonly", else_info="aof_enabled")
+    if appendonly in ("no", "0"):
         save = node.config("save")
         check = NO_FILE if save == "" else SNAPSHOTS_ONLY
         yield check.found(node.where, save=save or "not visible")

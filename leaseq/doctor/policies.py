@@ -65,25 +65,25 @@ def look(client: Client, schemas: Mapping[str, int]) -> Iterator[Finding]:
             newer[schema].append(name)
     for schema, names in newer.items():
         yield NEWER.found(where, names=_listed(names), schema=schema, known=SCHEMA)
-    known = [name for name, schema in schemas.items() if schema <= SCHEMA]
-    durables, unreadable = read_queues(client, lambda queue: queue.policy.durable, known)
-    for name, error in unreadable.items():
+    supported_names = [name for name, schema in schemas.items() if schema <= SCHEMA]
+    durables, errors = read_queues(client, lambda queue: queue.policy.durable, supported_names)
+    for name, error in errors.items():
         yield UNREADABLE.found(where, names=_listed([name]), problem=error)
     yield from _durability(client, durables)
 
 
 def _durability(client: Client, durables: Mapping[str, Durable]) -> Iterator[Finding]:
     """What the server lacks for the ``durable`` of each queue."""
-    required: dict[tuple[Durable, str], list[str]] = defaultdict(list)
+    requirements: dict[tuple[Durable, str], list[str]] = defaultdict(list)
     for name, durable in durables.items():
         if durable != "server":
-            required[durable, _server(client, name)].append(name)
-    for (durable, server), names in required.items():
+            requirements[durable, _server(client, name)].append(name)
+    for (durable, server), names in requirements.items():
         key = Keys(names[0]).ledger
         try:
             check(durable, connection_of(client), key)
-        except Invalid as refused:
-            truth, _, cure = refused.limit.rpartition(": ")
+        except Invalid as error:
+            truth, _, cure = error.limit.rpartition(": ")
             yield DURABLE.found(server, names=_listed(names), truth=truth, cure=cure)
         else:
             count = _replicas(client, key) if durable == "replica" else 0
@@ -109,5 +109,5 @@ def _server(client: Client, queue: str) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    shown = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
-    return f"the queue {shown}" if len(names) == 1 else f"each of the queues {shown}"
+    text = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return f"the queue {text}" if len(names) == 1 else f"each of the queues {text}"

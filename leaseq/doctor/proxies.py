@@ -41,6 +41,6 @@ def note_undeclared_proxy(client: Client, address: str, header: str) -> None:
 def look(client: Client, where: str) -> Iterator[Finding]:
     redis: Any = client.redis
     with client.translating():
-        noted = {name.decode(): value.decode() for name, value in redis.hgetall(UNDECLARED_PROXY).items()}
-    if noted:
-        yield UNDECLARED.found(where, address=noted["address"], header=noted["header"])
+        note = {name.decode(): value.decode() for name, value in redis.hgetall(UNDECLARED_PROXY).items()}
+    if note:
+        yield UNDECLARED.found(where, address=note["address"], header=note["header"])

@@ -123,53 +123,55 @@ SLOT_COUNT = 16_384
 ENOUGH = 2_000  # milliseconds until a sentinel takes a primary for gone
 
 
-def look(place: Topology, away: set[Node]) -> Iterator[Finding]:
-    """Run the checks; ``away`` are the nodes that did not answer."""
-    for node in place.nodes:
-        if node in away:
+def look(topology: Topology, unreachable_nodes: set[Node]) -> Iterator[Finding]:
+    """Run the checks; ``unreachable_nodes`` are those that did not answer."""
+    for node in topology.nodes:
+        if node in unreachable_nodes:
             yield AWAY.found(node.where)
-    for node in place.primaries:
-        if node not in away:
-            yield from _replicas(node, in_cluster=place.kind == "cluster")
-    if place.kind == "sentinel":
-        yield from _sentinels(place, len(place.nodes) - len(away))
-    if place.kind == "cluster":
-        yield from _shards([node for node in place.nodes if node not in away])
+    for node in topology.primaries:
+        if node not in unreachable_nodes:
+            yield from _replicas(node, in_cluster=topology.kind == "cluster")
+    if topology.kind == "sentinel":
+        yield from _sentinels(topology, len(topology.nodes) - len(unreachable_nodes))
+    if topology.kind == "cluster":
+        yield from _shards([node for node in topology.nodes if node not in unreachable_nodes])
 
 
 def _replicas(node: Node, *, in_cluster: bool) -> Iterator[Finding]:
     """A cluster's primary that is cut off stops by itself."""
-    wanted = int(node.config("min-replicas-to-write") or 0)
-    connected = int(node.said("connected_slaves") or 0)
-    if wanted and node.info:
-        good = int(node.info.get("min_slaves_good_slaves", connected))
-        if good < wanted:
-            yield TOO_FEW.found(node.where, wanted=wanted, good=good)
-    elif connected and not wanted and not in_cluster and node.config("min-replicas-to-write") is not None:
+    minimum = int(node.config("min-replicas-to-write") or 0)
+    count = int(node.said("connected_slaves") or 0)
+    if minimum and node.info:
+        good_count = int(node.info.get("min_slaves_good_slaves", count))
+        if good_count < minimum:
+            yield TOO_FEW.found(node.where, wanted=minimum, good=good_count)
+    elif count and not minimum and not in_cluster and node.config("min-replicas-to-write") is not None:
         yield MIN_REPLICAS.found(node.where)
 
 
-def _sentinels(place: Topology, answering: int) -> Iterator[Finding]:
-    primary = place.nodes[0]
-    facts = {"service": place.service, "address": primary.where.replace(":", " ")}
-    if answering == 1:
+def _sentinels(topology: Topology, reachable_count: int) -> Iterator[Finding]:
+    primary = topology.nodes[0]
+    facts = {"service": topology.service, "address": primary.where.replace(":", " ")}
+    if reachable_count == 1:
         yield NO_REPLICA.found(primary.where, **facts)
-    elif answering == 2:
+    elif reachable_count == 2:
         yield FEW_NODES.found(primary.where, **facts)
-    known = 0
-    for sentinel in place.sentinels:
+    sentinel_count = 0
+    for sentinel in topology.sentinels:
         try:
-            state: Any = sentinel.redis.sentinel_master(place.service)
+            state: Any = sentinel.redis.sentinel_master(topology.service)
         except FAILURES:
             yield SENTINEL_AWAY.found(sentinel.where)
             continue
-        known = max(known, int(state["num-other-sentinels"]) + 1)
-        yield from _quorum(sentinel, place.service)
+        sentinel_count = max(sentinel_count, int(state["num-other-sentinels"]) + 1)
+        yield from _quorum(sentinel, topology.service)
         if (milliseconds := int(state["down-after-milliseconds"])) < ENOUGH:
-            yield HASTY.found(sentinel.where, service=place.service, milliseconds=milliseconds, enough=ENOUGH)
+            yield HASTY.found(
+                sentinel.where, service=topology.service, milliseconds=milliseconds, enough=ENOUGH
+            )
         yield from _door(sentinel)
-    if known < 3:
-        yield FEW_SENTINELS.found(primary.where, count=known)
+    if sentinel_count < 3:
+        yield FEW_SENTINELS.found(primary.where, count=sentinel_count)
 
 
 def _quorum(sentinel: Node, service: str) -> Iterator[Finding]:
@@ -208,7 +210,7 @@ def _slots(nodes: list[Node]) -> Iterator[Finding]:
         except rx.NoPermissionError:
             node.not_seen("CLUSTER INFO", "the cluster's slots")
             continue
-        missing = SLOT_COUNT - int(state["cluster_slots_ok"])
-        if missing:
-            yield SLOTS.found(node.where, count=missing)
+        missing_count = SLOT_COUNT - int(state["cluster_slots_ok"])
+        if missing_count:
+            yield SLOTS.found(node.where, count=missing_count)
             return

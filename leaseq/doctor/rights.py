@@ -146,22 +146,22 @@ class MissingRights:
 
 def look(node: Node) -> Iterator[Finding]:
     user = user_of(node)
-    lacks = lacking(node, user, (*LIBRARY, *PAGES))
-    yield from _findings(node, user or "default", lacks)
+    missing_rights = lacking(node, user, (*LIBRARY, *PAGES))
+    yield from _findings(node, user or "default", missing_rights)
 
 
-def _findings(node: Node, user: str, lacks: MissingRights) -> Iterator[Finding]:
-    library = [need for need in lacks.commands if need in LIBRARY]
-    pages = [need for need in lacks.commands if need in PAGES]
+def _findings(node: Node, user: str, missing_rights: MissingRights) -> Iterator[Finding]:
+    library = [need for need in missing_rights.commands if need in LIBRARY]
+    pages = [need for need in missing_rights.commands if need in PAGES]
     if library:
         rules = " ".join(allowing(library))
         yield COMMANDS.found(node.where, user=user, commands=_listed(library), rules=rules)
     if 0 < len(pages) < len(PAGES) / 2:  # with few or none of them it is a user for the library alone
         rules = " ".join(allowing(pages))
         yield PAGES_COMMANDS.found(node.where, user=user, commands=_listed(pages), rules=rules)
-    if lacks.keys:
+    if missing_rights.keys:
         yield KEYS.found(node.where, user=user, rules=PATTERNS[0])
-    if lacks.channels:
+    if missing_rights.channels:
         yield CHANNELS.found(node.where, user=user, rules=PATTERNS[-1])
 
 
@@ -181,39 +181,39 @@ def user_of(node: Node) -> str:
 
 def lacking(node: Node, user: str, needs: Iterable[str]) -> MissingRights:
     keys = Keys(f"doctor.{secrets.token_hex(6)}")
-    wanted = [need for need in TRIES if need in set(needs)]
-    words = {need: [_place(word, keys) for word in TRIES[need].split()] for need in wanted}
+    tried_needs = [need for need in TRIES if need in set(needs)]
+    commands = {need: [_place(word, keys) for word in TRIES[need].split()] for need in tried_needs}
     with node.connection() as connection:
         try:
             say(connection, "ACL", "DRYRUN", user, "PING")
         except rx.ResponseError:
-            return _tried(node, connection, words)
-        return _asked(connection, user, words)
+            return _tried(node, connection, commands)
+        return _asked(connection, user, commands)
 
 
 def _place(word: str, keys: Keys) -> str:
     return {KEY: keys.ledger, CHANNEL: keys.wake}.get(word, word)
 
 
-def _asked(connection: Any, user: str, words: dict[str, list[str]]) -> MissingRights:
-    lacks = MissingRights()
-    for need, command in words.items():
+def _asked(connection: Any, user: str, commands: dict[str, list[str]]) -> MissingRights:
+    missing_rights = MissingRights()
+    for need, command in commands.items():
         try:
             answer = say(connection, "ACL", "DRYRUN", user, *command)
             refusal = "" if answer == b"OK" else answer.decode()
         except rx.ResponseError as error:  # no such command here
             refusal = "" if dispensable(need) else str(error)
         if refusal:
-            lacks.note(need, refusal)
-    return lacks
+            missing_rights.note(need, refusal)
+    return missing_rights
 
 
-def _tried(node: Node, connection: Any, words: dict[str, list[str]]) -> MissingRights:
-    lacks = MissingRights()
-    for need, command in words.items():
-        if need in _MAKING - {"hset"} and "hset" in lacks.commands:
+def _tried(node: Node, connection: Any, commands: dict[str, list[str]]) -> MissingRights:
+    missing_rights = MissingRights()
+    for need, command in commands.items():
+        if need in _MAKING - {"hset"} and "hset" in missing_rights.commands:
             continue  # without the scratch key they would create one; HSET is reported already
-        if need == "hset" and "hdel" in lacks.commands:
+        if need == "hset" and "hdel" in missing_rights.commands:
             continue  # it could not be deleted again; HDEL is reported already
         if need in _ALONE:
             with node.connection() as other:
@@ -221,10 +221,10 @@ def _tried(node: Node, connection: Any, words: dict[str, list[str]]) -> MissingR
         else:
             refusal = _refusal(connection, need, command)
         if refusal:
-            lacks.note(need, refusal)
-    if "hdel" in words and "hdel" not in lacks.commands:
-        _refusal(connection, "hdel", words["hdel"])
-    return lacks
+            missing_rights.note(need, refusal)
+    if "hdel" in commands and "hdel" not in missing_rights.commands:
+        _refusal(connection, "hdel", commands["hdel"])
+    return missing_rights
 
 
 def _refusal(connection: Any, need: str, command: list[str]) -> str:
@@ -233,8 +233,8 @@ def _refusal(connection: Any, need: str, command: list[str]) -> str:
     try:
         say(connection, *command)
     except rx.ResponseError as error:
-        said = str(error)
-        denied = "no permissions" in said.lower()  # EXEC wraps it in an error of its own
-        missing = said.lower().startswith("unknown") and not dispensable(need)
-        return said if denied or missing else ""
+        text = str(error)
+        is_denied = "no permissions" in text.lower()  # EXEC wraps it in an error of its own
+        is_missing = text.lower().startswith("unknown") and not dispensable(need)
+        return text if is_denied or is_missing else ""
     return ""

@@ -66,10 +66,10 @@ Clock = Callable[[], float]
 
 def look(node: Node, clock: Clock = time.time) -> Iterator[Finding]:
     name, version = identity(node)
-    least = _LEAST.get(name)
-    if least is not None and _numbers(version) < least:
-        wanted = f"{name.capitalize()} {least[0]}.{least[1]}"
-        yield TOO_OLD.found(node.where, name=name.capitalize(), version=version, least=wanted)
+    minimum = _LEAST.get(name)
+    if minimum is not None and _numbers(version) < minimum:
+        needed_version = f"{name.capitalize()} {minimum[0]}.{minimum[1]}"
+        yield TOO_OLD.found(node.where, name=name.capitalize(), version=version, least=needed_version)
     if not node.replica and node.hello.get("role") in ("replica", "slave"):
         info = node.info
         primary = (
@@ -99,7 +99,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 def _clocks(node: Node, clock: Clock) -> Iterator[Finding]:
     """Compare the clocks. Of a few tries the quickest counts: what a slow one shows may be the wait for
     its answer."""
-    looks = []
+    measurements = []
     with node.connection() as connection:
         for _ in range(3):
             before = clock()
@@ -108,12 +108,12 @@ def _clocks(node: Node, clock: Clock) -> Iterator[Finding]:
             except rx.ResponseError:  # missing rights are reported by the checks of rights
                 return
             after = clock()
-            there = int(seconds) + int(microseconds) / 1e6
-            looks.append((after - before, there - (before + after) / 2))
-    took, ahead = min(looks)
-    way = "ahead of" if ahead > 0 else "behind"
-    sure = abs(ahead) - took / 2
-    if sure > _CLOCK_SECONDS:
-        yield CLOCK.found(node.where, seconds=abs(ahead), way=way)
-    elif sure > _DRIFT_SECONDS:
-        yield DRIFT.found(node.where, seconds=abs(ahead), way=way)
+            server_time = int(seconds) + int(microseconds) / 1e6
+            measurements.append((after - before, server_time - (before + after) / 2))
+    duration, offset = min(measurements)
+    direction = "ahead of" if offset > 0 else "behind"
+    certain_offset = abs(offset) - duration / 2
+    if certain_offset > _CLOCK_SECONDS:
+        yield CLOCK.found(node.where, seconds=abs(offset), way=direction)
+    elif certain_offset > _DRIFT_SECONDS:
+        yield DRIFT.found(node.where, seconds=abs(offset), way=direction)

@@ -106,9 +106,9 @@ class Node:
             self.not_seen("INFO", field)
         return self.info.get(field)
 
-    def not_seen(self, command: str, what: str) -> None:
+    def not_seen(self, command: str, part: str) -> None:
         """Note that it could not be read, for the report's end."""
-        self.unseen.append((command, what))
+        self.unseen.append((command, part))
 
     def ask(self, *words: str) -> Any:
         """Send a command, and return its reply as redis-py parses it."""

@@ -43,10 +43,10 @@ def place_of(client: Client) -> Topology:
 
 
 def _cluster(client: RedisCluster) -> Topology:
-    found = sorted(_nodes_of(client), key=lambda node: (node.server_type != "primary", node.name))
+    cluster_nodes = sorted(_nodes_of(client), key=lambda node: (node.server_type != "primary", node.name))
     nodes = [
-        Node(client.get_redis_connection(one), one.name, replica=one.server_type != "primary")
-        for one in found
+        Node(client.get_redis_connection(node), node.name, replica=node.server_type != "primary")
+        for node in cluster_nodes
     ]
     return Topology("cluster", nodes)
 
@@ -60,9 +60,9 @@ def _sentinel(client: Client, pool: SentinelConnectionPool) -> Topology:
     manager, service = pool.sentinel_manager, str(pool.service_name)
     options: dict[str, Any] = manager.connection_kwargs
     # A client soon asks the next sentinel. The doctor has time: one that is slow is not away.
-    patient = {**manager.sentinel_kwargs, **{name: options[name] for name in TIMEOUTS}}
+    sentinel_options = {**manager.sentinel_kwargs, **{name: options[name] for name in TIMEOUTS}}
     sentinels = [
-        Node(redis.Redis(host=host, port=port, **patient), f"sentinel {host}:{port}")
+        Node(redis.Redis(host=host, port=port, **sentinel_options), f"sentinel {host}:{port}")
         for host, port in map(_address, manager.sentinels)
     ]
     for sentinel in sentinels:

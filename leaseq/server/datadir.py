@@ -98,8 +98,8 @@ class DataDir:
 
     def _make(self) -> None:
         make_folder(self.path, 0o700)
-        strangers = not (self.path / "up.lock").exists() and any(self.path.iterdir())
-        if strangers:
+        has_strangers = not (self.path / "up.lock").exists() and any(self.path.iterdir())
+        if has_strangers:
             raise DataDirRefused(
                 f"{self.path} holds other files and is no leaseq data directory: "
                 "give an empty or a new one by --data"
@@ -118,17 +118,17 @@ class DataDir:
 
     def _wait_for(self, lock: int) -> None:
         """Take the lock. If its `up` was killed, end the processes that it left, and wait for them."""
-        began = time.monotonic()
-        dismissed = False
+        start = time.monotonic()
+        has_dismissed = False
         while not try_lock(lock, fcntl.LOCK_EX):
             holder = _pid_in(lock)
-            alive = _alive(holder)
-            if time.monotonic() - began > (GLANCE if alive else PATIENCE):
+            is_alive = _alive(holder)
+            if time.monotonic() - start > (GLANCE if is_alive else PATIENCE):
                 raise DataDirRefused(self._in_use(holder))
-            if not alive and not dismissed:
-                dismissed = True
-                killed = f"the `leaseq up` of {self.path} (pid {holder}) was killed"
-                say(f"{killed}; waiting for its processes to end")
+            if not is_alive and not has_dismissed:
+                has_dismissed = True
+                message = f"the `leaseq up` of {self.path} (pid {holder}) was killed"
+                say(f"{message}; waiting for its processes to end")
                 self._dismiss()
             self._check()
             time.sleep(POLL)

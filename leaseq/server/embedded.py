@@ -162,8 +162,8 @@ class EmbeddedServer:
         lines = [line.strip() for line in log.split("\n") if line.strip()]
         if not lines:
             return f"{self.log} is empty"
-        if damaged := _DAMAGED.search(lines[-1]):
-            return self._damaged(self.data_dir / "appendonlydir" / damaged[1])
+        if match := _DAMAGED.search(lines[-1]):
+            return self._damaged(self.data_dir / "appendonlydir" / match[1])
         if any(sign in line for line in lines[-3:] for sign in _DISK):
             return (
                 f"it could not write to the disk of {self.data_dir}, which may be full: make room there. "

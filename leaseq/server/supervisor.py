@@ -57,10 +57,10 @@ class Child:
 class _RunningChild:
     child: Child
     process: subprocess.Popen[bytes] | None = None  # None from its end to its next start
-    started: float = 0.0
+    started_at: float = 0.0
     backoff: float = FIRST_BACKOFF
-    again_at: float = 0.0  # when to start it again, once it has ended
-    ended: subprocess.Popen[bytes] | None = None  # not reaped: its pid still names its group
+    restart_at: float = 0.0  # when to start it again, once it has ended
+    zombie: subprocess.Popen[bytes] | None = None  # not reaped: its pid still names its group
 
 
 class Signals:
@@ -113,9 +113,9 @@ class Supervisor:
     """``start`` the children one by one, then ``run`` until SIGINT or SIGTERM; leaving it stops all of
     them."""
 
-    def __init__(self, signals: Signals, *, changed: Callable[[Mapping[str, int]], None]) -> None:
+    def __init__(self, signals: Signals, *, on_change: Callable[[Mapping[str, int]], None]) -> None:
         self._signals = signals
-        self._changed = changed  # called with the pids whenever one is new
+        self._on_change = on_change  # called with the pids whenever one is new
         self._children: list[_RunningChild] = []
 
     def __enter__(self) -> Self:
@@ -124,17 +124,17 @@ class Supervisor:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for running in reversed(self._children):
-            _end_the_rest(running)
-            if running.process is not None:
-                end(running.process, running.child.grace)
+        for entry in reversed(self._children):
+            _end_the_rest(entry)
+            if entry.process is not None:
+                end(entry.process, entry.child.grace)
 
     def start(self, child: Child) -> None:
         """Start a child and wait until it is ready; ChildFailed where it never is."""
         self._signals.check()
-        running = _RunningChild(child)
-        self._children.append(running)
-        process = self._launch(running)
+        entry = _RunningChild(child)
+        self._children.append(entry)
+        process = self._launch(entry)
         deadline = time.monotonic() + child.ready_within
         while child.ready is not None and not child.ready():
             if has_ended(process):
@@ -143,47 +143,49 @@ class Supervisor:
                 )
             # equivalent mutant: compare: a clock is not read at that very moment
             if time.monotonic() > deadline:
-                within = f"within {child.ready_within:g} seconds"
-                raise ChildFailed(f"{child.name} was not ready {within}{_why(child)}")
+                limit = f"within {child.ready_within:g} seconds"
+                raise ChildFailed(f"{child.name} was not ready {limit}{_why(child)}")
             self._signals.wait(_POLL)
             self._signals.check()
 
     def run(self) -> None:
         """Watch the children, and restart those that end, until SIGINT or SIGTERM."""
         while not self._signals.stopping:
-            for running in self._children:
-                self._tend(running)
-            due = [running.again_at for running in self._children if running.process is None]
-            self._signals.wait(max(0.0, min(due) - time.monotonic()) if due else None)
+            for entry in self._children:
+                self._tend(entry)
+            restart_times = [entry.restart_at for entry in self._children if entry.process is None]
+            self._signals.wait(max(0.0, min(restart_times) - time.monotonic()) if restart_times else None)
 
-    def _tend(self, running: _RunningChild) -> None:
-        now, process = time.monotonic(), running.process
+    def _tend(self, entry: _RunningChild) -> None:
+        now, process = time.monotonic(), entry.process
         if process is None:
             # equivalent mutant: compare: likewise
-            if now >= running.again_at and not self._signals.stopping:
-                self._launch(running)
+            if now >= entry.restart_at and not self._signals.stopping:
+                self._launch(entry)
             return
         if not has_ended(process):
             return
-        running.ended, running.process = process, None
+        entry.zombie, entry.process = process, None
         # What it left behind is asked to end now, and killed ahead of the next start.
         _signal_group(process.pid, signal.SIGTERM)
         code = _exit_code(process)
-        if now - running.started > STEADY:
-            running.backoff = FIRST_BACKOFF
-        why = _why(running.child) if code > 0 else ""
-        say(f"{running.child.name} {_how(code)}; starting it again in {running.backoff:g} s{why}")
-        running.again_at = now + running.backoff
-        running.backoff = min(LONGEST_BACKOFF, running.backoff * 2)
+        if now - entry.started_at > STEADY:
+            entry.backoff = FIRST_BACKOFF
+        reason = _why(entry.child) if code > 0 else ""
+        say(f"{entry.child.name} {_how(code)}; starting it again in {entry.backoff:g} s{reason}")
+        entry.restart_at = now + entry.backoff
+        entry.backoff = min(LONGEST_BACKOFF, entry.backoff * 2)
 
-    def _launch(self, running: _RunningChild) -> subprocess.Popen[bytes]:
-        child = running.child
-        _end_the_rest(running)
-        running.process = process = spawn(
+    def _launch(self, entry: _RunningChild) -> subprocess.Popen[bytes]:
+        child = entry.child
+        _end_the_rest(entry)
+        entry.process = process = spawn(
             child.argv, pass_fds=child.pass_fds, settings=child.settings, quiet=child.quiet
         )
-        running.started = time.monotonic()
-        self._changed({r.child.name: r.process.pid for r in self._children if r.process is not None})
+        entry.started_at = time.monotonic()
+        self._on_change(
+            {one.child.name: one.process.pid for one in self._children if one.process is not None}
+        )
         return process
 
 
@@ -199,10 +201,10 @@ def spawn(
     It inherits the environment, but of leaseq's settings, secrets among them, only those in ``settings``,
     which are set for it in any case.
     """
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith(SETTING)}
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(SETTING)}
     return subprocess.Popen(
         argv,
-        env={**inherited, **(settings or {})},
+        env={**environment, **(settings or {})},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL if quiet else None,
         pass_fds=pass_fds,
@@ -233,21 +235,21 @@ def has_ended(process: subprocess.Popen[bytes]) -> bool:
     """Whether it has ended. It is not reaped, so that its pid still names its own group."""
     if process.returncode is not None:
         return True
-    ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-    return ended is not None
+    status = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    return status is not None
 
 
 def _exit_code(process: subprocess.Popen[bytes]) -> int:
     """The exit code of a child that has ended and is not reaped yet; minus the signal that killed it."""
-    ended = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
-    if ended is None:
+    status = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    if status is None:
         return process.wait()
-    return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+    return status.si_status if status.si_code == os.CLD_EXITED else -status.si_status
 
 
-def _end_the_rest(running: _RunningChild) -> None:
+def _end_the_rest(entry: _RunningChild) -> None:
     """Kill the processes that an ended child left behind, and reap the child."""
-    process, running.ended = running.ended, None
+    process, entry.zombie = entry.zombie, None
     if process is not None:
         _signal_group(process.pid, signal.SIGKILL)
         process.wait()

@@ -81,16 +81,16 @@ class _ValueGenerator:
 
     def _whole(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
         """``schema`` with its reference followed, a branch of its choices taken and its parts merged."""
-        merged = dict(schema)
+        result = dict(schema)
         if depth > DEEPEST:
-            return merged
-        parts = [self._at(merged.pop("$ref"))] if "$ref" in merged else []
-        parts += merged.pop("allOf", [])
-        parts += [self._rng.choice(merged.pop(name)) for name in ("anyOf", "oneOf") if merged.get(name)]
+            return result
+        parts = [self._at(result.pop("$ref"))] if "$ref" in result else []
+        parts += result.pop("allOf", [])
+        parts += [self._rng.choice(result.pop(name)) for name in ("anyOf", "oneOf") if result.get(name)]
         for part in parts:
             if isinstance(part, dict):
-                merged = _merge(merged, self._whole(part, depth + 1))
-        return merged
+                result = _merge(result, self._whole(part, depth + 1))
+        return result
 
     def _at(self, reference: str) -> Json:
         schema = self._root
@@ -101,24 +101,26 @@ class _ValueGenerator:
         return schema
 
     def _object(self, schema: Mapping[str, Any], depth: int) -> dict[str, Json]:
-        needed = set(schema.get("required", ()))
-        named = schema.get("properties", {})
+        required = set(schema.get("required", ()))
+        properties = schema.get("properties", {})
         # What may be left out is left out now and then, as people do, and always past the depth.
-        wanted = [name for name in named if name in needed or (depth < DEEPEST and self._rng.random() < 0.8)]
-        made = {name: self.make(named[name], depth + 1) for name in wanted}
-        return made | {name: self._text({}) for name in needed - set(named)}
+        names = [
+            name for name in properties if name in required or (depth < DEEPEST and self._rng.random() < 0.8)
+        ]
+        values = {name: self.make(properties[name], depth + 1) for name in names}
+        return values | {name: self._text({}) for name in required - set(properties)}
 
     def _array(self, schema: Mapping[str, Any], depth: int) -> list[Json]:
-        least = schema.get("minItems", 0)
-        most = schema.get("maxItems", max(least, 3))
-        made: list[Json] = []
-        for _ in range(20 * self._rng.randint(least, most)):
-            one = self.make(schema.get("items", {}), depth + 1)
-            if not (schema.get("uniqueItems") and one in made):
-                made.append(one)
-            if (len(made) >= least and self._rng.random() < 0.5) or len(made) >= most:
+        minimum = schema.get("minItems", 0)
+        maximum = schema.get("maxItems", max(minimum, 3))
+        items: list[Json] = []
+        for _ in range(20 * self._rng.randint(minimum, maximum)):
+            item = self.make(schema.get("items", {}), depth + 1)
+            if not (schema.get("uniqueItems") and item in items):
+                items.append(item)
+            if (len(items) >= minimum and self._rng.random() < 0.5) or len(items) >= maximum:
                 break
-        return made
+        return items
 
     def _number(self, kind: str, schema: Mapping[str, Any]) -> float:
         step = schema.get("multipleOf", 1 if kind == "integer" else 0.5)
@@ -133,22 +135,22 @@ class _ValueGenerator:
         return int(value) if kind == "integer" else round(value, 9)  # 3 * 0.1 is not 0.3
 
     def _text(self, schema: Mapping[str, Any]) -> str:
-        least, most = schema.get("minLength", 0), schema.get("maxLength")
-        by_format = _FORMATS.get(schema.get("format", ""))
-        if by_format:
-            return by_format(self._rng)
+        minimum, maximum = schema.get("minLength", 0), schema.get("maxLength")
+        generate = _FORMATS.get(schema.get("format", ""))
+        if generate:
+            return generate(self._rng)
         words = self._rng.choices(WORDS, k=self._rng.randint(2, 9))
-        made = " ".join(words)
-        while len(made) < least:
-            made += " " + self._rng.choice(WORDS)
-        return made if most is None else made[:most]
+        text = " ".join(words)
+        while len(text) < minimum:
+            text += " " + self._rng.choice(WORDS)
+        return text if maximum is None else text[:maximum]
 
 
-def _merge(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    merged = {**other, **one}
+def _merge(schema: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    result = {**other, **schema}
     for name in ("properties", "$defs"):
-        if name in one and name in other:
-            merged[name] = {**other[name], **one[name]}
-    if "required" in one and "required" in other:
-        merged["required"] = [*one["required"], *other["required"]]
-    return merged
+        if name in schema and name in other:
+            result[name] = {**other[name], **schema[name]}
+    if "required" in schema and "required" in other:
+        result["required"] = [*schema["required"], *other["required"]]
+    return result

@@ -96,17 +96,18 @@ class _Workforce:
         self._plan = plan
         self._stop = stop
         self._form = _form_of(queue)
-        self._done: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
         self._lock = threading.Lock()
         self._error: LeaseqError | None = None
-        self._left = 0
-        self._expired = queue.stats().counters["expired"]
-        self._ran_out = 0
-        self._began = time.monotonic()
+        self._remaining = 0
+        self._expired_before = queue.stats().counters["expired"]
+        self._expired_count = 0
+        self._start = time.monotonic()
 
     def run(self, on_tick: Callable[[Outcome], None] | None) -> Outcome:
-        seats = [threading.Thread(target=self._sit, args=(seat,)) for seat in range(1, self._plan.people + 1)]
-        for thread in seats:
+        seats = range(1, self._plan.people + 1)
+        threads = [threading.Thread(target=self._sit, args=(seat,)) for seat in seats]
+        for thread in threads:
             thread.start()
         try:
             while not self._stop.is_set():
@@ -116,7 +117,7 @@ class _Workforce:
                 self._stop.wait(TICK)
         finally:
             self._stop.set()
-            for thread in seats:
+            for thread in threads:
                 thread.join()
         if self._error:
             raise self._error
@@ -125,16 +126,19 @@ class _Workforce:
     def outcome(self) -> Outcome:
         with self._lock:
             return Outcome(
-                round(time.monotonic() - self._began, 3), left=self._left, ran_out=self._ran_out, **self._done
+                round(time.monotonic() - self._start, 3),
+                left=self._remaining,
+                ran_out=self._expired_count,
+                **self._counts,
             )
 
     def _look(self) -> None:
         """Count what is left, and check whether to stop."""
         stats = self._queue.stats()
-        self._left = stats.inbound + stats.reserved + stats.scheduled
-        self._ran_out = stats.counters["expired"] - self._expired
+        self._remaining = stats.inbound + stats.reserved + stats.scheduled
+        self._expired_count = stats.counters["expired"] - self._expired_before
         limit = self._plan.seconds
-        if self._left == 0 or (limit is not None and time.monotonic() - self._began >= limit):
+        if self._remaining == 0 or (limit is not None and time.monotonic() - self._start >= limit):
             self._stop.set()
 
     def _sit(self, seat: int) -> None:
@@ -193,9 +197,9 @@ class _Workforce:
             self._queue.fail(lease, "simulated: this one is broken")
             self._count("failed")
         else:
-            finished = self._queue.finish(lease, self._answer(rng))
+            outcome = self._queue.finish(lease, self._answer(rng))
             self._count("finished")
-            if finished.late:
+            if outcome.late:
                 self._count("late")
         return False
 
@@ -204,9 +208,9 @@ class _Workforce:
             return {"answer": value_for({"type": "string"}, rng)}
         return answer_to(self._form, rng)
 
-    def _count(self, what: str) -> None:
+    def _count(self, name: str) -> None:
         with self._lock:
-            self._done[what] += 1
+            self._counts[name] += 1
 
 
 def _form_of(queue: Queue) -> Json:

@@ -101,16 +101,16 @@ class _Splitter:
         if match is None:
             self._at = len(self._window)
             return b""
-        mark = match.group()
+        byte = match.group()
         self._at = match.start()
-        if self._depth == 0 and mark in (b",", b"]"):
-            return mark
-        if mark == b'"':
-            whole = _STRING.match(self._window, self._at)
-            self._in_string = whole is None
-            self._at = whole.end() if whole else self._at + 1
+        if self._depth == 0 and byte in (b",", b"]"):
+            return byte
+        if byte == b'"':
+            string_match = _STRING.match(self._window, self._at)
+            self._in_string = string_match is None
+            self._at = string_match.end() if string_match else self._at + 1
             return b""
-        self._depth += (mark in b"[{") - (mark in b"]}")
+        self._depth += (byte in b"[{") - (byte in b"]}")
         self._at += 1
         return b""
 
@@ -131,22 +131,22 @@ class _Splitter:
 
 def elements(stream: BinaryIO) -> Iterator[Element | BadRow]:
     """Each element of the one JSON array that ``stream`` holds, its text not yet decoded."""
-    cutter = _Splitter(stream)
-    if cutter.skip_space() != b"[":
+    splitter = _Splitter(stream)
+    if splitter.skip_space() != b"[":
         yield BadRow(
-            cutter.line, "a JSON file must be one array of rows; for one row per line, use the format jsonl"
+            splitter.line, "a JSON file must be one array of rows; for one row per line, use the format jsonl"
         )
         return
-    cutter.take()
-    end = cutter.skip_space()
+    splitter.take()
+    end = splitter.skip_space()
     if end == b"]":
-        cutter.take()
+        splitter.take()
     while end != b"]":
-        element, end = cutter.element()
+        element, end = splitter.element()
         if not end:
             yield BadRow(element.line, "the file ends before its array does")
             return
-        cutter.take()
+        splitter.take()
         yield element
-    if cutter.skip_space():
-        yield BadRow(cutter.line, "there is more after the end of the array; nothing of that was read")
+    if splitter.skip_space():
+        yield BadRow(splitter.line, "there is more after the end of the array; nothing of that was read")

@@ -35,20 +35,20 @@ class Columns:
     object where the field stands, in the order met."""
 
     def __init__(self, fields: Sequence[str]) -> None:
-        self._seen: dict[str, dict[str, None]] = {
+        self._columns_by_field: dict[str, dict[str, None]] = {
             name: {} if name in NESTED else {name: None} for name in fields
         }
 
     def gather(self, shape: Mapping[str, Any]) -> None:
         for name in NESTED:
             if name in shape:
-                self._seen[name].update(dict.fromkeys(_nested_names(name, shape[name])))
+                self._columns_by_field[name].update(dict.fromkeys(_nested_names(name, shape[name])))
 
     def __len__(self) -> int:
-        return sum(map(len, self._seen.values()))
+        return sum(map(len, self._columns_by_field.values()))
 
     def names(self) -> list[str]:
-        return [column for columns in self._seen.values() for column in columns]
+        return [column for columns in self._columns_by_field.values() for column in columns]
 
 
 def flat(shape: Mapping[str, Any]) -> dict[str, str]:
@@ -69,10 +69,10 @@ def cell(value: Json) -> str:
         return ""
     if not isinstance(value, str):
         return _STRING.sub(_escaped, compact_json(value))
-    inert = _SPLIT.sub(r"\1'", value)  # guard: cell-formula-behind
+    text = _SPLIT.sub(r"\1'", value)  # guard: cell-formula-behind
     if value.startswith(_RUNS) and not _NUMBER.fullmatch(value):  # guard: cell-formula
-        return "'" + inert
-    return inert
+        return "'" + text
+    return text
 
 
 def _escaped(string: re.Match[str]) -> str:

@@ -34,17 +34,17 @@ def check(
     ``on_bad`` is called with each bad row; ``progress`` every 1,000 rows, with the result so far. Ids that
     the queue has already, or that the file has twice, are not looked for. One row is held at a time.
     """
-    readable = bad = rejected = 0
-    first: list[BadRow] = []
+    readable_rows = bad_rows = rejected_lines = 0
+    first_bad_rows: list[BadRow] = []
     for row in rows:
         if isinstance(row, BadRow):
-            bad, rejected = bad + 1, rejected + row.lines
-            if len(first) < SHOWN:
-                first.append(replace(row, value=None, raw=None))
+            bad_rows, rejected_lines = bad_rows + 1, rejected_lines + row.lines
+            if len(first_bad_rows) < SHOWN:
+                first_bad_rows.append(replace(row, value=None, raw=None))
             if on_bad:
                 on_bad(row)
         else:
-            readable += 1
-        if progress and (readable + bad) % _BATCH == 0:
-            progress(CheckResult(readable, bad, rejected, tuple(first)))
-    return CheckResult(readable, bad, rejected, tuple(first))
+            readable_rows += 1
+        if progress and (readable_rows + bad_rows) % _BATCH == 0:
+            progress(CheckResult(readable_rows, bad_rows, rejected_lines, tuple(first_bad_rows)))
+    return CheckResult(readable_rows, bad_rows, rejected_lines, tuple(first_bad_rows))

@@ -33,24 +33,24 @@ class ColumnMapping:
 
     def needs(self) -> tuple[str, ...]:
         """The columns that a file must have."""
-        named = (self.id, self.priority, self.due, self.requires)
-        return tuple(dict.fromkeys([*(name for name in named if name is not None), *(self.payload or ())]))
+        columns = (self.id, self.priority, self.due, self.requires)
+        return tuple(dict.fromkeys([*(name for name in columns if name is not None), *(self.payload or ())]))
 
     def item(self, row: Json) -> NewItem:
         """The new item of a row. An empty cell is left out, but for the id, which is required."""
         if not isinstance(row, dict):
             raise Invalid("row", "an object with named fields")
-        given: dict[str, Any] = {}
+        fields: dict[str, Any] = {}
         if self.id is not None:
-            given["id"] = identity(row, self.id)
+            fields["id"] = identity(row, self.id)
         if self.priority is not None and _there(row.get(self.priority)):
-            given["priority"] = _priority(row[self.priority], self.priority)
+            fields["priority"] = _priority(row[self.priority], self.priority)
         if self.due is not None and _there(row.get(self.due)):
-            given["due"] = _due(row[self.due], self.due, self.zone)
+            fields["due"] = _due(row[self.due], self.due, self.zone)
         if self.requires is not None and _there(row.get(self.requires)):
-            given["requires"] = validation.skills(_words(row[self.requires]), self.requires)
+            fields["requires"] = validation.skills(_words(row[self.requires]), self.requires)
         payload = row if self.payload is None else {name: row[name] for name in self.payload if name in row}
-        return checked(NewItem(payload, **given))
+        return checked(NewItem(payload, **fields))
 
 
 def _there(value: Json) -> bool:

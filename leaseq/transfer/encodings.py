@@ -76,14 +76,14 @@ def _chunks(stream: _Readable, first: bytes = b"") -> Iterator[bytes]:
 
 def _unpacked(stream: BinaryIO) -> Iterator[bytes]:
     first = stream.read(CHUNK)
-    while len(first) < len(GZIP) and (more := stream.read(CHUNK)):
-        first += more
+    while len(first) < len(GZIP) and (chunk := stream.read(CHUNK)):
+        first += chunk
     if not first.startswith(GZIP):
         yield from _chunks(stream, first)
         return
     try:
-        with gzip.GzipFile(fileobj=io.BufferedReader(_Pieces(_chunks(stream, first)))) as unpacked:
-            yield from _chunks(unpacked)
+        with gzip.GzipFile(fileobj=io.BufferedReader(_Pieces(_chunks(stream, first)))) as file:
+            yield from _chunks(file)
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise Invalid("file", "whole", f"the file is gzipped, and damaged or cut off: {error}") from error
 
@@ -96,10 +96,10 @@ def _decoder(encoding: str) -> codecs.IncrementalDecoder | None:
     except (LookupError, ValueError):
         name = ""
     if not name or name.replace("-", "_") in _NO_TEXT:
-        what = "a text encoding, such as cp1252, utf-16 or shift_jis"
-        near = did_you_mean(encoding.replace("-", "_"), _text_encodings())
-        known = f"{encoding!r} is not known" + (f", {near}" if near else "")
-        raise Invalid("encoding", what, f"encoding: {what}; {known}")
+        limit = "a text encoding, such as cp1252, utf-16 or shift_jis"
+        suggestion = did_you_mean(encoding.replace("-", "_"), _text_encodings())
+        fault = f"{encoding!r} is not known" + (f", {suggestion}" if suggestion else "")
+        raise Invalid("encoding", limit, f"encoding: {limit}; {fault}")
     return None if name in ("utf-8", "utf-8-sig") else decoder("strict")
 
 
@@ -115,14 +115,14 @@ def _text_encodings() -> set[str]:
 def _recoded(pieces: Iterator[bytes], decoder: codecs.IncrementalDecoder, encoding: str) -> Iterator[bytes]:
     line = 1
     for piece, last in _with_last(pieces):
-        before = decoder.getstate()
+        state = decoder.getstate()
         try:
             text = decoder.decode(piece, last)
         except UnicodeDecodeError as error:
             # What stands before it, which is in the piece but for the bytes that the decoder kept back.
-            good = max(0, error.start - len(error.object) + len(piece))
-            decoder.setstate(before)
-            line += decoder.decode(piece[:good]).count("\n")
+            good_size = max(0, error.start - len(error.object) + len(piece))
+            decoder.setstate(state)
+            line += decoder.decode(piece[:good_size]).count("\n")
             byte = error.object[error.start]
             raise _wrong(f"line {line:,} has the byte 0x{byte:02x}, which is no {encoding} there") from error
         except UnicodeError as error:  # no byte order mark, where the encoding needs one

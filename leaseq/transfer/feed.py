@@ -41,23 +41,23 @@ class RecordLines:
         """The delimiter that a first line ``sep=;`` names, which is skipped; None where there is no such
         line."""
         line = next(self._lines, None)
-        named = separator_of(line.data) if line else None
-        if line and named is None:
+        delimiter = separator_of(line.data) if line else None
+        if line and delimiter is None:
             self._lines = chain([line], self._lines)
-        return named
+        return delimiter
 
     def header(self) -> bytes:
         """The lines that the header takes, and blank ones before it; they are read again as a record."""
-        ahead: list[Line] = []
+        header_lines: list[Line] = []
         quotes = size = 0
         for line in self._lines:
-            ahead.append(line)
+            header_lines.append(line)
             quotes, size = quotes + line.quotes, size + len(line.data)
-            open = quotes % 2 and self.quotes.quotes == "double"
-            if line.too_long or size > MAX_ROW_BYTES or (not open and line.data.strip(b"\r\n")):
+            is_open = quotes % 2 and self.quotes.quotes == "double"
+            if line.too_long or size > MAX_ROW_BYTES or (not is_open and line.data.strip(b"\r\n")):
                 break
-        self._lines = chain(ahead, self._lines)
-        return b"".join(line.data for line in ahead).lstrip(b"\r\n")
+        self._lines = chain(header_lines, self._lines)
+        return b"".join(line.data for line in header_lines).lstrip(b"\r\n")
 
     def settle(self, delimiter: str) -> None:
         """From here on, determine ``quoted`` before each record."""

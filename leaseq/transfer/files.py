@@ -17,11 +17,11 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
     Where the block raises, the temporary file is removed and the file at ``path`` is untouched. ``private``:
     only its owner may read it.
     """
-    asked, path = path, path.resolve()  # through a symbolic link to the file itself
+    original_path, path = path, path.resolve()  # through a symbolic link to the file itself
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     except OSError as error:
-        error.filename = str(asked)  # and not that of the temporary file
+        error.filename = str(original_path)  # and not that of the temporary file
         raise
     part = Path(name)
     try:

@@ -30,8 +30,8 @@ _ENDINGS: dict[str, Format] = {
 def format_of(name: str) -> Format:
     """The format that a file name's ending means, or Invalid."""
     ending = PurePath(name).suffix.lower()
-    if (what := foreign(name)) is not None:
-        raise Invalid("format", f"one of {', '.join(FORMATS)}", f"{name!r} is {what}")
+    if (description := foreign(name)) is not None:
+        raise Invalid("format", f"one of {', '.join(FORMATS)}", f"{name!r} is {description}")
     if ending not in _ENDINGS:
         raise Invalid(
             "format",

@@ -47,27 +47,27 @@ def import_items(
     """
     total = ImportResult()
     batch: list[NewItem] = []
-    rejected = 0
+    rejected_lines = 0
 
     def send() -> None:
-        nonlocal total, rejected
+        nonlocal total, rejected_lines
         counts = queue.enqueue_many(batch) if batch else EnqueuedMany(0, 0)
         total = ImportResult(
-            total.added + counts.added, total.duplicates + counts.duplicates, total.rejected + rejected
+            total.added + counts.added, total.duplicates + counts.duplicates, total.rejected + rejected_lines
         )
-        rejected = 0
+        rejected_lines = 0
         batch.clear()
         if progress:
             progress(total)
 
     for row in rows:
         if isinstance(row, BadRow):
-            rejected += row.lines
+            rejected_lines += row.lines
             if on_bad:
                 on_bad(row)
         else:
             batch.append(row)
-        if len(batch) + rejected >= BATCH:
+        if len(batch) + rejected_lines >= BATCH:
             send()
     send()
     return total

@@ -40,13 +40,13 @@ def settle_quotes(ahead: Iterator[Line], delimiter: str, mode: QuoteMode) -> Ite
         yield first
     else:
         return
-    too_long: set[int] = set()
+    too_long_numbers: set[int] = set()
     with tempfile.TemporaryFile() as spool:
         mode.quotes = "double"
         for line in chain([first], ahead):
             spool.write(line.data or b"\n")
             if line.too_long:
-                too_long.add(line.number)
+                too_long_numbers.add(line.number)
             fields = _in_quotes(line, mark)
             mode.unquoted += len(fields)
             if not all(map(_CLOSED.fullmatch, fields)):
@@ -54,8 +54,13 @@ def settle_quotes(ahead: Iterator[Line], delimiter: str, mode: QuoteMode) -> Ite
                 break
         spool.seek(0)
         for number, data in enumerate(spool, first.number):
-            long = number in too_long
-            yield Line(number, b"" if long else data, 0 if long else data.count(b'"'), too_long=long)
+            is_too_long = number in too_long_numbers
+            yield Line(
+                number,
+                b"" if is_too_long else data,
+                0 if is_too_long else data.count(b'"'),
+                too_long=is_too_long,
+            )
     yield from ahead
 
 

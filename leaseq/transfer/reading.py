@@ -83,8 +83,8 @@ def read(
     Invalid is raised at once where the arguments don't go together.
     """
     check_binary(stream, "rb")
-    known = validation.one_of(format, FORMATS, "format")
-    table = known in ("csv", "tsv")
+    file_format = validation.one_of(format, FORMATS, "format")
+    table = file_format in ("csv", "tsv")
     if delimiter is not None and (not table or delimiter not in NAMES):
         raise Invalid("delimiter", "a comma, a semicolon, a tab or a pipe, for csv and tsv")
     if quotes not in QUOTES or (quotes != "auto" and not table):
@@ -93,7 +93,7 @@ def read(
         raise Invalid(
             "envelope",
             "json or jsonl",
-            f"envelope requires json or jsonl, not {known}",
+            f"envelope requires json or jsonl, not {file_format}",
         )
     if mapping is not None and (envelope or id_field is not None):
         raise Invalid("mapping", "used alone", "mapping can't be combined with id_field or envelope")
@@ -106,9 +106,9 @@ def read(
     needs = mapping.needs() if mapping else (id_field,) if id_field is not None else ()
     turn = _turn(id_field, envelope, mapping)
     if table:
-        source = Table(stream, known, quotes, delimiter)
+        source = Table(stream, file_format, quotes, delimiter)
         return Rows(source.rows(needs), turn, source)
-    return Rows(_from_array(stream) if known == "json" else _from_lines(stream), turn)
+    return Rows(_from_array(stream) if file_format == "json" else _from_lines(stream), turn)
 
 
 def _turn(id_field: str | None, envelope: bool, mapping: ColumnMapping | None) -> Callable[[Json], NewItem]:
@@ -136,10 +136,10 @@ def _decoded(line: int, text: bytes) -> Row | BadRow:
     try:
         value = validation.load_json(text, "row")
     except Invalid as error:
-        shown = text.decode(errors="replace")
-        remedy: Remedy | None = None if shown.encode() == text else "encoding"
-        return BadRow(line, str(error), shown, remedy, raw=text)
-    again = rejected_before(value)
-    if again is None:
+        content = text.decode(errors="replace")
+        remedy: Remedy | None = None if content.encode() == text else "encoding"
+        return BadRow(line, str(error), content, remedy, raw=text)
+    original = rejected_before(value)
+    if original is None:
         return Row(line, value)
-    return _decoded(line, again) if isinstance(again, bytes) else Row(line, again[0])
+    return _decoded(line, original) if isinstance(original, bytes) else Row(line, original[0])

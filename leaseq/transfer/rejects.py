@@ -37,9 +37,9 @@ class Rejects:
                 return
             self._add_to_table(row, *head)
         else:
-            between = b"" if self._format == "jsonl" else b",\n" if self.count else b"[\n"
+            separator = b"" if self._format == "jsonl" else b",\n" if self.count else b"[\n"
             end = b"\n" if self._format == "jsonl" else b""
-            self._stream.write(between + compact_json(_around(row)).encode(errors="replace") + end)
+            self._stream.write(separator + compact_json(_around(row)).encode(errors="replace") + end)
         self.count += 1
 
     def close(self) -> None:
@@ -49,10 +49,10 @@ class Rejects:
     def _add_to_table(self, row: BadRow, header: bytes, delimiter: str) -> None:
         if self._delimiter is None:
             self._delimiter = delimiter
-            first = delimiter.join((*REJECTED, "")).encode() + _line(header)
-            if splits_of(first, self._format) != (delimiter,):
+            first_line = delimiter.join((*REJECTED, "")).encode() + _line(header)
+            if splits_of(first_line, self._format) != (delimiter,):
                 self._stream.write(f"sep={delimiter}\r\n".encode())
-            self._stream.write(first)
+            self._stream.write(first_line)
         # Not in quotes, which are text where the import is told so: the delimiter may not stand in it.
         reason = _GROUPED.sub("", row.message) if delimiter == "," else row.message
         reason = reason.replace(delimiter, ";" if delimiter != ";" else ",").replace('"', "'")
@@ -73,9 +73,9 @@ def rejected_before(value: Json) -> tuple[Json] | bytes | None:
 
 def _around(row: BadRow) -> dict[str, Json]:
     # Of a row that is too long, or where the array itself is broken, nothing was kept: no text is no row.
-    parsed = row.raw is None and row.value is not None
-    own: dict[str, Json] = {"row": row.value} if parsed else {"text": _text(row.raw)}
-    return {**dict(zip(REJECTED, (row.line, row.message), strict=True)), **own}
+    is_json = row.raw is None and row.value is not None
+    row_fields: dict[str, Json] = {"row": row.value} if is_json else {"text": _text(row.raw)}
+    return {**dict(zip(REJECTED, (row.line, row.message), strict=True)), **row_fields}
 
 
 def _text(raw: bytes | None) -> str:

@@ -99,21 +99,21 @@ def from_envelope(value: Json) -> NewItem:
         raise Invalid(
             "item", "an object {payload, id?, priority?, delay?, at?, requires?, due?, max_attempts?}"
         )
-    unknown = sorted(set(value) - set(ENVELOPE_FIELDS))
-    if unknown:
-        near = did_you_mean(unknown[0], ENVELOPE_FIELDS)
+    unknown_names = sorted(set(value) - set(ENVELOPE_FIELDS))
+    if unknown_names:
+        suggestion = did_you_mean(unknown_names[0], ENVELOPE_FIELDS)
         limit = f"a field of a new item: {', '.join(ENVELOPE_FIELDS)}"
-        raise Invalid(unknown[0], f"{limit}; {near}" if near else limit)
+        raise Invalid(unknown_names[0], f"{limit}; {suggestion}" if suggestion else limit)
     if "payload" not in value:
         raise Invalid("payload", "is required")
-    given = {name: part for name, part in value.items() if part is not None or name == "payload"}
-    for name in {"due", "at"} & set(given):
-        given[name] = utc_time(given[name], name)
-    if "requires" in given:
-        given["requires"] = validation.skills(given["requires"], "requires")
-    for name in {"priority", "max_attempts"} & set(given):
-        given[name] = validation.whole(given[name])
-    return checked(NewItem(**given))
+    fields = {name: part for name, part in value.items() if part is not None or name == "payload"}
+    for name in {"due", "at"} & set(fields):
+        fields[name] = utc_time(fields[name], name)
+    if "requires" in fields:
+        fields["requires"] = validation.skills(fields["requires"], "requires")
+    for name in {"priority", "max_attempts"} & set(fields):
+        fields[name] = validation.whole(fields[name])
+    return checked(NewItem(**fields))
 
 
 def checked(item: NewItem) -> NewItem:

@@ -50,8 +50,8 @@ class AnswersSince(Iterator[Answer]):
         self._name = queue.name
         self._time, self._tokens, self._place = _parsed(after, queue.name)
         self.more = False
-        most = None if limit is None else validation.integer(limit, "limit", 1, 2**53)
-        self._answers = self._walk(queue, most)
+        maximum = None if limit is None else validation.integer(limit, "limit", 1, 2**53)
+        self._answers = self._walk(queue, maximum)
 
     @property
     def cursor(self) -> str:
@@ -62,24 +62,24 @@ class AnswersSince(Iterator[Answer]):
     def __next__(self) -> Answer:
         return next(self._answers)
 
-    def _walk(self, queue: AnswerSource, left: int | None) -> Iterator[Answer]:
-        where, place = Filter(since=_EPOCH + timedelta(microseconds=self._time)), self._place
-        seen = len(self._tokens)  # a list from the cursor's time on begins with these
+    def _walk(self, queue: AnswerSource, remaining: int | None) -> Iterator[Answer]:
+        criteria, place = Filter(since=_EPOCH + timedelta(microseconds=self._time)), self._place
+        token_count = len(self._tokens)  # a list from the cursor's time on begins with these
         while True:
-            size = _PAGE if left is None else min(_PAGE, left + seen)
-            page = queue.find("finished", where, limit=size, after=place)
+            size = _PAGE if remaining is None else min(_PAGE, remaining + token_count)
+            page = queue.find("finished", criteria, limit=size, after=place)
             for item in page.items:
                 for answer in item.answers:
                     if self._is_behind(item, answer.token):
                         continue
-                    if left == 0:
+                    if remaining == 0:
                         self.more = True
                         return
-                    left = None if left is None else left - 1
+                    remaining = None if remaining is None else remaining - 1
                     self._pass(item, answer.token)
                     yield answer
             place = page.after
-            self.more = left == 0 and place is not None
+            self.more = remaining == 0 and place is not None
             if place is None or self.more:
                 return
 

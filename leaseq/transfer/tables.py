@@ -48,8 +48,8 @@ class Table:
         self._delimiter = delimiter
         self._feed = RecordLines(stream, "double" if format == "csv" and quotes == "auto" else quotes)
         self._header = b""
-        self._split: str | None = None  # the delimiter, when the header was read
-        self._again = False  # these are rejected rows, of an earlier import
+        self._used_delimiter: str | None = None  # the delimiter, when the header was read
+        self._is_rejects = False  # these are rejected rows, of an earlier import
         self._summary = TableSummary("auto")
 
     @property
@@ -65,12 +65,12 @@ class Table:
 
     def begin(self) -> tuple[str, ...]:
         """Read the first lines; returns the possible delimiters."""
-        named = self._feed.separator()
+        separator = self._feed.separator()
         self._header = self._feed.header()
         if self._delimiter is not None:
             return (self._delimiter,)
-        if named:
-            return (named,)
+        if separator:
+            return (separator,)
         return splits_of(self._header, self._format, quoted=self._quoted)
 
     @property
@@ -97,13 +97,13 @@ class Table:
         if isinstance(header, BadRow):
             yield replace(header, fault=f"the header can't be read: {header.fault}", value=None)
             return
-        self._again = header.value[: len(REJECTED)] == REJECTED
+        self._is_rejects = header.value[: len(REJECTED)] == REJECTED
         names = self._cells(header.value)
         problem = _problem(names, needs)
         if problem:
             yield BadRow(header.line, problem)
             return
-        self._split = splits[0]
+        self._used_delimiter = splits[0]
         if header.span:
             self.count_joined(*header.span)
         for record in records:
@@ -112,19 +112,19 @@ class Table:
     @property
     def head(self) -> tuple[bytes, str] | None:
         """The header as it stands in the file, and the delimiter; None where there is none to be read."""
-        if self._split is None:
+        if self._used_delimiter is None:
             return None
-        return self._text(self._header), self._split
+        return self._text(self._header), self._used_delimiter
 
     def _cells(self, cells: list[str]) -> list[str]:
         """Without the two of an earlier import that rejected the row."""
-        return cells[len(REJECTED) :] if self._again else cells
+        return cells[len(REJECTED) :] if self._is_rejects else cells
 
     def _text(self, raw: bytes) -> bytes:
         """The same of a row's text."""
-        if not self._again or self._split is None:
+        if not self._is_rejects or self._used_delimiter is None:
             return raw
-        return raw.split(self._split.encode(), len(REJECTED))[-1]
+        return raw.split(self._used_delimiter.encode(), len(REJECTED))[-1]
 
     def _bad(self, row: BadRow) -> BadRow:
         value = self._cells(row.value) if isinstance(row.value, list) else row.value
@@ -134,7 +134,7 @@ class Table:
         cells, raw = self._cells(record.value), self._text(record.raw or b"")
         if len(cells) != len(names):
             columns = f"{len(names)} column{'s' if len(names) > 1 else ''}"
-            split = f"separated by {NAMES[self._split or ',']}s"
+            split = f"separated by {NAMES[self._used_delimiter or ',']}s"
             fault = f"the header has {columns} and this row has {len(cells)} ({split})"
             remedy: Remedy | None = "quotes" if record.span else None
             return BadRow(record.line, fault, cells, remedy, record.span, raw=raw)
@@ -144,10 +144,10 @@ class Table:
         if splits[0] not in NAMES:
             return f"the first line names {splits[0]!r} as the separator, which is not supported"
         counts = {one: count_of(self._header, one, quoted=self._quoted) + 1 for one in splits}
-        either = " or by ".join(
-            f"{NAMES[one]}s ({n} column{'s' if n > 1 else ''})" for one, n in counts.items()
+        choices = " or by ".join(
+            f"{NAMES[one]}s ({count} column{'s' if count > 1 else ''})" for one, count in counts.items()
         )
-        return f"the header can be split by {either}"
+        return f"the header can be split by {choices}"
 
     def _records(self, delimiter: str) -> Iterator[Row | BadRow]:
         """Each record as a list of cells, without blank lines."""
@@ -155,13 +155,13 @@ class Table:
         csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_BYTES))
         feed = self._feed
         feed.settle(delimiter)
-        as_text = csv.reader(feed, delimiter=delimiter, quoting=csv.QUOTE_NONE, strict=True)
-        enclosing = csv.reader(feed, delimiter=delimiter, strict=True)
+        text_reader = csv.reader(feed, delimiter=delimiter, quoting=csv.QUOTE_NONE, strict=True)
+        quote_reader = csv.reader(feed, delimiter=delimiter, strict=True)
         while True:
             feed.begin()
             quoted = feed.quoted()
             try:
-                cells = next(enclosing if quoted else as_text)
+                cells = next(quote_reader if quoted else text_reader)
             except StopIteration:
                 return
             except RecordTooLong:
@@ -193,23 +193,23 @@ class Table:
 
     def count_joined(self, first: int, last: int) -> None:
         """Count the lines that made one good row."""
-        so_far = self._summary
+        summary = self._summary
         self._summary = replace(
-            so_far,
-            joined_rows=so_far.joined_rows + 1,
-            joined_lines=so_far.joined_lines + last - first + 1,
-            joined_first=so_far.joined_first or (first, last),
+            summary,
+            joined_rows=summary.joined_rows + 1,
+            joined_lines=summary.joined_lines + last - first + 1,
+            joined_first=summary.joined_first or (first, last),
         )
 
 
 def _problem(names: list[str], needs: Sequence[str]) -> str | None:
-    seen: set[str] = set()
+    columns: set[str] = set()
     for name in names:
-        if name in seen:
+        if name in columns:
             return f"the header names the column {name!r} twice: rename one of them"
-        seen.add(name)
+        columns.add(name)
     for name in needs:
-        if name not in seen:
+        if name not in columns:
             return f"the header has no column {name!r}; it has {', '.join(map(repr, names))}"
     return None
 

@@ -54,14 +54,14 @@ def in_zone(moment: datetime, zone: tzinfo, field: str, *, last: bool = False) -
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=zone, fold=int(last))
     try:
-        found = moment.astimezone(UTC)
-        shown = found.astimezone(zone)
+        utc_moment = moment.astimezone(UTC)
+        local_moment = utc_moment.astimezone(zone)
     except OverflowError:
         raise Invalid(field, "a time in the years 1 to 9999") from None
-    if moment.tzinfo is zone and shown.replace(tzinfo=None) != moment.replace(tzinfo=None):
+    if moment.tzinfo is zone and local_moment.replace(tzinfo=None) != moment.replace(tzinfo=None):
         raise Invalid(
             field,
             f"a time that there is in {zone}: on {moment:%Y-%m-%d} its clocks skip {moment:%H:%M}, "
             "as they are put forward",
         )
-    return found
+    return utc_moment

@@ -40,12 +40,12 @@ def encode_items(items: Iterable[Item], format: str, *, max_attempts: int) -> It
 
 
 def _encode(shapes: Iterable[dict[str, Any]], fields: Sequence[str], format: str) -> Iterator[bytes]:
-    known = validation.one_of(format, FORMATS, "format")
-    if known == "jsonl":
+    file_format = validation.one_of(format, FORMATS, "format")
+    if file_format == "jsonl":
         return (compact_json(shape).encode() + b"\n" for shape in shapes)
-    if known == "json":
+    if file_format == "json":
         return _array(shapes)
-    return _table(shapes, fields, "," if known == "csv" else "\t")
+    return _table(shapes, fields, "," if file_format == "csv" else "\t")
 
 
 def write(answers: Iterable[Answer], stream: BinaryIO, format: str) -> None:
@@ -66,16 +66,16 @@ def _array(shapes: Iterable[dict[str, Any]]) -> Iterator[bytes]:
 def _table(shapes: Iterable[dict[str, Any]], fields: Sequence[str], delimiter: str) -> Iterator[bytes]:
     with tempfile.TemporaryFile() as spool:
         names = _keep(shapes, fields, spool)
-        line = io.StringIO()
+        buffer = io.StringIO()
         # CRLF as in RFC 4180; with it the module quotes a cell that has either of the two characters.
-        writer = csv.DictWriter(line, names, restval="", delimiter=delimiter, lineterminator="\r\n")
+        writer = csv.DictWriter(buffer, names, restval="", delimiter=delimiter, lineterminator="\r\n")
         writer.writerow({name: cell(name) for name in names})
-        yield line.getvalue().encode()
-        for kept in spool:
-            line.seek(0)
-            line.truncate()
-            writer.writerow(flat(json.loads(kept)))
-            yield line.getvalue().encode()
+        yield buffer.getvalue().encode()
+        for record in spool:
+            buffer.seek(0)
+            buffer.truncate()
+            writer.writerow(flat(json.loads(record)))
+            yield buffer.getvalue().encode()
 
 
 def _keep(shapes: Iterable[dict[str, Any]], fields: Sequence[str], spool: IO[bytes]) -> list[str]:

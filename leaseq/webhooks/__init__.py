@@ -1,6 +1,7 @@
 """Webhooks: events of the queues, sent as signed requests to URLs (docs/webhooks.md).
 
-    made = webhooks.Endpoints(client).add("https://example.org/hook", events=["item.finished"], by="ann")
+    endpoints = webhooks.Endpoints(client)
+    new_secret = endpoints.add("https://example.org/hook", events=["item.finished"], by="ann")
     webhooks.emit(client, "person.added", {"name": "bob", "by": "ann"})
 
 ``leaseq webhook run`` sends them: a feeder makes deliveries of events, which are items of a queue of their

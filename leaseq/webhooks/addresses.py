@@ -100,8 +100,8 @@ def resolve(target: Target) -> list[str]:
 
     def ask() -> None:
         try:
-            found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
-            answers.put([str(info[4][0]) for info in found])
+            infos = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
+            answers.put([str(info[4][0]) for info in infos])
         except (OSError, UnicodeError) as error:
             answers.put(OSError(f"the name {target.host!r} could not be resolved: {error}"))
 
@@ -122,28 +122,30 @@ def check(target: Target, addresses: Sequence[str], allow: Networks) -> None:
         address = ipaddress.ip_address(text)
         if is_allowed(address, allow):
             continue
-        named = "" if text == target.host else f" of {target.host!r}"
+        host_part = "" if text == target.host else f" of {target.host!r}"
         if not is_public(address):  # guard: webhook-address
             raise Refused(
-                f"the address {text}{named} is not public: to send to it, an operator adds it or its "
+                f"the address {text}{host_part} is not public: to send to it, an operator adds it or its "
                 f"network to {SETTING}"
             )
         if not target.https:  # guard: webhook-tls
-            raise Refused(f"the address {text}{named} is public, and http:// is not encrypted: use https://")
+            raise Refused(
+                f"the address {text}{host_part} is public, and http:// is not encrypted: use https://"
+            )
 
 
 def is_allowed(address: _Address, allow: Networks) -> bool:
     """Whether a network of the setting has the address, or the IPv4 address that it is a form of."""
-    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
-    return any((mapped or address) in network for network in allow)
+    ipv4 = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return any((ipv4 or address) in network for network in allow)
 
 
 def is_public(address: _Address) -> bool:
     """Whether the address is one of the internet's: not of this machine, its network or its cloud."""
     if isinstance(address, IPv6Address):
-        inner = list(_inside(address))
-        if inner:  # guard: webhook-inside
-            return all(map(is_public, inner))
+        inner_addresses = list(_inside(address))
+        if inner_addresses:  # guard: webhook-inside
+            return all(map(is_public, inner_addresses))
     if any(address in network for network in _SPECIAL) or address.is_multicast or address.is_reserved:
         return False
     return address.is_global and (address.version == 4 or address in _UNICAST)

@@ -52,14 +52,14 @@ def event_key(queue: str, event: Event) -> tuple[str, ...]:
 
 def body(type: str, at: datetime, data: Json) -> Body:
     """A body that fits the limit: payload and result are left out where they are too large, and named."""
-    made = {"type": type, "timestamp": rfc3339(at), "data": data}
+    content = {"type": type, "timestamp": rfc3339(at), "data": data}
     for name in _LARGE:
-        if _fits(made):
+        if _fits(content):
             break
         if data.get(name) is not None:
             data = {**data, name: None, "left_out": [*data.get("left_out", ()), name]}
-            made = {**made, "data": data}
-    return made
+            content = {**content, "data": data}
+    return content
 
 
 def data_of(queue: str, event: Event, outcome: Outcome | None, batch: Sequence[Event]) -> Json:
@@ -72,26 +72,26 @@ def data_of(queue: str, event: Event, outcome: Outcome | None, batch: Sequence[E
     data = {"queue": queue, "id": event.id, "payload": payload}
     if type in ("item.finished", "item.late"):
         return {**data, **_answer(event, outcome)}
-    at = {"failed_at" if type == "item.failed" else "died_at": rfc3339(event.at)}
+    times = {"failed_at" if type == "item.failed" else "died_at": rfc3339(event.at)}
     failure = _failure(event, batch)
-    return {**data, "person": event.person, "token": event.token, "error": failure, **at}
+    return {**data, "person": event.person, "token": event.token, "error": failure, **times}
 
 
 def _answer(event: Event, outcome: Outcome | None) -> Json:
-    given: GivenAnswer | None = None
+    answer: GivenAnswer | None = None
     if outcome is not None:
-        given = next((one for one in outcome.answers if one.token == event.token), None)
-    if given is None:  # removed or undone meanwhile
+        answer = next((one for one in outcome.answers if one.token == event.token), None)
+    if answer is None:  # removed or undone meanwhile
         person = event.person if event.what != "adopted" else None
         late = event.what in ("late", "adopted")
         at = rfc3339(event.at)
         return {"result": None, "person": person, "token": event.token, "finished_at": at, "late": late}
     return {
-        "result": json.loads(given.result),
-        "person": given.person,
-        "token": given.token,
-        "finished_at": rfc3339(given.finished_at),
-        "late": given.late,
+        "result": json.loads(answer.result),
+        "person": answer.person,
+        "token": answer.token,
+        "finished_at": rfc3339(answer.finished_at),
+        "late": answer.late,
     }
 
 
@@ -100,17 +100,17 @@ def _failure(event: Event, batch: Sequence[Event]) -> Json:
     if event.what == "failed":
         return event.detail
     call = event.cursor.partition(".")[0]
-    same = (one for one in batch if one.what == "failed" and one.id == event.id)
-    return next((one.detail for one in same if one.cursor.partition(".")[0] == call), None)
+    failures = (one for one in batch if one.what == "failed" and one.id == event.id)
+    return next((one.detail for one in failures if one.cursor.partition(".")[0] == call), None)
 
 
 def _alert(detail: Json) -> Json:
     return detail if isinstance(detail, dict) else {"alert": detail}
 
 
-def _fits(made: Body) -> bool:
+def _fits(content: Body) -> bool:
     try:
-        validation.dump_json(made, "body")
+        validation.dump_json(content, "body")
     except Invalid:
         return False
     return True

@@ -49,38 +49,38 @@ class Deliverer:
 
     def deliver(self, endpoint: str, lease: Lease) -> Response | None:
         """Send it once; None where it was not sent: the endpoint was removed or disabled meanwhile."""
-        queue, known = self.deliveries.queue, self.endpoints.find(endpoint)
-        testing = is_test(lease.id)
+        queue, receiver = self.deliveries.queue, self.endpoints.find(endpoint)
+        is_testing = is_test(lease.id)
         with suppress(LeaseLost, ItemNotFound):  # it was removed, or took so long that it is sent once more
-            if known is None:
+            if receiver is None:
                 queue.remove(lease.id)
                 return None
-            if known.disabled_at is not None and not testing:
+            if receiver.disabled_at is not None and not is_testing:
                 queue.release(lease.id)
                 return None
-            response = self._send(known, lease)
+            response = self._send(receiver, lease)
             if response.ok:
                 queue.finish(lease, asdict(response))
-                self.endpoints.succeeded(known)
+                self.endpoints.succeeded(receiver)
             else:
                 queue.fail(lease, dump_response(response))
-                self._note_failure(known, lease.reserved_at, response, counts=not testing)
+                self._note_failure(receiver, lease.reserved_at, response, counts=not is_testing)
             return response
         return None
 
     def test(self, id: str) -> Delivery:
         """Send ``webhook.test`` now, to an endpoint that may be disabled, and return what became of it."""
         endpoint = self.endpoints.get(id)
-        test = self.deliveries.add_test(id, body(TEST, datetime.now(UTC), {"endpoint": id}))
+        delivery_id = self.deliveries.add_test(id, body(TEST, datetime.now(UTC), {"endpoint": id}))
         queue, person = self.deliveries.queue, f"{id}.test.{secrets.token_hex(4)}"
         for _ in range(_TESTS_AT_ONCE):  # a test that another caller began may be taken first
             lease = queue.reserve(person, skills=(id, TEST_SKILL))
             if lease is None:
                 break
             self.deliver(endpoint.id, lease)
-            if lease.id == test:
+            if lease.id == delivery_id:
                 break
-        return self.deliveries.get(test)
+        return self.deliveries.get(delivery_id)
 
     def _send(self, endpoint: Endpoint, lease: Lease) -> Response:
         text = validation.dump_json(lease.payload, "body")
@@ -116,27 +116,27 @@ def signed(id: str, at: datetime, text: str, keys: Sequence[str]) -> Mapping[str
 
 
 class Slots:
-    """Threads that send: at most ``most`` at once to each endpoint, so that a slow one holds up no other."""
+    """Threads that send: at most ``limit`` at once to each endpoint, so that a slow one holds up no other."""
 
-    def __init__(self, deliverer: Deliverer, most: int, stop: threading.Event) -> None:
+    def __init__(self, deliverer: Deliverer, limit: int, stop: threading.Event) -> None:
         self._deliverer = deliverer
-        self._most = most
+        self._limit = limit
         self._stop = stop
-        self._busy: dict[str, set[int]] = {}
+        self._busy_slots: dict[str, set[int]] = {}
         self._lock = threading.Lock()
         self._threads: set[threading.Thread] = set()
 
     def start(self, endpoint: str) -> bool:
         """Start a thread for an endpoint where something waits for it and a slot is free."""
         with self._lock:
-            busy = self._busy.setdefault(endpoint, set())
-            slot = next((number for number in range(self._most) if number not in busy), None)
+            busy_slots = self._busy_slots.setdefault(endpoint, set())
+            slot = next((number for number in range(self._limit) if number not in busy_slots), None)
         lease = None if slot is None else self._deliverer.take(endpoint, slot)
         if lease is None or slot is None:
             return False
         thread = threading.Thread(target=self._run, args=(endpoint, slot, lease), name=f"leaseq-{endpoint}")
         with self._lock:
-            busy.add(slot)
+            busy_slots.add(slot)
             self._threads.add(thread)
         thread.start()
         return True
@@ -155,5 +155,5 @@ class Slots:
             log.warning("webhook %s: %s", endpoint, error)
         finally:
             with self._lock:
-                self._busy[endpoint].discard(slot)
+                self._busy_slots[endpoint].discard(slot)
                 self._threads.discard(threading.current_thread())

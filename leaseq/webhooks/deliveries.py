@@ -104,8 +104,8 @@ class Deliveries:
         """Add a delivery that only the endpoint's test takes, before any other, tried once; its id."""
         self.make_queue()
         id = f"{_TEST}{secrets.token_hex(8)}"
-        needs = (endpoint, TEST_SKILL)
-        return self.queue.enqueue(body, id=id, priority=0, requires=needs, max_attempts=1).id
+        skills = (endpoint, TEST_SKILL)
+        return self.queue.enqueue(body, id=id, priority=0, requires=skills, max_attempts=1).id
 
     def get(self, id: str) -> Delivery:
         return delivery_of(self.queue.get(id))
@@ -136,15 +136,15 @@ class Deliveries:
             )
         if delivery is None and since is None and not failed:
             raise Invalid("since", "a time, unless a delivery is named or only failed ones are sent again")
-        run, sent = secrets.token_hex(4), set[str]()
-        one = [] if delivery is None else [self._of(endpoint, delivery)]
-        for item in one or self._ended(endpoint.id, since, failed):
+        run, sent_ids = secrets.token_hex(4), set[str]()
+        items = [] if delivery is None else [self._of(endpoint, delivery)]
+        for item in items or self._ended(endpoint.id, since, failed):
             # What is sent again meanwhile may end again: each once.
-            if webhook_id(item.id) not in sent and self._send_again(item, run):
-                sent.add(webhook_id(item.id))
-            if len(sent) == MAX_REPLAYED:
+            if webhook_id(item.id) not in sent_ids and self._send_again(item, run):
+                sent_ids.add(webhook_id(item.id))
+            if len(sent_ids) == MAX_REPLAYED:
                 break
-        return len(sent)
+        return len(sent_ids)
 
     def purge(self, endpoint: str) -> None:
         """Remove all deliveries to an endpoint."""
@@ -176,8 +176,8 @@ class Deliveries:
         states: tuple[State, ...] = ("dead",) if failed else ("dead", "finished")
         if self.queue.exists():
             for state in states:
-                ended = self._all(state, Filter(skill=endpoint, since=since))
-                yield from (item for item in ended if not is_test(item.id))
+                items = self._all(state, Filter(skill=endpoint, since=since))
+                yield from (item for item in items if not is_test(item.id))
 
     def _send_again(self, item: Item, run: str) -> bool:
         if item.state == "dead":
@@ -185,13 +185,13 @@ class Deliveries:
                 self.queue.revive(item.id)
                 return True
             return False
-        copy = f"{webhook_id(item.id)}{_COPY}{run}"
-        return self.queue.enqueue(item.payload, id=copy, requires=item.requires).added
+        copy_id = f"{webhook_id(item.id)}{_COPY}{run}"
+        return self.queue.enqueue(item.payload, id=copy_id, requires=item.requires).added
 
-    def _all(self, state: State, where: Filter) -> Iterator[Item]:
+    def _all(self, state: State, criteria: Filter) -> Iterator[Item]:
         after = None
         while True:
-            page = self.queue.find(state, where, limit=_PAGE, after=after, look=_LOOK)
+            page = self.queue.find(state, criteria, limit=_PAGE, after=after, look=_LOOK)
             yield from page.items
             after = page.after
             if after is None:
@@ -229,16 +229,20 @@ def delivery_of(item: Item) -> Delivery:
 
 
 def _try(grant: Grant, item: Item) -> Try:
-    said: Any = {}
+    response: Any = {}
     if grant.how == "finished":
-        said = next((one.result for one in item.answers if one.token == grant.token), {})
+        response = next((one.result for one in item.answers if one.token == grant.token), {})
     elif grant.reason:
         with suppress(ValueError):
-            said = json.loads(grant.reason)
-    if not isinstance(said, dict) or not said:
-        said = {"error": grant.reason or "the process that sent it ended"}
+            response = json.loads(grant.reason)
+    if not isinstance(response, dict) or not response:
+        response = {"error": grant.reason or "the process that sent it ended"}
     return Try(
-        grant.reserved_at, said.get("status"), said.get("seconds"), said.get("excerpt", ""), said.get("error")
+        grant.reserved_at,
+        response.get("status"),
+        response.get("seconds"),
+        response.get("excerpt", ""),
+        response.get("error"),
     )
 
 

@@ -84,9 +84,9 @@ class Endpoints:
     def all(self) -> list[Endpoint]:
         """The endpoints, the oldest first."""
         definitions, state = self._client.ask(("HGETALL", WEBHOOKS), ("HGETALL", WEBHOOK_STATE))
-        known = _texts(state)
-        listed = [_endpoint(id, json.loads(text), known) for id, text in _texts(definitions).items()]
-        return sorted(listed, key=lambda one: (one.created_at, one.id))
+        texts = _texts(state)
+        endpoints = [_endpoint(id, json.loads(text), texts) for id, text in _texts(definitions).items()]
+        return sorted(endpoints, key=lambda one: (one.created_at, one.id))
 
     def find(self, id: str) -> Endpoint | None:
         fields = [f"{word} {id}" for word in _STATES]
@@ -94,14 +94,14 @@ class Endpoints:
         if text is None:
             return None
         pairs = zip(fields, state, strict=True)
-        known = {field: value.decode() for field, value in pairs if value is not None}
-        return _endpoint(id, json.loads(text), known)
+        state_fields = {field: value.decode() for field, value in pairs if value is not None}
+        return _endpoint(id, json.loads(text), state_fields)
 
     def get(self, id: str) -> Endpoint:
-        found = self.find(id)
-        if found is None:
+        endpoint = self.find(id)
+        if endpoint is None:
             raise EndpointNotFound(id)
-        return found
+        return endpoint
 
     def add(
         self,
@@ -138,15 +138,15 @@ class Endpoints:
         """Make a new secret. The one before signs, too, for ROTATION; an older one ends now."""
         definition = self._definition(id)
         now, secret = self._now(id, "rotated"), _new_secret()
-        before = {**definition["secrets"][0], "until": now + _microseconds(ROTATION)}
-        definition["secrets"] = [{"secret": secret, "until": None}, before]
+        old_secret = {**definition["secrets"][0], "until": now + _microseconds(ROTATION)}
+        definition["secrets"] = [{"secret": secret, "until": None}, old_secret]
         self._client.ask(("HSET", WEBHOOKS, id, json.dumps(definition)))
         return NewSecret(self.get(id), secret)
 
     def secrets(self, id: str, at: datetime) -> list[str]:
         """The secrets that sign at this time, the newest first: for the deliverer."""
-        kept = self._definition(id)["secrets"]
-        return [one["secret"] for one in kept if one["until"] is None or _time(one["until"]) > at]
+        records = self._definition(id)["secrets"]
+        return [one["secret"] for one in records if one["until"] is None or _time(one["until"]) > at]
 
     def enable(self, id: str) -> Endpoint:
         """Send again: what waits, and what happens from now on."""
@@ -204,19 +204,19 @@ class Endpoints:
         definition: dict[str, Any] = json.loads(text)
         return definition
 
-    def _now(self, id: str, what: str) -> int:
+    def _now(self, id: str, act: str) -> int:
         """Microseconds since the epoch, by the server's clock: an entry of the stream of events has it, and
         what is new by its place there is new by its time, too."""
         if self._clock is not None:
             return self._clock()
-        milliseconds = emit(self._client, f"webhook.{what}", {"id": id}).partition("-")[0]
+        milliseconds = emit(self._client, f"webhook.{act}", {"id": id}).partition("-")[0]
         return int(milliseconds) * 1_000
 
 
 def _endpoint(id: str, definition: Mapping[str, Any], state: Mapping[str, str]) -> Endpoint:
-    disabled = json.loads(state.get(f"disabled {id}", "null"))
-    failing, since = state.get(f"failing {id}"), state.get(f"since {id}")
-    older = definition["secrets"][1:]
+    disabled_record = json.loads(state.get(f"disabled {id}", "null"))
+    failing_text, since = state.get(f"failing {id}"), state.get(f"since {id}")
+    older_secrets = definition["secrets"][1:]
     return Endpoint(
         id=id,
         url=definition["url"],
@@ -225,10 +225,10 @@ def _endpoint(id: str, definition: Mapping[str, Any], state: Mapping[str, str]) 
         created_at=_time(definition["created_at"]),
         created_by=definition["created_by"],
         since=_time(int(since) if since else definition["created_at"]),
-        failing_since=_time(int(failing)) if failing else None,
-        disabled_at=_time(disabled["at"]) if disabled else None,
-        disabled_why=disabled["why"] if disabled else None,
-        rotating_until=_time(older[0]["until"]) if older else None,
+        failing_since=_time(int(failing_text)) if failing_text else None,
+        disabled_at=_time(disabled_record["at"]) if disabled_record else None,
+        disabled_why=disabled_record["why"] if disabled_record else None,
+        rotating_until=_time(older_secrets[0]["until"]) if older_secrets else None,
     )
 
 

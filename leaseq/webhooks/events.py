@@ -52,19 +52,19 @@ class Emitted(NamedTuple):
         return int(self.id.partition("-")[0]) * 1_000
 
 
-def checked_types(wanted: object) -> tuple[str, ...]:
+def checked_types(types: object) -> tuple[str, ...]:
     """The types that an endpoint asks for: of TYPES, or a family such as ``item.*``; sorted, each once."""
-    if isinstance(wanted, str) or not isinstance(wanted, Sequence) or not wanted:
+    if isinstance(types, str) or not isinstance(types, Sequence) or not types:
         raise Invalid("events", f"a list of one or more of {', '.join((*_FAMILIES, *TYPES))}")
-    for name in wanted:
+    for name in types:
         if name not in TYPES and name not in _FAMILIES:
             raise Invalid("events", f"each one of {', '.join((*_FAMILIES, *TYPES))}; {name!r} is none")
-    return tuple(sorted(set(wanted)))
+    return tuple(sorted(set(types)))
 
 
-def matches(type: str, wanted: Iterable[str]) -> bool:
-    """Whether an endpoint that asks for ``wanted`` gets events of this type."""
-    return any(type == name or (name.endswith(".*") and type.startswith(name[:-1])) for name in wanted)
+def matches(type: str, names: Iterable[str]) -> bool:
+    """Whether an endpoint that asks for ``names`` gets events of this type."""
+    return any(type == name or (name.endswith(".*") and type.startswith(name[:-1])) for name in names)
 
 
 def emit(client: Client, type: str, data: Mapping[str, Json]) -> str:

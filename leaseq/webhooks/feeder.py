@@ -44,32 +44,32 @@ class Feeder:
         self._clock = clock
         self._endpoints = Endpoints(client, clock=clock)
         self._deliveries = Deliveries(client, clock=clock)
-        self._known: set[str] = set()  # ids of endpoints, as of the last round
+        self._endpoint_ids: set[str] = set()  # ids of endpoints, as of the last round
 
     def feed(self) -> bool:
         """Read on in each journal that an endpoint asks for; whether there is more to read."""
         endpoints = self._endpoints.all()
         self._purge({one.id for one in endpoints})
-        followed = self._followed()
-        active = [one for one in endpoints if one.disabled_at is None]
-        more = False
-        for name in self._names(active):
-            wanting = [one for one in active if _asks(one, name)]
-            if wanting:
-                more = self._feed(name, wanting, new=name not in followed) or more
-                followed.discard(name)
-        for name in followed:
+        followed_names = self._followed()
+        active_endpoints = [one for one in endpoints if one.disabled_at is None]
+        has_more = False
+        for name in self._names(active_endpoints):
+            asking_endpoints = [one for one in active_endpoints if _asks(one, name)]
+            if asking_endpoints:
+                has_more = self._feed(name, asking_endpoints, new=name not in followed_names) or has_more
+                followed_names.discard(name)
+        for name in followed_names:
             self._unfollow(name)
-        return self._feed_stream([one for one in active if _asks_of_none(one)]) or more
+        return self._feed_stream([one for one in active_endpoints if _asks_of_none(one)]) or has_more
 
-    def _names(self, active: Sequence[Endpoint]) -> list[str]:
-        return [name for name in queues(self._client) if name != QUEUE] if active else []
+    def _names(self, endpoints: Sequence[Endpoint]) -> list[str]:
+        return [name for name in queues(self._client) if name != QUEUE] if endpoints else []
 
     def _purge(self, ids: set[str]) -> None:
         """Remove what was made for an endpoint while it was being removed."""
-        for gone in self._known - ids:
-            self._deliveries.purge(gone)
-        self._known = ids
+        for endpoint_id in self._endpoint_ids - ids:
+            self._deliveries.purge(endpoint_id)
+        self._endpoint_ids = ids
 
     def _followed(self) -> set[str]:
         fields = self._client.ask(("HGETALL", WEBHOOK_STATE))[0]
@@ -85,79 +85,83 @@ class Feeder:
             return
         self._client.ask(("HDEL", WEBHOOK_STATE, f"follows {name}"))
 
-    def _feed(self, name: str, wanting: Sequence[Endpoint], *, new: bool) -> bool:
+    def _feed(self, name: str, endpoints: Sequence[Endpoint], *, new: bool) -> bool:
         queue = Queue(self._client, name, clock=self._clock)
         try:
-            after = self._begin(queue, wanting) if new else queue.follow(FOLLOWER)
+            after = self._begin(queue, endpoints) if new else queue.follow(FOLLOWER)
             events = queue.journal(after=after, limit=_EVENTS)
-            whole = _whole_calls(events)
-            if not whole:
+            complete_events = _whole_calls(events)
+            if not complete_events:
                 return False
             self._deliveries.make_queue()
-            self._deliveries.add(self._of_journal(queue, whole, wanting))
+            self._deliveries.add(self._of_journal(queue, complete_events, endpoints))
             caught_up = len(events) < _EVENTS
             if caught_up:
-                self._deliveries.add(self._of_emptiness(queue, whole, wanting))
-            queue.follow(FOLLOWER, read=whole[-1].cursor)
+                self._deliveries.add(self._of_emptiness(queue, complete_events, endpoints))
+            queue.follow(FOLLOWER, read=complete_events[-1].cursor)
         except (QueueNotFound, QueueUnreadable):  # deleted meanwhile, or written by a newer version
             return False
         return not caught_up
 
-    def _begin(self, queue: Queue, wanting: Sequence[Endpoint]) -> str:
+    def _begin(self, queue: Queue, endpoints: Sequence[Endpoint]) -> str:
         """Follow a queue from the time that the first endpoint asks for. An entry's id is its time."""
         self._client.ask(("HSET", WEBHOOK_STATE, f"follows {queue.name}", 1))
-        first = min(one.since for one in wanting) - _EPOCH
-        before = first // timedelta(microseconds=1) - 1
-        return queue.follow(FOLLOWER, read=f"{before}.0")
+        first = min(one.since for one in endpoints) - _EPOCH
+        microseconds = first // timedelta(microseconds=1) - 1
+        return queue.follow(FOLLOWER, read=f"{microseconds}.0")
 
     def _of_journal(
-        self, queue: Queue, events: Sequence[Event], wanting: Sequence[Endpoint]
+        self, queue: Queue, events: Sequence[Event], endpoints: Sequence[Endpoint]
     ) -> Iterator[New]:
-        told = [
+        messages = [
             (event, type, receivers)
             for event in events
             if (type := type_of(event))
-            and (receivers := [one for one in wanting if one.wants(type, queue.name, event.at)])
+            and (receivers := [one for one in endpoints if one.wants(type, queue.name, event.at)])
         ]
-        for start in range(0, len(told), _ITEMS):
-            part = told[start : start + _ITEMS]
+        for start in range(0, len(messages), _ITEMS):
+            part = messages[start : start + _ITEMS]
             outcomes = _outcomes(queue, [event for event, _, _ in part])
             for event, type, receivers in part:
-                made = body(type, event.at, data_of(queue.name, event, outcomes.get(event.id), events))
+                content = body(type, event.at, data_of(queue.name, event, outcomes.get(event.id), events))
                 for one in receivers:
-                    yield delivery_id(one.id, *event_key(queue.name, event)), one.id, made
+                    yield delivery_id(one.id, *event_key(queue.name, event)), one.id, content
 
     def _of_emptiness(
-        self, queue: Queue, events: Sequence[Event], wanting: Sequence[Endpoint]
+        self, queue: Queue, events: Sequence[Event], endpoints: Sequence[Endpoint]
     ) -> Iterator[New]:
         """Where the last item has left the queue: once, until another item enters it. What names the event is
         the number of items that ever entered."""
-        left = [event for event in events if event.what in _LEAVING]
-        receivers = [one for one in wanting if left and one.wants("queue.empty", queue.name, left[-1].at)]
+        leaving_events = [event for event in events if event.what in _LEAVING]
+        receivers = [
+            one
+            for one in endpoints
+            if leaving_events and one.wants("queue.empty", queue.name, leaving_events[-1].at)
+        ]
         if not receivers:
             return
         stats = queue.stats()
         if stats.inbound or stats.reserved or stats.scheduled:
             return
         counters = {str(name): count for name, count in stats.counters.items()}
-        entered = sum(counters.get(name, 0) for name in _ENTERING)
+        entry_count = sum(counters.get(name, 0) for name in _ENTERING)
         data = {"queue": queue.name, "finished": stats.finished, "dead": stats.dead}
-        made = body("queue.empty", left[-1].at, data)
+        content = body("queue.empty", leaving_events[-1].at, data)
         for one in receivers:
-            yield delivery_id(one.id, queue.name, "queue.empty", entered), one.id, made
+            yield delivery_id(one.id, queue.name, "queue.empty", entry_count), one.id, content
 
-    def _feed_stream(self, wanting: Sequence[Endpoint]) -> bool:
-        if not wanting:
+    def _feed_stream(self, endpoints: Sequence[Endpoint]) -> bool:
+        if not endpoints:
             return False
         raw = self._client.ask(("HGET", WEBHOOK_STATE, _READ))[0]
         events = emitted(self._client, raw.decode() if raw else "")
         new: list[New] = []
         for event in events:
             at = _EPOCH + timedelta(microseconds=event.at)
-            made = body(event.type, at, event.data)
+            content = body(event.type, at, event.data)
             new += [
-                (delivery_id(one.id, event.type, event.id), one.id, made)
-                for one in wanting
+                (delivery_id(one.id, event.type, event.id), one.id, content)
+                for one in endpoints
                 if one.wants(event.type, None, at)
             ]
         if new:
@@ -175,8 +179,8 @@ def _outcomes(queue: Queue, events: Sequence[Event]) -> dict[str | None, Outcome
 
 
 def _asks(endpoint: Endpoint, queue: str) -> bool:
-    named = not endpoint.queues or queue in endpoint.queues
-    return named and any(matches(type, endpoint.events) for type in _OF_QUEUES)
+    is_named = not endpoint.queues or queue in endpoint.queues
+    return is_named and any(matches(type, endpoint.events) for type in _OF_QUEUES)
 
 
 def _asks_of_none(endpoint: Endpoint) -> bool:
@@ -188,5 +192,5 @@ def _whole_calls(events: Sequence[Event]) -> list[Event]:
     if len(events) < _EVENTS:
         return list(events)
     last = events[-1].cursor.partition(".")[0]
-    whole = [event for event in events if event.cursor.partition(".")[0] != last]
-    return whole or list(events)
+    complete_events = [event for event in events if event.cursor.partition(".")[0] != last]
+    return complete_events or list(events)

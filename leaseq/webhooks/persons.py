@@ -21,10 +21,10 @@ def tell_removed(client: Client, name: str, *, by: str, request_id: str) -> None
     now = datetime.now(UTC)
     receivers = [one for one in Endpoints(client).all() if one.wants(_REMOVED, None, now)]
     if receivers:
-        made = body(_REMOVED, now, {"name": name, "by": by, "detail": ""})
+        content = body(_REMOVED, now, {"name": name, "by": by, "detail": ""})
         deliveries = Deliveries(client)
         deliveries.make_queue()
-        deliveries.add((delivery_id(one.id, _REMOVED, request_id), one.id, made) for one in receivers)
+        deliveries.add((delivery_id(one.id, _REMOVED, request_id), one.id, content) for one in receivers)
 
 
 def forget_person(client: Client, name: str, to: str) -> None:
@@ -33,8 +33,8 @@ def forget_person(client: Client, name: str, to: str) -> None:
     after = ""
     while events := emitted(client, after):
         after = events[-1].id
-        if told := [one.id for one in events if name in (one.data.get("name"), one.data.get("by"))]:
-            client.ask(("XDEL", WEBHOOK_EVENTS, *told))
+        if ids := [one.id for one in events if name in (one.data.get("name"), one.data.get("by"))]:
+            client.ask(("XDEL", WEBHOOK_EVENTS, *ids))
     for endpoint in Endpoints(client).all():
         if endpoint.created_by == name:
             (text,) = client.ask(("HGET", WEBHOOKS, endpoint.id))

@@ -26,10 +26,10 @@ def run(client: Client, allow: Networks, stop: threading.Event, *, per_endpoint:
     """Send webhooks until ``stop`` is set; then end the tries that were begun. Several processes may run."""
     feeder, deliverer = Feeder(client), Deliverer(client, allow)
     slots = Slots(deliverer, per_endpoint, stop)
-    reading = threading.Thread(
+    reader = threading.Thread(
         target=_repeat, args=("reading events", feeder.feed, stop), name="leaseq-feed", daemon=True
     )
-    reading.start()
+    reader.start()
     tidy = Hourly(deliverer)
 
     def send() -> bool:
@@ -37,7 +37,7 @@ def run(client: Client, allow: Networks, stop: threading.Event, *, per_endpoint:
         return send_round(deliverer, slots)
 
     _repeat("sending", send, stop)
-    reading.join()
+    reader.join()
     slots.join()
 
 
@@ -48,8 +48,8 @@ def send_round(deliverer: Deliverer, slots: Slots) -> bool:
         return False
     while queue.clear().more:
         pass
-    enabled = [one.id for one in deliverer.endpoints.all() if one.disabled_at is None]
-    return any([slots.start(endpoint) for endpoint in enabled])  # noqa: C419 - each is started
+    endpoint_ids = [one.id for one in deliverer.endpoints.all() if one.disabled_at is None]
+    return any([slots.start(endpoint) for endpoint in endpoint_ids])  # noqa: C419 - each is started
 
 
 class Hourly:
@@ -65,19 +65,19 @@ class Hourly:
             self._deliverer.deliveries.forget_dead()
 
 
-def _repeat(what: str, step: Callable[[], bool], stop: threading.Event) -> None:
+def _repeat(activity: str, step: Callable[[], bool], stop: threading.Event) -> None:
     """Repeat a step until ``stop`` is set: at once where it says that there is more, else after a pause. An
     error is logged once, until the step works again."""
-    away = False
+    is_away = False
     while not stop.is_set():
         try:
-            more = step()
-            if away:
-                log.warning("webhooks: %s works again", what)
-            away = False
+            has_more = step()
+            if is_away:
+                log.warning("webhooks: %s works again", activity)
+            is_away = False
         except LeaseqError as error:
-            if not away:
-                log.warning("webhooks: %s: %s; trying again every %g s", what, error, _AWAY)
-            away, more = True, False
-        if not more:
-            stop.wait(_AWAY if away else _PAUSE)
+            if not is_away:
+                log.warning("webhooks: %s: %s; trying again every %g s", activity, error, _AWAY)
+            is_away, has_more = True, False
+        if not has_more:
+            stop.wait(_AWAY if is_away else _PAUSE)

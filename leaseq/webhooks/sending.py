@@ -44,22 +44,22 @@ class _Deadline:
 
     def __init__(self, seconds: float) -> None:
         self._until = monotonic() + seconds
-        self.over = False
+        self.is_over = False
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         return max(0.001, self._until - monotonic())
 
     @contextmanager
-    def ends(self, connected: socket.socket) -> Iterator[None]:
+    def ends(self, connection: socket.socket) -> Iterator[None]:
         # A descriptor of its own: TLS takes over the other one.
-        line = socket.socket(fileno=os.dup(connected.fileno()))
+        line = socket.socket(fileno=os.dup(connection.fileno()))
 
         def end() -> None:
-            self.over = True
+            self.is_over = True
             with suppress(OSError):
                 line.shutdown(socket.SHUT_RDWR)
 
-        timer = threading.Timer(self.left(), end)
+        timer = threading.Timer(self.seconds_left(), end)
         timer.daemon = True
         timer.start()
         try:
@@ -75,7 +75,7 @@ def post(
 ) -> Response:
     """POST a body to a URL whose addresses are all allowed. Redirects are not followed; a proxy of the
     environment is not used. ``seconds``: the limit for all of it."""
-    begun = monotonic()
+    start = monotonic()
     deadline = _Deadline(seconds)
     try:
         target = target_of(url)
@@ -84,10 +84,10 @@ def post(
         with _connected(addresses, target, min(CONNECT_SECONDS, seconds)) as line, deadline.ends(line):
             status, excerpt = _exchange(line, target, headers, body, deadline)
     except (Refused, Invalid, OSError, HTTPException) as error:
-        late = deadline.over or isinstance(error, TimeoutError)
-        why = f"no answer within {seconds:g} s" if late else _said(error)
-        return Response(None, monotonic() - begun, error=why)
-    return Response(status, monotonic() - begun, excerpt)
+        is_late = deadline.is_over or isinstance(error, TimeoutError)
+        reason = f"no answer within {seconds:g} s" if is_late else _said(error)
+        return Response(None, monotonic() - start, error=reason)
+    return Response(status, monotonic() - start, excerpt)
 
 
 @contextmanager
@@ -96,10 +96,10 @@ def _connected(addresses: list[str], target: Target, seconds: float) -> Iterator
     that does not answer leaves the others their share of the time."""
     until = monotonic() + seconds
     failure = OSError(f"{target.host!r} has no address")
-    for place, address in enumerate(addresses):
+    for index, address in enumerate(addresses):
         line = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
         with line:
-            line.settimeout(max(0.001, (until - monotonic()) / (len(addresses) - place)))
+            line.settimeout(max(0.001, (until - monotonic()) / (len(addresses) - index)))
             try:
                 line.connect((address, target.port))
             except TimeoutError:
@@ -116,7 +116,7 @@ def _connected(addresses: list[str], target: Target, seconds: float) -> Iterator
 def _exchange(
     line: socket.socket, target: Target, headers: Mapping[str, str], body: bytes, deadline: _Deadline
 ) -> tuple[int, str]:
-    line.settimeout(deadline.left())
+    line.settimeout(deadline.seconds_left())
     if target.https:
         line = _tls().wrap_socket(line, server_hostname=target.host)
     with line:
@@ -124,18 +124,18 @@ def _exchange(
         connection.sock = line
         connection.request("POST", target.path, body, {"Host": target.authority, **headers})
         response = connection.getresponse()
-        if deadline.over:  # headers that were cut off look like headers that ended
+        if deadline.is_over:  # headers that were cut off look like headers that ended
             raise TimeoutError
         return response.status, _excerpt(response)
 
 
 def _excerpt(response: HTTPResponse) -> str:
     """The beginning of the answer's body, in one line. The status counts, also where the body breaks off."""
-    read = b""
+    data = b""
     with suppress(OSError, HTTPException):
-        while len(read) < _READ and (more := response.read1(_READ - len(read))):
-            read += more
-    return _NOT_SHOWN.sub(" ", read.decode("utf-8", "replace")).strip()[:_EXCERPT]
+        while len(data) < _READ and (chunk := response.read1(_READ - len(data))):
+            data += chunk
+    return _NOT_SHOWN.sub(" ", data.decode("utf-8", "replace")).strip()[:_EXCERPT]
 
 
 @lru_cache(maxsize=1)

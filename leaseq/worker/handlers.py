@@ -44,8 +44,8 @@ class QueueHandlers:
         value = payload[self.by]
         handler = self.handlers.get(value) if isinstance(value, str) else None
         if handler is None:
-            which = f"no handler for {_shown(value)}, the value of the payload's field {_shown(self.by)}"
-            raise NoHandler(f"{which}; {self._known()}")
+            problem = f"no handler for {_shown(value)}, the value of the payload's field {_shown(self.by)}"
+            raise NoHandler(f"{problem}; {self._known()}")
         return handler
 
     def _known(self) -> str:
@@ -64,54 +64,56 @@ def checked(handlers: object, by: object, retry: object) -> dict[str, QueueHandl
     fields = {} if by is None else _of_each(handlers, by, "by", str, "the name of a field of the payload")
     retries = _of_each(handlers, retry, "retry", bool, "true or false")
     queues: dict[str, QueueHandlers] = {}
-    for name, given in handlers.items():
+    for name, handler in handlers.items():
         validation.queue_name(name)
-        again = retries.get(name, True)
-        if isinstance(given, Mapping):
-            queues[name] = QueueHandlers(None, *_by_value(name, given, fields.get(name)), again)
-        elif not callable(given):
-            limit = f"functions that take a lease; that of {name!r} is a {type(given).__name__}"
+        is_retried = retries.get(name, True)
+        if isinstance(handler, Mapping):
+            queues[name] = QueueHandlers(None, *_by_value(name, handler, fields.get(name)), is_retried)
+        elif not callable(handler):
+            limit = f"functions that take a lease; that of {name!r} is a {type(handler).__name__}"
             raise Invalid("handlers", limit)
         elif isinstance(by, Mapping) and name in by:
             limit = f"for queues with a handler for each value; {name!r} has one for all items"
             raise Invalid("by", limit)
         else:
-            queues[name] = QueueHandlers(given, retry=again)
+            queues[name] = QueueHandlers(handler, retry=is_retried)
     if by is not None and not any(queue.by for queue in queues.values()):
         limit = "used with a handler for each value: {'mail': {'welcome': f, 'reset': g}}, by='kind'"
         raise Invalid("by", limit)
     return queues
 
 
-def _by_value(name: str, given: Mapping[object, object], field: str | None) -> tuple[str, dict[str, Handler]]:
+def _by_value(
+    name: str, mapping: Mapping[object, object], field: str | None
+) -> tuple[str, dict[str, Handler]]:
     if field is None:
         limit = f"the field of the payload whose value says which handler of {name!r} an item is for"
         raise Invalid("by", limit)
-    if not given:
+    if not mapping:
         raise Invalid("handlers", f"at least one handler for each queue; {name!r} has none")
-    known: dict[str, Handler] = {}
-    for value, handler in given.items():
+    handlers: dict[str, Handler] = {}
+    for value, handler in mapping.items():
         if not isinstance(value, str) or not callable(handler):
             limit = (
                 f"a function for each value of {field!r}, which is text; {name!r} has {value!r}: {handler!r}"
             )
             raise Invalid("handlers", limit)
-        known[value] = handler
-    return field, known
+        handlers[value] = handler
+    return field, handlers
 
 
 def _of_each(
-    handlers: Mapping[str, object], given: object, option: str, type: type[T], limit: str
+    handlers: Mapping[str, object], setting: object, option: str, type: type[T], limit: str
 ) -> dict[str, T]:
     """What is set for each queue: the same for all, or by the queue's name."""
-    of_each: dict[str, T] = {}
+    values: dict[str, T] = {}
     for name, value in (
-        given.items() if isinstance(given, Mapping) else dict.fromkeys(handlers, given).items()
+        setting.items() if isinstance(setting, Mapping) else dict.fromkeys(handlers, setting).items()
     ):
         if name not in handlers:
-            known = ", ".join(handlers)
-            raise Invalid(option, f"set for queues of this worker, which are {known}; not for {name!r}")
+            names = ", ".join(handlers)
+            raise Invalid(option, f"set for queues of this worker, which are {names}; not for {name!r}")
         if not isinstance(value, type) or value == "":
             raise Invalid(option, limit)
-        of_each[name] = value
-    return of_each
+        values[name] = value
+    return values

@@ -32,9 +32,9 @@ class _RenewedLease:
     queue: Queue
     lease: Lease
     since: float  # by this machine's monotonic clock, when the server's said `lease.reserved_at`
-    lost: Callable[[], object] | None  # called where the lease was lost, or the item or queue deleted
+    on_lost: Callable[[], object] | None  # called where the lease was lost, or the item or queue deleted
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds until the lease expires, by the server's clock at the grant and the time since."""
         now = self.lease.reserved_at + timedelta(seconds=time.monotonic() - self.since)
         return (self.lease.expires_at - now).total_seconds()
@@ -44,71 +44,72 @@ class Renewer:
     """A thread that renews every lease added, until it is dropped, lost, or may not be renewed again."""
 
     def __init__(self) -> None:
-        self._changed = threading.Condition()
-        self._kept: dict[_Key, _RenewedLease] = {}
+        self._condition = threading.Condition()
+        self._entries: dict[_Key, _RenewedLease] = {}
         self._due: list[tuple[float, _Key]] = []  # a heap; entries of dropped leases are skipped
-        self._ended = False
+        self._has_ended = False
         self._thread = threading.Thread(target=self._live, name="leaseq-renewing", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def end(self) -> None:
-        with self._changed:
-            self._ended = True
-            self._changed.notify()
+        with self._condition:
+            self._has_ended = True
+            self._condition.notify()
         self._thread.join()
 
-    def add(self, queue: Queue, lease: Lease, lost: Callable[[], object] | None = None) -> None:
-        """Renew this lease from now on; call it right after the grant. ``lost`` is called, in the renewer's
-        thread, where somebody else has the item, or it or its queue was deleted."""
-        self._plan(_RenewedLease(queue, lease, time.monotonic(), lost), lease.lease_seconds * _PART, new=True)
+    def add(self, queue: Queue, lease: Lease, on_lost: Callable[[], object] | None = None) -> None:
+        """Renew this lease from now on; call it right after the grant. ``on_lost`` is called, in the
+        renewer's thread, where somebody else has the item, or it or its queue was deleted."""
+        entry = _RenewedLease(queue, lease, time.monotonic(), on_lost)
+        self._plan(entry, lease.lease_seconds * _PART, new=True)
 
     def drop(self, lease: Lease) -> None:
-        with self._changed:
-            self._kept.pop((lease.queue, lease.token), None)
+        with self._condition:
+            self._entries.pop((lease.queue, lease.token), None)
 
-    def _plan(self, kept: _RenewedLease, seconds: float, *, new: bool = False) -> None:
+    def _plan(self, entry: _RenewedLease, seconds: float, *, new: bool = False) -> None:
         """Schedule a renewal after that long; nothing where the lease was dropped during the last one."""
-        key = (kept.lease.queue, kept.lease.token)
+        key = (entry.lease.queue, entry.lease.token)
         at = time.monotonic() + max(_SHORTEST, seconds * random.uniform(*_JITTER))  # noqa: S311
-        with self._changed:
-            if new or key in self._kept:
-                self._kept[key] = kept
+        with self._condition:
+            if new or key in self._entries:
+                self._entries[key] = entry
                 heapq.heappush(self._due, (at, key))
-                self._changed.notify()
+                self._condition.notify()
 
     def _live(self) -> None:
-        while (kept := self._next()) is not None:
-            self._renew(kept)
+        while (entry := self._next()) is not None:
+            self._renew(entry)
 
     def _next(self) -> _RenewedLease | None:
         """Wait for the next lease that is due; None when the renewer is closed."""
-        with self._changed:
-            while not self._ended:
+        with self._condition:
+            while not self._has_ended:
                 wait = self._due[0][0] - time.monotonic() if self._due else None
                 if wait is None or wait > 0:
-                    self._changed.wait(wait)
+                    self._condition.wait(wait)
                     continue
-                kept = self._kept.get(heapq.heappop(self._due)[1])
-                if kept is not None:
-                    return kept
+                entry = self._entries.get(heapq.heappop(self._due)[1])
+                if entry is not None:
+                    return entry
         return None
 
-    def _renew(self, kept: _RenewedLease) -> None:
-        lease = kept.lease
+    def _renew(self, entry: _RenewedLease) -> None:
+        lease = entry.lease
         try:
-            renewed = kept.queue.renew(lease)
+            renewed_lease = entry.queue.renew(lease)
         except (ServerUnavailable, ServerRefused):
-            self._plan(kept, min(_LONGEST_RETRY, lease.lease_seconds / 10))
+            self._plan(entry, min(_LONGEST_RETRY, lease.lease_seconds / 10))
         except LeaseqError as error:  # lost, removed, or renewed as often as the policy allows
-            with self._changed:
-                known = self._kept.pop((lease.queue, lease.token), None)
-            if known and known.lost is not None and isinstance(error, GONE):
-                known.lost()
-            if known and isinstance(error, GONE):
+            with self._condition:
+                removed_entry = self._entries.pop((lease.queue, lease.token), None)
+            if removed_entry and removed_entry.on_lost is not None and isinstance(error, GONE):
+                removed_entry.on_lost()
+            if removed_entry and isinstance(error, GONE):
                 _log.info("%s: %s is not renewed any more: %s", lease.queue, lease.id, error)
-            elif known:
+            elif removed_entry:
                 _log.warning(
                     "%s: %s is not renewed any more, so it returns to the queue if its function is not done "
                     "by %s: %s",
@@ -118,5 +119,5 @@ class Renewer:
                     error,
                 )
         else:
-            kept.lease = renewed
-            self._plan(kept, kept.left() * _PART)
+            entry.lease = renewed_lease
+            self._plan(entry, entry.seconds_left() * _PART)

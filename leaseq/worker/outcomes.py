@@ -46,38 +46,38 @@ class OutcomeSender:
         self._retry = retry
         self._over = over
         self._lock = threading.Lock()
-        self._done: Counter[str] = Counter()
+        self._counts: Counter[str] = Counter()
 
     @property
     def stats(self) -> WorkerStats:
         with self._lock:
-            return WorkerStats(**self._done)
+            return WorkerStats(**self._counts)
 
     def finish(self, queue: Queue, lease: Lease, result: Json, *, retry: bool) -> None:
         """Finish the item with its result; a result that does not fit the queue's form fails it. ``retry``:
         whether it is then tried again."""
         try:
             try:
-                done = self._retry.call(lambda: queue.finish(lease, result), self._over)
+                outcome = self._retry.call(lambda: queue.finish(lease, result), self._over)
             except Invalid as misfit:
                 _log.warning("%s: %s failed: %s", queue.name, lease.id, error_text(misfit))
                 self._fail(queue, lease, error_text(misfit), retry)
                 return
             self._count("finished")
-            if done.late:
+            if outcome.late:
                 _log.info("%s: %s was finished after its lease ran out", queue.name, lease.id)
         except LeaseqError as error:
             self._lost(queue, lease, error)
 
-    def fail(self, queue: Queue, lease: Lease, raised: BaseException, *, retry: bool) -> None:
+    def fail(self, queue: Queue, lease: Lease, exception: BaseException, *, retry: bool) -> None:
         """Fail the item with the exception that its function raised."""
-        if isinstance(raised, NoHandler):
-            _log.warning("%s: %s failed: %s", queue.name, lease.id, raised)
+        if isinstance(exception, NoHandler):
+            _log.warning("%s: %s failed: %s", queue.name, lease.id, exception)
         else:
-            raised.__traceback__ = _of_handler(raised.__traceback__)
-            _log.warning("%s: %s failed", queue.name, lease.id, exc_info=raised)
+            exception.__traceback__ = _of_handler(exception.__traceback__)
+            _log.warning("%s: %s failed", queue.name, lease.id, exc_info=exception)
         try:
-            self._fail(queue, lease, error_text(raised), retry)
+            self._fail(queue, lease, error_text(exception), retry)
         except LeaseqError as error:
             self._lost(queue, lease, error)
 
@@ -98,9 +98,9 @@ class OutcomeSender:
             _log.info("%s: %s given back", queue.name, lease.id)
 
     def _fail(self, queue: Queue, lease: Lease, text: str, retry: bool) -> None:
-        failed = self._retry.call(lambda: queue.fail(lease, text, retry=retry), self._over)
+        outcome = self._retry.call(lambda: queue.fail(lease, text, retry=retry), self._over)
         self._count("failed")
-        if failed.retry_at is None:
+        if outcome.retry_at is None:
             _log.warning("%s: %s is dead", queue.name, lease.id)
 
     def _lost(self, queue: Queue, lease: Lease, error: LeaseqError) -> None:
@@ -112,17 +112,17 @@ class OutcomeSender:
             raise error
         self._count("lost")
 
-    def _count(self, what: str) -> None:
+    def _count(self, name: str) -> None:
         with self._lock:
-            self._done[what] += 1
+            self._counts[name] += 1
 
 
 def _of_handler(trace: TracebackType | None) -> TracebackType | None:
     """A traceback from the handler's frame on: without those of leaseq and asyncio that called it."""
-    at = trace
-    while at is not None and at.tb_frame.f_globals.get("__name__", "").startswith(_CALLERS):
-        at = at.tb_next
-    return at or trace
+    current = trace
+    while current is not None and current.tb_frame.f_globals.get("__name__", "").startswith(_CALLERS):
+        current = current.tb_next
+    return current or trace
 
 
 def error_text(error: BaseException) -> str:

@@ -23,11 +23,11 @@ class Retry:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._away = False
+        self._is_away = False
 
     def call(self, call: Callable[[], T], until: threading.Event) -> T:
         """Raises ServerUnavailable once ``until`` is set, and ServerRefused then or after some more tries."""
-        wait, most = _RETRY
+        wait, longest_wait = _RETRY
         refusals = 0
         while True:
             try:
@@ -37,15 +37,15 @@ class Retry:
                 refusals += isinstance(error, ServerRefused)
                 if refusals == _REFUSALS or until.wait(wait * random.uniform(0.5, 1)):  # noqa: S311
                     raise
-                wait = min(2 * wait, most)
+                wait = min(2 * wait, longest_wait)
             else:
                 self._log_change(None)
                 return result
 
     def _log_change(self, error: LeaseqError | None) -> None:
         with self._lock:
-            changed, self._away = self._away != (error is not None), error is not None
-        if changed and error is not None:
+            has_changed, self._is_away = self._is_away != (error is not None), error is not None
+        if has_changed and error is not None:
             _log.warning("%s; trying again", error)
-        elif changed:
+        elif has_changed:
             _log.warning("the server is back")

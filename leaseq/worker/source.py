@@ -31,14 +31,14 @@ class Source:
         self._lock = threading.Lock()
         self._read_at = float("-inf")
         self._holds = 1
-        self._inside = 0
-        self._left_out: set[threading.Event] = set()  # of slots that found no room here, set when there is
+        self._slot_count = 0
+        self._room_events: set[threading.Event] = set()  # of slots that found no room here, set when there is
         self._has_warned = False
         self._is_missing = False  # whether there was no queue of this name when its policy was read
-        self._unsure = True  # whether the person may hold what no thread here knows of
-        self._left: frozenset[int] | None = None  # tokens held before the first item was asked for
-        self._held: set[int] = set()  # tokens in work here
-        self._past: deque[int] = deque(maxlen=_PAST)
+        self._is_unsure = True  # whether the person may hold what no thread here knows of
+        self._left_tokens: frozenset[int] | None = None  # tokens held before the first item was asked for
+        self._held_tokens: set[int] = set()  # tokens in work here
+        self._past_tokens: deque[int] = deque(maxlen=_PAST)
 
     def enter(self, room: threading.Event | None = None) -> bool:
         """Whether one more item may be in work now; rereads the policy from time to time. Where not, ``room``
@@ -52,11 +52,11 @@ class Source:
                 self._read_at = time.monotonic()
                 if policy is not None:
                     self._warn()
-            if self._inside >= self._holds:
+            if self._slot_count >= self._holds:
                 if room is not None:
-                    self._left_out.add(room)
+                    self._room_events.add(room)
                 return False
-            self._inside += 1
+            self._slot_count += 1
             return True
 
     def reserve(self, skills: Sequence[str], wait: float, stop: threading.Event) -> tuple[Lease | None, bool]:
@@ -65,31 +65,31 @@ class Source:
 
         First the leases that a crash left, or a reserve whose reply was lost.
         """
-        if self._unsure and (lease := self._unknown()) is not None:
+        if self._is_unsure and (lease := self._unknown()) is not None:
             return lease, True
         try:
-            granted = self.queue.reserve(self.person, skills=skills, wait=wait, stop=stop)
+            lease = self.queue.reserve(self.person, skills=skills, wait=wait, stop=stop)
         except (ServerUnavailable, ServerRefused):
             self.doubt()
             raise
         except QueueNotFound:  # it was deleted meanwhile, and may be made again
-            granted = None
-        return granted, granted is not None and self.is_new(granted)
+            lease = None
+        return lease, lease is not None and self.is_new(lease)
 
     def doubt(self) -> None:
         """The reply of a reserve was lost: the person may hold an item by it."""
-        self._unsure = True
+        self._is_unsure = True
 
     def _unknown(self) -> Lease | None:
         with self._lock:
-            held = self._mine()
-            if self._left is None:
-                self._left = frozenset(lease.token for lease in held)
-            for lease in held:
+            leases = self._mine()
+            if self._left_tokens is None:
+                self._left_tokens = frozenset(lease.token for lease in leases)
+            for lease in leases:
                 if self._is_unknown(lease):
-                    self._held.add(lease.token)
+                    self._held_tokens.add(lease.token)
                     return lease
-            self._unsure = False
+            self._is_unsure = False
             return None
 
     def _mine(self) -> list[Lease]:
@@ -102,27 +102,27 @@ class Source:
         """Whether a granted lease is not in work here already."""
         with self._lock:
             if self._is_unknown(lease):
-                self._held.add(lease.token)
+                self._held_tokens.add(lease.token)
                 return True
             self._read_at = float("-inf")  # fewer may be held than when last looked
             return False
 
     def _is_unknown(self, lease: Lease) -> bool:
-        return lease.token not in self._held and lease.token not in self._past
+        return lease.token not in self._held_tokens and lease.token not in self._past_tokens
 
     def leave(self, lease: Lease | None = None) -> None:
         with self._lock:
-            self._inside -= 1
-            for room in self._left_out:
+            self._slot_count -= 1
+            for room in self._room_events:
                 room.set()
-            self._left_out.clear()
+            self._room_events.clear()
             if lease is not None:  # it is remembered: a reply that still has it may be under way
-                self._held.discard(lease.token)
-                self._past.append(lease.token)
+                self._held_tokens.discard(lease.token)
+                self._past_tokens.append(lease.token)
 
     def was_left(self, lease: Lease) -> bool:
         """Whether the person held it before this worker began, because an earlier one was killed."""
-        return self._left is not None and lease.token in self._left
+        return self._left_tokens is not None and lease.token in self._left_tokens
 
     def _tell_missing(self, *, is_missing: bool) -> None:
         if is_missing and not self._is_missing:

@@ -45,55 +45,55 @@ class Taker:
 
     def take(self) -> tuple[Source, Lease] | None:
         """A new lease, from the first queue that has one; else wait for one of any queue."""
-        taken = self._take()
-        if taken is not None and self._turns:
-            self._order.remove(taken[0])
-            self._order.append(taken[0])
-        return taken
+        grant = self._take()
+        if grant is not None and self._turns:
+            self._order.remove(grant[0])
+            self._order.append(grant[0])
+        return grant
 
     def _take(self) -> tuple[Source, Lease] | None:
-        several, waited = len(self._order) > 1, False
+        has_several, has_waited = len(self._order) > 1, False
         for source in self._order:
             if self._stop.is_set():
                 return None
-            lease, tried = self._ask(source, 0 if several else _WAIT)
+            lease, was_empty = self._ask(source, 0 if has_several else _WAIT)
             if lease is not None:
                 return source, lease
-            waited = waited or tried
-        if not waited:  # nothing here is for this thread now
+            has_waited = has_waited or was_empty
+        if not has_waited:  # nothing here is for this thread now
             self._stop.wait(random.uniform(0.1, 0.5))  # noqa: S311 - not all at once
-        return self._wait_for_any() if several and waited else None
+        return self._wait_for_any() if has_several and has_waited else None
 
     def _wait_for_any(self) -> tuple[Source, Lease] | None:
         """Wait for an item in the queues whose items this thread may hold, until there is room in another."""
         self._room.clear()
         if self._stop.is_set():
             return None
-        inside: list[Source] = []
-        taken: tuple[Source, Lease] | None = None
+        sources: list[Source] = []
+        grant: tuple[Source, Lease] | None = None
         try:
             enter = self._retry.call
-            inside.extend(
+            sources.extend(
                 source for source in self._order if enter(partial(source.enter, self._room), self._stop)
             )
-            lease = self._retry.call(partial(self._reserve_first, inside), self._stop) if inside else None
-            for source in inside:
+            lease = self._retry.call(partial(self._reserve_first, sources), self._stop) if sources else None
+            for source in sources:
                 if lease is not None and source.queue.name == lease.queue and source.is_new(lease):
-                    taken = source, lease
+                    grant = source, lease
         except (ServerUnavailable, ServerRefused):
             pass  # the log has it
         finally:
-            for source in inside:
-                if taken is None or source is not taken[0]:
+            for source in sources:
+                if grant is None or source is not grant[0]:
                     source.leave()
-        return self._unless_stopped(*taken) if taken is not None else None
+        return self._unless_stopped(*grant) if grant is not None else None
 
-    def _reserve_first(self, inside: Sequence[Source]) -> Lease | None:
+    def _reserve_first(self, sources: Sequence[Source]) -> Lease | None:
         try:
-            queues = [source.queue for source in inside]
-            return reserve_first(queues, inside[0].person, self._skills, _WAIT, self._room)
+            queues = [source.queue for source in sources]
+            return reserve_first(queues, sources[0].person, self._skills, _WAIT, self._room)
         except (ServerUnavailable, ServerRefused):
-            for source in inside:
+            for source in sources:
                 source.doubt()
             raise
 
@@ -106,17 +106,17 @@ class Taker:
     def _ask(self, source: Source, wait: float) -> tuple[Lease | None, bool]:
         """A lease to work on, and whether a reserve returned nothing."""
         lease: Lease | None = None
-        inside = new = False
+        is_inside = is_new = False
         try:
-            inside = self._retry.call(source.enter, self._stop)
-            if inside:
+            is_inside = self._retry.call(source.enter, self._stop)
+            if is_inside:
                 reserve = partial(source.reserve, self._skills, wait, self._stop)
-                lease, new = self._retry.call(reserve, self._stop)
+                lease, is_new = self._retry.call(reserve, self._stop)
         except (ServerUnavailable, ServerRefused):
             pass  # the log has it
         finally:
-            if inside and not new:
+            if is_inside and not is_new:
                 source.leave()
-        if lease is None or not new:
-            return None, inside and lease is None
+        if lease is None or not is_new:
+            return None, is_inside and lease is None
         return (lease if self._unless_stopped(source, lease) else None), True

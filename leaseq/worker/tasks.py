@@ -18,13 +18,13 @@ class RunningTask:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, awaitable: Awaitable[Json]) -> None:
         self._loop = loop
-        self._ended: Future[Json] = Future()
+        self._future: Future[Json] = Future()
         self._task: asyncio.Task[tuple[Json, BaseException | None]]
         loop.call_soon_threadsafe(self._start, awaitable)
 
     def result(self) -> Json:
         """What the coroutine returns or raises, when it has ended; CancelledError where it was cancelled."""
-        return self._ended.result()
+        return self._future.result()
 
     def cancel(self) -> None:
         self._loop.call_soon_threadsafe(self._cancel)
@@ -38,13 +38,13 @@ class RunningTask:
 
     def _end(self, task: asyncio.Task[tuple[Json, BaseException | None]]) -> None:
         if task.cancelled():
-            self._ended.set_exception(asyncio.CancelledError())
+            self._future.set_exception(asyncio.CancelledError())
             return
-        result, raised = task.result()
-        if raised is not None:
-            self._ended.set_exception(raised)
+        result, error = task.result()
+        if error is not None:
+            self._future.set_exception(error)
         else:
-            self._ended.set_result(result)
+            self._future.set_result(result)
 
 
 async def _outcome(awaitable: Awaitable[Json]) -> tuple[Json, BaseException | None]:
@@ -60,32 +60,32 @@ class EventLoop:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._running: tuple[asyncio.AbstractEventLoop, asyncio.Event, threading.Thread] | None = None
+        self._runtime: tuple[asyncio.AbstractEventLoop, asyncio.Event, threading.Thread] | None = None
 
     def run(self, awaitable: Awaitable[Json]) -> RunningTask:
         with self._lock:
-            if self._running is None:
-                self._running = self._begin()
-            loop = self._running[0]
+            if self._runtime is None:
+                self._runtime = self._begin()
+            loop = self._runtime[0]
         return RunningTask(loop, awaitable)
 
     def end(self, seconds: float) -> None:
         """End the loop, cancel what runs there, and wait so long at most until that has ended."""
         with self._lock:
-            running = self._running
-        if running is not None:
-            loop, ended, thread = running
-            loop.call_soon_threadsafe(ended.set)
+            runtime = self._runtime
+        if runtime is not None:
+            loop, end_event, thread = runtime
+            loop.call_soon_threadsafe(end_event.set)
             thread.join(seconds)
 
     def _begin(self) -> tuple[asyncio.AbstractEventLoop, asyncio.Event, threading.Thread]:
-        runner, ended = asyncio.Runner(loop_factory=asyncio.new_event_loop), asyncio.Event()
+        runner, end_event = asyncio.Runner(loop_factory=asyncio.new_event_loop), asyncio.Event()
         loop = runner.get_loop()
 
         def live() -> None:
             with runner:
-                runner.run(ended.wait())
+                runner.run(end_event.wait())
 
         thread = threading.Thread(target=live, name="leaseq-worker-tasks", daemon=True)
         thread.start()
-        return loop, ended, thread
+        return loop, end_event, thread

@@ -88,8 +88,8 @@ class Worker:
         self._grace = validation.number(grace, "grace", 0, 86_400)
         self._order = validation.one_of(order, ORDERS, "order")
         self._sources = [
-            Source(Queue(self._client, name), of_queue, self._person, self._concurrency)
-            for name, of_queue in checked_handlers(handlers, by, retry).items()
+            Source(Queue(self._client, name), queue_handlers, self._person, self._concurrency)
+            for name, queue_handlers in checked_handlers(handlers, by, retry).items()
         ]
         self._lock = threading.Lock()
         self._jobs: set[_Job] = set()
@@ -103,8 +103,8 @@ class Worker:
         # Messages to the thread of run(). A SimpleQueue, because its put() is reentrant: a signal handler may
         # call it while the same thread is inside another put().
         self._messages: SimpleQueue[Literal["stop", "signal", "ended"]] = SimpleQueue()
-        self._broken: BaseException | None = None
-        self._ran = False
+        self._error: BaseException | None = None
+        self._has_run = False
 
     @property
     def stats(self) -> WorkerStats:
@@ -126,9 +126,9 @@ class Worker:
         A function that is still running after that can't be stopped: its thread ends with the program, and
         its result is dropped. A coroutine is cancelled, and has five seconds to clean up.
         """
-        if self._ran:
+        if self._has_run:
             raise RuntimeError("a worker runs once, and this one did: make another one")
-        self._ran = True
+        self._has_run = True
         slots = [
             threading.Thread(target=self._slot, args=(taker,), name=f"leaseq-worker-{number}", daemon=True)
             for number, taker in enumerate(self._takers, 1)
@@ -141,16 +141,16 @@ class Worker:
             self._take_no_more()
             self._wait_for(slots, signals)
             self._give_back()
-            stuck = {job.thread for job in self._in_work() if job.stage == "given back"}
+            stuck_threads = {job.thread for job in self._in_work() if job.stage == "given back"}
             for slot in slots:
-                if slot not in stuck:
+                if slot not in stuck_threads:
                     slot.join()
             self._renewer.end()
             self._loop.end(_CLEAN_UP)
         if self._client.closed:
             connection_of(self._client).drop_idle_links()  # by which it ended what it held
-        if self._broken is not None:
-            raise self._broken
+        if self._error is not None:
+            raise self._error
 
     def _take_no_more(self) -> None:
         self._stop.set()
@@ -163,23 +163,23 @@ class Worker:
             yield
             return
         numbers = (signal.SIGTERM, signal.SIGINT)
-        before = {
+        handlers_before = {
             number: signal.signal(number, lambda *_: self._messages.put("signal")) for number in numbers
         }
         try:
             yield
         finally:
-            for number, handler in before.items():
+            for number, handler in handlers_before.items():
                 signal.signal(number, handler)
 
     def _wait_for(self, slots: Sequence[threading.Thread], signals: int) -> None:
         """Wait until all threads have ended, the grace time is over, or a second signal came."""
         until = time.monotonic() + self._grace
         while any(slot.is_alive() for slot in slots) and signals < 2:
-            left = until - time.monotonic()
-            if left <= 0:
+            remaining = until - time.monotonic()
+            if remaining <= 0:
                 return
-            signals += self._next_message(min(left, _LOOK)) == "signal"
+            signals += self._next_message(min(remaining, _LOOK)) == "signal"
 
     def _next_message(self, seconds: float | None = None) -> str | None:
         """The next message to this thread, within that time. It polls once a second: the system may
@@ -228,52 +228,52 @@ class Worker:
         """The loop of one thread: one item after the other."""
         try:
             while not self._stop.is_set() and not self._client.closed:
-                taken = taker.take()
-                if taken is not None:
-                    self._work(*taken)
+                grant = taker.take()
+                if grant is not None:
+                    self._work(*grant)
         except BaseException as error:  # noqa: BLE001 - raised again by run(), which ends the other threads
-            self._broken = error
+            self._error = error
         finally:
             self._messages.put("ended")
 
     def _work(self, source: Source, lease: Lease) -> None:
         job = _Job(source.queue, lease, threading.current_thread())
         with self._lock:
-            too_late = self._over.is_set()  # else the thread that gives back sees this job
-            if not too_late:
+            is_too_late = self._over.is_set()  # else the thread that gives back sees this job
+            if not is_too_late:
                 self._jobs.add(job)
-        if too_late:
+        if is_too_late:
             self._give_back_unworked(source, lease)
             return
         if not source.was_left(lease):
             self._renewer.add(source.queue, lease, lambda: self._lose(job))
         result: Json = None
-        raised: BaseException | None = None
+        exception: BaseException | None = None
         try:
             result = source.handlers.choose(lease.payload)(lease)
             if inspect.isawaitable(result):
                 result = self._result_of(job, result)
         except (Exception, *RAISED, asyncio.CancelledError) as error:  # noqa: BLE001 - the item failed by it
-            raised = error
+            exception = error
         self._renewer.drop(lease)
         with self._lock:
-            given_back = job.stage == "given back"
-            if not given_back:
+            is_given_back = job.stage == "given back"
+            if not is_given_back:
                 job.stage = "sending"
-        if not given_back:
-            self._send(source, job, result, raised)
+        if not is_given_back:
+            self._send(source, job, result, exception)
         source.leave(lease)
         with self._lock:
             self._jobs.discard(job)
 
-    def _send(self, source: Source, job: _Job, result: Json, raised: BaseException | None) -> None:
+    def _send(self, source: Source, job: _Job, result: Json, exception: BaseException | None) -> None:
         retry = source.handlers.retry
-        if raised is None:
+        if exception is None:
             self._outcomes.finish(job.queue, job.lease, result, retry=retry)
-        elif isinstance(raised, asyncio.CancelledError) and job.is_lost:
+        elif isinstance(exception, asyncio.CancelledError) and job.is_lost:
             self._outcomes.cancelled(job.queue, job.lease)
         else:
-            self._outcomes.fail(job.queue, job.lease, raised, retry=retry)
+            self._outcomes.fail(job.queue, job.lease, exception, retry=retry)
 
     def _result_of(self, job: _Job, awaitable: Awaitable[Json]) -> Json:
         """What the coroutine of a handler returns; it is cancelled where the lease is lost or given back."""

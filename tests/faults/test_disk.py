@@ -131,7 +131,7 @@ with DataDir(sys.argv[1]) as directory:
     server = EmbeddedServer(directory.path)
     server.make_folders()
     told = lambda pids: directory.publish(url=server.url, web="", pids=pids)
-    with Signals() as signals, Supervisor(signals, changed=told) as supervisor:
+    with Signals() as signals, Supervisor(signals, on_change=told) as supervisor:
         child = Child("server", server.command(), ready=server.answers, last_words=server.last_words)
         supervisor.start(child)
         print("ready", flush=True)

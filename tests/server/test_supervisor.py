@@ -35,7 +35,7 @@ def child(name, script, **more):
     return Child(name, [sys.executable, "-c", script, str(folder)], **more)
 
 try:
-    with Signals() as signals, Supervisor(signals, changed=changed) as supervisor:
+    with Signals() as signals, Supervisor(signals, on_change=changed) as supervisor:
         for name, script, more in json.loads(sys.argv[2]):
             ready = more.pop("ready", None)
             supervisor.start(child(name, script, ready=(folder / ready).exists if ready else None, **more))

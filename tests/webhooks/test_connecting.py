@@ -203,4 +203,4 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(
 
 def test_a_time_that_is_over_leaves_a_timeout_that_a_socket_takes() -> None:
     with socket.socket() as line:
-        line.settimeout(sending._Deadline(-1).left())
+        line.settimeout(sending._Deadline(-1).seconds_left())

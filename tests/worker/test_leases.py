@@ -41,7 +41,7 @@ def test_where_the_server_is_away_a_renewal_is_tried_again_soon(
     away = leaseq.Queue(leaseq.connect("unix:///nothing/listens/here.sock"), queue.name)
     renewer = Renewer()
     renewer.add(away, lease)
-    (kept,) = renewer._kept.values()
+    (kept,) = renewer._entries.values()
     renewer._due.clear()
     renewer._renew(kept)
     ((due, _),) = renewer._due
@@ -55,7 +55,7 @@ def test_a_lease_that_seems_over_is_renewed_again_at_once_but_not_without_a_paus
     queue.enqueue({})
     renewer = Renewer()
     renewer.add(queue, not_none(queue.reserve("ann")))
-    (kept,) = renewer._kept.values()
+    (kept,) = renewer._entries.values()
     kept.since -= 86_400
     renewer._due.clear()
     before = time.monotonic()
@@ -84,7 +84,7 @@ def test_a_lease_that_may_not_be_renewed_again_is_warned_of(
     queue.enqueue({}, id="one")
     renewer = Renewer()
     renewer.add(queue, not_none(queue.reserve("ann")))
-    (kept,) = renewer._kept.values()
+    (kept,) = renewer._entries.values()
     renewer._renew(kept)
     (logged,) = caplog.records
     assert logged.levelname == "WARNING"

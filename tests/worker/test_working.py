@@ -273,7 +273,7 @@ def test_what_was_worked_is_renewed_no_longer(queue: leaseq.Queue, start: Start)
     queue.enqueue({})
     running = start(lambda _: None)
     done(queue, 1)
-    assert running.worker._renewer._kept == {}
+    assert running.worker._renewer._entries == {}
 
 
 def test_who_found_no_room_makes_none(server: Server, queue: leaseq.Queue) -> None:

@@ -91,7 +91,7 @@ def up(
                 _make_tables(database)
             startup = _Startup(directory, redis, host, port)
             startup.settle()
-            with Supervisor(signals, changed=startup.publish) as supervisor:
+            with Supervisor(signals, on_change=startup.publish) as supervisor:
                 startup.start_server(supervisor)
                 link = startup.prepare(demo=demo)
                 startup.start_web(supervisor, workers, threads)
