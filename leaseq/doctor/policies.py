@@ -88,8 +88,8 @@ def _durability(client: Client, durables: Mapping[str, Durable]) -> Iterator[Fin
         else:
             count = _replicas(client, key) if durable == "replica" else 0
             if count > 1:
-                needed = majority_of(count)
-                yield ONE_OF_SEVERAL.found(server, names=_listed(names), count=count, needed=needed)
+                needed_count = majority_of(count)
+                yield ONE_OF_SEVERAL.found(server, names=_listed(names), count=count, needed=needed_count)
 
 
 def _replicas(client: Client, key: str) -> int:

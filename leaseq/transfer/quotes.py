@@ -26,7 +26,7 @@ class QuoteMode:
     open_quote_line: int | None = None
 
 
-def settle_quotes(ahead: Iterator[Line], delimiter: str, mode: QuoteMode) -> Iterator[Line]:
+def settle_quotes(lines: Iterator[Line], delimiter: str, mode: QuoteMode) -> Iterator[Line]:
     """The same lines. Before the first line with a quoted field is returned, the quote mode is decided, in
     ``mode``.
 
@@ -34,7 +34,7 @@ def settle_quotes(ahead: Iterator[Line], delimiter: str, mode: QuoteMode) -> Ite
     or the end. In a file without such fields, nothing is read ahead.
     """
     mark = delimiter.encode()
-    for first in ahead:
+    for first in lines:
         if _in_quotes(first, mark):
             break
         yield first
@@ -43,7 +43,7 @@ def settle_quotes(ahead: Iterator[Line], delimiter: str, mode: QuoteMode) -> Ite
     too_long_numbers: set[int] = set()
     with tempfile.TemporaryFile() as spool:
         mode.quotes = "double"
-        for line in chain([first], ahead):
+        for line in chain([first], lines):
             spool.write(line.data or b"\n")
             if line.too_long:
                 too_long_numbers.add(line.number)
@@ -61,7 +61,7 @@ def settle_quotes(ahead: Iterator[Line], delimiter: str, mode: QuoteMode) -> Ite
                 0 if is_too_long else data.count(b'"'),
                 too_long=is_too_long,
             )
-    yield from ahead
+    yield from lines
 
 
 def _in_quotes(line: Line, mark: bytes) -> list[bytes]:

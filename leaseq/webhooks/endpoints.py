@@ -178,11 +178,11 @@ class Endpoints:
         """Take a deleted queue off the lists of queues. An endpoint for it alone is disabled, since an empty
         list means all queues, and keeps the name until it is removed."""
         for endpoint in self.all():
-            others = [name for name in endpoint.queues if name != queue]
-            if others and len(others) < len(endpoint.queues):
-                definition = {**self._definition(endpoint.id), "queues": others}
+            other_names = [name for name in endpoint.queues if name != queue]
+            if other_names and len(other_names) < len(endpoint.queues):
+                definition = {**self._definition(endpoint.id), "queues": other_names}
                 self._client.ask(("HSET", WEBHOOKS, endpoint.id, json.dumps(definition)))
-            elif endpoint.queues and not others:
+            elif endpoint.queues and not other_names:
                 self.disable(endpoint.id, "its queue was deleted")
 
     def failed(self, endpoint: Endpoint, at: datetime) -> None:

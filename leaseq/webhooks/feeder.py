@@ -134,9 +134,9 @@ class Feeder:
         the number of items that ever entered."""
         leaving_events = [event for event in events if event.what in _LEAVING]
         receivers = [
-            one
-            for one in endpoints
-            if leaving_events and one.wants("queue.empty", queue.name, leaving_events[-1].at)
+            endpoint
+            for endpoint in endpoints
+            if leaving_events and endpoint.wants("queue.empty", queue.name, leaving_events[-1].at)
         ]
         if not receivers:
             return
@@ -147,26 +147,26 @@ class Feeder:
         entry_count = sum(counters.get(name, 0) for name in _ENTERING)
         data = {"queue": queue.name, "finished": stats.finished, "dead": stats.dead}
         content = body("queue.empty", leaving_events[-1].at, data)
-        for one in receivers:
-            yield delivery_id(one.id, queue.name, "queue.empty", entry_count), one.id, content
+        for endpoint in receivers:
+            yield delivery_id(endpoint.id, queue.name, "queue.empty", entry_count), endpoint.id, content
 
     def _feed_stream(self, endpoints: Sequence[Endpoint]) -> bool:
         if not endpoints:
             return False
         raw = self._client.ask(("HGET", WEBHOOK_STATE, _READ))[0]
         events = emitted(self._client, raw.decode() if raw else "")
-        new: list[New] = []
+        deliveries: list[New] = []
         for event in events:
             at = _EPOCH + timedelta(microseconds=event.at)
             content = body(event.type, at, event.data)
-            new += [
-                (delivery_id(one.id, event.type, event.id), one.id, content)
-                for one in endpoints
-                if one.wants(event.type, None, at)
+            deliveries += [
+                (delivery_id(endpoint.id, event.type, event.id), endpoint.id, content)
+                for endpoint in endpoints
+                if endpoint.wants(event.type, None, at)
             ]
-        if new:
+        if deliveries:
             self._deliveries.make_queue()
-            self._deliveries.add(new)
+            self._deliveries.add(deliveries)
         if events:
             self._client.ask(("HSET", WEBHOOK_STATE, _READ, events[-1].id))
         return bool(events)

@@ -70,17 +70,17 @@ def erase(client: Client, name: str, yes: bool, as_json: bool) -> None:
     from leaseq.webapp.store.erasing import erase_person
 
     accounts = accounts_of(client)
-    begun = accounts.erasures.find(name)
-    if begun is None:
-        known = accounts.find(name)
-        name = known.name if known else name
-        click.echo(_planned(client, name, known is not None), err=True)
+    erasure = accounts.erasures.find(name)
+    if erasure is None:
+        account = accounts.find(name)
+        name = account.name if account else name
+        click.echo(_planned(client, name, account is not None), err=True)
         confirm(yes, f"Erase {name!r}?")
-    done = erase_person(client, accounts, name, by=BY)
+    result = erase_person(client, accounts, name, by=BY)
     if as_json:
-        emit_json({**asdict(done), "items": done.items, "leases": done.leases})
+        emit_json({**asdict(result), "items": result.items, "leases": result.leases})
     else:
-        _say(done)
+        _say(result)
 
 
 def _planned(client: Client, name: str, has_account: bool) -> str:
@@ -90,30 +90,30 @@ def _planned(client: Client, name: str, has_account: bool) -> str:
     def look(queue: Queue) -> tuple[int, int]:
         return sum(1 for _ in queue.person_items(name)), len(queue.mine(name))
 
-    found, _ = read_queues(client, look, of_people(client))
-    named = {queue: number for queue, (number, _) in found.items() if number}
-    held = sum(number for _, number in found.values())
-    if not has_account and not named:
+    counts, _ = read_queues(client, look, of_people(client))
+    item_counts = {queue: number for queue, (number, _) in counts.items() if number}
+    lease_count = sum(number for _, number in counts.values())
+    if not has_account and not item_counts:
         raise CommandFailed(f"there is no account {name!r}, and no item that names them: nothing is erased")
     account = "the account, with all that lets them sign in" if has_account else "no account"
-    items = (f"{count(number, 'item', 'items')} of {queue!r}" for queue, number in named.items())
-    where = ", ".join(items) or "no item"
-    leases = count(held, "lease", "leases")
+    items = (f"{count(number, 'item', 'items')} of {queue!r}" for queue, number in item_counts.items())
+    places = ", ".join(items) or "no item"
+    leases = count(lease_count, "lease", "leases")
     return (
         f"{account}; {leases} that they hold, and their drafts. Another name takes the place of "
-        f"theirs in {where}, in threads and in the managers' log. What they wrote in answers and notes "
+        f"theirs in {places}, in threads and in the managers' log. What they wrote in answers and notes "
         "stays, and so do copies in SQL databases and at receivers of webhooks."
     )
 
 
-def _say(done: ErasedPerson) -> None:
-    leases, items = count(done.leases, "lease", "leases"), count(done.items, "item", "items")
-    click.echo(f"{done.name!r} is erased: {leases} ended, {items} changed")
-    click.echo(f"the name in their place is {done.pseudonym}; it is written down nowhere else")
-    kept = [one for one in done.queues if one.journal_since]
-    if kept:
+def _say(result: ErasedPerson) -> None:
+    leases, items = count(result.leases, "lease", "leases"), count(result.items, "item", "items")
+    click.echo(f"{result.name!r} is erased: {leases} ended, {items} changed")
+    click.echo(f"the name in their place is {result.pseudonym}; it is written down nowhere else")
+    queues = [one for one in result.queues if one.journal_since]
+    if queues:
         click.echo(
             "journals keep the name until they are trimmed (docs: The data of a person); they go back to:"
         )
-    for one in kept:
+    for one in queues:
         click.echo(f"  {one.queue}  {one.journal_since:%Y-%m-%d %H:%M} UTC")

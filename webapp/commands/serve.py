@@ -92,10 +92,10 @@ def refuse_taken_port(host: str, port: int) -> None:
     some of the requests.
     """
     try:
-        family, kind, protocol, _, where = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, socket_address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as gunicorn: TIME_WAIT is no holder
-            probe.bind(where)
+            probe.bind(socket_address)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise PortTaken(

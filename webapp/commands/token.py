@@ -50,12 +50,12 @@ def create(client: Client, name: str, label: str, scope: str | None, queue: str 
             f"there is no person named {name!r}: add them first with `leaseq user add {name}`"
         )
     days = _days(expires)
-    only = existing_queue(client, queue).name if queue is not None else None
+    queue_name = existing_queue(client, queue).name if queue is not None else None
     try:
-        click.echo(accounts.create_token(name, label, by=BY, scope=scope, queue=only, days=days))
-    except Invalid as refused:
-        if refused.field in _OF_PERSON:
-            raise CommandFailed(str(refused)) from None
+        click.echo(accounts.create_token(name, label, by=BY, scope=scope, queue=queue_name, days=days))
+    except Invalid as error:
+        if error.field in _OF_PERSON:
+            raise CommandFailed(str(error)) from None
         raise
 
 
@@ -83,16 +83,16 @@ def list_tokens(client: Client, as_json: bool) -> None:
         return
     rows = [
         (
-            one.id,
-            one.person,
-            one.name,
-            one.scope,
-            one.queue or "",
-            f"{one.created_at:%Y-%m-%d}",
-            f"{one.expires_at:%Y-%m-%d}" if one.expires_at else "never",
-            f"{one.used_at:%Y-%m-%d %H:%M} UTC" if one.used_at else "never",
+            entry.id,
+            entry.person,
+            entry.name,
+            entry.scope,
+            entry.queue or "",
+            f"{entry.created_at:%Y-%m-%d}",
+            f"{entry.expires_at:%Y-%m-%d}" if entry.expires_at else "never",
+            f"{entry.used_at:%Y-%m-%d %H:%M} UTC" if entry.used_at else "never",
         )
-        for one in tokens
+        for entry in tokens
     ]
     emit_table(("id", "person", "for", "scope", "queue", "created", "expires", "last used"), rows)
 
@@ -105,5 +105,5 @@ def revoke(client: Client, id: str) -> None:
     accounts = accounts_of(client)
     if all(one.id != id for one in accounts.tokens()):
         raise CommandFailed(f"there is no token {id!r}: `leaseq token list` shows the tokens")
-    gone = accounts.revoke_token(id, by=BY)
-    click.echo(f"the token of {gone.person} for {gone.name} is revoked", err=True)
+    revoked_token = accounts.revoke_token(id, by=BY)
+    click.echo(f"the token of {revoked_token.person} for {revoked_token.name} is revoked", err=True)

@@ -105,7 +105,7 @@ def up(
 
 def _make_tables(database: str) -> None:
     """Make the bridge's tables, or end with what is wrong with the database."""
-    made = subprocess.run(
+    result = subprocess.run(
         _bridge("init"),
         env={**os.environ, DATABASE: database},
         stdout=subprocess.DEVNULL,
@@ -113,8 +113,8 @@ def _make_tables(database: str) -> None:
         text=True,
         check=False,
     )
-    if made.returncode:
-        raise CommandFailed(made.stderr.removeprefix("leaseq: "))
+    if result.returncode:
+        raise CommandFailed(result.stderr.removeprefix("leaseq: "))
 
 
 def _bridge(command: str) -> list[str]:
@@ -214,8 +214,8 @@ class _Startup:
     def start_webhooks(self, supervisor: Supervisor) -> None:
         from leaseq.server.supervisor import Child
 
-        allowed = {name: os.environ[name] for name in (WEBHOOK_ALLOW,) if name in os.environ}
-        settings = {"LEASEQ_REDIS_URL": self._url, **allowed}
+        webhook_settings = {name: os.environ[name] for name in (WEBHOOK_ALLOW,) if name in os.environ}
+        settings = {"LEASEQ_REDIS_URL": self._url, **webhook_settings}
         argv = [sys.executable, "-m", "leaseq", "webhook", "run"]
         supervisor.start(Child("webhooks", argv, settings=settings, quiet=True))
 

@@ -44,8 +44,8 @@ def add(
     if accounts.find(name) is not None:
         raise CommandFailed(f"there is already a person named {name!r}")
     password = _password(password_stdin)
-    added = accounts.add(name, by=BY, role=role, skills=skills, team=team, password=password)
-    click.echo(f"{added.name} can sign in as {role}", err=True)
+    person = accounts.add(name, by=BY, role=role, skills=skills, team=team, password=password)
+    click.echo(f"{person.name} can sign in as {role}", err=True)
 
 
 @user.command("list", epilog="Example: leaseq user list")
@@ -58,21 +58,27 @@ def list_people(client: Client, as_json: bool) -> None:
         emit_json(
             [
                 {
-                    "name": one.name,
-                    "role": one.role,
-                    "skills": list(one.skills),
-                    "team": one.team,
-                    "disabled": one.disabled,
-                    "has_password": one.has_password,
-                    "created_at": one.created_at,
+                    "name": person.name,
+                    "role": person.role,
+                    "skills": list(person.skills),
+                    "team": person.team,
+                    "disabled": person.disabled,
+                    "has_password": person.has_password,
+                    "created_at": person.created_at,
                 }
-                for one in people
+                for person in people
             ]
         )
         return
     rows = [
-        (one.name, one.role, " ".join(one.skills), one.team, "disabled" if one.disabled else "")
-        for one in people
+        (
+            person.name,
+            person.role,
+            " ".join(person.skills),
+            person.team,
+            "disabled" if person.disabled else "",
+        )
+        for person in people
     ]
     emit_table(("name", "role", "skills", "team", ""), rows)
 
@@ -101,8 +107,8 @@ def disable(client: Client, name: str) -> None:
     accounts.get(name)
     try:
         accounts.change(name, by=BY, disabled=True)
-    except Invalid as refused:
-        raise CommandFailed(str(refused)) from None
+    except Invalid as error:
+        raise CommandFailed(str(error)) from None
     click.echo(f"{name} is disabled", err=True)
 
 

@@ -38,23 +38,23 @@ class QueueCollector:
         paused = _gauge("leaseq_paused", "1 while the queue is paused.")
         alerts = GaugeMetricFamily("leaseq_alert", "1 while the alert is raised.", labels=["queue", "alert"])
         moves = CounterMetricFamily("leaseq_moves", "What happened to items.", labels=["queue", "move"])
-        wrong = _gauge("leaseq_unreadable", "1 where the queue needs another version of leaseq.")
-        found, unreadable = leaseq.read_queues(self._client, leaseq.Queue.stats)
-        for name in (*found, *unreadable):
-            wrong.add_metric([name], name in unreadable)
-        for name, stats in found.items():
+        unreadable = _gauge("leaseq_unreadable", "1 where the queue needs another version of leaseq.")
+        stats_by_queue, errors = leaseq.read_queues(self._client, leaseq.Queue.stats)
+        for name in (*stats_by_queue, *errors):
+            unreadable.add_metric([name], name in errors)
+        for name, stats in stats_by_queue.items():
             for one in STATES:
                 items.add_metric([name, one], getattr(stats, one))
             overdue.add_metric([name], stats.overdue)
             waiting.add_metric([name], stats.waiting)
             oldest.add_metric([name], stats.oldest_inbound_seconds or 0)
             paused.add_metric([name], stats.paused is not None)
-            raised = {alert.name for alert in stats.alerts}
+            alert_names = {alert.name for alert in stats.alerts}
             for alert in ALERTS:
-                alerts.add_metric([name, alert], alert in raised)
+                alerts.add_metric([name, alert], alert in alert_names)
             for move, count in stats.counters.items():
                 moves.add_metric([name, move], count)
-        yield from (items, overdue, waiting, oldest, paused, alerts, moves, wrong)
+        yield from (items, overdue, waiting, oldest, paused, alerts, moves, unreadable)
 
 
 class ServerCollector:
@@ -65,16 +65,16 @@ class ServerCollector:
         self._client = client
 
     def collect(self) -> Iterator[Metric]:
-        used = _gauge("leaseq_server_memory_bytes", "Memory that the server uses.", "node")
+        memory = _gauge("leaseq_server_memory_bytes", "Memory that the server uses.", "node")
         limit = _gauge("leaseq_server_memory_limit_bytes", "The server's maxmemory; 0: no limit.", "node")
         clients = _gauge("leaseq_server_clients", "Clients that are connected to the server.", "node")
-        for node, where in self._nodes():
+        for node, arguments in self._nodes():
             with contextlib.suppress(leaseq.LeaseqError), self._client.translating():
-                info: dict[str, Any] = self._client.redis.info("memory", "clients", **where)
-                used.add_metric([node], info["used_memory"])
+                info: dict[str, Any] = self._client.redis.info("memory", "clients", **arguments)
+                memory.add_metric([node], info["used_memory"])
                 limit.add_metric([node], info["maxmemory"])
                 clients.add_metric([node], info["connected_clients"])
-        yield from (used, limit, clients)
+        yield from (memory, limit, clients)
 
     def _nodes(self) -> list[tuple[str, dict[str, Any]]]:
         """The label of each node, and redis-py's argument that names it. A single server has none."""
@@ -84,8 +84,8 @@ class ServerCollector:
         return [(f"{node.host}:{node.port}", {"target_nodes": node}) for node in redis.get_nodes()]
 
 
-def _gauge(name: str, what: str, label: str = "queue") -> GaugeMetricFamily:
-    return GaugeMetricFamily(name, what, labels=[label])
+def _gauge(name: str, text: str, label: str = "queue") -> GaugeMetricFamily:
+    return GaugeMetricFamily(name, text, labels=[label])
 
 
 def scraper() -> bool:
@@ -93,16 +93,16 @@ def scraper() -> bool:
     token = state().settings.metrics_token
     if token is None:
         return False
-    given = bearer_token(request.headers.get("Authorization", "")) or ""
-    return hmac.compare_digest(token.get_secret_value().encode(), given.encode())  # guard: metrics-token
+    bearer = bearer_token(request.headers.get("Authorization", "")) or ""
+    return hmac.compare_digest(token.get_secret_value().encode(), bearer.encode())  # guard: metrics-token
 
 
 @bp.get("/metrics")
 @needs("manager", unless=scraper, all_queues=True)
 def metrics() -> Response:
     """All figures, in Prometheus' text format."""
-    at_scrape = CollectorRegistry()
+    registry = CollectorRegistry()
     for collector in (QueueCollector(state().client), ServerCollector(state().client)):
-        at_scrape.register(cast("CollectorRegistry", collector))
-    text = generate_latest(at_scrape) + generate_latest(state().http_metrics.everywhere())
+        registry.register(cast("CollectorRegistry", collector))
+    text = generate_latest(registry) + generate_latest(state().http_metrics.everywhere())
     return Response(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)

@@ -39,69 +39,71 @@ class Attention:
         self._queue = queue
         self._threads = threads
         self._clock = clock
-        self._looked: dict[str, tuple[float, Any, Rows]] = {}  # when, at what state of the list, what
-        self._asked_count = 0
-        self._said_more = False  # more than the most that are counted
+        self._cache: dict[str, tuple[float, Any, Rows]] = {}  # when, at what state of the list, what
+        self._question_count = 0
+        self._has_more_reports = False  # more than the most that are counted
         self._late_titles: dict[str, str] = {}
-        self._late: deque[leaseq.Event] = deque(maxlen=_LATE)
+        self._late_events: deque[leaseq.Event] = deque(maxlen=_LATE)
 
     def add(self, event: leaseq.Event) -> None:
         if event.id is None:
             return
         if event.what == "late":
-            self._late.append(event)
+            self._late_events.append(event)
         elif event.what in ("adopted", "removed", "forgotten"):
             token = event.token if event.what == "adopted" else None  # of its late answers that one alone
-            left = (one for one in self._late if one.id != event.id or token not in (None, one.token))
-            self._late = deque(left, maxlen=_LATE)
+            remaining_events = (
+                one for one in self._late_events if one.id != event.id or token not in (None, one.token)
+            )
+            self._late_events = deque(remaining_events, maxlen=_LATE)
 
     def seen(self, stats: leaseq.Stats, now: datetime) -> dict[str, Any]:
-        moved = (stats.dead, stats.counters.get("died"), stats.counters.get("revived"))
-        while self._late and self._late[0].at < now - LATELY:
-            self._late.popleft()
-        late = list(self._late)
-        left = (stats.inbound, stats.counters.get("abandoned"), stats.counters.get("reserved"))
-        unwanted = self._look("unwanted", left, self._unwanted) if stats.inbound else []
-        failed, abandoned = stats.counters.get("failed"), stats.counters.get("abandoned")
-        told = (*moved, *left, failed, stats.scheduled)
-        said = self._look("said", told, self._said) if failed or abandoned else []
-        asked = self._look("asked", self._clock(), self._asked)
+        dead_state = (stats.dead, stats.counters.get("died"), stats.counters.get("revived"))
+        while self._late_events and self._late_events[0].at < now - LATELY:
+            self._late_events.popleft()
+        late_events = list(self._late_events)
+        inbound_state = (stats.inbound, stats.counters.get("abandoned"), stats.counters.get("reserved"))
+        unwanted_rows = self._look("unwanted", inbound_state, self._unwanted) if stats.inbound else []
+        failed_count, abandoned_count = stats.counters.get("failed"), stats.counters.get("abandoned")
+        report_state = (*dead_state, *inbound_state, failed_count, stats.scheduled)
+        report_rows = self._look("said", report_state, self._said) if failed_count or abandoned_count else []
+        question_rows = self._look("asked", self._clock(), self._asked)
         return {
-            "asked": asked,
-            "asked_count": self._asked_count,
-            "said": said[:SHOWN],
-            "said_count": len(said),
-            "reports_count": self._asked_count + len(said),
-            "reports_more": self._said_more,
-            "dead": self._look("dead", moved, self._dead) if stats.dead else [],
-            "unwanted": unwanted[:SHOWN],
-            "unwanted_count": len(unwanted),
+            "asked": question_rows,
+            "asked_count": self._question_count,
+            "said": report_rows[:SHOWN],
+            "said_count": len(report_rows),
+            "reports_count": self._question_count + len(report_rows),
+            "reports_more": self._has_more_reports,
+            "dead": self._look("dead", dead_state, self._dead) if stats.dead else [],
+            "unwanted": unwanted_rows[:SHOWN],
+            "unwanted_count": len(unwanted_rows),
             "due": self._look("due", stats.overdue, self._overdue) if stats.overdue else [],
-            "late": self._late_rows(late[: -SHOWN - 1 : -1]),
-            "late_count": len(late),
+            "late": self._late_rows(late_events[: -SHOWN - 1 : -1]),
+            "late_count": len(late_events),
         }
 
     def _look(self, name: str, state: Any, find: Callable[[], Rows]) -> Rows:
         now = self._clock()
-        known = self._looked.get(name)
+        entry = self._cache.get(name)
         # equivalent mutant: compare: five seconds are over, to the clock's last digit or not
-        if known is None or (known[1] != state and now - known[0] >= _AGAIN):
-            known = self._looked[name] = (now, state, find())
-        return known[2]
+        if entry is None or (entry[1] != state and now - entry[0] >= _AGAIN):
+            entry = self._cache[name] = (now, state, find())
+        return entry[2]
 
     def _late_rows(self, events: list[leaseq.Event]) -> Rows:
-        ids = [one.id for one in events if one.id]
+        ids = [event.id for event in events if event.id]
         self._late_titles = {id: self._late_titles.get(id) or self._title(id) for id in ids}
         return [
             {
-                "key": one.cursor,
-                "id": one.id,
-                "title": self._late_titles[one.id],
-                "person": one.person,
-                "at": rfc3339(one.at),
+                "key": event.cursor,
+                "id": event.id,
+                "title": self._late_titles[event.id],
+                "person": event.person,
+                "at": rfc3339(event.at),
             }
-            for one in events
-            if one.id
+            for event in events
+            if event.id
         ]
 
     def _title(self, id: str) -> str:
@@ -118,11 +120,11 @@ class Attention:
 
     def _said(self) -> Rows:
         """The latest report or note on each item that nobody has or finished since, the newest first."""
-        most = _SAID_LOOKED_AT
-        dead = self._queue.find("dead", limit=most, look=most, backwards=True)
-        waiting, _whole = waiting_reports(self._queue, most=most, look=_LOOK)
-        self._said_more = dead.after is not None or len(waiting) >= most
-        reports = {one.key: one for one in (*reports_on(list(dead.items)), *waiting)}
+        limit = _SAID_LOOKED_AT
+        dead_page = self._queue.find("dead", limit=limit, look=limit, backwards=True)
+        open_reports, _whole = waiting_reports(self._queue, most=limit, look=_LOOK)
+        self._has_more_reports = dead_page.after is not None or len(open_reports) >= limit
+        reports = {one.key: one for one in (*reports_on(list(dead_page.items)), *open_reports)}
         newest = sorted(reports.values(), key=lambda one: one.at, reverse=True)
         return [one.row(_WORDS) for one in newest]
 
@@ -132,17 +134,17 @@ class Attention:
         titles = {one.id: title_of(self._queue, one.id) for one in questions}
         for id in [id for id, title in titles.items() if title is None]:
             self._threads.settle(self._queue.name, id)
-        self._asked_count = self._threads.count_unanswered(self._queue.name)
+        self._question_count = self._threads.count_unanswered(self._queue.name)
         return [question_row(one, title, _WORDS) for one in questions if (title := titles[one.id])]
 
     def _overdue(self) -> Rows:
-        due = self._queue.by_due(limit=SHOWN).items
-        return [{"key": one.id, **named(one), "due": rfc3339(one.due)} for one in due if one.due]
+        items = self._queue.by_due(limit=SHOWN).items
+        return [{"key": one.id, **named(one), "due": rfc3339(one.due)} for one in items if one.due]
 
     def _unwanted(self) -> Rows:
         """Waiting items that so many people gave back. These are at the front of the queue."""
-        where = leaseq.Filter(given_back_by=UNWANTED)
-        items = self._queue.find("inbound", where, limit=_UNWANTED_SHOWN, look=_LOOK).items
+        criteria = leaseq.Filter(given_back_by=UNWANTED)
+        items = self._queue.find("inbound", criteria, limit=_UNWANTED_SHOWN, look=_LOOK).items
         return [
             {"key": f"{one.id} {one.assignment}", **named(one), "people": _gave_back(one)} for one in items
         ]
@@ -154,6 +156,6 @@ def _gave_back(item: leaseq.Item) -> int:
 
 def _reason(item: leaseq.Item) -> tuple[str, str | None]:
     """How its last grant ended, and what was said."""
-    last = item.history[-1] if item.history else None
-    how = last.how if last else "expired"
-    return how, last.reason if last and how == "failed" else None
+    last_grant = item.history[-1] if item.history else None
+    how = last_grant.how if last_grant else "expired"
+    return how, last_grant.reason if last_grant and how == "failed" else None

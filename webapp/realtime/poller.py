@@ -29,9 +29,9 @@ Vouch = Callable[[], bool]
 
 def message(event: str, data: Any, id: str | None = None) -> bytes:
     """An event as the HTML standard frames it. JSON has no line ends of its own."""
-    named = f"id: {id}\n" if id else ""
+    id_line = f"id: {id}\n" if id else ""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
-    return f"{named}event: {event}\ndata: {text}\n\n".encode()
+    return f"{id_line}event: {event}\ndata: {text}\n\n".encode()
 
 
 class Watcher:
@@ -72,36 +72,36 @@ class Poller:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._watched: dict[tuple[type[Channel], str], tuple[Channel, list[Watcher]]] = {}
-        self._anybody = threading.Event()
-        self._started = self._closed = False
+        self._channels: dict[tuple[type[Channel], str], tuple[Channel, list[Watcher]]] = {}
+        self._has_watchers = threading.Event()
+        self._is_started = self._is_closed = False
 
     def watch(self, channel: Channel, watcher: Watcher) -> None:
         """Add a watcher to an open channel of this kind, or to ``channel`` where there is none."""
         with self._lock:
             key = (type(channel), channel.name)
-            self._watched.setdefault(key, (channel, []))[1].append(watcher)
-            self._anybody.set()
-            if self._closed:
+            self._channels.setdefault(key, (channel, []))[1].append(watcher)
+            self._has_watchers.set()
+            if self._is_closed:
                 watcher.stream.end()
-            if not self._started:
-                self._started = True
+            if not self._is_started:
+                self._is_started = True
                 threading.Thread(target=self._run, name="leaseq-live-feed", daemon=True).start()
 
     def close(self) -> None:
         """End all streams, and those that are still to begin."""
         with self._lock:
-            self._closed = True
-            for _, watchers in self._watched.values():
+            self._is_closed = True
+            for _, watchers in self._channels.values():
                 for watcher in watchers:
                     watcher.stream.end()
 
     def _run(self) -> None:
         while True:
-            self._anybody.wait()
-            began = time.monotonic()
+            self._has_watchers.wait()
+            start = time.monotonic()
             self.poll()
-            time.sleep(max(EVERY - (time.monotonic() - began), 0.05))
+            time.sleep(max(EVERY - (time.monotonic() - start), 0.05))
 
     def poll(self) -> None:
         for channel, watchers in self._present().values():
@@ -128,25 +128,25 @@ class Poller:
     def _present(self) -> Mapping[Any, tuple[Channel, list[Watcher]]]:
         """The watchers whose stream is open; the others are removed."""
         with self._lock:
-            for key, (channel, watchers) in list(self._watched.items()):
-                present = [one for one in watchers if one.stream.open]
-                if present:
-                    self._watched[key] = (channel, present)
+            for key, (channel, watchers) in list(self._channels.items()):
+                open_watchers = [one for one in watchers if one.stream.open]
+                if open_watchers:
+                    self._channels[key] = (channel, open_watchers)
                 else:
-                    del self._watched[key]
-            if not self._watched:
-                self._anybody.clear()
-            return dict(self._watched)
+                    del self._channels[key]
+            if not self._channels:
+                self._has_watchers.clear()
+            return dict(self._channels)
 
     def _check(self, watcher: Watcher) -> None:
         now = time.monotonic()
         if now - watcher.vouched_at < VOUCH_EVERY:
             return
         try:
-            may = watcher.vouch()
+            may_watch = watcher.vouch()
         except leaseq.LeaseqError:
-            may = now - watcher.vouched_at < VOUCHED
+            may_watch = now - watcher.vouched_at < VOUCHED
         else:
             watcher.vouched_at = now
-        if not may:
+        if not may_watch:
             watcher.stream.end()

@@ -28,35 +28,35 @@ class RateCounter:
 
     def __init__(self, since: datetime) -> None:
         self._since = _minute(since.timestamp())  # of this one perhaps not all
-        self._come: dict[int, int] = {}
-        self._done: dict[int, int] = {}
-        self._expired: dict[int, int] = {}
-        self._open: dict[int, float] = {}  # token -> when it was given out
+        self._added_counts: dict[int, int] = {}
+        self._finished_counts: dict[int, int] = {}
+        self._expired_counts: dict[int, int] = {}
+        self._open_grants: dict[int, float] = {}  # token -> when it was given out
         self._times: deque[tuple[int, float]] = deque(maxlen=_MOST_TIMES)  # minute, seconds
 
     def add(self, event: leaseq.Event) -> None:
         at, token = event.at.timestamp(), event.token
         minute = _minute(at)
         if event.what == "enqueued":
-            self._come[minute] = self._come.get(minute, 0) + 1
+            self._added_counts[minute] = self._added_counts.get(minute, 0) + 1
         elif event.what == "reserved" and token is not None:
-            self._open[token] = at
-            if len(self._open) > _MOST_OPEN:
-                del self._open[next(iter(self._open))]
+            self._open_grants[token] = at
+            if len(self._open_grants) > _MOST_OPEN:
+                del self._open_grants[next(iter(self._open_grants))]
         elif event.what in _ENDS:
-            began = self._open.pop(token, None) if token is not None else None
+            start = self._open_grants.pop(token, None) if token is not None else None
             if event.what == "finished":
-                self._done[minute] = self._done.get(minute, 0) + 1
-                if began is not None:
-                    self._times.append((minute, at - began))
+                self._finished_counts[minute] = self._finished_counts.get(minute, 0) + 1
+                if start is not None:
+                    self._times.append((minute, at - start))
             elif event.what == "expired":
-                self._expired[minute] = self._expired.get(minute, 0) + 1
+                self._expired_counts[minute] = self._expired_counts.get(minute, 0) + 1
             elif event.what == "undone":
-                self._done[minute] = max(self._done.get(minute, 0) - 1, 0)
+                self._finished_counts[minute] = max(self._finished_counts.get(minute, 0) - 1, 0)
 
     def forget(self, now: datetime) -> None:
         first = self._first(now)
-        for counts in (self._come, self._done, self._expired):
+        for counts in (self._added_counts, self._finished_counts, self._expired_counts):
             for minute in [one for one in counts if one < first]:
                 del counts[minute]
         while self._times and self._times[0][0] < first:
@@ -65,21 +65,21 @@ class RateCounter:
     def come(self, now: datetime) -> list[int | None]:
         """The number of items enqueued in each of the last 60 minutes, the current one last; None: not
         known."""
-        return self._by_minute(self._come, now)
+        return self._by_minute(self._added_counts, now)
 
     def done(self, now: datetime) -> list[int | None]:
-        return self._by_minute(self._done, now)
+        return self._by_minute(self._finished_counts, now)
 
     def expired(self) -> int:
         """The number of leases that expired."""
-        return sum(self._expired.values())
+        return sum(self._expired_counts.values())
 
     def handling(self) -> HandlingTimes | None:
         """The handling times; None where no finished item has a known grant."""
         if not self._times:
             return None
-        ordered = sorted(seconds for _, seconds in self._times)
-        return HandlingTimes(_rank(ordered, 0.5), _rank(ordered, 0.95), len(ordered))
+        ordered_times = sorted(seconds for _, seconds in self._times)
+        return HandlingTimes(_rank(ordered_times, 0.5), _rank(ordered_times, 0.95), len(ordered_times))
 
     def _by_minute(self, counts: dict[int, int], now: datetime) -> list[int | None]:
         first = self._first(now)
@@ -94,15 +94,15 @@ class RateCounter:
 
 def a_minute(counts: list[int | None]) -> float | None:
     """The mean of the last five whole minutes that are known; of the present one where no other is."""
-    whole = [one for one in counts[-6:-1] if one is not None]
-    known = whole or [one for one in counts[-1:] if one is not None]
-    return sum(known) / len(known) if known else None
+    whole_minutes = [one for one in counts[-6:-1] if one is not None]
+    values = whole_minutes or [one for one in counts[-1:] if one is not None]
+    return sum(values) / len(values) if values else None
 
 
 def _minute(timestamp: float) -> int:
     return int(timestamp // 60)
 
 
-def _rank(ordered: list[float], share: float) -> float:
+def _rank(ordered_times: list[float], share: float) -> float:
     """The value that so large a share of all, less than 1, do not exceed."""
-    return ordered[int(len(ordered) * share)]
+    return ordered_times[int(len(ordered_times) * share)]

@@ -37,5 +37,5 @@ class Sampler:
         if not self._samples.is_due():
             return
         names = [name for name in leaseq.queues(self._client) if name != webhooks.QUEUE]
-        found, _unreadable = leaseq.read_queues(self._client, lambda queue: queue.stats(), names)
-        self._samples.record(found)
+        stats_by_queue, _errors = leaseq.read_queues(self._client, lambda queue: queue.stats(), names)
+        self._samples.record(stats_by_queue)

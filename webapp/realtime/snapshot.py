@@ -41,10 +41,10 @@ class Snapshot:
         self._clock = clock
         self._lock = threading.Lock()
         self._read_at: float | None = None
-        self._seen: dict[str, Any] = {}
-        self._oldest: datetime | None = None
-        self._held: tuple[float, list[dict[str, Any]]] | None = None
-        self._held_moved = False
+        self._figures: dict[str, Any] = {}
+        self._oldest_time: datetime | None = None
+        self._held_cache: tuple[float, list[dict[str, Any]]] | None = None
+        self._has_held_changed = False
         self._cursor: str | None = None
         self._rates: RateCounter | None = None
         self._attention = Attention(queue, threads, clock=clock)
@@ -56,10 +56,10 @@ class Snapshot:
             self.used_at = now = self._clock()
             if self._read_at is None or now - self._read_at >= _EVERY:
                 self._read_at = now
-                fresh = self._look(datetime.now(UTC))
-                if fresh != self._seen:
-                    self._seen = fresh
-            return self._seen
+                figures = self._look(datetime.now(UTC))
+                if figures != self._figures:
+                    self._figures = figures
+            return self._figures
 
     def brief(self, *, read: bool = True) -> dict[str, Any]:
         """The counts and rates. ``read`` False: the rates only where they were read before."""
@@ -77,13 +77,13 @@ class Snapshot:
     def _look(self, now: datetime) -> dict[str, Any]:
         rates = self._read(now)
         stats = self._queue.stats()
-        held, handling = self._holders(stats), rates.handling()
+        holders, handling = self._holders(stats), rates.handling()
         times = {"median": _rounded(handling.median), "p95": _rounded(handling.p95)} if handling else None
         return {
             **self._brief(stats, rates, now),
             "handling": times,
-            "held": held,
-            "held_more": max(stats.reserved - len(held), 0),
+            "held": holders,
+            "held_more": max(stats.reserved - len(holders), 0),
             **self._attention.seen(stats, now),
         }
 
@@ -136,34 +136,34 @@ class Snapshot:
                 rates.add(event)
                 self._note(event)
         self._cursor = events[0].cursor if events else None
-        self._held_moved = True
+        self._has_held_changed = True
         return rates
 
     def _note(self, event: leaseq.Event) -> None:
         self._attention.add(event)
-        self._held_moved = self._held_moved or event.what in _HOLD
+        self._has_held_changed = self._has_held_changed or event.what in _HOLD
 
     # Items
 
     def _holders(self, stats: leaseq.Stats) -> list[dict[str, Any]]:
         """The people who hold leases, by when each expires."""
         now = self._clock()
-        if self._held is None or (self._held_moved and now - self._held[0] >= _HELD_EVERY):
-            self._held_moved = False
+        if self._held_cache is None or (self._has_held_changed and now - self._held_cache[0] >= _HELD_EVERY):
+            self._has_held_changed = False
             items = self._queue.items("reserved", limit=HELD_SHOWN) if stats.reserved else []
             grants = {grant.token: (item, grant) for item in items for grant in item.leases}
             lease = self._queue.policy.lease_seconds if grants else 0
-            self._held = (now, [_holder(item, grant, lease) for item, grant in grants.values()])
-        return self._held[1]
+            self._held_cache = (now, [_holder(item, grant, lease) for item, grant in grants.values()])
+        return self._held_cache[1]
 
     def _oldest_at(self, stats: leaseq.Stats, now: datetime) -> str | None:
         if stats.oldest_inbound_seconds is None:
-            self._oldest = None
+            self._oldest_time = None
             return None
         at = now - timedelta(seconds=stats.oldest_inbound_seconds)
-        if self._oldest is None or abs(at - self._oldest) > _SLACK:
-            self._oldest = at
-        return rfc3339(self._oldest)
+        if self._oldest_time is None or abs(at - self._oldest_time) > _SLACK:
+            self._oldest_time = at
+        return rfc3339(self._oldest_time)
 
 
 class Snapshots:
@@ -172,14 +172,14 @@ class Snapshots:
     def __init__(self, threads: Threads) -> None:
         self._threads = threads
         self._lock = threading.Lock()
-        self._kept: dict[str, Snapshot] = {}
+        self._snapshots: dict[str, Snapshot] = {}
 
     def of(self, queue: leaseq.Queue) -> Snapshot:
         now = time.monotonic()
         with self._lock:
-            for name in [name for name, one in self._kept.items() if now - one.used_at > _FRESH]:
-                del self._kept[name]
-            return self._kept.setdefault(queue.name, Snapshot(queue, self._threads))
+            for name in [name for name, one in self._snapshots.items() if now - one.used_at > _FRESH]:
+                del self._snapshots[name]
+            return self._snapshots.setdefault(queue.name, Snapshot(queue, self._threads))
 
 
 def _flow(counts: list[int | None]) -> dict[str, Any]:

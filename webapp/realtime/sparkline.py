@@ -10,10 +10,10 @@ _LEAST = 1.0  # a bar above zero is visible
 
 def spark(values: Sequence[int | None]) -> str:
     """The path of the bars; an unknown or zero value has none."""
-    most = max((one or 0 for one in values), default=0)
+    maximum = max((one or 0 for one in values), default=0)
     bars = []
     for number, value in enumerate(values):
         if value:
-            height = max(HEIGHT * value / most, _LEAST)
+            height = max(HEIGHT * value / maximum, _LEAST)
             bars.append(f"M{number} {HEIGHT}v-{height:.3g}h.8V{HEIGHT}z")
     return "".join(bars)

@@ -16,34 +16,34 @@ class Stream:
     def __init__(self, *, heartbeat: float = HEARTBEAT) -> None:
         self.open = True
         self._heartbeat = heartbeat
-        self._waiting = bytearray()
+        self._buffer = bytearray()
         self._lock = threading.Lock()
-        self._changed = threading.Event()
+        self._change = threading.Event()
 
     @property
     def pending(self) -> int:
         """The bytes that wait for the client."""
-        return len(self._waiting)
+        return len(self._buffer)
 
     def put(self, data: bytes) -> None:
         """Add events. A client that falls too far behind is cut off."""
         with self._lock:
-            self._waiting += data
+            self._buffer += data
         if self.pending > BACKLOG:
             self.end()
-        self._changed.set()
+        self._change.set()
 
     def end(self) -> None:
         self.open = False
-        self._changed.set()
+        self._change.set()
 
     def events(self) -> Iterator[bytes]:
         """What is put into it, until it ends; a heartbeat where nothing comes for long."""
         while self.open:
-            if not self._changed.wait(self._heartbeat):
+            if not self._change.wait(self._heartbeat):
                 yield _BEAT
-            self._changed.clear()
+            self._change.clear()
             with self._lock:
-                data, self._waiting = bytes(self._waiting), bytearray()
+                data, self._buffer = bytes(self._buffer), bytearray()
             if data and self.open:
                 yield data

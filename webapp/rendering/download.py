@@ -16,11 +16,11 @@ def download(pieces: Iterator[bytes], content_type: str, filename: str) -> Respo
     The first piece is made before it begins, so that a server that is away is still an error. Raises
     TooManyOpen.
     """
-    first = list(itertools.islice(pieces, 1))
+    first_pieces = list(itertools.islice(pieces, 1))
     call, slots = state().open_calls.begin("exports", person().name), state().request_slots
 
     def body() -> Iterator[bytes]:
-        yield from first
+        yield from first_pieces
         while True:
             with slots.held():
                 piece = next(pieces, None)

@@ -37,13 +37,13 @@ _TAGS = nh3.ALLOWED_TAGS - {"img"}  # a picture would reveal to its host who rea
 
 def markdown(text: object) -> Markup:
     """Markdown as harmless HTML: no script, no picture, no HTML of its own, and no more than a page shows."""
-    whole = str(text).encode("utf-8", "replace")
-    shown = rendered(whole[:MAX_MARKDOWN].decode("utf-8", "ignore"))  # guard: markdown-length
-    if len(whole) <= MAX_MARKDOWN:
-        return shown
+    data = str(text).encode("utf-8", "replace")
+    html = rendered(data[:MAX_MARKDOWN].decode("utf-8", "ignore"))  # guard: markdown-length
+    if len(data) <= MAX_MARKDOWN:
+        return html
     size = format_decimal(MAX_MARKDOWN)
     notice = gettext("The rest is not shown: a page shows at most %(size)s bytes of a text.", size=size)
-    return shown + Markup("<p><strong>{}</strong></p>").format(notice)
+    return html + Markup("<p><strong>{}</strong></p>").format(notice)
 
 
 @lru_cache(maxsize=64)  # guard: markdown-once
@@ -127,15 +127,15 @@ def span(seconds: float | None) -> str:
     """A duration in the two units that matter: ``4 min 12 s``, ``2 d 3 h``."""
     if seconds is None:
         return "–"
-    left = max(int(seconds), 0)
+    remaining = max(int(seconds), 0)
     parts: list[tuple[int, str]] = []
     units = gettext("d"), gettext("h"), gettext("min"), gettext("s")
     for size, unit in zip((86_400, 3_600, 60, 1), units, strict=True):
-        count, left = divmod(left, size)
+        count, remaining = divmod(remaining, size)
         if count or parts or size == 1:
             parts.append((count, unit))
-    shown = [part for part in parts[:2] if part[0] or len(parts) == 1]
-    return " ".join(f"{format_decimal(count)} {unit}" for count, unit in shown)
+    visible_parts = [part for part in parts[:2] if part[0] or len(parts) == 1]
+    return " ".join(f"{format_decimal(count)} {unit}" for count, unit in visible_parts)
 
 
 def pace(seconds: float | None) -> str:

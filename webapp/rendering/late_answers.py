@@ -10,5 +10,5 @@ _COUNTED = ("finished", "reopened", "corrected")
 
 def unused(item: leaseq.Item) -> list[leaseq.Answer]:
     """The late answers without those that counted before a manager took them back or replaced them."""
-    counted = {grant.token for grant in item.history if grant.how in _COUNTED}
-    return [answer for answer in item.late_answers if answer.token not in counted]
+    counted_tokens = {grant.token for grant in item.history if grant.how in _COUNTED}
+    return [answer for answer in item.late_answers if answer.token not in counted_tokens]

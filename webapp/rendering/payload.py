@@ -19,15 +19,15 @@ class Part:
 
 def parts_of(form: Json, payload: Json) -> list[Part]:
     """The pieces in the order of the form's ``show``; fields that the payload hasn't are left out."""
-    shown = form.get("show") if isinstance(form, dict) else None
-    if not shown:
+    entries = form.get("show") if isinstance(form, dict) else None
+    if not entries:
         return [Part("table", "", payload)]
     parts: list[Part] = []
-    for entry in shown:
+    for entry in entries:
         spec = {"field": entry} if isinstance(entry, str) else entry
         field = str(spec.get("field", ""))
-        present, value = _at(payload, field)
-        if present:
+        is_present, value = _at(payload, field)
+        if is_present:
             label = str(spec.get("label") or spec.get("title") or "")
             beside = spec.get("beside") is True and bool(parts)
             parts.append(Part(str(spec.get("kind", "text")), label, value, beside))

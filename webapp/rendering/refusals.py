@@ -22,8 +22,8 @@ _NUMBERS = ("least", "most", "count")
 _ROLES = ("needed", "yours")
 
 
-def in_words(refused: Invalid) -> str:
-    return _in_words(str(refused), refused.field, refused.limit)
+def in_words(error: Invalid) -> str:
+    return _in_words(str(error), error.field, error.limit)
 
 
 def problem_in_words(problem: Problem) -> str:
@@ -35,8 +35,8 @@ def problem_in_words(problem: Problem) -> str:
 def _in_words(text: str, field: str, limit: str) -> str:
     if language() == "en":
         return text
-    told = f"{field}: {limit}"
-    if text != told and not text.startswith(f"{told}; this is "):
+    message = f"{field}: {limit}"
+    if text != message and not text.startswith(f"{message}; this is "):
         return _translated(text, SENTENCES) or text
     rule = _translated(limit, RULES)
     return f"{name_of(field)}: {rule}" if rule else text
@@ -44,8 +44,8 @@ def _in_words(text: str, field: str, limit: str) -> str:
 
 def name_of(field: str) -> str:
     """A field by its name on pages, in the page's language."""
-    known = NAMES.get(field) or (FIELDS[field].about.label if field in FIELDS else None)
-    return gettext(known) if known else field
+    label = NAMES.get(field) or (FIELDS[field].about.label if field in FIELDS else None)
+    return gettext(label) if label else field
 
 
 def _translated(text: str, rules: tuple[str, ...]) -> str | None:
@@ -65,7 +65,7 @@ def _value(name: str, value: str) -> str:
 def _pattern(rule: str) -> re.Pattern[str]:
     """A rule as it reads with anything filled in."""
     parts = re.split(r"%\((\w+)\)s", rule)
-    for at, part in enumerate(parts):
+    for index, part in enumerate(parts):
         value = r"[\d,]+" if part in _NUMBERS else ".+"
-        parts[at] = f"(?P<{part}>{value})" if at % 2 else re.escape(part)
+        parts[index] = f"(?P<{part}>{value})" if index % 2 else re.escape(part)
     return re.compile("".join(parts), re.DOTALL)

@@ -99,12 +99,12 @@ def search_among(find: str, state: Searched, where: Filter, form: Json) -> Searc
     return Search(state, {"find": find} if find else {}, where, in_terms_of(parts_of(find), fields_of(form)))
 
 
-def search_of(sent: Mapping[str, Any], form: Json = None) -> Search:
+def search_of(arguments: Mapping[str, Any], form: Json = None) -> Search:
     """Parse the search in an address or a form; raises Invalid with the field's name. ``form``: the queue's,
     by whose titles and labels the search box may ask. Without a state, a search is of all of them."""
-    typed = {name: str(sent.get(name) or "").strip() for name in FIELDS}
+    typed = {name: str(arguments.get(name) or "").strip() for name in FIELDS}
     searches = any(text for name, text in typed.items() if name != "order")
-    state = validation.one_of(sent.get("state") or (ANY if searches else "inbound"), SEARCHED, "state")
+    state = validation.one_of(arguments.get("state") or (ANY if searches else "inbound"), SEARCHED, "state")
     if typed["order"] not in ("", "newest", "oldest"):
         raise Invalid("order", "newest or oldest")
     now = datetime.now(UTC)
@@ -188,7 +188,7 @@ def criteria_of(search: Search) -> dict[str, str]:
         "overdue": _("overdue"),
     }
     parts = {str(part): part.said for part in search.parts}
-    return parts | {name: str(said) for name, said in words.items() if name in typed}
+    return parts | {name: str(text) for name, text in words.items() if name in typed}
 
 
 def said_of(search: Search) -> str:

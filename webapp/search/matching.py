@@ -29,7 +29,7 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 _NAME = r'(?:"([^"]+)"|([^\s":<>=≤≥]+))'
 _PART = re.compile(rf'(?:{_NAME}(?:(:)\s*|\s*(<=|>=|≤|≥|<|>)\s*))?(?:"([^"]*)"|(\S+))')
 _PLAIN = {"≤": "<=", "≥": ">="}
-_SAID = {sign: said for said, sign in _PLAIN.items()}
+_SYMBOLS = {sign: symbol for symbol, sign in _PLAIN.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class Part:
             return value
         name = self.title or self.name
         if self.sign != ":":
-            return f"{name} {_SAID.get(self.sign, self.sign)} {value}"
+            return f"{name} {_SYMBOLS.get(self.sign, self.sign)} {value}"
         return f"{name} {value}" if name.endswith("?") else f"{name}: {value}"
 
     def __str__(self) -> str:
@@ -79,9 +79,13 @@ def parts_of(text: str) -> tuple[Part, ...]:
 
 
 def _parts(text: str) -> Iterator[Part]:
-    for title, plain_name, colon, compared, quoted, plain in _PART.findall(text):
-        name, sign, value = title or plain_name, colon or _PLAIN.get(compared, compared), quoted or plain
-        if sign == ":" and plain.startswith("//"):  # a link is a word
+    for title, plain_name, colon, comparison, quoted_value, plain_value in _PART.findall(text):
+        name, sign, value = (
+            title or plain_name,
+            colon or _PLAIN.get(comparison, comparison),
+            quoted_value or plain_value,
+        )
+        if sign == ":" and plain_value.startswith("//"):  # a link is a word
             yield Part("", "", f"{name}:{value}")
             continue
         if sign in _COMPARE and value == "=":  # of a sign with nothing behind
@@ -94,9 +98,9 @@ def _parts(text: str) -> Iterator[Part]:
 def in_terms_of(parts: tuple[Part, ...], questions: Sequence[Field]) -> tuple[Part, ...]:
     """The parts with the names of the questions' fields for their titles, and the choices' values for their
     labels."""
-    known = {one.label.casefold(): one for one in questions}
-    known |= {one.name.casefold(): one for one in questions}
-    return tuple(_in_terms_of(part, known.get(part.name.casefold())) for part in parts)
+    fields_by_name = {one.label.casefold(): one for one in questions}
+    fields_by_name |= {one.name.casefold(): one for one in questions}
+    return tuple(_in_terms_of(part, fields_by_name.get(part.name.casefold())) for part in parts)
 
 
 def _in_terms_of(part: Part, question: Field | None) -> Part:
@@ -104,9 +108,9 @@ def _in_terms_of(part: Part, question: Field | None) -> Part:
         return part
     if part.sign != ":":
         return Part(question.name, part.sign, part.value, question.label)
-    wanted = part.value.casefold()
-    named = (one for one in question.choices if wanted in (one.label.casefold(), _text(one.value)))
-    choice = next(named, None)
+    folded_value = part.value.casefold()
+    choices = (one for one in question.choices if folded_value in (one.label.casefold(), _text(one.value)))
+    choice = next(choices, None)
     if choice is None:
         return Part(question.name, part.sign, part.value, question.label)
     return Part(question.name, part.sign, _plain(choice.value), question.label, choice.label)
@@ -146,9 +150,9 @@ def _texts(item: Item) -> Iterator[str]:
 def _values(item: Item, name: str) -> Iterator[Json]:
     """The values of a field in the payload and in each answer, by its dotted name."""
     for data in (item.payload, *(answer.result for answer in item.answers)):
-        found = at_path(data, name.split("."))
-        if found is not None:
-            yield found
+        value = at_path(data, name.split("."))
+        if value is not None:
+            yield value
 
 
 def at_path(data: Json, path: list[str]) -> Any:
@@ -156,8 +160,8 @@ def at_path(data: Json, path: list[str]) -> Any:
     for step in path:
         if not isinstance(data, dict):
             return None
-        same = (name for name in data if name.casefold() == step.casefold())
-        data = data.get(step if step in data else next(same, step))
+        matching_names = (name for name in data if name.casefold() == step.casefold())
+        data = data.get(step if step in data else next(matching_names, step))
     return data
 
 

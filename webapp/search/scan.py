@@ -31,40 +31,40 @@ class Scan:
             return self.queue.find(
                 state, self.where, limit=limit, after=after, look=look, backwards=self.backwards
             )
-        most, scanned = min(look, COMPARED), 0
-        found: list[Item] = []
+        maximum, scanned_count = min(look, COMPARED), 0
+        items: list[Item] = []
         while True:
-            left = most - scanned
+            remaining = maximum - scanned_count
             page = self.queue.find(
-                state, self.where, limit=_AT_ONCE, after=after, look=left, backwards=self.backwards
+                state, self.where, limit=_AT_ONCE, after=after, look=remaining, backwards=self.backwards
             )
             for number, item in enumerate(page.items, 1):
                 if all(part.fits(item) for part in self.parts):
-                    found.append(item)
-                    if len(found) == limit:
+                    items.append(item)
+                    if len(items) == limit:
                         # Entries that the filter left out before this item are not counted.
-                        return Page(tuple(found), item.cursor, scanned + number)
-            scanned, after = scanned + page.scanned, page.after
-            if after is None or scanned >= most:
-                return Page(tuple(found), after, scanned)
+                        return Page(tuple(items), item.cursor, scanned_count + number)
+            scanned_count, after = scanned_count + page.scanned, page.after
+            if after is None or scanned_count >= maximum:
+                return Page(tuple(items), after, scanned_count)
 
     def of_all(self, *, limit: int, look: int, after: str | None) -> Page:
         """A page of all states' lists: some entries of each in turn, so that a long one hides no other. The
         items are in the order of the states; the cursor has the place in each list that has more."""
         lists = deque(_places(after))
-        most, scanned = min(look, COMPARED) if self.parts else look, 0
-        found: list[Item] = []
-        while lists and len(found) < limit and scanned < most:
+        maximum, scanned_count = min(look, COMPARED) if self.parts else look, 0
+        items: list[Item] = []
+        while lists and len(items) < limit and scanned_count < maximum:
             state, place = lists.popleft()
-            left = min(most - scanned, _AT_ONCE)
-            page = self.of_list(state, limit=limit - len(found), look=left, after=place)
-            found += page.items
-            scanned += page.scanned
+            remaining = min(maximum - scanned_count, _AT_ONCE)
+            page = self.of_list(state, limit=limit - len(items), look=remaining, after=place)
+            items += page.items
+            scanned_count += page.scanned
             if page.after is not None:
                 lists.append((state, page.after))
-        by_state = sorted(found, key=lambda item: STATES.index(item.state))
-        following = urlencode([(state, place or "") for state, place in lists])
-        return Page(tuple(by_state), following or None, scanned)
+        ordered_items = sorted(items, key=lambda item: STATES.index(item.state))
+        cursor = urlencode([(state, place or "") for state, place in lists])
+        return Page(tuple(ordered_items), cursor or None, scanned_count)
 
 
 def place_of(item: Item) -> str:
@@ -76,10 +76,10 @@ def _places(after: str | None) -> list[tuple[leaseq.State, str | None]]:
     if after is None:
         return [(state, None) for state in STATES]
     places = dict(parse_qsl(after, keep_blank_values=True))
-    found: list[tuple[leaseq.State, str | None]] = [
+    pairs: list[tuple[leaseq.State, str | None]] = [
         (state, places[state] or None) for state in STATES if state in places
     ]
-    if not found or len(found) < len(places):
+    if not pairs or len(pairs) < len(places):
         raise Invalid("after", "a cursor from an earlier page of all states")
     # In the order of the cursor, which says whose turn it is.
-    return sorted(found, key=lambda one: list(places).index(one[0]))
+    return sorted(pairs, key=lambda one: list(places).index(one[0]))

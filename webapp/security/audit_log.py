@@ -137,9 +137,9 @@ def _is_change() -> bool:
 def _detail() -> str:
     values = _request_fields()
     parts = [f"{name}: {values[name]}" for name in _LOGGED_FIELDS if values.get(name)]
-    chosen = request.form.getlist("id")
-    if chosen:
-        parts.append(_("%(n)s selected", n=len(chosen)))
+    ids = request.form.getlist("id")
+    if ids:
+        parts.append(_("%(n)s selected", n=len(ids)))
     return ", ".join(_changes() + parts + g.get("item_changes", []))
 
 

@@ -121,10 +121,10 @@ class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login carri
 def visitor_of(session: str) -> Visitor | None:
     view = this_app().view_functions.get(request.endpoint or "")
     reads: Callable[[str], Command] | None = getattr(view, "reads", None)
-    found = accounts().sessions.person_and(session, lambda name: [reads(name)] if reads else [])
-    if found is None:
+    result = accounts().sessions.person_and(session, lambda name: [reads(name)] if reads else [])
+    if result is None:
         return None
-    person, g.read_along = found
+    person, g.read_along = result
     return Visitor(person, session)
 
 
@@ -155,8 +155,8 @@ def _whose_page() -> Person | None:
 
 
 def _guard() -> BaseResponse | None:
-    asked, app = strict_request(), this_app()
-    endpoint = asked.endpoint
+    this_request, app = strict_request(), this_app()
+    endpoint = this_request.endpoint
     if endpoint is None:
         return None  # no such path or method: Flask says so
     view = app.view_functions[endpoint]
@@ -167,17 +167,17 @@ def _guard() -> BaseResponse | None:
         lets_in = getattr(view, "lets_in", None)
         if lets_in is not None and lets_in():
             return None
-        token = _identify(asked)
+        token = _identify(this_request)
         person = g.person
         if person is None:
             return _ask_to_sign_in()  # guard: stranger-signs-in
         if not at_least(person.role, need):  # guard: role-of-the-route
             raise Forbidden(f"this requires the role {need}; yours is {person.role}: ask an admin")
         if isinstance(token, ApiToken) and not getattr(view, "any_token", False):
-            _stay_within(asked, token, need)  # guard: token-within
-        _refuse_other_queues(asked, person, need, view)
+            _stay_within(this_request, token, need)  # guard: token-within
+        _refuse_other_queues(this_request, person, need, view)
         if getattr(view, "takes_any_size", False):
-            asked.max_content_length = sys.maxsize
+            this_request.max_content_length = sys.maxsize
         if token is not None:
             return None
     csrf.protect()  # guard: csrf
@@ -206,15 +206,15 @@ def still_lets(app: Flask, environ: WSGIEnvironment) -> bool:
             return False
 
 
-def _refuse_other_queues(asked: Request, person: Person, need: Role, view: Callable[..., Any]) -> None:
+def _refuse_other_queues(this_request: Request, person: Person, need: Role, view: Callable[..., Any]) -> None:
     """A queue that the person may not work on is answered as one that is not there."""
     if getattr(view, "all_queues", False) and not state().access.lets_manage_all(person):  # guard: queue-all
         raise Forbidden("this is of all queues, and you may not manage some of them: ask an admin")
-    queue = (asked.view_args or {}).get("q")
+    queue = (this_request.view_args or {}).get("q")
     if queue is None:
         return
     access = state().access.of(queue)
-    if not access.lets_work(person) and not makes_queue(asked.endpoint):  # guard: queue-work
+    if not access.lets_work(person) and not makes_queue(this_request.endpoint):  # guard: queue-work
         raise QueueNotFound(queue)
     if need != "worker" and not access.lets_manage(person):  # guard: queue-manage
         raise Forbidden(f"you may not manage the queue {queue!r}: ask somebody who may, or an admin")
@@ -222,29 +222,29 @@ def _refuse_other_queues(asked: Request, person: Person, need: Role, view: Calla
 
 def may_manage(queue: str) -> bool:
     """Whether this request's caller may also make a manager's calls on the queue, which it may work on."""
-    me, token = cast("Person", g.person), g.get("token")
-    if not at_least(me.role, "manager") or not state().access.of(queue).lets_manage(me):
+    person, token = cast("Person", g.person), g.get("token")
+    if not at_least(person.role, "manager") or not state().access.of(queue).lets_manage(person):
         return False
     return token is None or refusal(token, "manager", request.method, queue) is None
 
 
-def _stay_within(asked: Request, token: ApiToken, need: Role) -> None:
-    why = refusal(token, need, asked.method, (asked.view_args or {}).get("q"))
-    if why is not None:
-        raise Forbidden(why)
+def _stay_within(this_request: Request, token: ApiToken, need: Role) -> None:
+    reason = refusal(token, need, this_request.method, (this_request.view_args or {}).get("q"))
+    if reason is not None:
+        raise Forbidden(reason)
 
 
-def _identify(asked: Request) -> ApiToken | Literal["unknown"] | None:
+def _identify(this_request: Request) -> ApiToken | Literal["unknown"] | None:
     """Identify the caller: by a bearer token under /api, else by the session. Returns the token, if any."""
-    given: str | None = asked.environ.get("HTTP_AUTHORIZATION")
-    if given is None or not in_api():  # guard: api-only-tokens, bad-token-stays-bad
+    header: str | None = this_request.environ.get("HTTP_AUTHORIZATION")
+    if header is None or not in_api():  # guard: api-only-tokens, bad-token-stays-bad
         g.person = None
         visitor = flask_login.current_user
         if visitor.is_authenticated:
             g.person = visitor.person
             _go_on()
         return None
-    token = bearer_token(given)
+    token = bearer_token(header)
     caller = accounts().caller(token) if token is not None else None
     if caller is None:
         g.person = None
@@ -269,14 +269,14 @@ def bearer_token(header: str) -> str | None:
 
 def _ask_to_sign_in() -> Response:
     if in_api():
-        given = request.headers.get("Authorization")
-        if given is not None:
-            if not bearer_token(given):
+        header = request.headers.get("Authorization")
+        if header is not None:
+            if not bearer_token(header):
                 raise Unauthorized("Authorization holds no token: send `Authorization: Bearer <token>`")
             raise Unauthorized("this token is not valid: it is mistyped, was revoked, or has expired")
         raise Unauthorized("send a token as `Authorization: Bearer ...`, or sign in")
-    here = request.full_path.rstrip("?") if request.method == "GET" else _page_of_post()
-    sign_in = url_for("auth.login", next=here)
+    page = request.full_path.rstrip("?") if request.method == "GET" else _page_of_post()
+    sign_in = url_for("auth.login", next=page)
     shows_page = "text/html" in request.accept_mimetypes.values()  # a script asks for */*, and keeps its form
     if shows_page and typed_fields():
         raise Problem(401, "unauthorized", "you are signed out, and nothing was done", sign_in=sign_in)

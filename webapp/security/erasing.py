@@ -10,8 +10,8 @@ from leaseq.webapp.store.erasing import ErasedPerson, erase_person
 def erase(name: str) -> ErasedPerson:
     """Erase a person who has an account, or finish an erasure. Raises NoSuchPerson where there is neither,
     and what `erase_person` raises."""
-    known = accounts().find(name)
-    if known is None and accounts().erasures.find(name) is None:
+    account = accounts().find(name)
+    if account is None and accounts().erasures.find(name) is None:
         raise NoSuchPerson(name)
     state().activity.flush()  # what this process has yet to write of them
-    return erase_person(state().client, accounts(), known.name if known else name, by=person().name)
+    return erase_person(state().client, accounts(), account.name if account else name, by=person().name)

@@ -35,18 +35,18 @@ class SecurityHeaders:
     def __init__(self, app: WSGIApplication, static_path: str, *, https: bool) -> None:
         self._app = app
         self._static_path = static_path
-        kept = _ALWAYS | (_STRICT_TRANSPORT if https else {})  # guard: hsts
-        self._kept = _by_name(kept)
-        self._not_kept = _by_name(kept | _NOT_KEPT)
+        headers = _ALWAYS | (_STRICT_TRANSPORT if https else {})  # guard: hsts
+        self._cacheable_headers = _by_name(headers)
+        self._uncached_headers = _by_name(headers | _NOT_KEPT)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         is_static = environ.get("PATH_INFO", "").startswith(self._static_path)
-        wanted = self._kept if is_static else self._not_kept
+        needed_headers = self._cacheable_headers if is_static else self._uncached_headers
 
         def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:
-            given = {name.lower() for name, _ in headers}
-            missing = [header for name, header in wanted if name not in given]
-            return start_response(status, headers + missing, *error)
+            present_names = {name.lower() for name, _ in headers}
+            missing_headers = [header for name, header in needed_headers if name not in present_names]
+            return start_response(status, headers + missing_headers, *error)
 
         return self._app(environ, start)
 

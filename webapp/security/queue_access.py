@@ -39,8 +39,8 @@ def change_access(queue: str, change: Callable[[Access], Access]) -> Access:
 def _checked(access: Access) -> Access:
     access = Access(_known("work", access.work), _known("manage", access.manage))
     if not access.lets_manage(person()):
-        why = f"{person().name!r} is in none of these groups, and could not change it back"
-        raise Invalid("manage", "a group that you are in, or everybody", why)
+        reason = f"{person().name!r} is in none of these groups, and could not change it back"
+        raise Invalid("manage", "a group that you are in, or everybody", reason)
     return access
 
 
@@ -48,9 +48,9 @@ def _known(field: str, group: Group | None) -> Group | None:
     if group is None:
         return None
     names = {one.name for one in accounts().people()}
-    unknown = [name for name in group.people if name not in names]
-    if unknown:
-        raise Invalid(field, "people who have an account", f"nobody is named {unknown[0]!r}")
+    unknown_names = [name for name in group.people if name not in names]
+    if unknown_names:
+        raise Invalid(field, "people who have an account", f"nobody is named {unknown_names[0]!r}")
     return group
 
 

@@ -43,11 +43,11 @@ class _RateLimits:
             if self._limiter is None:
                 self._limiter = FixedWindowRateLimiter(_storage(self._client))
             has_room = self._limiter.hit(self._limit, g.token.id)
-            reset_at, left = self._limiter.get_window_stats(self._limit, g.token.id)
+            reset_at, remaining = self._limiter.get_window_stats(self._limit, g.token.id)
         seconds = max(math.ceil(reset_at - time.time()), 1)
         g.rate_limit = {
             "RateLimit-Limit": str(self._limit.amount),
-            "RateLimit-Remaining": str(left),
+            "RateLimit-Remaining": str(remaining),
             "RateLimit-Reset": str(seconds),
         }
         if not has_room:

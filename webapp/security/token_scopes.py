@@ -15,8 +15,8 @@ def refusal(token: ApiToken, need: Role, method: str, queue: str | None) -> str 
     if token.scope == "read" and method not in _SAFE:  # guard: scope-reads-only
         return "this token may only read: use one with another scope"
     if not at_least(REACH[token.scope], need):  # guard: scope-role
-        wider = " or ".join(one for one in SCOPES if one != "read" and at_least(REACH[one], need))
-        return f"this call takes a token of the scope {wider}; the scope of this one is {token.scope}"
+        wider_scopes = " or ".join(one for one in SCOPES if one != "read" and at_least(REACH[one], need))
+        return f"this call takes a token of the scope {wider_scopes}; the scope of this one is {token.scope}"
     if token.queue not in (None, queue):  # guard: token-queue
         return f"this token is for the queue {token.queue!r} only: use one that is for all queues"
     return None

@@ -20,11 +20,11 @@ def add_endpoint(url: str, events: Sequence[str], queues: Sequence[str]) -> webh
     if not is_admin and any(name.startswith(_PERSON) for name in events):  # guard: webhook-people
         raise Forbidden("events of people require the role admin; leave out person.*")
     names = [existing_queue(name).name for name in queues]
-    made = webhooks.Endpoints(state().client).add(
+    new_secret = webhooks.Endpoints(state().client).add(
         url, events=events, queues=names, by=person().name, allow=state().settings.webhook_allow
     )
-    note("webhook.added", made.endpoint.id, f"{url}, {' '.join(made.endpoint.events)}")
-    return made
+    note("webhook.added", new_secret.endpoint.id, f"{url}, {' '.join(new_secret.endpoint.events)}")
+    return new_secret
 
 
 def remove_endpoint(id: str) -> None:
@@ -35,9 +35,9 @@ def remove_endpoint(id: str) -> None:
 
 
 def rotate_secret(id: str) -> webhooks.NewSecret:
-    made = webhooks.Endpoints(state().client).rotate(id)
+    new_secret = webhooks.Endpoints(state().client).rotate(id)
     note("webhook.rotated", id)
-    return made
+    return new_secret
 
 
 def enable_endpoint(id: str) -> webhooks.Endpoint:

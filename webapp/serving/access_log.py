@@ -31,9 +31,9 @@ log = logging.getLogger(ACCESS)
 def request_id(environ: WSGIEnvironment) -> str:
     """The id that our own proxy gave the request, else a new one: clients cannot choose what stands in our
     log."""
-    given = environ.get("HTTP_X_REQUEST_ID", "")
-    if came_by_proxy(environ) and _ID.fullmatch(given):  # guard: request-id-by-proxy
-        return str(given)
+    header = environ.get("HTTP_X_REQUEST_ID", "")
+    if came_by_proxy(environ) and _ID.fullmatch(header):  # guard: request-id-by-proxy
+        return str(header)
     return secrets.token_hex(8)
 
 
@@ -45,7 +45,7 @@ class AccessLog:
         self._metrics = metrics
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        began = time.perf_counter()
+        start_time = time.perf_counter()
         id = environ[REQUEST_ID] = request_id(environ)
         statuses: list[str] = []
 
@@ -55,7 +55,7 @@ class AccessLog:
 
         def done() -> None:
             # equivalent mutant: bound: behind the three digits is a blank, which int() leaves out
-            self._note(environ, int(statuses[-1][:3]) if statuses else 500, time.perf_counter() - began)
+            self._note(environ, int(statuses[-1][:3]) if statuses else 500, time.perf_counter() - start_time)
 
         return ClosingIterator(self._app(environ, start), done)
 
@@ -65,7 +65,7 @@ class AccessLog:
         if log.isEnabledFor(logging.INFO):
             # Without the query: links that set a password carry their secret there.
             path = environ.get("PATH_INFO", "").encode("latin-1", "replace").decode("utf-8", "replace")
-            said = {
+            fields = {
                 "method": method,
                 "path": path,
                 "route": route,
@@ -77,7 +77,7 @@ class AccessLog:
             }
             # Not by log.info, which first looks for the line of code that called it.
             log.handle(
-                log.makeRecord(ACCESS, logging.INFO, "", 0, "answered", (), None, extra={"said": said})
+                log.makeRecord(ACCESS, logging.INFO, "", 0, "answered", (), None, extra={"said": fields})
             )
 
 
@@ -88,8 +88,8 @@ def as_route(environ: WSGIEnvironment, route: str) -> None:
 
 def _pass_on(response: Response) -> Response:
     """Pass the route and the person, which only the app knows, to the middleware."""
-    asked, person = strict_request(), g.get("person")
-    rule, environ = asked.url_rule, asked.environ
+    this_request, person = strict_request(), g.get("person")
+    rule, environ = this_request.url_rule, this_request.environ
     environ[_ROUTE] = rule.rule if rule else NO_ROUTE
     environ[_PERSON] = person.name if person else None
     return response

@@ -33,30 +33,30 @@ class Cors:
         if not environ.get("PATH_INFO", "").startswith("/api/"):  # guard: cors-api-only
             return self._app(environ, start_response)
         origin = environ.get("HTTP_ORIGIN", "")
-        named = origin if origin in self._origins else None  # guard: cors-origins
-        if named is None:
+        allowed_origin = origin if origin in self._origins else None  # guard: cors-origins
+        if allowed_origin is None:
             return self._app(environ, _with({}, start_response))
         environ.pop("HTTP_COOKIE", None)  # guard: cors-no-cookies
-        allowed = {"Access-Control-Allow-Origin": named}
+        headers = {"Access-Control-Allow-Origin": allowed_origin}
         if environ["REQUEST_METHOD"] == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ:
-            allowed |= {
+            headers |= {
                 "Access-Control-Allow-Methods": METHODS,
                 "Access-Control-Allow-Headers": SENDS,
                 "Access-Control-Max-Age": REMEMBERED_SECONDS,
             }
-            _with(allowed, start_response)("204 No Content", [])
+            _with(headers, start_response)("204 No Content", [])
             return []
-        allowed["Access-Control-Expose-Headers"] = READS
-        return self._app(environ, _with(allowed, start_response))
+        headers["Access-Control-Expose-Headers"] = READS
+        return self._app(environ, _with(headers, start_response))
 
 
-def _with(more: dict[str, str], start_response: StartResponse) -> StartResponse:
+def _with(extra_headers: dict[str, str], start_response: StartResponse) -> StartResponse:
     """Also where no page of another origin asks: a cache may keep the answer for one that does."""
 
     def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:
-        varies = [value for name, value in headers if name.lower() == "vary" and value != "Origin"]
-        others = [header for header in headers if header[0].lower() != "vary"]
-        vary = ("Vary", ", ".join([*varies, "Origin"]))
-        return start_response(status, [*others, vary, *more.items()], *error)
+        vary_values = [value for name, value in headers if name.lower() == "vary" and value != "Origin"]
+        other_headers = [header for header in headers if header[0].lower() != "vary"]
+        vary = ("Vary", ", ".join([*vary_values, "Origin"]))
+        return start_response(status, [*other_headers, vary, *extra_headers.items()], *error)
 
     return start

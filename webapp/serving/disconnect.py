@@ -23,11 +23,11 @@ def at_disconnect(environ: Mapping[str, Any], act: Callable[[], object]) -> Iter
     if type(client) is not gevent_socket:
         yield
         return
-    watch = gevent.spawn(_watch, client, act)
+    watcher = gevent.spawn(_watch, client, act)
     try:
         yield
     finally:
-        watch.kill(block=False)
+        watcher.kill(block=False)
 
 
 def _watch(client: socket.socket, act: Callable[[], object]) -> None:

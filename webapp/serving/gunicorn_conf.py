@@ -133,8 +133,8 @@ worker_class = Worker
 def on_starting(server: Any) -> None:  # noqa: ARG001 - as gunicorn calls it
     """Allow as many open files as this user may have: each connection is one. Create the directory by which
     the processes share their metrics (docs/decisions/0008-metrics.md)."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard_limit, hard_limit))
     os.environ[METRICS] = tempfile.mkdtemp(prefix="leaseq-metrics-")
 
 

@@ -15,13 +15,13 @@ PROBES = frozenset({"health.healthz", "health.readyz"})
 _PORT = re.compile(r":[0-9]*\Z")
 
 
-def init_hosts(app: Flask, allowed: Sequence[str]) -> None:
+def init_hosts(app: Flask, allowed_hosts: Sequence[str]) -> None:
     """Refuse what names another host than these; ``.example.org`` is that one and all below it.
 
     Flask's TRUSTED_HOSTS refuses capital letters, IPv6 addresses and probes, and leaves no way to show a
     page.
     """
-    names = tuple(name.lower() for name in allowed)
+    names = tuple(name.lower() for name in allowed_hosts)
 
     def check() -> None:
         host = _PORT.sub("", request.host).lower()

@@ -20,53 +20,54 @@ class HttpMetrics:
     """Counts requests by route. Unknown paths and methods count as one."""
 
     def __init__(self) -> None:
-        self._own = CollectorRegistry()
+        self._registry = CollectorRegistry()
         self._counts = Counter(
             "leaseq_http_requests",
             "Requests that were answered.",
             ["method", "route", "status"],
-            registry=self._own,
+            registry=self._registry,
         )
         self._seconds = Histogram(
             "leaseq_http_request_seconds",
             "From a request's head to the last byte of its answer; with the time that it waits for an item.",
             ["method", "route"],
             buckets=BUCKETS,
-            registry=self._own,
+            registry=self._registry,
         )
 
-        self._waited = Histogram(
+        self._wait_seconds = Histogram(
             "leaseq_http_wait_seconds",
             "From when a request's head was read until it was handled.",
             buckets=BUCKETS,
-            registry=self._own,
+            registry=self._registry,
         )
-        self._shed = Counter(
+        self._shed_counter = Counter(
             "leaseq_http_shed",
             "Requests that waited too long in line, and were told to come again.",
-            registry=self._own,
+            registry=self._registry,
         )
-        self._of: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}  # to look them up takes long
+        # By method, route and status: to look them up by their labels takes long.
+        self._cache: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def waited(self, seconds: float) -> None:
-        self._waited.observe(seconds)
+        self._wait_seconds.observe(seconds)
 
     def shed(self) -> None:
-        self._shed.inc()
+        self._shed_counter.inc()
 
     def count(self, route: str, method: str, status: int, seconds: float) -> None:
         method = method if method in _METHODS else "other"
-        found = self._of.get((method, route, status))
-        if found is None:
+        metrics = self._cache.get((method, route, status))
+        if metrics is None:
             counter = self._counts.labels(method, route, str(status))
-            found = self._of[method, route, status] = counter, self._seconds.labels(method, route)
-        found[0].inc()
-        found[1].observe(seconds)
+            metrics = self._cache[method, route, status] = counter, self._seconds.labels(method, route)
+        metrics[0].inc()
+        metrics[1].observe(seconds)
 
     def everywhere(self) -> CollectorRegistry:
         """The metrics of all processes that share the directory."""
         if DIRECTORY not in os.environ:
-            return self._own
-        shared = CollectorRegistry()
-        MultiProcessCollector(shared)  # type: ignore[no-untyped-call]
-        return shared
+            return self._registry
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
+        return registry

@@ -30,8 +30,8 @@ class StrictRequest(Request):
     def strict_json(self) -> Any:
         """The body as any JSON value; {} where there is none."""
         length = self.content_length
-        known = "stream" in self.__dict__ or hasattr(self, "_cached_data")  # somebody has read it
-        raw = self._any_body() if known or length is None or length > PIECE else self._short_body(length)
+        is_read = "stream" in self.__dict__ or hasattr(self, "_cached_data")  # somebody has read it
+        raw = self._any_body() if is_read or length is None or length > PIECE else self._short_body(length)
         if not raw:
             return {}
         if self.mimetype != JSON:
@@ -39,9 +39,9 @@ class StrictRequest(Request):
         return validation.load_json(raw)
 
     def _any_body(self) -> bytes:
-        raw, most = self.get_data(), self.max_content_length
+        raw, limit = self.get_data(), self.max_content_length
         # One without a length is cut off at the limit, and werkzeug does not say so.
-        if most is not None and len(raw) >= most:
+        if limit is not None and len(raw) >= limit:
             raise RequestEntityTooLarge
         return raw
 

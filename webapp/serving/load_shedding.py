@@ -48,11 +48,11 @@ class LoadShedding:
         path = environ.get("PATH_INFO", "")
         if path in ALWAYS:
             return self._inner(environ, start_response)
-        waited = self._slots.acquire()
+        seconds = self._slots.acquire()
         environ[HOLDS_SLOT] = True
         try:
-            self._metrics.waited(waited)
-            is_over = self._limit.is_over(waited, time.monotonic())
+            self._metrics.waited(seconds)
+            is_over = self._limit.is_over(seconds, time.monotonic())
             if not is_over or shutdown.has_begun() or path.startswith(PARTS):
                 return self._inner(environ, start_response)
             return self._refuse(environ, start_response)

@@ -42,8 +42,8 @@ def _time(record: logging.LogRecord) -> str:
 
 def _request_id(record: logging.LogRecord) -> str | None:
     """Of the request that the line is about, or during which it was written."""
-    said: dict[str, Any] = getattr(record, "said", {})
-    id = said.get("request_id") or (request.environ.get(REQUEST_ID) if has_request_context() else None)
+    fields: dict[str, Any] = getattr(record, "said", {})
+    id = fields.get("request_id") or (request.environ.get(REQUEST_ID) if has_request_context() else None)
     return str(id) if id else None
 
 
@@ -51,10 +51,10 @@ class TextFormatter(logging.Formatter):
     """For people: time, level, logger, message, then ``name=value``. Traceback lines begin with a bar."""
 
     def format(self, record: logging.LogRecord) -> str:
-        said: dict[str, Any] = {**getattr(record, "said", {}), "request_id": _request_id(record)}
+        fields: dict[str, Any] = {**getattr(record, "said", {}), "request_id": _request_id(record)}
         # guard: log-escaped
         words = [_time(record), record.levelname.lower(), f"{record.name}:", escaped(record.getMessage())]
-        words += [f"{name}={_shown(value)}" for name, value in said.items() if value is not None]
+        words += [f"{name}={_shown(value)}" for name, value in fields.items() if value is not None]
         lines = [" ".join(words)]
         if record.exc_info:
             lines += [f"  | {escaped(line)}" for line in self.formatException(record.exc_info).split("\n")]

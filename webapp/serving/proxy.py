@@ -48,11 +48,11 @@ class UndeclaredProxies:
 
     def after(self, response: Response) -> Response:
         environ = request.environ
-        sent = _FORWARDED.keys() & environ.keys()
-        if not sent or came_by_proxy(environ) or request.endpoint in PROBES:  # guard: proxy-probes
+        headers = _FORWARDED.keys() & environ.keys()
+        if not headers or came_by_proxy(environ) or request.endpoint in PROBES:  # guard: proxy-probes
             return response
         if _is_near(request.remote_addr):  # guard: proxy-near
-            self._note(request.remote_addr or "a unix socket", _FORWARDED[min(sent)])
+            self._note(request.remote_addr or "a unix socket", _FORWARDED[min(headers)])
         return response
 
     def _note(self, address: str, header: str) -> None:
@@ -87,18 +87,18 @@ class Proxies:
     def __init__(self, app: WSGIApplication, hops: int, networks: Sequence[Network]) -> None:
         self._app = app
         self._networks = networks if hops else ()
-        self._fixed = ProxyFix(app, x_for=hops, x_proto=hops, x_host=hops)
+        self._proxy_fix = ProxyFix(app, x_for=hops, x_proto=hops, x_host=hops)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         if not self._networks or not self._ours(environ.get("REMOTE_ADDR", "")):
             return self._app(environ, start_response)
         environ[_CAME_BY_PROXY] = True
-        return self._fixed(environ, start_response)
+        return self._proxy_fix(environ, start_response)
 
     def _ours(self, address: str) -> bool:
         """A unix socket has no address: its clients are on this machine."""
         try:
-            parsed = ip_address(address or "127.0.0.1")
+            ip = ip_address(address or "127.0.0.1")
         except ValueError:
             return False
-        return any(parsed in network for network in self._networks)  # guard: forwarded-networks
+        return any(ip in network for network in self._networks)  # guard: forwarded-networks

@@ -18,16 +18,16 @@ class QueueTimeLimit:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._taken = 0.0  # when the last one was taken up
-        self._empty = 0.0  # the last time that no request was waiting
+        self._taken_at = 0.0  # when the last one was taken up
+        self._empty_at = 0.0  # the last time that no request was waiting
 
-    def is_over(self, waited: float, now: float) -> bool:
+    def is_over(self, wait: float, now: float) -> bool:
         """Whether a request that gets its slot now has waited too long; call it for each, in order."""
-        came = now - waited
+        arrival = now - wait
         with self._lock:
             # equivalent mutant: compare: the clock is not read at that very moment
-            if came >= self._taken:  # all that came before it had been taken up
-                self._empty = came
-            self._taken = now
-            in_line = now - self._empty
-        return 0 < (self._seconds / SHARE if in_line > self._seconds else self._seconds) < waited
+            if arrival >= self._taken_at:  # all that came before it had been taken up
+                self._empty_at = arrival
+            self._taken_at = now
+            queueing_time = now - self._empty_at
+        return 0 < (self._seconds / SHARE if queueing_time > self._seconds else self._seconds) < wait

@@ -21,22 +21,22 @@ class RequestSlots:
 
     def __init__(self, count: int, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._lock = threading.Lock()
-        self._free = count
+        self._free_count = count
         self._line: deque[threading.Event] = deque()
         self._clock = clock
 
     def acquire(self, *, first: bool = False) -> float:
         """Wait for a slot, behind all others or ahead of them. Returns for how many seconds."""
         with self._lock:
-            if self._free:
-                self._free -= 1
+            if self._free_count:
+                self._free_count -= 1
                 return 0.0
             turn = threading.Event()
             if first:
                 self._line.appendleft(turn)
             else:
                 self._line.append(turn)
-        began = self._clock()
+        start = self._clock()
         try:
             turn.wait()
         except BaseException:  # this request ends here
@@ -47,14 +47,14 @@ class RequestSlots:
             if has_slot:
                 self.release()
             raise
-        return self._clock() - began
+        return self._clock() - start
 
     def release(self) -> None:
         with self._lock:
             if self._line:
                 self._line.popleft().set()
             else:
-                self._free += 1
+                self._free_count += 1
 
     @contextmanager
     def held(self) -> Iterator[None]:

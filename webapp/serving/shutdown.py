@@ -11,8 +11,8 @@ import threading
 from collections.abc import Callable
 
 VARIABLE = "LEASEQ_DRAIN_SECONDS"
-_begun = threading.Event()
-_ends: list[Callable[[], object]] = []
+_stop = threading.Event()
+_callbacks: list[Callable[[], object]] = []
 
 
 def drain_seconds() -> int:
@@ -22,19 +22,19 @@ def drain_seconds() -> int:
 
 
 def has_begun() -> bool:
-    return _begun.is_set()
+    return _stop.is_set()
 
 
 def begin() -> None:
-    _begun.set()
+    _stop.set()
 
 
 def at_end(end: Callable[[], object]) -> None:
     """Have ``end`` called when the process accepts no more connections: waiting requests are then answered,
     not cut off when the grace period is over; event streams reconnect to another process."""
-    _ends.append(end)
+    _callbacks.append(end)
 
 
 def end_waits() -> None:
-    for end in _ends:
+    for end in _callbacks:
         end()

@@ -32,8 +32,8 @@ _STATUSES = (
 
 def is_unreadable(error: BaseException) -> bool:
     """Whether the client's bytes are not HTTP. A bad header of a response is our own error."""
-    ours = isinstance(error, InvalidResponseHeader | InvalidResponseHeaderName)
-    return isinstance(error, ParseException) and not ours
+    is_own = isinstance(error, InvalidResponseHeader | InvalidResponseHeaderName)
+    return isinstance(error, ParseException) and not is_own
 
 
 def init_unreadable(app: Flask, answer: Callable[[Problem], Response]) -> None:

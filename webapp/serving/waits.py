@@ -15,27 +15,27 @@ class Waits:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._open: set[threading.Event] = set()
-        self._closed = False
+        self._events: set[threading.Event] = set()
+        self._is_closed = False
 
     @contextmanager
     def one(self, environ: Mapping[str, Any]) -> Iterator[threading.Event]:
         """The event that is set when this request is to wait no longer."""
         stop = threading.Event()
         with self._lock:
-            self._open.add(stop)
-            if self._closed:
+            self._events.add(stop)
+            if self._is_closed:
                 stop.set()
         try:
             with at_disconnect(environ, stop.set):
                 yield stop
         finally:
             with self._lock:
-                self._open.remove(stop)
+                self._events.remove(stop)
 
     def close(self) -> None:
         """End all waits, and those that are still to begin."""
         with self._lock:
-            self._closed = True
-            for stop in self._open:
+            self._is_closed = True
+            for stop in self._events:
                 stop.set()

@@ -75,9 +75,9 @@ class Activity(Store):
     def today_read(self, reply: Iterable[bytes | None], person: str, queue: str) -> DayFigures:
         """A person's figures of today, by the reply to the command of `reading_today` and what this process
         has not written yet."""
-        pending = (one for one in self._deferred.pending() if (one.person, one.queue) == (person, queue))
-        new = {one.member: one.counts for one in pending}  # each once, however often it was sent
-        return sum((DayFigures(**counts) for counts in new.values()), figures_of(reply))
+        outcomes = (one for one in self._deferred.pending() if (one.person, one.queue) == (person, queue))
+        new_counts = {one.member: one.counts for one in outcomes}  # each once, however often it was sent
+        return sum((DayFigures(**counts) for counts in new_counts.values()), figures_of(reply))
 
     def of_person(self, person: str, days: int = 30) -> dict[date, ByQueue]:
         """A person's activity of the last days, today first, days without work included, by queue."""
@@ -99,13 +99,13 @@ class Activity(Store):
         """How many items each person finished in the last hour, to two minutes: by name and queue."""
         self.flush()
         last = self._part(self._clock())
-        done: dict[str, dict[str, int]] = {}
+        totals: dict[str, dict[str, int]] = {}
         for counts in self._hashes([keys.done_in(last - back) for back in range(_HOUR_PARTS + 1)]):
             for field, count in counts.items():
                 queue, _, person = field.decode().partition(" ")
-                of_person = done.setdefault(person, {})
-                of_person[queue] = of_person.get(queue, 0) + int(count)
-        return done
+                person_totals = totals.setdefault(person, {})
+                person_totals[queue] = person_totals.get(queue, 0) + int(count)
+        return totals
 
     def recent(self, person: str, limit: int = 10) -> list[RecentItem]:
         """The items that a person finished or gave back within a day, latest first."""
@@ -137,32 +137,32 @@ class Activity(Store):
 
     def _write(self, outcomes: Sequence[_Outcome]) -> None:
         with self._at_best():
-            added = self._client.ask(
+            replies = self._client.ask(
                 *(("ZADD", keys.recent(one.person), "NX", one.at, one.member) for one in outcomes)
             )
-            new = [one for one, is_new in zip(outcomes, added, strict=True) if is_new]
-            if new:
-                self._add_up(new)
+            new_outcomes = [one for one, is_new in zip(outcomes, replies, strict=True) if is_new]
+            if new_outcomes:
+                self._add_up(new_outcomes)
 
     def _add_up(self, outcomes: Sequence[_Outcome]) -> None:
         counts: Counter[tuple[str, str]] = Counter()  # by key and field
-        who: dict[tuple[str, str], None] = {}  # by day and person
+        people: dict[tuple[str, str], None] = {}  # by day and person
         parts: Counter[tuple[int, str]] = Counter()  # by part of the time and field
-        for one in outcomes:
-            day = self._date(one.at).isoformat()
-            who[day, one.person] = None
-            for name, count in one.counts.items():
-                counts[keys.day_of(day, one.person), field_of(one.queue, name)] += count
-            if "finished" in one.counts:
-                parts[self._part(one.at), field_of(one.queue, one.person)] += 1
+        for outcome in outcomes:
+            day = self._date(outcome.at).isoformat()
+            people[day, outcome.person] = None
+            for name, count in outcome.counts.items():
+                counts[keys.day_of(day, outcome.person), field_of(outcome.queue, name)] += count
+            if "finished" in outcome.counts:
+                parts[self._part(outcome.at), field_of(outcome.queue, outcome.person)] += 1
         replies = self._client.ask(
-            *(("SADD", keys.who_worked(day), person) for day, person in who),
-            *(("ZREMRANGEBYRANK", keys.recent(person), 0, -RECENT - 1) for _, person in who),
+            *(("SADD", keys.who_worked(day), person) for day, person in people),
+            *(("ZREMRANGEBYRANK", keys.recent(person), 0, -RECENT - 1) for _, person in people),
             *(("HINCRBY", key, field, count) for (key, field), count in counts.items()),
             *(("HINCRBY", keys.done_in(part), field, count) for (part, field), count in parts.items()),
             *(("EXPIRE", keys.done_in(part), _HOUR_KEPT_SECONDS) for part in {part for part, _ in parts}),
         )
-        for (day, person), is_first in zip(who, replies, strict=False):
+        for (day, person), is_first in zip(people, replies, strict=False):
             if is_first:
                 self._expire(day, person)
 
@@ -171,8 +171,8 @@ class Activity(Store):
         self.flush()
         recent, member = keys.recent(person), member_of(how, queue, token, id)
         with self._at_best():
-            at, removed = self._client.ask(("ZSCORE", recent, member), ("ZREM", recent, member))
-            if removed:
+            at, is_removed = self._client.ask(("ZSCORE", recent, member), ("ZREM", recent, member))
+            if is_removed:
                 self._add(keys.day_of(self._date(float(at)).isoformat(), person), queue, {how: -1})
                 part = self._part(float(at))
                 if how == "finished" and part >= self._part(self._clock()) - _HOUR_PARTS:
@@ -181,34 +181,34 @@ class Activity(Store):
     def forget_person(self, person: str) -> None:
         """Delete a person's figures and latest items."""
         self.flush()
-        ahead = self._today() + timedelta(days=1)  # of a process with another time zone
-        dates = [(ahead - timedelta(days=back)).isoformat() for back in range(KEPT_DAYS + 2)]
+        tomorrow = self._today() + timedelta(days=1)  # of a process with another time zone
+        dates = [(tomorrow - timedelta(days=back)).isoformat() for back in range(KEPT_DAYS + 2)]
         for start in range(0, len(dates), _DATES):
-            some = dates[start : start + _DATES]
-            self._client.ask(*(("UNLINK", keys.day_of(date, person)) for date in some))
-            self._client.ask(*(("SREM", keys.who_worked(date), person) for date in some))
+            batch = dates[start : start + _DATES]
+            self._client.ask(*(("UNLINK", keys.day_of(date, person)) for date in batch))
+            self._client.ask(*(("SREM", keys.who_worked(date), person) for date in batch))
         self._client.ask(("UNLINK", keys.recent(person)))
         last = self._part(self._clock())
         for part in range(last - _HOUR_KEPT_SECONDS // _PART_SECONDS, last + 1):
             (fields,) = self._client.ask(("HKEYS", keys.done_in(part)))
-            if gone := [one for one in fields if one.decode().partition(" ")[2] == person]:
-                self._client.ask(("HDEL", keys.done_in(part), *gone))
+            if stale_fields := [one for one in fields if one.decode().partition(" ")[2] == person]:
+                self._client.ask(("HDEL", keys.done_in(part), *stale_fields))
 
     def forget_queue(self, queue: str) -> None:
         """Delete what people's days and latest items have of a queue that is deleted."""
         self.flush()
         last = self._part(self._clock())
-        hour = [keys.done_in(last - back) for back in range(_HOUR_PARTS + 1)]
-        for days in (*self._keys_like(keys.day_of("*", "*")), hour):
+        hour_keys = [keys.done_in(last - back) for back in range(_HOUR_PARTS + 1)]
+        for days in (*self._keys_like(keys.day_of("*", "*")), hour_keys):
             counts = self._client.ask(*(("HGETALL", key) for key in days))
-            for key, of_day in zip(days, counts, strict=True):
-                if gone := [one for one in of_day if one.startswith(f"{queue} ".encode())]:
-                    self._client.ask(("HDEL", key, *gone))
+            for key, fields in zip(days, counts, strict=True):
+                if stale_names := [one for one in fields if one.startswith(f"{queue} ".encode())]:
+                    self._client.ask(("HDEL", key, *stale_names))
         for people in self._keys_like(keys.recent("*")):
-            latest = self._client.ask(*(("ZRANGE", key, 0, -1) for key in people))
-            for key, members in zip(people, latest, strict=True):
-                if gone := [one for one in members if one.split(b" ")[1] == queue.encode()]:
-                    self._client.ask(("ZREM", key, *gone))
+            replies = self._client.ask(*(("ZRANGE", key, 0, -1) for key in people))
+            for key, members in zip(people, replies, strict=True):
+                if stale_names := [one for one in members if one.split(b" ")[1] == queue.encode()]:
+                    self._client.ask(("ZREM", key, *stale_names))
 
     def _expire(self, day: str, person: str) -> None:
         """Set the expiry of a person's keys. Done once a day, by their first call of the day."""
@@ -224,12 +224,12 @@ class Activity(Store):
             pipe.hincrby(key, field_of(queue, name), count)
         pipe.execute()
 
-    def _hashes(self, wanted: list[str]) -> list[dict[bytes, bytes]]:
+    def _hashes(self, hash_keys: list[str]) -> list[dict[bytes, bytes]]:
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=False)
-            for key in wanted:
+            for key in hash_keys:
                 pipe.hgetall(key)
-            hashes: list[dict[bytes, bytes]] = pipe.execute() if wanted else []
+            hashes: list[dict[bytes, bytes]] = pipe.execute() if hash_keys else []
         return hashes
 
     @contextmanager

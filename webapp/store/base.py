@@ -27,6 +27,6 @@ class Store:
     def _keys_like(self, pattern: str) -> Iterator[list[str]]:
         """The server's keys that match a pattern, a few hundred at a time."""
         with self._client.translating():
-            found = self._redis.scan_iter(match=pattern, count=_SCANNED)
-            while batch := [key.decode() for key in islice(found, _SCANNED)]:
+            keys = self._redis.scan_iter(match=pattern, count=_SCANNED)
+            while batch := [key.decode() for key in islice(keys, _SCANNED)]:
                 yield batch

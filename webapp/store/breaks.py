@@ -36,9 +36,9 @@ class Breaks(Store):
     def all(self) -> dict[str, datetime]:
         """Since when, by name."""
         with self._client.translating():
-            stored = self._redis.hgetall(_KEY)
-        found = {name.decode(): self._time(since) for name, since in stored.items()}
-        return {name: since for name, since in found.items() if since is not None}
+            fields = self._redis.hgetall(_KEY)
+        times = {name.decode(): self._time(since) for name, since in fields.items()}
+        return {name: since for name, since in times.items() if since is not None}
 
     def _time(self, raw: bytes | None) -> datetime | None:
         if raw is None or self._clock() - int(raw) > _LONGEST_SECONDS:

@@ -39,8 +39,8 @@ class DayFigures:
     @property
     def seconds_each(self) -> float | None:
         """The mean active time of a finished item, where a page measured it; None where none did."""
-        timed = self.finished - self.untimed
-        return self.finishing_ms / 1_000 / timed if timed >= 1 and self.finishing_ms else None
+        timed_count = self.finished - self.untimed
+        return self.finishing_ms / 1_000 / timed_count if timed_count >= 1 and self.finishing_ms else None
 
     def __add__(self, other: DayFigures) -> DayFigures:
         return DayFigures(*(getattr(self, name) + getattr(other, name) for name in _COUNTERS))
@@ -68,11 +68,11 @@ class RecentItem:
 def times_of(how: How, active_ms: int, held_ms: int) -> dict[str, int]:
     """The times that are counted, bounded by the lease: a page reports how long it was worked on, and may
     be wrong."""
-    held = min(max(held_ms, 0), _LONGEST_MS)
-    active = min(max(active_ms, 0), held or _LONGEST_MS)
-    finished = how == "finished"
-    times = {"active_ms": active, "held_ms": held, "finishing_ms": active * finished}
-    times["untimed"] = int(finished and not active)
+    held_time = min(max(held_ms, 0), _LONGEST_MS)
+    active_time = min(max(active_ms, 0), held_time or _LONGEST_MS)
+    is_finished = how == "finished"
+    times = {"active_ms": active_time, "held_ms": held_time, "finishing_ms": active_time * is_finished}
+    times["untimed"] = int(is_finished and not active_time)
     return {name: value for name, value in times.items() if value}
 
 
@@ -94,8 +94,8 @@ def by_queue(fields: Mapping[bytes, bytes]) -> ByQueue:
     for field, value in fields.items():
         queue, _, counter = field.decode().partition(" ")
         counts.setdefault(queue, {})[counter] = int(value)
-    every = {queue: DayFigures(**counters) for queue, counters in sorted(counts.items())}
-    return {queue: figures for queue, figures in every.items() if figures}
+    figures_by_queue = {queue: DayFigures(**counters) for queue, counters in sorted(counts.items())}
+    return {queue: figures for queue, figures in figures_by_queue.items() if figures}
 
 
 def member_of(how: How, queue: str, token: int, id: str) -> str:

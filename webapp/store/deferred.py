@@ -24,8 +24,8 @@ class Deferred(Generic[_T]):
         self._write = write
         self._lock = threading.Condition()
         self._entries: list[_T] = []
-        self._writing: list[_T] = []
-        self._added = self._written = 0  # entries, so far
+        self._batch: list[_T] = []
+        self._added_count = self._written_count = 0  # entries, so far
         self._executor: ThreadPoolExecutor | None = None
         self._is_running = False
         self._hurry = threading.Event()
@@ -33,7 +33,7 @@ class Deferred(Generic[_T]):
     def add(self, entry: _T) -> None:
         with self._lock:
             self._entries.append(entry)
-            self._added += 1
+            self._added_count += 1
             if not self._is_running:
                 if self._executor is None:
                     self._executor = ThreadPoolExecutor(1, "leaseq-deferred")
@@ -43,29 +43,29 @@ class Deferred(Generic[_T]):
     def pending(self) -> list[_T]:
         """What is not written yet."""
         with self._lock:
-            return [*self._writing, *self._entries]
+            return [*self._batch, *self._entries]
 
     def flush(self) -> None:
         """Return once all that was added before is written, whatever is added meanwhile."""
         with self._lock:
-            wanted = self._added
-            if self._written < wanted:
+            target = self._added_count
+            if self._written_count < target:
                 self._hurry.set()
-                self._lock.wait_for(lambda: self._written >= wanted)
+                self._lock.wait_for(lambda: self._written_count >= target)
 
     def _write_all(self) -> None:
         while True:
             self._hurry.wait(GATHERED_SECONDS)
             with self._lock:
                 self._hurry.clear()
-                self._writing, self._entries = self._entries, []
+                self._batch, self._entries = self._entries, []
             try:
-                self._write(self._writing)
+                self._write(self._batch)
             except Exception:  # one batch's fault is not the next one's
-                log.exception("what was deferred could not be written: %s", self._writing)
+                log.exception("what was deferred could not be written: %s", self._batch)
             with self._lock:
-                self._written += len(self._writing)
-                self._writing = []
+                self._written_count += len(self._batch)
+                self._batch = []
                 self._lock.notify_all()
                 if not self._entries:
                     self._is_running = False

@@ -60,10 +60,10 @@ class ErasedPerson:
 class UnreadableQueues(LeaseqError):
     """Queues of another version are left, so that the erasure is not finished."""
 
-    def __init__(self, name: str, unreadable: dict[str, leaseq.QueueUnreadable]) -> None:
-        which = ", ".join(sorted(unreadable))
+    def __init__(self, name: str, errors: dict[str, leaseq.QueueUnreadable]) -> None:
+        names = ", ".join(sorted(errors))
         super().__init__(
-            f"the erasure of {name!r} is not finished: another version of leaseq wrote {which}. Finish it "
+            f"the erasure of {name!r} is not finished: another version of leaseq wrote {names}. Finish it "
             "with that version, by the same call"
         )
 
@@ -73,23 +73,23 @@ def erase_person(
 ) -> ErasedPerson:
     """Erase a person, or finish an erasure that was broken off. Raises Invalid where no admin would be left,
     and where somebody goes on to work under the name; and UnreadableQueues."""
-    begun = accounts.begin_erasure(name, by=by)
-    webhooks.tell_removed(client, begun.name, by=begun.by, request_id=begun.pseudonym)
-    wait(max(begun.began + SETTLE_SECONDS - time.time(), 0))
-    done, unreadable = leaseq.read_queues(client, lambda queue: _erase_in(queue, begun), of_people(client))
-    if unreadable:
-        raise UnreadableQueues(begun.name, unreadable)
-    webhooks.forget_person(client, begun.name, begun.pseudonym)
-    _erase_in_stores(client, begun)
-    accounts.finish_erasure(begun)
-    return ErasedPerson(begun.name, begun.pseudonym, tuple(one for one in done.values() if one))
+    erasure = accounts.begin_erasure(name, by=by)
+    webhooks.tell_removed(client, erasure.name, by=erasure.by, request_id=erasure.pseudonym)
+    wait(max(erasure.began + SETTLE_SECONDS - time.time(), 0))
+    results, errors = leaseq.read_queues(client, lambda queue: _erase_in(queue, erasure), of_people(client))
+    if errors:
+        raise UnreadableQueues(erasure.name, errors)
+    webhooks.forget_person(client, erasure.name, erasure.pseudonym)
+    _erase_in_stores(client, erasure)
+    accounts.finish_erasure(erasure)
+    return ErasedPerson(erasure.name, erasure.pseudonym, tuple(one for one in results.values() if one))
 
 
-def _erase_in(queue: Queue, begun: Erasure) -> ErasedQueue | None:
-    by = None if begun.by == begun.name else begun.by
+def _erase_in(queue: Queue, erasure: Erasure) -> ErasedQueue | None:
+    by = None if erasure.by == erasure.name else erasure.by
     with contextlib.suppress(QueueNotFound):  # it was deleted meanwhile
-        erased = queue.erase_person(begun.name, begun.pseudonym, by=by)
-        return ErasedQueue(queue.name, erased.items, erased.leases, journal_since(queue))
+        result = queue.erase_person(erasure.name, erasure.pseudonym, by=by)
+        return ErasedQueue(queue.name, result.items, result.leases, journal_since(queue))
     return None
 
 
@@ -100,16 +100,16 @@ def of_people(client: Client) -> list[str]:
 
 def journal_since(queue: Queue) -> datetime | None:
     """When the oldest event of a queue's journal happened; None where it has none."""
-    oldest: list[leaseq.Event] = []
+    events: list[leaseq.Event] = []
     with contextlib.suppress(QueueNotFound):  # it was deleted meanwhile
-        oldest = queue.journal(limit=1)
-    return oldest[0].at if oldest else None
+        events = queue.journal(limit=1)
+    return events[0].at if events else None
 
 
-def _erase_in_stores(client: Client, begun: Erasure) -> None:
-    name, to = begun.name, begun.pseudonym
-    for renaming in (Threads, QueueAccess, ListsSettings, Simulations, Imports):
-        renaming(client).rename_person(name, to)
+def _erase_in_stores(client: Client, erasure: Erasure) -> None:
+    name, to = erasure.name, erasure.pseudonym
+    for shared_store in (Threads, QueueAccess, ListsSettings, Simulations, Imports):
+        shared_store(client).rename_person(name, to)
     Breaks(client).end(name)
-    for forgetting in (OpenCalls, IdempotencyStore, Activity):
-        forgetting(client).forget_person(name)
+    for personal_store in (OpenCalls, IdempotencyStore, Activity):
+        personal_store(client).forget_person(name)

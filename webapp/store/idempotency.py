@@ -65,11 +65,11 @@ class IdempotencyStore(Store):
             pipe = self._redis.pipeline(transaction=True)
             pipe.get(f"{base}answer:{scope}")
             pipe.set(mark, hash, ex=MARKED_SECONDS, nx=True, get=True)
-            kept, running = pipe.execute()
-        if kept is not None:
-            return _read(kept)
-        if running is not None:
-            return InProgress(running.decode())
+            record, running_hash = pipe.execute()
+        if record is not None:
+            return _read(record)
+        if running_hash is not None:
+            return InProgress(running_hash.decode())
         self._locks.add(mark)
         return None
 
@@ -88,8 +88,8 @@ class IdempotencyStore(Store):
     def of_person(self, person: str) -> list[float]:
         """When each of a person's stored responses was given, in seconds since the epoch."""
         with self._client.translating():
-            kept = self._redis.zrange(f"{_base(person)}kept", 0, -1, withscores=True)
-        return [at for _, at in kept]
+            entries = self._redis.zrange(f"{_base(person)}kept", 0, -1, withscores=True)
+        return [at for _, at in entries]
 
     def forget_person(self, person: str) -> None:
         """Delete a person's stored responses."""
@@ -101,30 +101,30 @@ class IdempotencyStore(Store):
             self._redis.delete(f"{base}bytes")
 
     def _keep(self, base: str, scope: str, record: bytes) -> None:
-        kept, total, size = f"{base}kept", f"{base}bytes", len(record)
+        index_key, total_key, size = f"{base}kept", f"{base}bytes", len(record)
         pipe = self._redis.pipeline(transaction=True)
-        pipe.zadd(kept, {f"{scope} {size}": self._clock()})
-        pipe.incrby(total, size)
+        pipe.zadd(index_key, {f"{scope} {size}": self._clock()})
+        pipe.incrby(total_key, size)
         pipe.set(f"{base}answer:{scope}", record, ex=KEPT_SECONDS, get=True)
         pipe.delete(f"{base}running:{scope}")
-        pipe.expire(kept, KEPT_SECONDS)
-        pipe.expire(total, KEPT_SECONDS)
-        pipe.zcard(kept)
-        pipe.zrange(kept, 0, 0, withscores=True)
-        new, bytes_kept, replaced, *_, count, oldest = pipe.execute()
+        pipe.expire(index_key, KEPT_SECONDS)
+        pipe.expire(total_key, KEPT_SECONDS)
+        pipe.zcard(index_key)
+        pipe.zrange(index_key, 0, 0, withscores=True)
+        is_new, bytes_kept, old_record, *_, count, oldest = pipe.execute()
         # Two may run beside each other where the first of them took too long: the later answer counts.
-        if not new:  # the other is as long
-            bytes_kept = self._redis.decrby(total, size)
-        elif replaced is not None and self._redis.zrem(kept, f"{scope} {len(replaced)}"):
-            bytes_kept, count = self._redis.decrby(total, len(replaced)), count - 1
+        if not is_new:  # the other is as long
+            bytes_kept = self._redis.decrby(total_key, size)
+        elif old_record is not None and self._redis.zrem(index_key, f"{scope} {len(old_record)}"):
+            bytes_kept, count = self._redis.decrby(total_key, len(old_record)), count - 1
         if count > MOST or bytes_kept > MOST_BYTES or oldest[0][1] < self._clock() - KEPT_SECONDS:
             self._trim(base, count, bytes_kept)
 
     def _trim(self, base: str, count: int, bytes_kept: int) -> None:
         """Delete the oldest responses until the rest is within the bounds, and those older than a day."""
-        old = self._clock() - KEPT_SECONDS
+        cutoff = self._clock() - KEPT_SECONDS
         for member, at in self._redis.zrange(f"{base}kept", 0, _BATCH - 1, withscores=True):
-            if at >= old and count <= MOST and bytes_kept <= MOST_BYTES:
+            if at >= cutoff and count <= MOST and bytes_kept <= MOST_BYTES:
                 return
             scope, size = member.decode().split(" ")
             if self._redis.zrem(f"{base}kept", member):

@@ -27,8 +27,8 @@ class Imports(Store):
         """Delete the import jobs of a queue, with their rejected rows."""
         for keys in self._keys_like(import_keys.run("*")):
             queues = self._client.ask(*(("HGET", key, "queue") for key in keys))
-            for key, of in zip(keys, queues, strict=True):
-                if of == queue.encode():
+            for key, name in zip(keys, queues, strict=True):
+                if name == queue.encode():
                     id = key.removeprefix(import_keys.run(""))
                     self._client.ask(("UNLINK", key), ("UNLINK", import_keys.bad_rows(id)))
         self._client.ask(("UNLINK", import_keys.latest(queue)))

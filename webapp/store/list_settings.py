@@ -38,10 +38,10 @@ class ListsSettings(Store):
     def of(self, queue: str) -> ListSettings:
         with self._client.translating():
             fields = self._redis.hgetall(_BASE + queue)
-        known = {name.decode(): value.decode() for name, value in fields.items()}
-        views = {name.removeprefix(_VIEW): query for name, query in known.items() if name.startswith(_VIEW)}
+        texts = {name.decode(): value.decode() for name, value in fields.items()}
+        views = {name.removeprefix(_VIEW): query for name, query in texts.items() if name.startswith(_VIEW)}
         by_name = sorted(views.items(), key=lambda view: view[0].casefold())
-        return ListSettings(tuple(json.loads(known.get("columns", "[]"))), dict(by_name))
+        return ListSettings(tuple(json.loads(texts.get("columns", "[]"))), dict(by_name))
 
     def forget_queue(self, queue: str) -> None:
         """Delete the settings of a queue that is deleted."""
@@ -63,13 +63,13 @@ class ListsSettings(Store):
 
     def choose_columns(self, queue: str, columns: Sequence[str]) -> None:
         """Raises Invalid."""
-        chosen = list(dict.fromkeys(name for name in columns if name))
-        if len(chosen) > MOST_COLUMNS:
-            raise Invalid("columns", f"at most {MOST_COLUMNS} columns; these are {len(chosen)}")
-        if any(len(name) > _LONGEST_COLUMN for name in chosen):
+        names = list(dict.fromkeys(name for name in columns if name))
+        if len(names) > MOST_COLUMNS:
+            raise Invalid("columns", f"at most {MOST_COLUMNS} columns; these are {len(names)}")
+        if any(len(name) > _LONGEST_COLUMN for name in names):
             raise Invalid("columns", f"names of at most {_LONGEST_COLUMN} characters")
         with self._client.translating():
-            self._redis.hset(_BASE + queue, "columns", json.dumps(chosen))
+            self._redis.hset(_BASE + queue, "columns", json.dumps(names))
 
     def save_view(self, queue: str, name: str, query: str) -> None:
         """Save a search, in the place of one of that name. Raises Invalid."""

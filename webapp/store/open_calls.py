@@ -36,18 +36,18 @@ class OpenCall:
         self, write: Callable[[], object], end: Callable[[], object], clock: Callable[[], float]
     ) -> None:
         self._write, self._end, self._clock = write, end, clock
-        self._confirmed = clock()
-        self._ended = False
+        self._confirmed_at = clock()
+        self._has_ended = False
 
     def confirm(self) -> None:
         """Have it count for another minute, unless it ended; call it as often as you like."""
-        if not self._ended and self._clock() - self._confirmed >= _CONFIRM_SECONDS:
-            self._confirmed = self._clock()
+        if not self._has_ended and self._clock() - self._confirmed_at >= _CONFIRM_SECONDS:
+            self._confirmed_at = self._clock()
             self._write()
 
     def end(self) -> None:
         """Count it no more. The poller may have yet to check a stream that ends now."""
-        self._ended = True
+        self._has_ended = True
         self._end()
 
 

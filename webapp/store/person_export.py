@@ -31,15 +31,15 @@ def person_document(client: Client, accounts: Accounts, name: str) -> Iterator[s
     """The document, in pieces. Where there is no account of the name, ``account`` is null, and the rest is
     what is kept of the name all the same. A list has an entry in each line, so that a program may read it
     so."""
-    known = accounts.find(name)
-    name = known.name if known else leaseq.validation.person_name(name, "name")
-    since, unreadable = leaseq.read_queues(client, journal_since, of_people(client))
+    account = accounts.find(name)
+    name = account.name if account else leaseq.validation.person_name(name, "name")
+    since, errors = leaseq.read_queues(client, journal_since, of_people(client))
     names = list(since)
-    single: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "format": FORMAT,
         "name": name,
         "exported_at": datetime.now(UTC),
-        "account": known,
+        "account": account,
         "sign_in": _sign_in(accounts, name),
         "break_since": Breaks(client).of(name),
         "stored_responses": [
@@ -67,17 +67,17 @@ def person_document(client: Client, accounts: Accounts, name: str) -> Iterator[s
             for queue, id, message in Threads(client).of_person(name)
         ),
         "queues": ({"queue": queue, "journal_since": at} for queue, at in since.items()),
-        "unreadable_queues": ({"queue": queue, "why": str(why)} for queue, why in unreadable.items()),
+        "unreadable_queues": ({"queue": queue, "why": str(error)} for queue, error in errors.items()),
         "items": _items(client, names, name),
     }
     yield "{\n"
-    for field, value in single.items():
+    for field, value in fields.items():
         yield f"{json.dumps(field)}: {_text(value)},\n"
-    for at, (field, entries) in enumerate(lists.items(), 1):
+    for position, (field, entries) in enumerate(lists.items(), 1):
         yield f"{json.dumps(field)}: ["
         for number, entry in enumerate(entries):
             yield f"{',' if number else ''}\n  {_text(entry)}"
-        yield f"\n]{',' if at < len(lists) else ''}\n"
+        yield f"\n]{',' if position < len(lists) else ''}\n"
     yield "}\n"
 
 
@@ -122,10 +122,10 @@ def _endpoints(client: Client, name: str) -> Iterator[str]:
 def _items(client: Client, names: Iterable[str], name: str) -> Iterator[Any]:
     for queue in names:
         with suppress(QueueNotFound):
-            for one in Queue(client, queue).person_items(name):
-                answers = [_answer(answer) for answer in one.answers]
-                late = [_answer(answer) for answer in one.late_answers]
-                yield {"queue": queue, **asdict(one), "answers": answers, "late_answers": late}
+            for item in Queue(client, queue).person_items(name):
+                answers = [_answer(answer) for answer in item.answers]
+                late_answers = [_answer(answer) for answer in item.late_answers]
+                yield {"queue": queue, **asdict(item), "answers": answers, "late_answers": late_answers}
 
 
 def _answer(answer: leaseq.Answer) -> dict[str, Any]:

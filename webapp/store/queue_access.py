@@ -44,8 +44,8 @@ class Group:
 
     def without(self, person: str, to: str) -> Group:
         """The group without a person; with another name in their place where nobody else is in it."""
-        left = replace(self, people=tuple(one for one in self.people if one != person))
-        return left or replace(self, people=(to,))
+        group = replace(self, people=tuple(one for one in self.people if one != person))
+        return group or replace(self, people=(to,))
 
     def __bool__(self) -> bool:
         return bool(self.people or self.skills or self.teams)
@@ -88,7 +88,7 @@ class QueueAccess(Store):
     ) -> None:
         super().__init__(client, clock=clock)
         self._monotonic = monotonic
-        self._known: Mapping[bytes, bytes] = {}
+        self._entries: Mapping[bytes, bytes] = {}
         self._until = 0.0
 
     def of(self, queue: str) -> Access:
@@ -103,9 +103,9 @@ class QueueAccess(Store):
     def _read(self) -> Mapping[bytes, bytes]:
         if self._until <= self._monotonic():
             with self._client.translating():
-                self._known = self._redis.hgetall(_KEY)
+                self._entries = self._redis.hgetall(_KEY)
             self._until = self._monotonic() + FRESH_SECONDS
-        return self._known
+        return self._entries
 
     def forget_queue(self, queue: str) -> None:
         """Delete the access to a queue that is deleted."""
@@ -114,13 +114,13 @@ class QueueAccess(Store):
 
     def of_person(self, person: str) -> dict[str, list[str]]:
         """What each queue names a person for: to work on it, to manage it."""
-        named = {
+        kinds_by_queue = {
             queue.decode(): [
                 kind for kind, group in _groups(_loaded(raw)) if group and person in group.people
             ]
             for queue, raw in self._read().items()
         }
-        return {queue: kinds for queue, kinds in named.items() if kinds}
+        return {queue: kinds for queue, kinds in kinds_by_queue.items() if kinds}
 
     def rename_person(self, person: str, to: str) -> None:
         """Take a person out of all groups. Where a group has nobody else, the other name stays in it: without
@@ -152,11 +152,11 @@ class QueueAccess(Store):
             return before, after
 
         with self._client.translating():
-            changed: tuple[Access, Access] = self._redis.transaction(
+            result: tuple[Access, Access] = self._redis.transaction(
                 transaction, _KEY, value_from_callable=True
             )
         self._until = 0.0
-        return changed
+        return result
 
 
 def _groups(access: Access) -> tuple[tuple[str, Group | None], ...]:
@@ -165,11 +165,11 @@ def _groups(access: Access) -> tuple[tuple[str, Group | None], ...]:
 
 @lru_cache(maxsize=10_000)
 def _loaded(raw: bytes) -> Access:
-    stored: dict[str, dict[str, Any] | None] = json.loads(raw)
+    groups: dict[str, dict[str, Any] | None] = json.loads(raw)
     return Access(
         **{
             name: None if group is None else Group(**{kind: tuple(names) for kind, names in group.items()})
-            for name, group in stored.items()
+            for name, group in groups.items()
         }
     )
 
@@ -187,10 +187,10 @@ def _check(name: str, group: Group) -> None:
 
 def group_of(name: str, people: Iterable[str], skills: Iterable[str], teams: Iterable[str]) -> Group:
     """A group of checked names, without repetitions. Raises Invalid with this field."""
-    found = Group(
+    group = Group(
         tuple(dict.fromkeys(validation.person_name(one, name) for one in people)),
         tuple(validation.skills(skills)),
         tuple(dict.fromkeys(checked_team(one, name) for one in teams if one)),
     )
-    _check(name, found)
-    return found
+    _check(name, group)
+    return group

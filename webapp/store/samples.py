@@ -42,14 +42,14 @@ class Samples(Store):
         with self._client.translating():
             return bool(self._redis.set(f"{_BASE}turn:{minute}", "1", nx=True, ex=120))
 
-    def record(self, found: Mapping[str, leaseq.Stats]) -> None:
+    def record(self, stats_by_queue: Mapping[str, leaseq.Stats]) -> None:
         """Store the present counts of queues. The last of a minute or hour stays."""
         commands: list[Command] = []
-        for queue, stats in found.items():
-            come, done = stats.counters["enqueued"], stats.counters["finished"]
+        for queue, stats in stats_by_queue.items():
+            added_count, finished_count = stats.counters["enqueued"], stats.counters["finished"]
             for unit, places in PLACES.items():
                 number, key = int(self._clock() // SECONDS[unit]), _key(queue, unit)
-                value = f"{number} {come} {done} {stats.inbound}"
+                value = f"{number} {added_count} {finished_count} {stats.inbound}"
                 commands += [("HSET", key, str(number % places), value), ("EXPIRE", key, _KEPT_SECONDS)]
         if commands:
             self._client.ask(*commands)
@@ -63,8 +63,8 @@ class Samples(Store):
         with self._client.translating():
             values = self._redis.hvals(_key(queue, unit))
         oldest = int(self._clock() // SECONDS[unit]) - PLACES[unit]
-        found = (tuple(map(int, value.split())) for value in values)
-        return {number: Sample(*counts) for number, *counts in found if number > oldest}
+        samples = (tuple(map(int, value.split())) for value in values)
+        return {number: Sample(*counts) for number, *counts in samples if number > oldest}
 
 
 def _key(queue: str, unit: Unit) -> str:

@@ -76,10 +76,10 @@ class Simulations(Store):
         """Store the end of a run, and the error that ended it."""
         fields = {"why": why} | ({"outcome": json.dumps(asdict(outcome))} if outcome else {})
         with self._client.translating():
-            running = self._redis.get(_running_key(queue))
-            if running in (None, id.encode()):  # else another run has begun since this one was stopped
+            running_id = self._redis.get(_running_key(queue))
+            if running_id in (None, id.encode()):  # else another run has begun since this one was stopped
                 self._redis.hset(_key(queue), mapping=fields)
-            if running == id.encode():
+            if running_id == id.encode():
                 self._redis.delete(_running_key(queue))
 
     def put_back(self, queue: str) -> None:
@@ -97,7 +97,7 @@ class Simulations(Store):
             pipe = self._redis.pipeline(transaction=True)
             pipe.hgetall(_key(queue))
             pipe.exists(_running_key(queue))
-            fields, running = pipe.execute()
+            fields, is_running = pipe.execute()
         if b"by" not in fields:
             return None  # or its record was deleted while it ran
         record: dict[str, Any] = {name.decode(): value.decode() for name, value in fields.items()}
@@ -106,7 +106,7 @@ class Simulations(Store):
             datetime.fromisoformat(record["began"]),
             Plan(**json.loads(record["plan"])),
             Outcome(**json.loads(record["outcome"])),
-            bool(running),
+            bool(is_running),
             record["why"],
             *(json.loads(record.get("leases", "null")) or ()),
         )

@@ -81,17 +81,17 @@ class Threads(Store):
     def ask(self, queue: str, id: str, person: str, text: str, *, message: str) -> None:
         """Write to the managers. ``message`` is the id of the message: sent again, it is written once.
         Raises Invalid for a text that is empty or too long, and for a thread that is full."""
-        now, asked, unanswered = self._clock(), _asked(person), _unanswered(queue)
+        now, asked_key, unanswered_key = self._clock(), _asked(person), _unanswered(queue)
         self._add(
             queue,
             id,
             message,
             _Record(person, now, text, manager=False),
-            ("ZADD", unanswered, now, id),
-            ("ZADD", asked, now, f"{queue} {id}"),
-            ("ZREMRANGEBYRANK", asked, 0, -_ASKED_KEPT - 1),
-            ("EXPIRE", unanswered, KEPT_SECONDS),
-            ("EXPIRE", asked, KEPT_SECONDS),
+            ("ZADD", unanswered_key, now, id),
+            ("ZADD", asked_key, now, f"{queue} {id}"),
+            ("ZREMRANGEBYRANK", asked_key, 0, -_ASKED_KEPT - 1),
+            ("EXPIRE", unanswered_key, KEPT_SECONDS),
+            ("EXPIRE", asked_key, KEPT_SECONDS),
         )
 
     def answer(self, queue: str, id: str, person: str, text: str, *, message: str) -> None:
@@ -119,14 +119,14 @@ class Threads(Store):
             self._client.ask(*(("UNLINK", key) for key in keys))
         self._client.ask(("UNLINK", _unanswered(queue)))
         for keys in self._keys_like(_asked("*")):
-            asked = self._client.ask(*(("ZRANGE", key, 0, -1) for key in keys))
-            for key, members in zip(keys, asked, strict=True):
-                if gone := [one for one in members if one.startswith(f"{queue} ".encode())]:
-                    self._client.ask(("ZREM", key, *gone))
+            replies = self._client.ask(*(("ZRANGE", key, 0, -1) for key in keys))
+            for key, members in zip(keys, replies, strict=True):
+                if stale_members := [one for one in members if one.startswith(f"{queue} ".encode())]:
+                    self._client.ask(("ZREM", key, *stale_members))
         with self._client.translating():
             entries = self._redis.xrange(_NEWS)
-        if told := [at for at, fields in entries if fields[b"queue"] == queue.encode()]:
-            self._client.ask(("XDEL", _NEWS, *told))
+        if entry_ids := [at for at, fields in entries if fields[b"queue"] == queue.encode()]:
+            self._client.ask(("XDEL", _NEWS, *entry_ids))
 
     def of_person(self, person: str) -> Iterator[tuple[str, str, Message]]:
         """The queue, the item and each message that a person wrote."""
@@ -142,20 +142,20 @@ class Threads(Store):
                 for message, value in values.items():
                     record = _Record(*json.loads(value))
                     if record.person == person:
-                        other = json.dumps(record._replace(person=to), ensure_ascii=False)
-                        self._client.ask(("HSET", key, message, other))
+                        new_value = json.dumps(record._replace(person=to), ensure_ascii=False)
+                        self._client.ask(("HSET", key, message, new_value))
         self._client.ask(("UNLINK", _asked(person)))
 
     def _some(self, keys: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
         """The messages of each thread, by their ids."""
         for start in range(0, len(keys), _AT_ONCE):
-            some = keys[start : start + _AT_ONCE]
+            batch = keys[start : start + _AT_ONCE]
             with self._client.translating():
                 pipe = self._redis.pipeline(transaction=False)
-                for key in some:
+                for key in batch:
                     pipe.hgetall(key)
                 threads = pipe.execute()
-            for key, values in zip(some, threads, strict=True):
+            for key, values in zip(batch, threads, strict=True):
                 yield key, {message.decode(): value for message, value in values.items()}
 
     def unanswered(self, queue: str, limit: int) -> list[Question]:
@@ -167,15 +167,15 @@ class Threads(Store):
     def latest_unanswered(self, queue: str, until: float | None, limit: int) -> list[Question]:
         """The questions that no manager answered, the newest first; ``until``: those asked by this time, in
         seconds since the epoch, to the microsecond."""
-        most = "+inf" if until is None else repr(until + 1e-6)
+        maximum = "+inf" if until is None else repr(until + 1e-6)
         with self._client.translating():
-            found = self._redis.zrevrangebyscore(_unanswered(queue), most, "-inf", start=0, num=limit)
-        return self._questions(queue, [one.decode() for one in found])
+            members = self._redis.zrevrangebyscore(_unanswered(queue), maximum, "-inf", start=0, num=limit)
+        return self._questions(queue, [one.decode() for one in members])
 
     def _questions(self, queue: str, ids: list[str]) -> list[Question]:
         threads = self._client.ask(*(("HVALS", _item(queue, id)) for id in ids)) if ids else []
-        asked = zip(ids, (_last_asked(values) for values in threads), strict=True)
-        return [Question(id, message) for id, message in asked if message]
+        pairs = zip(ids, (_last_asked(values) for values in threads), strict=True)
+        return [Question(id, message) for id, message in pairs if message]
 
     def count_unanswered(self, queue: str) -> int:
         """The number of items whose question no manager answered."""
@@ -184,8 +184,8 @@ class Threads(Store):
 
     def is_unanswered(self, queue: str, id: str) -> bool:
         """Whether somebody waits for an answer."""
-        (asked,) = self._client.ask(("ZSCORE", _unanswered(queue), id))
-        return asked is not None
+        (score,) = self._client.ask(("ZSCORE", _unanswered(queue), id))
+        return score is not None
 
     def asked_by(self, person: str, limit: int = 10) -> list[tuple[str, str]]:
         """The queue and item of the threads that a person wrote in, latest first."""
@@ -207,19 +207,19 @@ class Threads(Store):
             entries = self._redis.xrange(_NEWS, min=f"({milliseconds}-{number}")
         return [Answered(_position(at), one[b"queue"].decode(), one[b"id"].decode()) for at, one in entries]
 
-    def _add(self, queue: str, id: str, message: str, record: _Record, *then: Command) -> None:
+    def _add(self, queue: str, id: str, message: str, record: _Record, *commands: Command) -> None:
         """Write a message, and do the rest: again where it was written before, since the reply was lost then.
         Another text under the same id is another message."""
         text, key = record.text.replace("\r\n", "\n").strip(), _item(queue, id)
         if not text or len(text) > LONGEST:
             raise Invalid("message", f"1 to {LONGEST:,} characters; this has {len(text):,}")
-        count, known = self._client.ask(("HLEN", key), ("HGET", key, message))
-        if known is not None and _read(known).text != text:
-            message, known = new_message_id(), None
-        if known is None and count >= MOST:
+        count, stored_value = self._client.ask(("HLEN", key), ("HGET", key, message))
+        if stored_value is not None and _read(stored_value).text != text:
+            message, stored_value = new_message_id(), None
+        if stored_value is None and count >= MOST:
             raise Invalid("message", f"at most {MOST} messages about an item; there are {count}")
         value = json.dumps(record._replace(text=text), ensure_ascii=False)
-        self._client.ask(("HSETNX", key, message, value), ("EXPIRE", key, KEPT_SECONDS), *then)
+        self._client.ask(("HSETNX", key, message, value), ("EXPIRE", key, KEPT_SECONDS), *commands)
 
 
 class _Record(NamedTuple):
@@ -242,8 +242,8 @@ def _position(entry: bytes) -> Position:
 
 
 def _last_asked(values: list[bytes]) -> Message | None:
-    asked = (one for one in map(_read, values) if not one.manager)
-    return max(asked, key=lambda one: one.at, default=None)
+    questions = (one for one in map(_read, values) if not one.manager)
+    return max(questions, key=lambda one: one.at, default=None)
 
 
 def _item(queue: str, id: str) -> str:

@@ -91,7 +91,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "disabled-is-out",
             "test_who_is_disabled_is_out_at_once",
-            instead="return Caller(record.person(), known) if known and record else None",
+            instead="return Caller(record.person(), token) if record else None",
         ),
     ),
 )

@@ -50,7 +50,7 @@ GUARDS: tuple[Guard, ...] = (
             "test_under_https_cookies_are_for_this_host_alone",
             instead="SESSION_COOKIE_SECURE=False,",
         ),
-        guard("hsts", "test_under_https_cookies_are_for_this_host_alone"),
+        guard("hsts", "test_under_https_cookies_are_for_this_host_alone", instead="headers = _ALWAYS"),
     ),
     *row(
         "next= only to own paths",
@@ -83,7 +83,9 @@ GUARDS: tuple[Guard, ...] = (
     ),
     *row(
         "CORS for named origins",
-        guard("cors-origins", "test_other_origins_are_told_nothing", instead="named = origin or None"),
+        guard(
+            "cors-origins", "test_other_origins_are_told_nothing", instead="allowed_origin = origin or None"
+        ),
         guard("cors-no-cookies", "test_a_session_counts_for_our_own_pages_only"),
         guard("cors-api-only", "test_pages_are_for_no_other_origin"),
     ),

@@ -28,7 +28,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "markdown-length",
             "test_long_markdown_ends_with_a_note",
-            instead='shown = rendered(whole.decode("utf-8", "ignore"))',
+            instead='html = rendered(data.decode("utf-8", "ignore"))',
         ),
         guard(
             "markdown-once",
@@ -53,7 +53,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "cell-formula-behind",
             "test_what_a_spreadsheet_would_run_gets_an_apostrophe",
-            instead="inert = value",
+            instead="text = value",
         ),
     ),
 )

@@ -21,7 +21,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "invitation-there",
             "test_an_invitation_that_was_taken_back_or_is_too_old_opens_nothing",
-            instead="return _invitation(hashed, raw) if raw else None",
+            instead="return _invitation(token_hash, raw) if raw else None",
         ),
         guard(
             "maker-is-admin", "test_what_an_admin_handed_out_ends_with_their_right_to", instead="return True"
@@ -146,7 +146,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "code-slow-anywhere",
             "test_wrong_codes_from_many_addresses_slow_down_too",
-            instead="return [(here, CODES_HERE)]",
+            instead="return [(address_digest, CODES_HERE)]",
         ),
         guard(
             "half-way-version",
@@ -188,7 +188,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "tied-by-admin",
             "test_who_has_no_password_but_something_to_lose_is_tied_by_an_admin",
-            instead="kept is None",
+            instead="text is None",
         ),
         guard(
             "tie-of-an-admin", "test_what_an_admin_allowed_ends_with_their_right_to", instead="return True"
@@ -196,7 +196,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "tied-stays",
             "test_who_was_tied_stays_who_they_are_whatever_the_provider_calls_them",
-            instead="mine = None",
+            instead="tied_name = None",
         ),
         guard(
             "second-step-of-tied",

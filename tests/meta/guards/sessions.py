@@ -14,7 +14,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "disabled-has-no-session",
             "test_a_disabled_person_has_no_session_whatever_its_version",
-            instead="str(person.version) != named.version",
+            instead="str(person.version) != claim.version",
         ),
         guard(
             "disabling-ends-sessions",
@@ -24,7 +24,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "new-password-ends-sessions",
             "test_a_copied_cookie_is_worth_nothing_once_the_session_ended",
-            instead="record = self._people.change(name, password=hashed)",
+            instead="record = self._people.change(name, password=password_hash)",
         ),
         guard(
             "revoke-ends-sessions",
@@ -34,7 +34,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "link-ends-sessions",
             "test_a_copied_cookie_is_worth_nothing_once_the_session_ended",
-            instead="return replace(people[link.name], password=hashed)",
+            instead="return replace(people[link.name], password=password_hash)",
         ),
         guard("disabled-gives-back", "test_who_is_disabled_gives_back_what_they_hold_and_nobody_else_does"),
         guard("disabled-waits-in-vain", "test_who_is_disabled_while_they_wait_gets_nothing"),
@@ -46,7 +46,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "session-of-its-person",
             "test_one_persons_session_does_not_open_anothers",
-            instead="raw is None or not whose",
+            instead="raw is None or not owner",
         ),
     ),
 )

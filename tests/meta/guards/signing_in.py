@@ -28,7 +28,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "unknown-costs-a-hash",
             "test_an_unknown_name_costs_a_hash_as_well",
-            instead="kept and self._hasher.verify(kept, password[: MAX_PASSWORD + 1])",
+            instead="stored_hash and self._hasher.verify(stored_hash, password[: MAX_PASSWORD + 1])",
         ),
         guard(
             "disabled-costs-a-hash",
@@ -64,7 +64,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "rehash-undoes-nothing",
             "test_a_hash_that_is_renewed_does_not_undo_a_password_set_meanwhile",
-            instead="self._people.change(name, password=renewed)",
+            instead="self._people.change(name, password=new_hash)",
         ),
     ),
     *row(
@@ -72,7 +72,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "no-password-no-match", "test_a_password_is_theirs_only_where_there_is_one", instead="return True"
         ),
-        guard("setup-token", "test_set_up_takes_the_printed_link", instead="kept is None"),
+        guard("setup-token", "test_set_up_takes_the_printed_link", instead="value is None"),
         guard("first-admin-once", "test_the_first_admin_is_made_once"),
         guard("setup-closed", "test_a_set_up_link_is_closed_once_there_is_an_admin"),
     ),
@@ -81,12 +81,12 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "failed-name-shortened",
             "test_a_password_in_the_box_for_the_name_is_kept_nowhere",
-            instead='self._log.write("", "sign-in.failed", name, f"{how}, {address}")',
+            instead='self._log.write("", "sign-in.failed", name, f"{method}, {address}")',
         ),
         guard(
             "limited-name-shortened",
             "test_a_password_in_the_box_for_the_name_is_kept_nowhere",
-            instead='self._log.write("", "sign-in.limited", name, f"{how}, {address}")',
+            instead='self._log.write("", "sign-in.limited", name, f"{method}, {address}")',
         ),
         guard(
             "sign-ins-apart",

@@ -146,7 +146,7 @@ def test_the_list_is_kept_up_to_date_for_who_watches_it(
         now[0] += 2
         return [
             json.loads(line[6:])
-            for line in bytes(stream._waiting).decode().split("\n")
+            for line in bytes(stream._buffer).decode().split("\n")
             if line[:6] == "data: "
         ]
 
@@ -176,7 +176,7 @@ def test_who_may_see_less_by_now_is_shown_less(
     accounts.add(f"{team[0]} root", by="test", role="admin", password="correct horse battery")
     accounts.change(root.name, by="test", role="worker")
     PeopleChannel(state).serve([watcher])
-    assert b'"people":[]' in bytes(watcher.stream._waiting)
+    assert b'"people":[]' in bytes(watcher.stream._buffer)
 
 
 def test_who_may_work_on_a_queue(root: Browser, team: list[str], queue: leaseq.Queue, state: State) -> None:

@@ -23,7 +23,7 @@ def test_a_picture_that_nobody_looks_at_is_forgotten(server: Any, queue: leaseq.
     snapshots.of(queue).used_at -= 3_600
     other = leaseq.Queue(server.client, f"{queue.name}.other")
     snapshots.of(other)
-    assert list(snapshots._kept) == [other.name]
+    assert list(snapshots._snapshots) == [other.name]
 
 
 def test_grants_whose_end_never_comes_are_forgotten() -> None:
@@ -31,8 +31,8 @@ def test_grants_whose_end_never_comes_are_forgotten() -> None:
     tally = RateCounter(now)
     for token in range(21_000):
         tally.add(leaseq.Event(f"{token}.0", now, "reserved", "id", "ann", token, None))
-    assert len(tally._open) == 20_000
-    assert 0 not in tally._open
+    assert len(tally._open_grants) == 20_000
+    assert 0 not in tally._open_grants
 
 
 class SilentChannel(QueueChannel):
@@ -41,7 +41,7 @@ class SilentChannel(QueueChannel):
 
 def test_a_watcher_whose_stream_ended_is_forgotten(queue: leaseq.Queue) -> None:
     poller, stream = Poller(), Stream()
-    poller._started = True  # the test polls, and no thread
+    poller._is_started = True  # the test polls, and no thread
     poller.watch(SilentChannel(queue), Watcher(stream, lambda: True))
     assert poller._present()
     stream.end()

@@ -156,7 +156,7 @@ def test_a_stream_ends_when_that_is_not_known_for_a_minute() -> None:
 
 def test_when_the_process_stops_all_streams_end(queue: leaseq.Queue) -> None:
     poller, streams = Poller(), [Stream(), Stream()]
-    poller._started = True
+    poller._is_started = True
     poller.watch(SilentChannel(queue), Watcher(streams[0], lambda: True))
     poller.close()
     poller.watch(SilentChannel(queue), Watcher(streams[1], lambda: True))
@@ -188,7 +188,7 @@ def test_queues_are_polled_once_a_second_however_long_that_takes(
     time, poller = FakeTime([0.0, 0.3, 2.0, 0.0]), Poller()
     monkeypatch.setattr("leaseq.webapp.realtime.poller.time", time)
     monkeypatch.setattr(poller, "poll", time.poll)
-    poller._started = True
+    poller._is_started = True
     poller.watch(SilentChannel(queue), Watcher(Stream(), lambda: True))
     with pytest.raises(StopIteration):
         poller._run()

@@ -50,4 +50,4 @@ def test_a_request_lends_its_slot_only_where_it_holds_one(holds: bool) -> None:
 
     call(app, slots, b"x" * 40_000, holds=holds)
     assert read == [b"x" * 40_000]
-    assert slots._free == 1
+    assert slots._free_count == 1

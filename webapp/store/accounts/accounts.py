@@ -45,8 +45,8 @@ class Accounts(ProviderSignIn):
         Invalid with this field."""
         person = self.find(name)
         if person is None or person.disabled:
-            why = "is disabled" if person else "has no account"
-            raise Invalid(field, "somebody with an account that is not disabled", f"{name!r} {why}")
+            reason = "is disabled" if person else "has no account"
+            raise Invalid(field, "somebody with an account that is not disabled", f"{name!r} {reason}")
         return person.name
 
     def add(
@@ -90,13 +90,13 @@ class Accounts(ProviderSignIn):
         name = before.name
         # guard: disabling-ends-sessions
         person = self._people.change(name, end_sessions=bool(disabled), **changes).person()
-        said = [
+        differences = [
             f"{field}: {_shown(getattr(before, field))} → {_shown(value)}"
             for field, value in changes.items()
             if field != "disabled" and getattr(before, field) != value
         ]
-        if said:
-            self.log.write(by, "person.changed", name, ", ".join(said))
+        if differences:
+            self.log.write(by, "person.changed", name, ", ".join(differences))
         if disabled is not None and disabled != before.disabled:
             self.log.write(by, "person.disabled" if disabled else "person.enabled", name)
         if disabled:
@@ -108,20 +108,20 @@ class Accounts(ProviderSignIn):
         on nobody can have the name until `finish_erasure`. There need be no account of this name."""
         record = self._people.find(name)
         name = record.name if record else validation.person_name(name, "name")
-        begun = self._people.erase(name, self.erasures.new(name, by))
+        erasure = self._people.erase(name, self.erasures.new(name, by))
         self._tokens.revoke_all(name)
         self.traces.end_sign_in(name)
-        return begun
+        return erasure
 
-    def finish_erasure(self, begun: Erasure) -> None:
+    def finish_erasure(self, erasure: Erasure) -> None:
         """Put the pseudonym into the log, delete what is left of the person in the accounts, and free the
         name."""
-        name, to = begun.name, begun.pseudonym
+        name, to = erasure.name, erasure.pseudonym
         self._tokens.revoke_all(name)  # that somebody made in the very moment in which it began
         self.traces.end_sign_in(name)
         self.traces.rename_in_news(name, to)
         self.traces.delete_sign_ins(name)
-        self.log.add(to if begun.by == name else begun.by, "person.erased", to)
+        self.log.add(to if erasure.by == name else erasure.by, "person.erased", to)
         self.traces.rename_in_log(name, to)
         self.erasures.finish(name)
 
@@ -149,17 +149,17 @@ class Accounts(ProviderSignIn):
             return None
         if record is None or record.password is None or record.disabled:
             return None
-        renewed = self._passwords.renewed(password, record.password)
-        if renewed is not None:
-            self._people.rehash(record.name, record.password, renewed)  # guard: rehash-undoes-nothing
+        new_hash = self._passwords.renewed(password, record.password)
+        if new_hash is not None:
+            self._people.rehash(record.name, record.password, new_hash)  # guard: rehash-undoes-nothing
         return record.person()
 
     def set_password(self, name: str, password: str, *, by: str) -> Person:
         """Set a new password. It ends every session of the person."""
         name = self._people.get(name).name
-        hashed = self._passwords.hash(password, name)
+        password_hash = self._passwords.hash(password, name)
         # guard: new-password-ends-sessions
-        record = self._people.change(name, end_sessions=True, password=hashed)
+        record = self._people.change(name, end_sessions=True, password=password_hash)
         self._notify(name, "sign-in.password-set", by=by)
         return record.person()
 
@@ -179,10 +179,10 @@ class Accounts(ProviderSignIn):
 
     def turn_off_factor(self, name: str, *, by: str) -> bool:
         """Turn the second factor off: by the person, or by an admin when the device is lost."""
-        had = self.factors.remove(name)
-        if had:
+        was_on = self.factors.remove(name)
+        if was_on:
             self._notify(name, "sign-in.factor-off", by=by)
-        return had
+        return was_on
 
     # API tokens
 
@@ -202,13 +202,13 @@ class Accounts(ProviderSignIn):
         disabled person."""
         record = self._people.get(person)
         if record.disabled:
-            why = f"{person!r} is disabled, and their token would not work: enable them on the page People"
-            raise Invalid("person", "somebody with an account that is not disabled", why)
-        wanted = checked_scope(scope or WHOLE[record.role], record.role)
-        only = validation.queue_name(queue) if queue else None
-        token = self._tokens.create(record.name, name, wanted, only, checked_days(days), until)
-        said = ", ".join(filter(None, (name.strip(), wanted, only)))
-        self._notify(record.name, "token.made", by=by, detail=said)
+            reason = f"{person!r} is disabled, and their token would not work: enable them on the page People"
+            raise Invalid("person", "somebody with an account that is not disabled", reason)
+        token_scope = checked_scope(scope or WHOLE[record.role], record.role)
+        token_queue = validation.queue_name(queue) if queue else None
+        token = self._tokens.create(record.name, name, token_scope, token_queue, checked_days(days), until)
+        detail = ", ".join(filter(None, (name.strip(), token_scope, token_queue)))
+        self._notify(record.name, "token.made", by=by, detail=detail)
         return token
 
     def caller(self, token: str) -> Caller | None:
@@ -225,9 +225,9 @@ class Accounts(ProviderSignIn):
     def rotate_token(self, token: ApiToken, *, by: str) -> str:
         """Another token with the same rights and the same end, in the clear, this once; the one before stops
         working."""
-        rotated = self._tokens.rotate(token)
+        new_token = self._tokens.rotate(token)
         self._notify(token.person, "token.rotated", by=by, detail=token.name)
-        return rotated
+        return new_token
 
     def revoke_token(self, id: str, *, by: str, person: str | None = None) -> ApiToken:
         token = self._tokens.revoke(id, person)

@@ -49,24 +49,24 @@ class TooManyTries:
 def _place(address: str) -> str:
     """The address, or the /64 network of an IPv6 address, of which one client has all."""
     try:
-        parsed = ip_address(address)
+        ip = ip_address(address)
     except ValueError:
         return address
-    return str(ip_network((parsed, 64), strict=False)) if isinstance(parsed, IPv6Address) else address
+    return str(ip_network((ip, 64), strict=False)) if isinstance(ip, IPv6Address) else address
 
 
 def _slowed(name: str, address: str) -> list[Counter]:
-    here, anywhere = digest(f"code {_place(address)} {name}"), digest(f"code {name}")
-    return [(here, CODES_HERE), (anywhere, CODES_ANYWHERE)]  # guard: code-slow-anywhere
+    address_digest, name_digest = digest(f"code {_place(address)} {name}"), digest(f"code {name}")
+    return [(address_digest, CODES_HERE), (name_digest, CODES_ANYWHERE)]  # guard: code-slow-anywhere
 
 
-def _wait_after(count: int, free: int) -> int:
+def _wait_after(count: int, free_tries: int) -> int:
     """Seconds from the try of this number, in a row of wrong ones, to the next."""
-    if count < free:
+    if count < free_tries:
         return 0
     # equivalent mutant: limit:2: it only keeps the shifted number small
-    doubled = min(count - free, LONGEST_WAIT_SECONDS.bit_length())
-    return min(FIRST_WAIT_SECONDS << doubled, LONGEST_WAIT_SECONDS)
+    doublings = min(count - free_tries, LONGEST_WAIT_SECONDS.bit_length())
+    return min(FIRST_WAIT_SECONDS << doublings, LONGEST_WAIT_SECONDS)
 
 
 class Attempts(Store):
@@ -76,13 +76,15 @@ class Attempts(Store):
     def begin(self, counters: list[Counter]) -> TooManyTries | None:
         """Count a try of a password, or refuse it."""
         counts = self._add(counters, 1)
-        over = [counter for counter, count in zip(counters, counts, strict=True) if count > counter[1]]
-        if not over:
+        exceeded_counters = [
+            counter for counter, count in zip(counters, counts, strict=True) if count > counter[1]
+        ]
+        if not exceeded_counters:
             return None
         self._add(counters, -1)
         with self._client.translating():
-            waits = [int(self._redis.ttl(keys.failures(name))) for name, _ in over]
-        return self._refused(max(1, *waits), over)
+            waits = [int(self._redis.ttl(keys.failures(name))) for name, _ in exceeded_counters]
+        return self._refused(max(1, *waits), exceeded_counters)
 
     def forgive(self, counters: list[Counter]) -> None:
         """Uncount a try that was right."""
@@ -93,17 +95,17 @@ class Attempts(Store):
         counters, now = _slowed(name, address), self._clock()
 
         def count(pipe: Any) -> float:
-            kept = [(pipe.get(keys.slowed(of)) or b"0 0").split() for of, _ in counters]
-            wait = max(float(until) for _, until in kept) - now
+            entries = [(pipe.get(keys.slowed(key)) or b"0 0").split() for key, _ in counters]
+            wait = max(float(until) for _, until in entries) - now
             pipe.multi()
             if wait <= 0:
-                for (of, free), (before, _) in zip(counters, kept, strict=True):
-                    tries = int(before) + 1
-                    until = now + _wait_after(tries, free)
-                    pipe.set(keys.slowed(of), f"{tries} {until}", ex=_SLOW_SECONDS)
+                for (key, free_tries), (count_before, _) in zip(counters, entries, strict=True):
+                    tries = int(count_before) + 1
+                    until = now + _wait_after(tries, free_tries)
+                    pipe.set(keys.slowed(key), f"{tries} {until}", ex=_SLOW_SECONDS)
             return wait
 
-        watched_keys = [keys.slowed(of) for of, _ in counters]
+        watched_keys = [keys.slowed(key) for key, _ in counters]
         with self._client.translating():
             wait: float = self._redis.transaction(count, *watched_keys, value_from_callable=True)
         return self._refused(math.ceil(wait), counters[:1]) if wait > 0 else None
@@ -111,11 +113,11 @@ class Attempts(Store):
     def forgive_code(self, name: str, address: str) -> None:
         """Reset the count of wrong codes after a right one."""
         with self._client.translating():
-            self._redis.delete(*(keys.slowed(of) for of, _ in _slowed(name, address)))
+            self._redis.delete(*(keys.slowed(key) for key, _ in _slowed(name, address)))
 
-    def _refused(self, seconds: int, over: list[Counter]) -> TooManyTries:
+    def _refused(self, seconds: int, counters: list[Counter]) -> TooManyTries:
         with self._client.translating():
-            is_first = self._redis.set(keys.refused(over[0][0]), 1, ex=WINDOW_SECONDS, nx=True)
+            is_first = self._redis.set(keys.refused(counters[0][0]), 1, ex=WINDOW_SECONDS, nx=True)
         return TooManyTries(seconds, bool(is_first))
 
     def _add(self, counters: list[Counter], amount: int) -> list[int]:

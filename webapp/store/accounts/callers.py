@@ -31,7 +31,7 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _CacheEntry:
     caller: Caller
     until: float  # by the monotonic clock
     changes: int  # of people and tokens by this process, when it was read
@@ -51,30 +51,30 @@ class Callers(Store):
     ) -> None:
         super().__init__(client, clock=clock)
         self._people, self._tokens, self._monotonic = people, tokens, monotonic
-        self._seen: dict[str, _Seen] = {}  # by the token's digest
+        self._cache: dict[str, _CacheEntry] = {}  # by the token's digest
 
     def find(self, token: str) -> Caller | None:
         """The caller that this token stands for, while it is valid."""
-        hashed = digest(token)
-        seen, changes = self._seen.get(hashed), self._people.changes + self._tokens.changes
-        if seen is None or seen.until <= self._monotonic() or seen.changes != changes:
-            caller = self._read(hashed, seen.caller.person.name if seen else None)
+        token_hash = digest(token)
+        entry, changes = self._cache.get(token_hash), self._people.changes + self._tokens.changes
+        if entry is None or entry.until <= self._monotonic() or entry.changes != changes:
+            caller = self._read(token_hash, entry.caller.person.name if entry else None)
             if caller is None:
-                self._seen.pop(hashed, None)
+                self._cache.pop(token_hash, None)
                 return None
-            if len(self._seen) >= _MOST:
-                self._seen.clear()
-            seen = self._seen[hashed] = _Seen(caller, self._monotonic() + FRESH_SECONDS, changes)
+            if len(self._cache) >= _MOST:
+                self._cache.clear()
+            entry = self._cache[token_hash] = _CacheEntry(caller, self._monotonic() + FRESH_SECONDS, changes)
         now = datetime.fromtimestamp(self._clock(), UTC)
-        return None if seen.caller.token.is_over(now) else seen.caller  # guard: token-end
+        return None if entry.caller.token.is_over(now) else entry.caller  # guard: token-end
 
-    def _read(self, hashed: str, name: str | None) -> Caller | None:
+    def _read(self, token_hash: str, name: str | None) -> Caller | None:
         """``name``: whose it was before, and so is still, to read token and person in one round trip."""
-        commands = self._tokens.commands(hashed)
+        commands = self._tokens.commands(token_hash)
         if name is not None:
             commands.append(("HGET", keys.PEOPLE, name))
-        raw, used, *person = self._client.ask(*commands)
-        token = self._tokens.used(hashed, raw, used)
+        raw, last_use, *person = self._client.ask(*commands)
+        token = self._tokens.used(token_hash, raw, last_use)
         if token is None:
             return None
         record = Record.loaded(person[0]) if person and person[0] and name == token.person else None

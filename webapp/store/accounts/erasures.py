@@ -38,8 +38,8 @@ class Erasures(Store):
     def all(self) -> list[Erasure]:
         """Those that are not finished, the oldest first."""
         with self._client.translating():
-            stored = self._redis.hvals(keys.ERASING)
-        return sorted(map(loaded, stored), key=lambda one: one.began)
+            records = self._redis.hvals(keys.ERASING)
+        return sorted(map(loaded, records), key=lambda one: one.began)
 
     def finish(self, name: str) -> None:
         """Forget it, and its pseudonym: the name is free."""

@@ -42,8 +42,8 @@ class Factors(Store):
             pipe = self._redis.pipeline(transaction=False)
             pipe.hget(keys.FACTORS, name)
             pipe.hlen(keys.recovery(name))
-            raw, left = pipe.execute()
-        return Factor(datetime.fromtimestamp(json.loads(raw)["since"], UTC), left) if raw else None
+            raw, codes_left = pipe.execute()
+        return Factor(datetime.fromtimestamp(json.loads(raw)["since"], UTC), codes_left) if raw else None
 
     def who(self) -> set[str]:
         """The names of the people who have one."""
@@ -59,8 +59,8 @@ class Factors(Store):
 
     def offered(self, name: str) -> str | None:
         with self._client.translating():
-            sealed = self._redis.get(keys.factor_offered(name))
-        return sealed.decode() if sealed else None
+            secret = self._redis.get(keys.factor_offered(name))
+        return secret.decode() if secret else None
 
     def confirm(self, name: str, code: str) -> list[str]:
         """Turn it on by a code of the offered secret. Gives the recovery codes, in the clear this once."""
@@ -121,15 +121,17 @@ def provisioning_uri(name: str, secret: str) -> str:
 
 
 def _step_of(secret: str, code: str, steps: Iterable[int]) -> int | None:
-    given = "".join(code.split()).encode("utf-8", "replace")
+    code_bytes = "".join(code.split()).encode("utf-8", "replace")
     totp = pyotp.TOTP(secret)
-    matching = [step for step in steps if hmac.compare_digest(totp.generate_otp(step).encode(), given)]
-    return matching[0] if matching else None
+    matching_steps = [
+        step for step in steps if hmac.compare_digest(totp.generate_otp(step).encode(), code_bytes)
+    ]
+    return matching_steps[0] if matching_steps else None
 
 
 def _recovery_code() -> str:
-    plain = base64.b32encode(secrets.token_bytes(_RECOVERY_BYTES)).decode().lower()
-    return "-".join(plain[at : at + _GROUP] for at in range(0, len(plain), _GROUP))
+    text = base64.b32encode(secrets.token_bytes(_RECOVERY_BYTES)).decode().lower()
+    return "-".join(text[at : at + _GROUP] for at in range(0, len(text), _GROUP))
 
 
 def _hashed(code: str) -> str:

@@ -34,53 +34,55 @@ class Invitations(Store):
             "created": now,
             "expires": now + seconds,
         }
-        hashed = digest(token)
+        token_hash = digest(token)
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
-            pipe.hset(keys.INVITATIONS, hashed, json.dumps(record, ensure_ascii=False))
-            pipe.set(keys.invitation(hashed), 1, ex=seconds)
+            pipe.hset(keys.INVITATIONS, token_hash, json.dumps(record, ensure_ascii=False))
+            pipe.set(keys.invitation(token_hash), 1, ex=seconds)
             pipe.execute()
         return token
 
     def find(self, token: str) -> Invitation | None:
         """The invitation of this token, while it may be used."""
-        hashed = digest(token)
+        token_hash = digest(token)
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
-            pipe.hget(keys.INVITATIONS, hashed)
-            pipe.get(keys.invitation(hashed))
-            raw, there = pipe.execute()
-        return _invitation(hashed, raw) if raw and there else None  # guard: invitation-there
+            pipe.hget(keys.INVITATIONS, token_hash)
+            pipe.get(keys.invitation(token_hash))
+            raw, is_open = pipe.execute()
+        return _invitation(token_hash, raw) if raw and is_open else None  # guard: invitation-there
 
     def open(self) -> list[Invitation]:
         """The invitations that may be used, latest first. Expired ones are deleted."""
         with self._client.translating():
-            stored = {hashed.decode(): raw for hashed, raw in self._redis.hgetall(keys.INVITATIONS).items()}
-            invitations = [_invitation(hashed, raw) for hashed, raw in stored.items()]
+            records = {
+                token_hash.decode(): raw for token_hash, raw in self._redis.hgetall(keys.INVITATIONS).items()
+            }
+            invitations = [_invitation(token_hash, raw) for token_hash, raw in records.items()]
             now = datetime.now(UTC)
-            old = {one.id for one in invitations if one.expires_at <= now}
-            for hashed in stored:
-                if hashed[:ID_LENGTH] in old:
-                    self._redis.hdel(keys.INVITATIONS, hashed)
-        left = [one for one in invitations if one.id not in old]
-        return sorted(left, key=lambda one: one.created_at, reverse=True)
+            expired_ids = {one.id for one in invitations if one.expires_at <= now}
+            for token_hash in records:
+                if token_hash[:ID_LENGTH] in expired_ids:
+                    self._redis.hdel(keys.INVITATIONS, token_hash)
+        open_invitations = [one for one in invitations if one.id not in expired_ids]
+        return sorted(open_invitations, key=lambda one: one.created_at, reverse=True)
 
     def revoke(self, id: str) -> Invitation:
         invitation = next((one for one in self.open() if one.id == id), None)
         if invitation is None:
             raise Invalid("id", "an open invitation", "That invitation was used, revoked, or has expired.")
         with self._client.translating():
-            for hashed in self._redis.hkeys(keys.INVITATIONS):
-                if hashed.decode().startswith(id):
-                    self._redis.delete(keys.invitation(hashed.decode()))
-                    self._redis.hdel(keys.INVITATIONS, hashed)
+            for token_hash in self._redis.hkeys(keys.INVITATIONS):
+                if token_hash.decode().startswith(id):
+                    self._redis.delete(keys.invitation(token_hash.decode()))
+                    self._redis.hdel(keys.INVITATIONS, token_hash)
         return invitation
 
 
-def _invitation(hashed: str, raw: bytes) -> Invitation:
+def _invitation(token_hash: str, raw: bytes) -> Invitation:
     record: dict[str, Any] = json.loads(raw)
     return Invitation(
-        id=hashed[:ID_LENGTH],
+        id=token_hash[:ID_LENGTH],
         name=record["name"],
         role=record["role"],
         skills=tuple(record["skills"]),

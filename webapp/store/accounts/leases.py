@@ -17,8 +17,8 @@ _LOOK = (
 
 def held_by(client: Client, name: str) -> list[Lease]:
     """A person's leases, by queue, oldest first."""
-    held, _unreadable = leaseq.read_queues(client, lambda queue: queue.mine(name))
-    return [lease for leases in held.values() for lease in leases]
+    leases_by_queue, _errors = leaseq.read_queues(client, lambda queue: queue.mine(name))
+    return [lease for leases in leases_by_queue.values() for lease in leases]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +33,25 @@ class Held:
 
 def held_by_each(client: Client, names: Sequence[str]) -> dict[str, list[Held]]:
     """What each of these people holds, over all queues, the latest first."""
-    found, _unreadable = leaseq.read_queues(client, lambda queue: _held(queue, names))
+    entries_by_queue, _errors = leaseq.read_queues(client, lambda queue: _held(queue, names))
     held: dict[str, dict[tuple[str, int], Held]] = {name: {} for name in names}
-    for queue, entries in found.items():
-        for person, token, one in entries:
+    for queue, entries in entries_by_queue.items():
+        for person, token, item in entries:
             if person in held:
-                held[person][queue, token] = one
+                held[person][queue, token] = item
     return {
-        name: sorted(them.values(), key=lambda one: one.since, reverse=True) for name, them in held.items()
+        name: sorted(items.values(), key=lambda item: item.since, reverse=True)
+        for name, items in held.items()
     }
 
 
 def take_back(client: Client, name: str, *, by: str) -> int:
     """End a person's leases; their input stays as drafts. Returns the number of leases."""
-    held = held_by(client, name)
-    for lease in held:
+    leases = held_by(client, name)
+    for lease in leases:
         with contextlib.suppress(leaseq.ItemNotFound):  # it was removed just now
             Queue(client, lease.queue).release(lease.id, person=name, by=by)
-    return len(held)
+    return len(leases)
 
 
 def _held(queue: Queue, names: Sequence[str]) -> list[tuple[str, int, Held]]:

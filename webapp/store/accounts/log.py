@@ -47,19 +47,19 @@ class Log(Store):
     """The managers' log; entries are read latest first. Events of people are sent by webhooks, too."""
 
     def write(self, by: str, what: str, about: str, detail: str = "") -> None:
-        cut = self.add(by, what, about, detail)
+        short_detail = self.add(by, what, about, detail)
         type = f"{_PERSON}joined" if what == "invitation.used" else what
         if type.startswith(_PERSON):
-            webhooks.emit(self._client, type, {"name": about, "by": by, "detail": cut})
+            webhooks.emit(self._client, type, {"name": about, "by": by, "detail": short_detail})
 
     def add(self, by: str, what: str, about: str, detail: str = "") -> str:
         """Write an entry, of which no webhook tells. Returns the detail as it is kept."""
-        cut = detail if len(detail) <= MAX_DETAIL else detail[: MAX_DETAIL - 1] + "…"
-        entry = {"by": by, "what": what, "about": about, "detail": cut}
+        short_detail = detail if len(detail) <= MAX_DETAIL else detail[: MAX_DETAIL - 1] + "…"
+        entry = {"by": by, "what": what, "about": about, "detail": short_detail}
         with self._client.translating():
             stream = keys.SIGN_INS if what in _SIGN_INS else keys.LOG  # guard: sign-ins-apart
             self._redis.xadd(stream, entry, maxlen=LOG_LENGTH, approximate=True)
-        return cut
+        return short_detail
 
     def latest(self, limit: int = 50) -> tuple[LogEntry, ...]:
         return self.page(limit=limit).entries
@@ -85,14 +85,14 @@ class Log(Store):
 
     def _before(self, cursor: str | None) -> list[LogEntry]:
         """The latest entries of both streams before the cursor. Of equal ids the sign-in comes first."""
-        id, mark = (cursor.removesuffix(_MARK), cursor.endswith(_MARK)) if cursor else ("", False)
+        id, is_sign_in = (cursor.removesuffix(_MARK), cursor.endswith(_MARK)) if cursor else ("", False)
         if id == "0-0":  # the server takes no interval that ends before its first id
             return []
-        older = f"({id}" if id else "+"
+        maximum = f"({id}" if id else "+"
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=False)
-            pipe.xrevrange(keys.LOG, max=id if mark else older, count=_LOOK)
-            pipe.xrevrange(keys.SIGN_INS, max=older, count=_LOOK)
+            pipe.xrevrange(keys.LOG, max=id if is_sign_in else maximum, count=_LOOK)
+            pipe.xrevrange(keys.SIGN_INS, max=maximum, count=_LOOK)
             changes, sign_ins = pipe.execute()
         entries = [_entry(name.decode(), fields) for name, fields in changes]
         entries += [_entry(name.decode() + _MARK, fields) for name, fields in sign_ins]
@@ -113,5 +113,5 @@ def _place_of(entry: LogEntry) -> tuple[int, int, bool]:
 
 def _entry(cursor: str, fields: dict[bytes, bytes]) -> LogEntry:
     at = datetime.fromtimestamp(int(cursor.partition("-")[0]) / 1_000, UTC)
-    text = {name.decode(): value.decode() for name, value in fields.items()}
-    return LogEntry(cursor, at, text["by"], text["what"], text["about"], text["detail"])
+    texts = {name.decode(): value.decode() for name, value in fields.items()}
+    return LogEntry(cursor, at, texts["by"], texts["what"], texts["about"], texts["detail"])

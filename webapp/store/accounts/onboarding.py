@@ -45,8 +45,8 @@ class Onboarding(Base):
 
     def setup_is_open(self, token: str) -> bool:
         with self._client.translating():
-            kept = self._redis.get(keys.SETUP)
-        if kept is None or not hmac.compare_digest(kept, digest(token).encode()):  # guard: setup-token
+            value = self._redis.get(keys.SETUP)
+        if value is None or not hmac.compare_digest(value, digest(token).encode()):  # guard: setup-token
             return False
         # guard: setup-closed
         if has_admin(self._people.all()):  # made on the command line meanwhile
@@ -59,8 +59,8 @@ class Onboarding(Base):
         """Create the first admin by the one-time token, which is used up."""
         admin = self._new(name, "admin", (), password)
 
-        def check(kept: bytes | None) -> None:
-            if kept is None or not hmac.compare_digest(kept, digest(token).encode()):
+        def check(value: bytes | None) -> None:
+            if value is None or not hmac.compare_digest(value, digest(token).encode()):
                 raise _spent("the link that `leaseq up` printed last")
 
         def first(people: dict[str, Record]) -> Record:
@@ -86,13 +86,13 @@ class Onboarding(Base):
         days: int = DAYS,
     ) -> str:
         """A one-time token to sign up. Without a name, the invited person chooses it."""
-        checked = checked_name(name) if name else None
-        if checked is not None:
-            self._refuse_known(checked)
+        invited_name = checked_name(name) if name else None
+        if invited_name is not None:
+            self._refuse_known(invited_name)
         token = self._invitations.make(
-            checked, checked_role(role), validation.skills(skills), checked_team(team), days, by
+            invited_name, checked_role(role), validation.skills(skills), checked_team(team), days, by
         )
-        self.log.write(by, "invitation.made", checked or "", f"{role}, {days} d")
+        self.log.write(by, "invitation.made", invited_name or "", f"{role}, {days} d")
         return token
 
     def _refuse_known(self, name: str) -> None:
@@ -100,14 +100,14 @@ class Onboarding(Base):
         refuse_taken(name, self._people.by_name())
         if self.erasures.find(name):
             raise being_erased(name)
-        invited = [one.name for one in self.invitations() if one.name is not None]
-        if name in invited:
+        invited_names = [one.name for one in self.invitations() if one.name is not None]
+        if name in invited_names:
             raise Invalid(
                 "name",
                 "a name that is not invited",
                 f"{name!r} is already invited: revoke that invitation first",
             )
-        refuse_same_look(name, invited)  # guard: looks-of-invitations
+        refuse_same_look(name, invited_names)  # guard: looks-of-invitations
 
     def invitation(self, token: str) -> Invitation | None:
         """The invitation of this token, while it may be used."""
@@ -120,9 +120,9 @@ class Onboarding(Base):
         return [one for one in self._invitations.open() if may_let_in(one.by, people)]
 
     def revoke_invitation(self, id: str, *, by: str) -> Invitation:
-        revoked = self._invitations.revoke(id)
-        self.log.write(by, "invitation.revoked", revoked.name or "", revoked.id)
-        return revoked
+        invitation = self._invitations.revoke(id)
+        self.log.write(by, "invitation.revoked", invitation.name or "", invitation.id)
+        return invitation
 
     def accept(self, token: str, name: str, password: str) -> Person:
         """Sign up by an invitation, which is used up. ``name`` counts where the invitation has none."""
@@ -139,12 +139,12 @@ class Onboarding(Base):
             refuse_taken(record.name, people)  # guard: looks-of-invited
             return record
 
-        hashed = digest(token)
+        token_hash = digest(token)
         self._people.write(
             newcomer,
-            spend=keys.invitation(hashed),
+            spend=keys.invitation(token_hash),
             check=_still_there(_INVITATION),
-            forget=(keys.INVITATIONS, hashed),
+            forget=(keys.INVITATIONS, token_hash),
         )
         self.log.write(
             record.name, "invitation.used", record.name, f"{invitation.role}, invited by {invitation.by}"
@@ -170,13 +170,13 @@ class Onboarding(Base):
         link = self._links.find(token)
         if link is None:
             raise _spent(_LINK)
-        hashed = self._passwords.hash(password, link.name)
+        password_hash = self._passwords.hash(password, link.name)
 
         def with_password(people: dict[str, Record]) -> Record:
             if not link.opens(people):
                 raise _spent(_LINK)
             # guard: link-ends-sessions
-            return replace(people[link.name], password=hashed, version=link.version + 1)
+            return replace(people[link.name], password=password_hash, version=link.version + 1)
 
         record = self._people.write(with_password, spend=keys.link(digest(token)), check=_still_there(_LINK))
         self._notify(link.name, "sign-in.link-used", by=link.name)
@@ -195,13 +195,13 @@ class Onboarding(Base):
         )
 
 
-def _spent(wanted: str) -> Invalid:
-    return Invalid("token", wanted, "this link was used already or has expired")
+def _spent(limit: str) -> Invalid:
+    return Invalid("token", limit, "this link was used already or has expired")
 
 
-def _still_there(wanted: str) -> Callable[[bytes | None], None]:
-    def check(kept: bytes | None) -> None:
-        if kept is None:
-            raise _spent(wanted)
+def _still_there(limit: str) -> Callable[[bytes | None], None]:
+    def check(value: bytes | None) -> None:
+        if value is None:
+            raise _spent(limit)
 
     return check

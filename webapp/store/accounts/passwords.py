@@ -30,25 +30,27 @@ class Passwords:
         self._run = run
         # guard: argon2-cost
         self._hasher = hasher or PasswordHasher(time_cost=2, memory_cost=19_456, parallelism=1)
-        self._nobody = self._hasher.hash(secrets.token_urlsafe(16))
+        self._dummy_hash = self._hasher.hash(secrets.token_urlsafe(16))
 
     def hash(self, password: str, name: str) -> str:
         """The hash of a new password of the person ``name``; raises Invalid where it is too easy to guess."""
         return str(self._run(self._hasher.hash, (checked_password(password, name),)))
 
-    def matches(self, password: str, kept: str | None) -> bool:
+    def matches(self, password: str, stored_hash: str | None) -> bool:
         """Whether the password is right; it takes as long where there is no hash to compare with."""
         try:
             # guard: unknown-costs-a-hash
-            self._run(self._hasher.verify, (kept or self._nobody, password[: MAX_PASSWORD + 1]))
+            self._run(self._hasher.verify, (stored_hash or self._dummy_hash, password[: MAX_PASSWORD + 1]))
         except (VerificationError, InvalidHashError, UnicodeEncodeError):
             return False
-        return kept is not None  # guard: no-password-no-match
+        return stored_hash is not None  # guard: no-password-no-match
 
-    def renewed(self, password: str, kept: str) -> str | None:
+    def renewed(self, password: str, stored_hash: str) -> str | None:
         """A new hash of a right password, where the stored one was made at another cost than today's."""
         return (
-            str(self._run(self._hasher.hash, (password,))) if self._hasher.check_needs_rehash(kept) else None
+            str(self._run(self._hasher.hash, (password,)))
+            if self._hasher.check_needs_rehash(stored_hash)
+            else None
         )
 
 
@@ -60,15 +62,17 @@ def checked_password(password: str, name: str) -> str:
         password.encode()
     except UnicodeEncodeError:
         raise Invalid("password", "text without lone surrogates") from None
-    plain = password.casefold()
-    if len(name) >= SHORTEST_NAME and name.casefold() in plain:  # guard: password-without-name
+    folded_password = password.casefold()
+    if len(name) >= SHORTEST_NAME and name.casefold() in folded_password:  # guard: password-without-name
         raise Invalid(
             "password",
             "a password that does not contain the name",
             "that password contains the name, which is easy to guess",
         )
     # guard: common-passwords
-    if is_bad_password(password) or (len(plain) >= MIN_PASSWORD and is_bad_password(plain)):
+    if is_bad_password(password) or (
+        len(folded_password) >= MIN_PASSWORD and is_bad_password(folded_password)
+    ):
         raise Invalid(
             "password",
             "one that is not on the list of common passwords",

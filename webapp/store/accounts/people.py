@@ -43,8 +43,8 @@ class Record:
         )
 
     def dumped(self) -> str:
-        kept = {"schema": keys.SCHEMA, **asdict(self)}
-        return json.dumps(kept, ensure_ascii=False, separators=(",", ":"))
+        fields = {"schema": keys.SCHEMA, **asdict(self)}
+        return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
     def loaded(cls, raw: bytes) -> Record:
@@ -65,20 +65,20 @@ class NoSuchPerson(LeaseqError):
         super().__init__(f"there is no person named {name!r}")
 
 
-def refuse_taken(name: str, taken: Collection[str]) -> None:
+def refuse_taken(name: str, names: Collection[str]) -> None:
     """Raise Invalid where somebody has the name, or one that looks like it."""
-    if name in taken:  # guard: name-taken
+    if name in names:  # guard: name-taken
         raise Invalid("name", "an unused name", f"there is already a person named {name!r}")
-    refuse_same_look(name, taken)  # guard: looks-refused
+    refuse_same_look(name, names)  # guard: looks-refused
 
 
-def refuse_same_look(name: str, taken: Iterable[str]) -> None:
-    other = same_look(name, taken)
-    if other is not None:  # guard: looks-taken
+def refuse_same_look(name: str, names: Iterable[str]) -> None:
+    similar_name = same_look(name, names)
+    if similar_name is not None:  # guard: looks-taken
         raise Invalid(
             "name",
             "a name that can't be confused with another",
-            f"{name!r} looks like {other!r}, which is taken: choose a name that differs more",
+            f"{name!r} looks like {similar_name!r}, which is taken: choose a name that differs more",
         )
 
 
@@ -96,9 +96,9 @@ class People(Store):
 
     def find(self, name: str) -> Record | None:
         """The person of this name, however it was typed or is kept: é is one character or two."""
-        for spelled in _spellings(name):
+        for spelling in _spellings(name):
             with self._client.translating():
-                raw = self._redis.hget(keys.PEOPLE, spelled)
+                raw = self._redis.hget(keys.PEOPLE, spelling)
             if raw:
                 return Record.loaded(raw)
         return None
@@ -111,8 +111,8 @@ class People(Store):
 
     def all(self) -> list[Record]:
         with self._client.translating():
-            stored = self._redis.hvals(keys.PEOPLE)
-        return sorted(map(Record.loaded, stored), key=lambda record: record.name.casefold())
+            records = self._redis.hvals(keys.PEOPLE)
+        return sorted(map(Record.loaded, records), key=lambda record: record.name.casefold())
 
     def by_name(self) -> dict[str, Record]:
         return {record.name: record for record in self.all()}
@@ -139,7 +139,7 @@ class People(Store):
 
         return self.write(changed)
 
-    def erase(self, name: str, new: Erasure) -> Erasure:
+    def erase(self, name: str, new_erasure: Erasure) -> Erasure:
         """Delete a record, and begin an erasure, or find one that goes on, in one transaction. Refused where
         no admin would be left."""
 
@@ -149,27 +149,27 @@ class People(Store):
             record = people.pop(name, None)
             if record and _administers(record) and not has_admin(list(people.values())):
                 raise _only_admin("name", name)
-            begun = loaded(raw) if raw else new
+            erasure = loaded(raw) if raw else new_erasure
             pipe.multi()
-            pipe.hset(keys.ERASING, name, begun.dumped())
+            pipe.hset(keys.ERASING, name, erasure.dumped())
             pipe.hdel(keys.PEOPLE, name)
-            return begun
+            return erasure
 
         with self._client.translating():
-            begun: Erasure = self._redis.transaction(
+            erasure: Erasure = self._redis.transaction(
                 transaction, keys.PEOPLE, keys.ERASING, value_from_callable=True
             )
         self.changes += 1
-        return begun
+        return erasure
 
-    def rehash(self, name: str, known: str, renewed: str) -> None:
+    def rehash(self, name: str, old_hash: str, new_hash: str) -> None:
         """Store the hash of the same password at another cost, unless the password was changed meanwhile."""
 
         def rehashed(people: dict[str, Record]) -> Record:
             if name not in people:  # erased meanwhile
                 raise NoSuchPerson(name)
-            now = people[name]
-            return replace(now, password=renewed) if now.password == known else now
+            record = people[name]
+            return replace(record, password=new_hash) if record.password == old_hash else record
 
         self.write(rehashed)
 
@@ -205,9 +205,11 @@ class People(Store):
 
         watched_keys = [keys.PEOPLE] if spend is None else [keys.PEOPLE, spend]
         with self._client.translating():
-            written: Record = self._redis.transaction(transaction, *watched_keys, value_from_callable=True)
+            stored_record: Record = self._redis.transaction(
+                transaction, *watched_keys, value_from_callable=True
+            )
         self.changes += 1
-        return written
+        return stored_record
 
 
 def being_erased(name: str) -> Invalid:

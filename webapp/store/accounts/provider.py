@@ -37,9 +37,9 @@ class ProviderSignIn(Onboarding):
     def by_provider(self, name: str, subject: str, *, create: bool) -> Person:
         """The person who signed in at the provider, by its ``subject`` and ``name``. Raises
         AccountNotLinked where the account of this name must be linked to them first."""
-        hashed = digest(subject)
-        mine = self._tied_to(hashed)  # guard: tied-stays
-        record = self._people.find(mine or validation.text(name, "name"))
+        subject_hash = digest(subject)
+        tied_name = self._tied_to(subject_hash)  # guard: tied-stays
+        record = self._people.find(tied_name or validation.text(name, "name"))
         if record is None and create:
             record = self._new(name, "worker", (), None)
             self._people.add(record)
@@ -53,16 +53,16 @@ class ProviderSignIn(Onboarding):
             )
         if record.disabled:  # guard: disabled-by-provider
             raise Invalid("name", "somebody who may sign in", "Your account is disabled. Ask an admin.")
-        if mine is None:
-            self._tie_at_once(record, hashed)
+        if tied_name is None:
+            self._tie_at_once(record, subject_hash)
         return record.person()
 
-    def _tie_at_once(self, record: Record, hashed: str) -> None:
+    def _tie_at_once(self, record: Record, subject_hash: str) -> None:
         if self.is_tied(record.name):  # guard: name-tied-to-other
             raise _somebody_elses(record.name)
         if self._has_something_to_lose(record) and not self._spend_allowed(record.name):
             raise AccountNotLinked(record.person())
-        self._tie(record.name, hashed)
+        self._tie(record.name, subject_hash)
 
     def _has_something_to_lose(self, record: Record) -> bool:
         """Whether the account needs more proof than a name at the provider. An account without a password,
@@ -79,19 +79,22 @@ class ProviderSignIn(Onboarding):
         """Tie the account to the provider's subject: its owner has given its password and code."""
         self._tie(name, digest(subject))
 
-    def _tie(self, name: str, hashed: str) -> None:
+    def _tie(self, name: str, subject_hash: str) -> None:
         with self._client.translating():
-            self._redis.hsetnx(keys.SUBJECTS, name, hashed)
-            known = self._redis.hget(keys.SUBJECTS, name).decode()
-        if not hmac.compare_digest(known, hashed):
+            self._redis.hsetnx(keys.SUBJECTS, name, subject_hash)
+            stored_hash = self._redis.hget(keys.SUBJECTS, name).decode()
+        if not hmac.compare_digest(stored_hash, subject_hash):
             raise _somebody_elses(name)
         self._notify(name, "sign-in.provider-tied", by=name)
 
-    def _tied_to(self, hashed: str) -> str | None:
+    def _tied_to(self, subject_hash: str) -> str | None:
         """The name of the account that is tied to a subject."""
         with self._client.translating():
-            known = self._redis.hgetall(keys.SUBJECTS)
-        return next((name.decode() for name, kept in known.items() if kept.decode() == hashed), None)
+            subjects = self._redis.hgetall(keys.SUBJECTS)
+        return next(
+            (name.decode() for name, stored_hash in subjects.items() if stored_hash.decode() == subject_hash),
+            None,
+        )
 
     def is_tied(self, name: str) -> bool:
         """Whether the account is tied to somebody at the provider."""
@@ -108,18 +111,18 @@ class ProviderSignIn(Onboarding):
         """Allow the next sign-in by the provider under this name, within three days, to tie the account
         without its password."""
         record = self._people.get(name)
-        kept = json.dumps(asdict(PasswordLink(name, record.version, by)))
+        text = json.dumps(asdict(PasswordLink(name, record.version, by)))
         with self._client.translating():
-            self._redis.set(keys.tie_allowed(name), kept, ex=LINK_SECONDS)
+            self._redis.set(keys.tie_allowed(name), text, ex=LINK_SECONDS)
         self.log.write(by, "sign-in.provider-allowed", name)
 
     def _spend_allowed(self, name: str) -> bool:
         """Use up an admin's permission, if it is still valid. Of two concurrent calls one gets it."""
         with self._client.translating():
-            kept = self._redis.get(keys.tie_allowed(name))
-            if kept is None or not self._redis.delete(keys.tie_allowed(name)):  # guard: tied-by-admin
+            text = self._redis.get(keys.tie_allowed(name))
+            if text is None or not self._redis.delete(keys.tie_allowed(name)):  # guard: tied-by-admin
                 return False
-        return PasswordLink(**json.loads(kept)).opens(self._people.by_name())  # guard: tie-of-an-admin
+        return PasswordLink(**json.loads(text)).opens(self._people.by_name())  # guard: tie-of-an-admin
 
 
 def _somebody_elses(name: str) -> Invalid:

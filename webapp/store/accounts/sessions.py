@@ -54,36 +54,36 @@ class Sessions(Store):
 
     def person(self, cookie: str) -> Person | None:
         """The person of a valid session, in one round trip."""
-        found = self.person_and(cookie, lambda _: ())
-        return found and found[0]
+        result = self.person_and(cookie, lambda _: ())
+        return result and result[0]
 
     def person_and(
         self, cookie: str, commands: Callable[[str], Iterable[Command]]
     ) -> tuple[Person, list[Any]] | None:
         """The person of a valid session, and the replies to more commands, made for the person's name, that
         are sent in the same round trip. They may only read: the session may turn out to be none."""
-        named = _SessionCookie.read(cookie)
-        if named is None:
+        claim = _SessionCookie.read(cookie)
+        if claim is None:
             return None
-        key = keys.session(digest(named.secret))
-        raw, kept, *replies = self._client.ask(
-            ("HGET", keys.PEOPLE, named.name), ("GET", key), *commands(named.name)
+        key = keys.session(digest(claim.secret))
+        raw, session, *replies = self._client.ask(
+            ("HGET", keys.PEOPLE, claim.name), ("GET", key), *commands(claim.name)
         )
-        seen, _, whose = (kept or b"").decode().partition(" ")
-        if raw is None or whose != named.name:  # guard: session-of-its-person
+        seen_at, _, owner = (session or b"").decode().partition(" ")
+        if raw is None or owner != claim.name:  # guard: session-of-its-person
             return None
         person = Record.loaded(raw).person()
         # guard: password-ends-sessions, disabled-has-no-session
-        if person.disabled or str(person.version) != named.version:
+        if person.disabled or str(person.version) != claim.version:
             return None
         now = int(time.time())
-        if now - int(seen) >= SEEN_SECONDS:
+        if now - int(seen_at) >= SEEN_SECONDS:
             with self._client.translating():
-                self._redis.set(key, f"{now} {whose}", ex=self._seconds, xx=True)
+                self._redis.set(key, f"{now} {owner}", ex=self._seconds, xx=True)
         return person, replies
 
     def end(self, cookie: str) -> None:
-        named = _SessionCookie.read(cookie)
-        if named is not None:
+        claim = _SessionCookie.read(cookie)
+        if claim is not None:
             with self._client.translating():
-                self._redis.delete(keys.session(digest(named.secret)))
+                self._redis.delete(keys.session(digest(claim.secret)))

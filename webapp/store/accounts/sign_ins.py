@@ -27,8 +27,8 @@ class AccountChange:
     detail: str
 
     @classmethod
-    def of(cls, kept: bytes) -> AccountChange:
-        at, what, by, detail = json.loads(kept)
+    def of(cls, record: bytes) -> AccountChange:
+        at, what, by, detail = json.loads(record)
         return cls(datetime.fromtimestamp(at, UTC), what, by, detail)
 
 
@@ -41,39 +41,43 @@ class SignInNotices:
 
 
 class SignIns(Store):
-    """``how`` is the method: a password, a code, the identity provider."""
+    """``method``: a password, a code, or the identity provider."""
 
     def __init__(self, client: Client, people: People, log: Log) -> None:
         super().__init__(client)
         self._people = people
         self._log = log
 
-    def done(self, name: str, how: str, address: str) -> SignInNotices:
+    def done(self, name: str, method: str, address: str) -> SignInNotices:
         """Log a sign-in. Returns the person's notices, once."""
-        self._log.write(name, "sign-in.done", name, f"{how}, {address}")
+        self._log.write(name, "sign-in.done", name, f"{method}, {address}")
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
             pipe.hget(keys.FAILED, name)
             pipe.hdel(keys.FAILED, name)
             pipe.lrange(keys.news(name), 0, -1)
             pipe.delete(keys.news(name))
-            failed, _, kept, _ = pipe.execute()
-        return SignInNotices(int(failed or 0), tuple(map(AccountChange.of, reversed(kept))))
+            failed_count, _, records, _ = pipe.execute()
+        return SignInNotices(int(failed_count or 0), tuple(map(AccountChange.of, reversed(records))))
 
-    def failed(self, name: str, how: str, address: str) -> None:
+    def failed(self, name: str, method: str, address: str) -> None:
         """A wrong password or code, or a refusal by the identity provider."""
-        known = self._people.find(name)
+        record = self._people.find(name)
         # guard: failed-name-shortened
-        self._log.write("", "sign-in.failed", known.name if known else _shortened(name), f"{how}, {address}")
-        if known:
+        self._log.write(
+            "", "sign-in.failed", record.name if record else _shortened(name), f"{method}, {address}"
+        )
+        if record:
             with self._client.translating():
-                self._redis.hincrby(keys.FAILED, known.name, 1)
+                self._redis.hincrby(keys.FAILED, record.name, 1)
 
-    def limited(self, name: str, how: str, address: str) -> None:
+    def limited(self, name: str, method: str, address: str) -> None:
         """Log a try that was refused because too many failed before it."""
-        known = self._people.find(name)
+        record = self._people.find(name)
         # guard: limited-name-shortened
-        self._log.write("", "sign-in.limited", known.name if known else _shortened(name), f"{how}, {address}")
+        self._log.write(
+            "", "sign-in.limited", record.name if record else _shortened(name), f"{method}, {address}"
+        )
 
     def notify(self, name: str, what: str, *, by: str, detail: str = "") -> None:
         """Add a notice to the person's next sign-in. The latest ten are kept."""
@@ -87,5 +91,5 @@ class SignIns(Store):
 
 def _shortened(name: str) -> str:
     """The beginning of an unknown name, so that no password that was typed as a name is stored."""
-    shown = "".join(one if one.isprintable() else "?" for one in name[:_SHOWN])
-    return f"{shown}… (no account)"
+    beginning = "".join(one if one.isprintable() else "?" for one in name[:_SHOWN])
+    return f"{beginning}… (no account)"

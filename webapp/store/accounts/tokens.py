@@ -45,15 +45,15 @@ class Tokens(Store):
             "created": now,
             "expires": end if days is None else now + days * _DAY,
         }
-        kept = json.dumps(record, ensure_ascii=False)
+        text = json.dumps(record, ensure_ascii=False)
 
         def add(pipe: Any) -> None:
-            over = self._over(pipe.hgetall(keys.TOKENS), person, now)
+            expired_hashes = self._over(pipe.hgetall(keys.TOKENS), person, now)
             pipe.multi()
-            if over:
-                pipe.hdel(keys.TOKENS, *over)
-                pipe.hdel(keys.TOKENS_USED, *over)
-            pipe.hset(keys.TOKENS, digest(token), kept)
+            if expired_hashes:
+                pipe.hdel(keys.TOKENS, *expired_hashes)
+                pipe.hdel(keys.TOKENS_USED, *expired_hashes)
+            pipe.hset(keys.TOKENS, digest(token), text)
 
         with self._client.translating():
             self._redis.transaction(add, keys.TOKENS)
@@ -61,25 +61,25 @@ class Tokens(Store):
 
     def record_of(self, token: str) -> ApiToken | None:
         """The record of a token in the clear."""
-        hashed = digest(token)
+        token_hash = digest(token)
         with self._client.translating():
-            raw = self._redis.hget(keys.TOKENS, hashed)
-        return _token(hashed, json.loads(raw), None) if raw else None
+            raw = self._redis.hget(keys.TOKENS, token_hash)
+        return _token(token_hash, json.loads(raw), None) if raw else None
 
-    def rotate(self, rotated: ApiToken) -> str:
+    def rotate(self, old_token: ApiToken) -> str:
         """Replace a token by another with the same rights and the same end, returned in the clear, this once.
         The one before stops working. Invalid where it was revoked meanwhile."""
         token = new_secret(PREFIX)
 
         def replace(pipe: Any) -> None:
             tokens = pipe.hgetall(keys.TOKENS)
-            before = next((one for one in tokens if one.decode()[:ID_LENGTH] == rotated.id), None)
-            if before is None:
-                raise _gone(rotated.id)
-            record = {**json.loads(tokens[before]), "created": self._clock()}
+            old_hash = next((one for one in tokens if one.decode()[:ID_LENGTH] == old_token.id), None)
+            if old_hash is None:
+                raise _gone(old_token.id)
+            record = {**json.loads(tokens[old_hash]), "created": self._clock()}
             pipe.multi()
-            pipe.hdel(keys.TOKENS, before)
-            pipe.hdel(keys.TOKENS_USED, before)
+            pipe.hdel(keys.TOKENS, old_hash)
+            pipe.hdel(keys.TOKENS_USED, old_hash)
             pipe.hset(keys.TOKENS, digest(token), json.dumps(record, ensure_ascii=False))
 
         with self._client.translating():
@@ -90,55 +90,58 @@ class Tokens(Store):
     def _over(self, tokens: dict[bytes, bytes], person: str, now: float) -> list[bytes]:
         """The person's expired tokens to delete before they get another, once they have many. Refused
         where too many are valid."""
-        mine = {
-            hashed: record
-            for hashed, raw in tokens.items()
+        own_records = {
+            token_hash: record
+            for token_hash, raw in tokens.items()
             if (record := json.loads(raw))["person"] == person
         }
-        if len(mine) < MAX_TOKENS:
+        if len(own_records) < MAX_TOKENS:
             return []
-        over = [
-            hashed for hashed, one in mine.items() if one["expires"] is not None and one["expires"] <= now
+        expired_hashes = [
+            token_hash
+            for token_hash, one in own_records.items()
+            if one["expires"] is not None and one["expires"] <= now
         ]
-        if len(mine) - len(over) >= MAX_TOKENS:  # guard: token-count
+        if len(own_records) - len(expired_hashes) >= MAX_TOKENS:  # guard: token-count
             raise Invalid(
                 "tokens",
                 f"at most {MAX_TOKENS} of one person",
                 f"{person!r} has {MAX_TOKENS} API tokens: revoke unused ones first",
             )
-        return over
+        return expired_hashes
 
-    def commands(self, hashed: str) -> list[tuple[str, ...]]:
+    def commands(self, token_hash: str) -> list[tuple[str, ...]]:
         """The commands whose replies ``used`` reads."""
-        return [("HGET", keys.TOKENS, hashed), ("HGET", keys.TOKENS_USED, hashed)]
+        return [("HGET", keys.TOKENS, token_hash), ("HGET", keys.TOKENS_USED, token_hash)]
 
-    def used(self, hashed: str, raw: bytes | None, used: bytes | None) -> ApiToken | None:
+    def used(self, token_hash: str, raw: bytes | None, last_use: bytes | None) -> ApiToken | None:
         """The token of this digest, from the replies to ``commands``; records that it is used."""
         if not raw:
             return None
-        if (now := self._clock()) - int(used or 0) >= _MINUTE:
+        if (now := self._clock()) - int(last_use or 0) >= _MINUTE:
             with self._client.translating():
-                self._redis.hset(keys.TOKENS_USED, hashed, int(now))
-        return _token(hashed, json.loads(raw), used)
+                self._redis.hset(keys.TOKENS_USED, token_hash, int(now))
+        return _token(token_hash, json.loads(raw), last_use)
 
     def of(self, person: str | None = None) -> list[ApiToken]:
         """The tokens of a person, or of everybody, oldest first, expired ones included."""
         with self._client.translating():
-            stored = self._redis.hgetall(keys.TOKENS)
-            used = self._redis.hgetall(keys.TOKENS_USED)
+            records = self._redis.hgetall(keys.TOKENS)
+            last_uses = self._redis.hgetall(keys.TOKENS_USED)
         tokens = [
-            _token(hashed.decode(), json.loads(raw), used.get(hashed)) for hashed, raw in stored.items()
+            _token(token_hash.decode(), json.loads(raw), last_uses.get(token_hash))
+            for token_hash, raw in records.items()
         ]
-        mine = [token for token in tokens if person in (None, token.person)]
-        return sorted(mine, key=lambda token: token.created_at)
+        matching_tokens = [token for token in tokens if person in (None, token.person)]
+        return sorted(matching_tokens, key=lambda token: token.created_at)
 
     def revoke(self, id: str, person: str | None = None) -> ApiToken:
         """Revoke a token. With ``person`` only one of theirs."""
-        revoked = next((token for token in self.of(person) if token.id == id), None)
-        if revoked is None:
+        token = next((token for token in self.of(person) if token.id == id), None)
+        if token is None:
             raise _gone(id)
-        self._forget([revoked])
-        return revoked
+        self._forget([token])
+        return token
 
     def revoke_all(self, person: str) -> int:
         """Revoke all tokens of a person; returns how many were valid."""
@@ -150,8 +153,8 @@ class Tokens(Store):
     def forget_queue(self, queue: str) -> None:
         """Revoke the tokens for a queue that is deleted: they must not open a new one of its name."""
         with self._client.translating():
-            stored = self._redis.hgetall(keys.TOKENS)
-            hashes = [hashed for hashed, raw in stored.items() if json.loads(raw)["queue"] == queue]
+            records = self._redis.hgetall(keys.TOKENS)
+            hashes = [token_hash for token_hash, raw in records.items() if json.loads(raw)["queue"] == queue]
             if hashes:
                 self._redis.hdel(keys.TOKENS, *hashes)
                 self._redis.hdel(keys.TOKENS_USED, *hashes)
@@ -171,15 +174,15 @@ def _gone(id: str) -> Invalid:
     return Invalid("id", "the id of a token that is in use", f"there is no token {id!r}")
 
 
-def _token(hashed: str, record: dict[str, Any], used: bytes | None) -> ApiToken:
+def _token(token_hash: str, record: dict[str, Any], last_use: bytes | None) -> ApiToken:
     expires = record["expires"]
     return ApiToken(
-        id=hashed[:ID_LENGTH],
+        id=token_hash[:ID_LENGTH],
         name=record["name"],
         person=record["person"],
         scope=record["scope"],
         queue=record["queue"],
         created_at=datetime.fromtimestamp(record["created"], UTC),
         expires_at=datetime.fromtimestamp(expires, UTC) if expires is not None else None,
-        used_at=datetime.fromtimestamp(int(used), UTC) if used else None,
+        used_at=datetime.fromtimestamp(int(last_use), UTC) if last_use else None,
     )

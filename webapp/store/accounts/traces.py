@@ -37,22 +37,24 @@ class Traces(Store):
         self._delete_strings(keys.session("*"), lambda raw: raw.decode().partition(" ")[2] == name)
         for pattern in (keys.link("*"), keys.tie_allowed("*")):
             self._delete_strings(pattern, lambda raw: _is_of(name, raw))
-        (stored,) = self._client.ask(("HVALS", keys.INVITATIONS))
-        if any(_is_of(name, raw) for raw in stored):
+        (invitations,) = self._client.ask(("HVALS", keys.INVITATIONS))
+        if any(_is_of(name, raw) for raw in invitations):
             self._delete_invitations(name)
 
     def of_person(self, name: str) -> dict[str, Any]:
         """How often a person's sign-in failed since their last one, when each session was last seen, and the
         notices for the next, the oldest first."""
-        (failed, notices) = self._client.ask(("HGET", keys.FAILED, name), ("LRANGE", keys.news(name), 0, -1))
-        seen: list[datetime] = []
+        (failed_count, notices) = self._client.ask(
+            ("HGET", keys.FAILED, name), ("LRANGE", keys.news(name), 0, -1)
+        )
+        seen_times: list[datetime] = []
         for names in self._keys_like(keys.session("*")):
             for raw in self._client.ask(*(("GET", key) for key in names)):
-                at, _, whose = (raw or b"").decode().partition(" ")
-                seen += [datetime.fromtimestamp(int(at), UTC)] if whose == name else []
+                at, _, owner = (raw or b"").decode().partition(" ")
+                seen_times += [datetime.fromtimestamp(int(at), UTC)] if owner == name else []
         return {
-            "failed": int(failed or 0),
-            "sessions_seen_at": seen,
+            "failed": int(failed_count or 0),
+            "sessions_seen_at": seen_times,
             "notices": [AccountChange.of(one) for one in reversed(notices)],
         }
 
@@ -67,26 +69,28 @@ class Traces(Store):
     def delete_sign_ins(self, name: str) -> None:
         """Delete the entries about their sign-ins, which have addresses."""
         for entries in self._entries(keys.SIGN_INS):
-            told = [id for id, one in entries if name.encode() in (one[b"about"], one[b"by"])]
-            if told:
-                self._client.ask(("XDEL", keys.SIGN_INS, *told))
+            ids = [id for id, one in entries if name.encode() in (one[b"about"], one[b"by"])]
+            if ids:
+                self._client.ask(("XDEL", keys.SIGN_INS, *ids))
 
     def rename_in_log(self, name: str, to: str) -> None:
         """Put another name into the managers' log. An entry can't be changed, so a copy takes its place,
         with the same ids; where another erasure did that meanwhile, it is made once more."""
         while any(_names(name, one) for entries in self._entries(keys.LOG) for _, one in entries):
             with self._client.translating():
-                made = self._redis.get(keys.LOG_COPIES)
-                copy, last = keys.log_copy(to), b"-"
-                self._redis.unlink(copy)
+                copy_count = self._redis.get(keys.LOG_COPIES)
+                copy_key, minimum = keys.log_copy(to), b"-"
+                self._redis.unlink(copy_key)
                 for entries in self._entries(keys.LOG):
                     pipe = self._redis.pipeline(transaction=False)
                     for id, one in entries:
-                        pipe.xadd(copy, _renamed(one, name, to), id=id)
+                        pipe.xadd(copy_key, _renamed(one, name, to), id=id)
                     pipe.execute()
-                    last = b"(" + entries[-1][0]
+                    minimum = b"(" + entries[-1][0]
                 self._redis.transaction(
-                    lambda pipe, made=made, copy=copy, last=last: _swap(pipe, made, copy, last, name, to),
+                    lambda pipe, copy_count=copy_count, copy_key=copy_key, minimum=minimum: _swap(
+                        pipe, copy_count, copy_key, minimum, name, to
+                    ),
                     keys.LOG,
                     keys.LOG_COPIES,
                 )
@@ -105,16 +109,16 @@ class Traces(Store):
     def _delete_strings(self, pattern: str, is_theirs: Callable[[bytes], bool]) -> None:
         for names in self._keys_like(pattern):
             values = self._client.ask(*(("GET", key) for key in names))
-            found = [key for key, raw in zip(names, values, strict=True) if raw and is_theirs(raw)]
-            if found:
-                self._client.ask(*(("UNLINK", key) for key in found))
+            matching_keys = [key for key, raw in zip(names, values, strict=True) if raw and is_theirs(raw)]
+            if matching_keys:
+                self._client.ask(*(("UNLINK", key) for key in matching_keys))
 
     def _delete_invitations(self, name: str) -> None:
         with self._client.translating():
-            stored = self._redis.hgetall(keys.INVITATIONS)
-            for hashed in (one for one, raw in stored.items() if _is_of(name, raw)):
-                self._redis.delete(keys.invitation(hashed.decode()))
-                self._redis.hdel(keys.INVITATIONS, hashed)
+            invitations = self._redis.hgetall(keys.INVITATIONS)
+            for token_hash in (one for one, raw in invitations.items() if _is_of(name, raw)):
+                self._redis.delete(keys.invitation(token_hash.decode()))
+                self._redis.hdel(keys.INVITATIONS, token_hash)
 
 
 def _is_of(name: str, raw: bytes) -> bool:
@@ -125,13 +129,13 @@ def _is_of(name: str, raw: bytes) -> bool:
 
 def _rename(pipe: Any, key: str, name: str, to: str) -> None:
     notices = [json.loads(raw) for raw in pipe.lrange(key, 0, -1)]
-    after = [
+    new_notices = [
         [at, what, to if by == name else by, redacted(detail, name, to)] for at, what, by, detail in notices
     ]
     pipe.multi()
-    if after != notices:
+    if new_notices != notices:
         pipe.delete(key)
-        pipe.rpush(key, *(json.dumps(one, ensure_ascii=False) for one in after))
+        pipe.rpush(key, *(json.dumps(one, ensure_ascii=False) for one in new_notices))
 
 
 def _names(name: str, entry: dict[bytes, bytes]) -> bool:
@@ -140,21 +144,21 @@ def _names(name: str, entry: dict[bytes, bytes]) -> bool:
 
 def _renamed(entry: dict[bytes, bytes], name: str, to: str) -> dict[bytes, bytes]:
     """An entry with another name: as who did it, as whom it is about, and in what more it says."""
-    whole = {
+    name_fields = {
         field: to.encode() if entry[field] == name.encode() else entry[field] for field in (b"by", b"about")
     }
-    return {**entry, **whole, b"detail": redacted(entry[b"detail"].decode(), name, to).encode()}
+    return {**entry, **name_fields, b"detail": redacted(entry[b"detail"].decode(), name, to).encode()}
 
 
-def _swap(pipe: Any, made: bytes | None, copy: str, last: bytes, name: str, to: str) -> None:
+def _swap(pipe: Any, copy_count: bytes | None, copy_key: str, minimum: bytes, name: str, to: str) -> None:
     """Put the copy in the log's place, with what was written meanwhile."""
-    if pipe.get(keys.LOG_COPIES) != made:
+    if pipe.get(keys.LOG_COPIES) != copy_count:
         pipe.multi()
-        pipe.unlink(copy)
+        pipe.unlink(copy_key)
         return
-    entries = pipe.xrange(keys.LOG, min=last)
+    entries = pipe.xrange(keys.LOG, min=minimum)
     pipe.multi()
     for id, one in entries:
-        pipe.xadd(copy, _renamed(one, name, to), id=id)
-    pipe.rename(copy, keys.LOG)
+        pipe.xadd(copy_key, _renamed(one, name, to), id=id)
+    pipe.rename(copy_key, keys.LOG)
     pipe.incrby(keys.LOG_COPIES, 1)
