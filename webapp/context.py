@@ -82,22 +82,22 @@ def wants_piece() -> bool:
 class QueueOfRequest(leaseq.Queue):
     """A queue that reads its policy once per request."""
 
-    _read: leaseq.Policy | None = None
+    _cache: leaseq.Policy | None = None
 
     @property
     def policy(self) -> leaseq.Policy:
-        if self._read is None:
-            self._read = super().policy
-        return self._read
+        if self._cache is None:
+            self._cache = super().policy
+        return self._cache
 
     def find_policy(self) -> leaseq.Policy | None:
-        self._read = super().find_policy()
-        return self._read
+        self._cache = super().find_policy()
+        return self._cache
 
     def configure(self, **changes: Any) -> leaseq.Policy:
-        self._read = None
-        self._read = super().configure(**changes)
-        return self._read
+        self._cache = None
+        self._cache = super().configure(**changes)
+        return self._cache
 
 
 class SharedQueue(leaseq.Queue):
@@ -105,13 +105,13 @@ class SharedQueue(leaseq.Queue):
     the verbs on leases say so. Its policy is read at most once a second; where the form was changed
     meanwhile, finish's script says so, and the form is read again."""
 
-    _read: tuple[leaseq.Policy, float] | None = None  # and until when it counts
+    _cache: tuple[leaseq.Policy, float] | None = None  # and until when it counts
 
     @property
     def policy(self) -> leaseq.Policy:
-        read = self._read
-        if read is not None and read[1] > monotonic():
-            return read[0]
+        cache = self._cache
+        if cache is not None and cache[1] > monotonic():
+            return cache[0]
         policy = self.find_policy()
         if policy is None:
             self.stats()  # raises it, and says whether the queue was deleted
@@ -120,25 +120,25 @@ class SharedQueue(leaseq.Queue):
 
     def find_policy(self) -> leaseq.Policy | None:
         policy = super().find_policy()
-        self._read = (policy, monotonic() + FRESH_SECONDS) if policy else None
+        self._cache = (policy, monotonic() + FRESH_SECONDS) if policy else None
         return policy
 
 
 def queue_names(to: Literal["work", "manage"] = "work") -> list[str]:
     """The queues that this request's person may work on, or manage, by name. That of the webhooks' deliveries
     is none of them."""
-    me, access = person(), state().access
+    caller, access = person(), state().access
     names = (name for name in leaseq.queues(state().client) if name != webhooks.QUEUE)
     if to == "manage":
-        return [name for name in names if access.of(name).lets_manage(me)]
-    return [name for name in names if access.of(name).lets_work(me)]
+        return [name for name in names if access.of(name).lets_manage(caller)]
+    return [name for name in names if access.of(name).lets_work(caller)]
 
 
 def named_queue(name: str) -> str:
     """A queue that a request names in a field. Raises Invalid unless its person may work on it."""
     name = validation.queue_name(name)
-    if name not in (known := queue_names()):
-        raise leaseq.Invalid("queue", "the name of a queue", no_queue(name, known))
+    if name not in (names := queue_names()):
+        raise leaseq.Invalid("queue", "the name of a queue", no_queue(name, names))
     return name
 
 

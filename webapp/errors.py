@@ -62,9 +62,9 @@ _PLAIN: dict[type[leaseq.LeaseqError], tuple[int, str]] = {
 def problem_of(error: leaseq.LeaseqError) -> Problem:
     """The problem for an error of the library."""
     if isinstance(error, leaseq.LeaseLost):
-        now = {"id": error.item.id, "state": error.item.state, "answer_kept": error.answer_kept}
-        again = ": reserve to get an item again" if error.item.state == "inbound" and in_api() else ""
-        return Problem(409, "lease-lost", f"{error}{again}", **now)
+        members = {"id": error.item.id, "state": error.item.state, "answer_kept": error.answer_kept}
+        hint = ": reserve to get an item again" if error.item.state == "inbound" and in_api() else ""
+        return Problem(409, "lease-lost", f"{error}{hint}", **members)
     if isinstance(error, leaseq.QueueNotFound) and not error.deleted:  # no access says the same
         return Problem(404, "not-found", f"{error}, or you have no access to it")
     for kind, (status, code) in _PLAIN.items():
@@ -88,14 +88,14 @@ def _as_a_stranger_sees(error: leaseq.LeaseqError) -> leaseq.LeaseqError:
     """The problem for a person who was never granted the item: not found, whether or not it exists."""
     if not isinstance(error, leaseq.LeaseLost):
         return error
-    me = g.get("person")
-    if error.answer_kept or any(me and grant.person == me.name for grant in error.item.history):
+    caller = g.get("person")
+    if error.answer_kept or any(caller and grant.person == caller.name for grant in error.item.history):
         return error
     queue, id = (request.view_args or {}).get("q", ""), error.item.id
-    seen = leaseq.ItemNotFound(queue, id)
-    if in_api() and me is not None and may_manage(queue):  # who may read it, and knows that it is there
-        seen.args = (f"you never had a lease of item {id!r} in queue {queue!r}: reserve to get one",)
-    return seen
+    not_found = leaseq.ItemNotFound(queue, id)
+    if in_api() and caller is not None and may_manage(queue):  # who may read it, and knows that it is there
+        not_found.args = (f"you never had a lease of item {id!r} in queue {queue!r}: reserve to get one",)
+    return not_found
 
 
 def _retry_later(problem: Problem) -> Problem:
@@ -155,7 +155,7 @@ def as_json(problem: Problem) -> Response:
 
 
 def as_page(problem: Problem) -> Response:
-    again = resendable_fields() if problem.status in (403, 503) else []  # may work later, as it is
+    fields = resendable_fields() if problem.status in (403, 503) else []  # may work later, as it is
     request_id = request.environ.get(REQUEST_ID) if problem.status >= 500 else None
     typed = [] if problem.status == 503 else typed_fields()
     detail = problem_in_words(problem)
@@ -164,7 +164,7 @@ def as_page(problem: Problem) -> Response:
         problem=problem,
         detail=detail,
         is_english=detail == problem.detail,
-        again=again,
+        again=fields,
         typed=typed,
         request_id=request_id,
     )
@@ -194,8 +194,8 @@ def answer(problem: Problem) -> Response:
 
 
 def init_errors(app: Flask) -> None:
-    def handle(kind: type[Any], turn: Callable[[Any], Problem]) -> None:
-        app.register_error_handler(kind, lambda error: answer(_or_no_queue(error, turn(error))))
+    def handle(kind: type[Any], to_problem: Callable[[Any], Problem]) -> None:
+        app.register_error_handler(kind, lambda error: answer(_or_no_queue(error, to_problem(error))))
 
     def unexpected(error: Exception) -> Problem:
         log.error("%s %s failed", request.method, request.path, exc_info=error)

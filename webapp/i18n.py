@@ -31,7 +31,7 @@ def language() -> str:
 
 
 def init_i18n(app: Flask) -> None:
-    Babel(app, default_locale="en", default_timezone="UTC", locale_selector=_wanted)
+    Babel(app, default_locale="en", default_timezone="UTC", locale_selector=_select_locale)
     app.jinja_env.globals.update(_=_in_template, gettext=_in_template)
     app.jinja_env.globals["language"] = language
     app.jinja_env.globals["languages"] = LANGUAGES
@@ -49,11 +49,11 @@ class Templates(Environment):
     ) -> Template:
         if self.overlayed:
             return super().get_or_select_template(template_name_or_list, parent, globals)
-        spoken: dict[str, Templates] = self.__dict__.setdefault("_spoken", {})
-        wanted = language()
-        if wanted not in spoken:
-            spoken[wanted] = self.overlay(extensions=[_FixedTexts])
-        return spoken[wanted].get_or_select_template(template_name_or_list, parent, globals)
+        environments: dict[str, Templates] = self.__dict__.setdefault("_spoken", {})
+        code = language()
+        if code not in environments:
+            environments[code] = self.overlay(extensions=[_FixedTexts])
+        return environments[code].get_or_select_template(template_name_or_list, parent, globals)
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
         """One dict, where Jinja's chain of two is searched slowly at each import of macros. What the app sets
@@ -69,14 +69,14 @@ class _FixedTexts(Extension):
         tokens, place = list(stream), 0
         while place < len(tokens):
             call = tokens[place : place + 4]
-            said = _translations().gettext(call[2].value) if _is_text(call) else "%"
-            if "%" in said:  # to be filled in
+            translation = _translations().gettext(call[2].value) if _is_text(call) else "%"
+            if "%" in translation:  # to be filled in
                 yield tokens[place]
                 place += 1
                 continue
             _name, opening, text, closing = call
             yield opening
-            yield Token(text.lineno, "string", said)
+            yield Token(text.lineno, "string", translation)
             yield Token(text.lineno, "pipe", "|")
             yield Token(text.lineno, "name", "safe")  # as _in_template has it
             yield closing
@@ -90,10 +90,10 @@ def _is_text(call: list[Token]) -> bool:
 @pass_context
 def _in_template(context: Context, text: str, /, **values: Any) -> str:
     """The ``_`` of a template. Jinja's own looks up the language for each text."""
-    said: str = _translations().gettext(text)
+    translation: str = _translations().gettext(text)
     if context.eval_ctx.autoescape:
-        said = Markup(said)  # noqa: S704 - our own text; what is put into it is escaped
-    return said % values if values or "%" in said else said
+        translation = Markup(translation)  # noqa: S704 - our own text; what is put into it is escaped
+    return translation % values if values or "%" in translation else translation
 
 
 def _translations() -> Any:
@@ -103,7 +103,7 @@ def _translations() -> Any:
     return g.translations
 
 
-def _wanted() -> Locale:
+def _select_locale() -> Locale:
     code = request.cookies.get(COOKIE)
     if code not in LANGUAGES:
         # by the order of their wishes: de-AT before en is German

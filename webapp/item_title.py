@@ -50,6 +50,6 @@ def _cut(text: str) -> str:
     """At a word's end, where one is near."""
     if len(text) <= LONGEST:
         return text
-    begun = text[:LONGEST]
-    whole = begun.rpartition(" ")[0]
-    return (whole if len(whole) > LONGEST // 2 else begun).rstrip(" ,;:.") + "…"
+    beginning = text[:LONGEST]
+    words = beginning.rpartition(" ")[0]
+    return (words if len(words) > LONGEST // 2 else beginning).rstrip(" ,;:.") + "…"

@@ -13,8 +13,8 @@ def last_words(item: leaseq.Item) -> leaseq.Grant | None:
 def last_note(item: leaseq.Item) -> leaseq.Grant | None:
     """The latest grant with something for the next person to read: what its holder wrote when they gave the
     item back, or why a manager reopened it."""
-    hows = ("abandoned", "reopened")
-    return next((one for one in reversed(item.history) if one.reason and one.how in hows), None)
+    endings = ("abandoned", "reopened")
+    return next((one for one in reversed(item.history) if one.reason and one.how in endings), None)
 
 
 def _has_words(grant: leaseq.Grant) -> bool:

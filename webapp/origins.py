@@ -28,8 +28,8 @@ def origin_of(address: str) -> str | None:
         return None
     if host is None or port == 0 or parts.netloc.endswith(":"):
         return None
-    named = "" if port in (None, _PORTS[parts.scheme]) else f":{port}"
-    return f"{parts.scheme}://{host}{named}"
+    suffix = "" if port in (None, _PORTS[parts.scheme]) else f":{port}"
+    return f"{parts.scheme}://{host}{suffix}"
 
 
 def is_private_to_us(address: str) -> bool:

@@ -31,15 +31,15 @@ class Report:
     def key(self) -> str:
         return f"{self.item.id} {self.grant.token}"
 
-    def row(self, most: int) -> dict[str, Any]:
-        """``most``: characters of the words."""
+    def row(self, length: int) -> dict[str, Any]:
+        """``length``: characters of the words."""
         return {
             "key": self.key,
             **named(self.item),
             "person": self.grant.person,
             "at": rfc3339(self.at),
             "how": self.grant.how,
-            "said": shortened(self.grant.reason or "", most),
+            "said": shortened(self.grant.reason or "", length),
             "dead": self.item.state == "dead",
             "returnable": self.item.state in _RETURNED,
         }
@@ -47,8 +47,8 @@ class Report:
 
 def reports_on(items: list[leaseq.Item]) -> list[Report]:
     """The reports on these items: one for each, however many of its assignments are among them."""
-    found = (Report(item, grant) for item in items if (grant := last_words(item)))
-    return list({one.key: one for one in found}.values())
+    reports = (Report(item, grant) for item in items if (grant := last_words(item)))
+    return list({one.key: one for one in reports}.values())
 
 
 def waiting_reports(queue: leaseq.Queue, *, most: int, look: int) -> tuple[list[Report], bool]:
@@ -65,14 +65,14 @@ def waiting_reports(queue: leaseq.Queue, *, most: int, look: int) -> tuple[list[
     return reports_on(items), whole
 
 
-def question_row(question: Question, title: str, most: int) -> dict[str, Any]:
+def question_row(question: Question, title: str, length: int) -> dict[str, Any]:
     return {
         "key": f"{question.id} {question.message.at.timestamp()}",
         "id": question.id,
         "title": title,
         "person": question.message.person,
         "at": rfc3339(question.message.at),
-        "asked": shortened(question.message.text, most),
+        "asked": shortened(question.message.text, length),
     }
 
 
@@ -80,5 +80,5 @@ def named(item: leaseq.Item) -> dict[str, str]:
     return {"id": item.id, "title": item_title(item.payload, item.id)}
 
 
-def shortened(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def shortened(text: str, length: int) -> str:
+    return text if len(text) <= length else f"{text[: length - 1]}…"

@@ -23,10 +23,10 @@ def filter_time(text: str, field: str) -> datetime | None:
     return transfer.time_of(text, field, zone=site_zone()) if text else None
 
 
-def filter_period(sent: Mapping[str, str]) -> tuple[datetime | None, datetime | None]:
+def filter_period(fields: Mapping[str, str]) -> tuple[datetime | None, datetime | None]:
     """The period that the fields ``from`` and ``to`` of a filter mean, in UTC; None where one is empty.
     Raises Invalid, also where it ends before it begins."""
-    begin, end = (sent.get(name, "").strip() or None for name in ("from", "to"))
+    begin, end = (fields.get(name, "").strip() or None for name in ("from", "to"))
     return transfer.period_of(begin, end, site_zone())
 
 
@@ -63,8 +63,8 @@ def time_text(value: str) -> str:
     winter, so that what was typed is what is shown."""
     now = datetime.now(site_zone())
     offsets = {_offset(now)} | {_offset(now.replace(month=month, day=1)) for month in (1, 7)}
-    known = offsets | ({"+00:00"} if "Z" in offsets else set())
-    return next((value.removesuffix(one) for one in known if value.endswith(one)), value)
+    spellings = offsets | ({"+00:00"} if "Z" in offsets else set())
+    return next((value.removesuffix(one) for one in spellings if value.endswith(one)), value)
 
 
 def _offset(at: datetime) -> str:

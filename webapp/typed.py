@@ -56,25 +56,27 @@ def resendable_fields() -> list[tuple[str, str]]:
     """The fields of a form that can't be processed now. The error page can send them again, so that no input
     is lost. None of a form with a password, or without our CSRF token.
     """
-    sent = _sent() if request.mimetype == "application/x-www-form-urlencoded" else []
-    return [(name, value) for name, value in sent if name != "csrf_token"] if sent and _has_token() else []
+    fields = _form_fields() if request.mimetype == "application/x-www-form-urlencoded" else []
+    return (
+        [(name, value) for name, value in fields if name != "csrf_token"] if fields and _has_token() else []
+    )
 
 
 def typed_fields() -> list[TypedField]:
     """What was typed into a form of ours. None of a form with a password, or of another site's page, which
     could make this one say anything."""
-    sent = _sent()
-    if not sent or not (_is_from_here() or _has_token()):  # guard: typed-here
+    fields = _form_fields()
+    if not fields or not (_is_from_here() or _has_token()):  # guard: typed-here
         return []
     labels = _labels()
     return [
         TypedField(labels.get(name) or _OF_DATA.sub("", name, count=1), value)
-        for name, value in sent
+        for name, value in fields
         if value.strip() and not _is_hidden(name) and not _is_as_it_was(name, value)
     ]
 
 
-def _sent() -> list[tuple[str, str]]:
+def _form_fields() -> list[tuple[str, str]]:
     view = current_app.view_functions.get(request.endpoint or "")
     if request.method != "POST" or getattr(view, "takes_any_size", False):  # an upload is no form
         return []

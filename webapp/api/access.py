@@ -59,8 +59,8 @@ def put_access(path: QueuePath, body: QueueAccess) -> dict[str, Any]:
     return _shape(change_access(queue, lambda _: access))
 
 
-def _group(name: str, given: AccessGroup | None) -> Group | None:
-    return group_of(name, given.people, given.skills, given.teams) if given else None
+def _group(name: str, group: AccessGroup | None) -> Group | None:
+    return group_of(name, group.people, group.skills, group.teams) if group else None
 
 
 def _shape(access: Access) -> dict[str, Any]:

@@ -30,32 +30,36 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
         raise Invalid("ids", f"1 to {MOST_IDS:,} ids")
     if (body.action == "assign") != (body.person is not None):
         raise Invalid("person", "a name for assign, and none for the other actions")
-    whom = who_may_work(queue.name, body.person) if body.action == "assign" else ""
-    done, refused = 0, []
+    assignee = who_may_work(queue.name, body.person) if body.action == "assign" else ""
+    count, refusals = 0, []
     try:
         for id in dict.fromkeys(body.ids):
             try:
-                _do(queue, body.action, id, whom)
-                done += 1
+                _do(queue, body.action, id, assignee)
+                count += 1
             except (Invalid, LeaseqError) as error:
                 problem = problem_of(error)
                 if problem.status >= 500:
                     raise
-                refused.append({"id": id, "code": problem.code, "detail": problem.detail})
+                refusals.append({"id": id, "code": problem.code, "detail": problem.detail})
     finally:  # also where the server fails in the midst of it
-        if done:
-            note(f"item.{_LOGGED[body.action]}", queue.name, f"{done}" + (f" → {whom}" if whom else ""))
+        if count:
+            note(
+                f"item.{_LOGGED[body.action]}",
+                queue.name,
+                f"{count}" + (f" → {assignee}" if assignee else ""),
+            )
         else:
             note_nothing()
-    return {"done": done, "refused": refused}
+    return {"done": count, "refused": refusals}
 
 
-def _do(queue: Queue, action: str, id: str, whom: str) -> None:
+def _do(queue: Queue, action: str, id: str, assignee: str) -> None:
     by = person().name
     if action == "release":
         queue.release(id, by=by)
     elif action == "assign":
-        queue.assign(id, whom, by=by)
+        queue.assign(id, assignee, by=by)
     elif action == "revive":
         queue.revive(id, by=by)
     else:

@@ -27,12 +27,12 @@ class Conflicts:
 
     def __init__(self) -> None:
         self._count = 0
-        self._listed: list[dict[str, Any]] = []
+        self._entries: list[dict[str, Any]] = []
 
     def note(self, conflict: leaseq.Conflict) -> None:
         self._count += 1
-        if len(self._listed) < MOST_LISTED:
-            self._listed.append({"number": conflict.place + 1, "id": conflict.id})
+        if len(self._entries) < MOST_LISTED:
+            self._entries.append({"number": conflict.place + 1, "id": conflict.id})
 
     def members(self, counts: leaseq.EnqueuedMany) -> dict[str, Any]:
         """The members of the problem: the items that were added, and those that were not."""
@@ -40,20 +40,20 @@ class Conflicts:
             "added": counts.added,
             "duplicates": counts.duplicates - self._count,
             "conflicts": self._count,
-            "items": self._listed,
+            "items": self._entries,
         }
 
     def answer(self, counts: leaseq.EnqueuedMany) -> dict[str, int]:
         """The response where every item could be read."""
         if self._count == 0:
             return {"added": counts.added, "duplicates": counts.duplicates}
-        first = ", ".join(f"item {one['number']} ({one['id']!r})" for one in self._listed[:3])
-        more = ", …" if self._count > 3 else ""
+        first = ", ".join(f"item {one['number']} ({one['id']!r})" for one in self._entries[:3])
+        ellipsis = ", …" if self._count > 3 else ""
         raise Problem(
             409,
             "conflict",
             f"{self._count:,} of {counts.added + counts.duplicates:,} items were not added: there are "
             f"already "
-            f"items with their ids and different payloads: {first}{more}. All others were added",
+            f"items with their ids and different payloads: {first}{ellipsis}. All others were added",
             **self.members(counts),
         )

@@ -79,11 +79,11 @@ def enqueue(path: QueuePath) -> tuple[dict[str, Any], int, dict[str, str]]:
         conflicts = Conflicts()
         counts = queue.enqueue_many(_with_ids(queue.name, key, items), on_conflict=conflicts.note)
         return conflicts.answer(counts), 201, {}
-    entered = _enqueue_one(queue, transfer.from_envelope(body))
-    answer = {"id": entered.id, "added": entered.added}
-    if not entered.added:
+    result = _enqueue_one(queue, transfer.from_envelope(body))
+    answer = {"id": result.id, "added": result.added}
+    if not result.added:
         return answer, 200, {}
-    return answer, 201, {"Location": url_for("api.get_item", q=queue.name, id=entered.id)}
+    return answer, 201, {"Location": url_for("api.get_item", q=queue.name, id=result.id)}
 
 
 def _enqueue_one(queue: leaseq.Queue, item: leaseq.NewItem) -> leaseq.Enqueued:
@@ -100,8 +100,8 @@ def _enqueue_one(queue: leaseq.Queue, item: leaseq.NewItem) -> leaseq.Enqueued:
             request_id=request_id(),
             on_conflict=refuse,
         )
-    except leaseq.Invalid as refused:
-        if refused.field == "request_id":
+    except leaseq.Invalid as error:
+        if error.field == "request_id":
             raise key_reused() from None
         raise
 
@@ -116,10 +116,8 @@ def _bounded_json() -> Any:
 def _element(number: int, value: Any) -> leaseq.NewItem:
     try:
         return transfer.from_envelope(value)
-    except leaseq.Invalid as refused:
-        raise type(refused)(
-            f"{number - 1}.{refused.field}", refused.limit, f"item {number}: {refused}"
-        ) from None
+    except leaseq.Invalid as error:
+        raise type(error)(f"{number - 1}.{error.field}", error.limit, f"item {number}: {error}") from None
 
 
 def _with_ids(queue_name: str, key: str | None, items: list[leaseq.NewItem]) -> list[leaseq.NewItem]:
@@ -135,28 +133,29 @@ def with_id(queue_name: str, key: str, number: int, item: leaseq.NewItem) -> lea
 
 def _enqueue_lines(queue: leaseq.Queue, key: str | None) -> dict[str, Any]:
     """Take the body line by line, in constant memory."""
-    bad: list[transfer.BadRow] = []
+    bad_rows: list[transfer.BadRow] = []
     conflicts = Conflicts()
 
-    def good() -> Iterator[leaseq.NewItem]:
+    def good_rows() -> Iterator[leaseq.NewItem]:
         rows = transfer.read(byte_lines(), "jsonl", envelope=True)
         for number, row in enumerate(rows, 1):
             if isinstance(row, transfer.BadRow):
-                bad.append(row)
+                bad_rows.append(row)
                 return
             yield row if key is None else with_id(queue.name, key, number, row)
 
-    counts = queue.enqueue_many(good(), on_conflict=conflicts.note)
-    if bad:
-        why = bad[0].message.removeprefix("row: ")
+    counts = queue.enqueue_many(good_rows(), on_conflict=conflicts.note)
+    if bad_rows:
+        bad_row = bad_rows[0]
+        message = bad_row.message.removeprefix("row: ")
         raise Problem(
-            413 if bad[0].too_large else 400,
-            "too-large" if bad[0].too_large else "invalid",
-            f"line {bad[0].line}: {why}. The lines before it were added, this line and those after it were "
-            f"not",
+            413 if bad_row.too_large else 400,
+            "too-large" if bad_row.too_large else "invalid",
+            f"line {bad_row.line}: {message}. The lines before it were added, this line and those after it "
+            "were not",
             field="body",
-            limit=why,
-            line=bad[0].line,
+            limit=message,
+            line=bad_row.line,
             **conflicts.members(counts),
         )
     return conflicts.answer(counts)

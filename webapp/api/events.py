@@ -51,21 +51,21 @@ class JournalChannel(QueueChannel):
 
     def _send_stats(self, watchers: Sequence[JournalReader]) -> None:
         stats = Stats.of(self.queue.stats())
-        counted = {**stats, "oldest_inbound_seconds": None}  # grows by itself: no news
+        counts = {**stats, "oldest_inbound_seconds": None}  # grows by itself: no news
         for reader in watchers:
-            if reader.stats != counted:
-                reader.stats = counted
+            if reader.stats != counts:
+                reader.stats = counts
                 reader.stream.put(message("stats", stats))
 
     def _send_events(self, cursor: str | None, readers: Sequence[JournalReader]) -> None:
         for _ in range(PAGES):
-            ready = [one for one in readers if one.cursor == cursor and one.stream.pending < AHEAD]
-            events = self.queue.journal(after=cursor, limit=PAGE) if ready else []
+            ready_readers = [one for one in readers if one.cursor == cursor and one.stream.pending < AHEAD]
+            events = self.queue.journal(after=cursor, limit=PAGE) if ready_readers else []
             if not events:
                 return
             data = b"".join(message("journal", Event.of(one), one.cursor) for one in events)
             cursor = events[-1].cursor
-            for reader in ready:
+            for reader in ready_readers:
                 reader.cursor = cursor
                 reader.stream.put(data)
             if len(events) < PAGE:
@@ -83,8 +83,8 @@ def events(path: QueuePath, query: EventsQuery) -> Response:
     queue = existing_queue(path.q)
     after = request.headers.get(LAST_EVENT_ID) or query.after
     if after is None:
-        latest = queue.latest_events(1)
-        after = latest[0].cursor if latest else None
+        last_events = queue.latest_events(1)
+        after = last_events[0].cursor if last_events else None
     else:
         queue.journal(after=after, limit=1)  # refuses an invalid cursor
 

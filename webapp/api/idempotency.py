@@ -72,8 +72,8 @@ def _hashed(*parts: str) -> str:
 class _HashingReader(io.RawIOBase):
     """A request body that is hashed while it is read."""
 
-    def __init__(self, body: BinaryIO, into: Any) -> None:
-        self._body, self._into = body, into
+    def __init__(self, body: BinaryIO, digest: Any) -> None:
+        self._body, self._digest = body, digest
 
     def readable(self) -> bool:
         return True
@@ -81,7 +81,7 @@ class _HashingReader(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         piece = self._body.read(len(buffer))
         buffer[: len(piece)] = piece
-        self._into.update(piece)
+        self._digest.update(piece)
         return len(piece)
 
 
@@ -124,24 +124,24 @@ def _look_back() -> Response | None:
     if not _streams():
         request.max_content_length = state().settings.max_body_bytes
         keyed.hash.update(request.get_data())
-    known = "" if _streams() else keyed.hash.hexdigest()
-    before = state().idempotency.begin(keyed.person, keyed.scope, known)
-    if before is None:
+    body_hash = "" if _streams() else keyed.hash.hexdigest()
+    record = state().idempotency.begin(keyed.person, keyed.scope, body_hash)
+    if record is None:
         g.keyed = keyed
         return None
-    if isinstance(before, StoredResponse) and _streams():
+    if isinstance(record, StoredResponse) and _streams():
         _drain(keyed.hash)
-    if before.hash and before.hash != keyed.hash.hexdigest():
+    if record.hash and record.hash != keyed.hash.hexdigest():
         raise key_reused()
-    if isinstance(before, InProgress):
-        busy = Problem(
+    if isinstance(record, InProgress):
+        problem = Problem(
             409,
             "in-progress",
             f"{HEADER}: the first request with this key is still being processed: send it again in 1 s",
         )
-        busy.headers["Retry-After"] = "1"
-        raise busy
-    return _the_same(before)
+        problem.headers["Retry-After"] = "1"
+        raise problem
+    return _the_same(record)
 
 
 def _streams() -> bool:
@@ -150,23 +150,23 @@ def _streams() -> bool:
     return of_lines and getattr(view, "takes_any_size", False)
 
 
-def _drain(into: Any) -> None:
+def _drain(digest: Any) -> None:
     while piece := request.stream.read(_CHUNK):
-        into.update(piece)
+        digest.update(piece)
 
 
-def _the_same(kept: StoredResponse) -> Response:
-    if kept.body is None:
+def _the_same(answer: StoredResponse) -> Response:
+    if answer.body is None:
         raise Problem(
             409,
             "answer-not-kept",
-            f"{HEADER}: the first request with this key succeeded, with status {kept.status}. Its answer was "
-            "not kept, since it was too large or has a secret: read what it changed",
+            f"{HEADER}: the first request with this key succeeded, with status {answer.status}. Its answer "
+            "was not kept, since it was too large or has a secret: read what it changed",
         )
     note_nothing()
-    response = Response(kept.body, kept.status)
+    response = Response(answer.body, answer.status)
     response.headers.pop("Content-Type", None)
-    response.headers.update(kept.headers)
+    response.headers.update(answer.headers)
     response.headers[AGAIN] = "true"
     return response
 

@@ -37,13 +37,13 @@ def list_invitations(query: PageQuery) -> dict[str, Any]:
 def create_invitation(body: InvitationRequest) -> tuple[dict[str, Any], int]:
     """Invite somebody by a link, which works once. The link is in this answer only."""
     withhold_answer()
-    given = {name: getattr(body, name) for name in body.model_fields_set}
-    token = accounts().invite(by=person().name, **given)
-    made = accounts().invitation(token)
-    if made is None:
+    fields = {name: getattr(body, name) for name in body.model_fields_set}
+    token = accounts().invite(by=person().name, **fields)
+    invitation = accounts().invitation(token)
+    if invitation is None:
         raise Problem(404, "not-found", "the invitation was revoked meanwhile")
     link = url_for("auth.welcome", token=token, _external=True)
-    return {**Invitation.of(made), "link": link}, 201
+    return {**Invitation.of(invitation), "link": link}, 201
 
 
 @bp.delete("/invitations/<invitation>", tags=TAGS, responses={"204": None})

@@ -53,13 +53,13 @@ def list_due(path: QueuePath, query: DueQuery) -> dict[str, Any]:
     return listed("items", [models_out.Item.of(item) for item in page.items], page.after)
 
 
-def page_or_problem(look: Callable[[], leaseq.Page]) -> leaseq.Page:
+def page_or_problem(read_page: Callable[[], leaseq.Page]) -> leaseq.Page:
     """A malformed cursor is an invalid field; a cursor of another list finds nothing in this one."""
     try:
-        return look()
-    except leaseq.Invalid as refused:
-        if refused.field == "after" and re.match(PLACE["pattern"], request.args["after"]):
-            raise Problem(404, "not-found", f"{refused}: start again without it") from None
+        return read_page()
+    except leaseq.Invalid as error:
+        if error.field == "after" and re.match(PLACE["pattern"], request.args["after"]):
+            raise Problem(404, "not-found", f"{error}: start again without it") from None
         raise
 
 
@@ -77,16 +77,16 @@ def get_item(path: ItemPath) -> dict[str, Any]:
 
 def _as_its_holder_sees(queue: leaseq.Queue, id: str) -> leaseq.Item:
     """An item that this person holds, without what others did; no other is told of."""
-    me = person().name
-    if not any(lease.id == id for lease in queue.mine(me)):  # guard: item-of-its-holder
+    name = person().name
+    if not any(lease.id == id for lease in queue.mine(name)):  # guard: item-of-its-holder
         raise Forbidden("a worker may read an item only while they hold it; others require the role manager")
     item = queue.get(id)
     return replace(
         item,
-        leases=tuple(one for one in item.leases if one.person == me),
-        answers=tuple(one for one in item.answers if one.person == me),
-        late_answers=tuple(one for one in item.late_answers if one.person == me),
-        history=tuple(one for one in item.history if one.person == me),
+        leases=tuple(one for one in item.leases if one.person == name),
+        answers=tuple(one for one in item.answers if one.person == name),
+        late_answers=tuple(one for one in item.late_answers if one.person == name),
+        history=tuple(one for one in item.history if one.person == name),
     )
 
 
@@ -132,8 +132,8 @@ def release(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG0
 def assign(path: ItemPath, body: AssignRequest) -> dict[str, Any]:
     """Assign a waiting item to one person: only they may reserve it, until they give it back."""
     queue = existing_queue(path.q)
-    whom = who_may_work(queue.name, body.person)
-    return models_out.Item.of(queue.assign(path.id, whom, by=person().name))
+    assignee = who_may_work(queue.name, body.person)
+    return models_out.Item.of(queue.assign(path.id, assignee, by=person().name))
 
 
 @bp.post("/queues/<q>/items/<name:id>/adopt", tags=TAGS, responses={"200": models_out.Item})
@@ -151,8 +151,8 @@ def reopen(path: ItemPath, body: ReopenRequest) -> dict[str, Any]:
     The answer is kept as a late one, and is the draft of the person who gave it.
     """
     queue = existing_queue(path.q)
-    whom = None if body.to is None else who_may_work(queue.name, body.to, "to")
-    item = queue.reopen(path.id, body.token, to=whom, reason=body.reason, by=person().name)
+    assignee = None if body.to is None else who_may_work(queue.name, body.to, "to")
+    item = queue.reopen(path.id, body.token, to=assignee, reason=body.reason, by=person().name)
     return models_out.Item.of(item)
 
 

@@ -52,49 +52,51 @@ def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
     is over. A person may have 4 such requests waiting; a further one is refused with 429.
     """
     wait = validation.number(body.wait, "wait", 0, LONGEST_WAIT)
-    me = person()
+    caller = person()
     # Nobody is to wait for a queue that is not there.
     queue = existing_queue(path.q) if wait else lease_queue(path.q)
     lease = (
         _wait_for_item(queue, wait)
         if wait
-        else queue.reserve(me.name, skills=me.skills, request_id=request_id())
+        else queue.reserve(caller.name, skills=caller.skills, request_id=request_id())
     )
     if lease is not None and wait:
         _still_works(lease)
-        state().breaks.end(me.name)
+        state().breaks.end(caller.name)
     if lease is not None:
         return models_out.Lease.of(lease)
-    why = queue.why_nothing(me.name, me.skills)
+    explanation = queue.why_nothing(caller.name, caller.skills)
     response = Response(status=204)
-    response.headers["Retry-After"] = "0" if wait else str(_wait(why.free_at))
-    response.headers["X-Leaseq-Reason"] = why.reason or "held"
+    response.headers["Retry-After"] = "0" if wait else str(_wait(explanation.free_at))
+    response.headers["X-Leaseq-Reason"] = explanation.reason or "held"
     return response
 
 
 def _wait_for_item(queue: Queue, seconds: float) -> Lease | None:
     """Reserve an item as soon as there is one. A client that has gone gets none."""
-    me = person()
+    caller = person()
     with (
-        state().open_calls.one("waits", me.name),
+        state().open_calls.one("waits", caller.name),
         state().request_slots.lent(),
         state().waits.one(request.environ) as stop,
     ):
-        return queue.reserve(me.name, skills=me.skills, wait=seconds, request_id=request_id(), stop=stop)
+        return queue.reserve(
+            caller.name, skills=caller.skills, wait=seconds, request_id=request_id(), stop=stop
+        )
 
 
 def _still_works(lease: Lease) -> None:
     """Whether the person may still work on the queue, and by this token. If not, the item is given back at
     once."""
-    now = accounts().find(lease.person)
+    account = accounts().find(lease.person)
     token = bearer_token(request.headers.get("Authorization", "")) or ""
     by_token = "token" not in g or accounts().caller(token) is not None
-    if now is None or now.disabled or not by_token:  # guard: disabled-waits-in-vain
+    if account is None or account.disabled or not by_token:  # guard: disabled-waits-in-vain
         _give_back(lease)
         raise Unauthorized(
             "your account was disabled, or the token revoked, while this request waited for an item"
         )
-    if not state().access.of(lease.queue).lets_work(now):  # guard: closed-waits-in-vain
+    if not state().access.of(lease.queue).lets_work(account):  # guard: closed-waits-in-vain
         _give_back(lease)
         raise QueueNotFound(lease.queue)
 
@@ -107,8 +109,8 @@ def _wait(free_at: datetime | None) -> int:
     """Whole seconds until another request may succeed."""
     if free_at is None:
         return ASK_AGAIN_SECONDS
-    left = (free_at - datetime.now(UTC)).total_seconds()
-    return min(max(math.ceil(left), 1), LONGEST_PAUSE)
+    seconds = (free_at - datetime.now(UTC)).total_seconds()
+    return min(max(math.ceil(seconds), 1), LONGEST_PAUSE)
 
 
 @bp.get("/queues/<q>/mine", tags=TAGS, responses={"200": models_out.LeaseList})
@@ -116,10 +118,10 @@ def _wait(free_at: datetime | None) -> int:
 def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
     """List the leases that the caller holds, oldest first, page by page."""
     after = None if query.after is None else int(query.after)
-    leases, more = page_of(
+    leases, cursor = page_of(
         existing_queue(path.q).mine(person().name), lambda one: one.token, after, query.limit
     )
-    return listed("leases", [models_out.Lease.of(lease) for lease in leases], more)
+    return listed("leases", [models_out.Lease.of(lease) for lease in leases], cursor)
 
 
 @bp.post("/queues/<q>/items/<name:id>/finish", tags=TAGS, responses={"200": models_out.Finished})
@@ -130,14 +132,14 @@ def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
     Also accepted after the lease expired, if the item has not been given to anybody else since. A refused
     answer is kept as a late answer: then `answer_kept` is true.
     """
-    me = person()
+    caller = person()
     finished = lease_queue(path.q).finish(
         id=path.id,
         token=body.token,
-        person=me.name,
+        person=caller.name,
         result=body.result,
         then_reserve=body.then_reserve,
-        skills=me.skills,
+        skills=caller.skills,
         request_id=request_id(),
     )
     _count(path, "finished", body.token, finished.held_seconds)
@@ -152,17 +154,22 @@ def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
     The person holds the item again, under a new token, with the answer or what they had typed as its draft,
     even if they already hold as many items as allowed.
     """
-    queue, me, how = lease_queue(path.q), person().name, "finished"
-    lease: dict[str, Any] = {"id": path.id, "token": body.token, "person": me, "request_id": request_id()}
+    queue, name, ending = lease_queue(path.q), person().name, "finished"
+    arguments: dict[str, Any] = {
+        "id": path.id,
+        "token": body.token,
+        "person": name,
+        "request_id": request_id(),
+    }
     try:
-        again = queue.undo_finish(**lease)
-    except LeaseLost as lost:
-        how = next((grant.how for grant in lost.item.history if grant.token == body.token), "")
-        if how not in _GIVEN_BACK:
+        lease = queue.undo_finish(**arguments)
+    except LeaseLost as error:
+        ending = next((grant.how for grant in error.item.history if grant.token == body.token), "")
+        if ending not in _GIVEN_BACK:
             raise
-        again = queue.take_back(**lease)
-    state().activity.take_off(me, path.q, _GIVEN_BACK.get(how, "finished"), id=path.id, token=body.token)
-    return models_out.Lease.of(again)
+        lease = queue.take_back(**arguments)
+    state().activity.take_off(name, path.q, _GIVEN_BACK.get(ending, "finished"), id=path.id, token=body.token)
+    return models_out.Lease.of(lease)
 
 
 _GIVEN_BACK: dict[str, How] = {"abandoned": "gave_back", "failed": "broken"}
@@ -173,15 +180,15 @@ _GIVEN_BACK: dict[str, How] = {"abandoned": "gave_back", "failed": "broken"}
 @needs("worker")
 def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
     """Give the item back. It returns to the front of the queue; other people get it first."""
-    me = person()
+    caller = person()
     abandoned = lease_queue(path.q).abandon(
         id=path.id,
         token=body.token,
-        person=me.name,
+        person=caller.name,
         reason=body.reason,
         again=body.again,
         then_reserve=body.then_reserve,
-        skills=me.skills,
+        skills=caller.skills,
         request_id=request_id(),
     )
     _count(path, "gave_back", body.token)
@@ -192,25 +199,25 @@ def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
 @needs("worker")
 def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
     """Report that the item can't be done. It is retried later, until no attempts are left, or not at all."""
-    me = person()
+    caller = person()
     failed = lease_queue(path.q).fail(
         id=path.id,
         token=body.token,
-        person=me.name,
+        person=caller.name,
         error=body.error,
         retry=body.retry,
         then_reserve=body.then_reserve,
-        skills=me.skills,
+        skills=caller.skills,
         request_id=request_id(),
     )
     _count(path, "broken", body.token)
     return models_out.Failed.of(failed)
 
 
-def _count(path: ItemPath, how: How, token: int, held_seconds: float = 0) -> None:
+def _count(path: ItemPath, outcome: How, token: int, held_seconds: float = 0) -> None:
     """Count the outcome in the daily activity of the caller, a person or a program."""
     held_ms = round(held_seconds * 1_000)
-    state().activity.record(person().name, path.q, how, id=path.id, token=token, held_ms=held_ms)
+    state().activity.record(person().name, path.q, outcome, id=path.id, token=token, held_ms=held_ms)
 
 
 @bp.post("/queues/<q>/items/<name:id>/renew", tags=TAGS, responses={"200": models_out.Lease})

@@ -53,10 +53,10 @@ MOST_MOVED = 1_000
 @needs("manager")
 def revive_all(path: QueuePath, body: ReviveRequest) -> dict[str, Any]:
     """Return dead items to the queue: all, or those that match the filter, at most 1,000 per call."""
-    revived = existing_queue(path.q).revive_all(
+    count = existing_queue(path.q).revive_all(
         error=body.error, person=body.person, limit=MOST_MOVED, by=person().name
     )
-    return {"revived": revived, "more": revived == MOST_MOVED}
+    return {"revived": count, "more": count == MOST_MOVED}
 
 
 @bp.post("/queues/<q>/remove", tags=TAGS, responses={"200": models_out.Removed})
@@ -66,7 +66,7 @@ def remove_all(path: QueuePath, body: RemoveRequest) -> dict[str, Any]:
 
     They are deleted with their answers, history and threads. People who hold one lose the lease.
     """
-    removed: list[str] = []
+    removed_ids: list[str] = []
     try:
         existing_queue(path.q).remove_all(
             body.state,
@@ -74,12 +74,12 @@ def remove_all(path: QueuePath, body: RemoveRequest) -> dict[str, Any]:
             person=body.person,
             limit=MOST_MOVED,
             by=person().name,
-            on_removed=removed.append,
+            on_removed=removed_ids.append,
         )
     finally:
-        for id in removed:
+        for id in removed_ids:
             state().threads.forget(path.q, id)
-    return {"removed": len(removed), "more": len(removed) == MOST_MOVED}
+    return {"removed": len(removed_ids), "more": len(removed_ids) == MOST_MOVED}
 
 
 @bp.post("/queues/<q>/pause", tags=TAGS, responses={"200": models_out.PauseState})
@@ -118,8 +118,8 @@ def answers(path: QueuePath, query: AnswersQuery) -> Response:
     `with_late` adds the late answers that were kept, but not accepted.
     """
     since, until = period_of(query.since, query.until)
-    asked = {**query.model_dump(), "since": since, "until": until}
-    return streamed_answers(existing_queue(path.q), **asked)
+    criteria = {**query.model_dump(), "since": since, "until": until}
+    return streamed_answers(existing_queue(path.q), **criteria)
 
 
 @bp.get("/queues/<q>/answers/new", tags=TAGS, responses={"200": models_out.NewAnswerList})
@@ -146,5 +146,5 @@ def list_late(path: QueuePath, query: LateQuery) -> dict[str, Any]:
     In no order; one may be on two pages, and a page may be empty though `after` names another.
     """
     page = existing_queue(path.q).late_page(limit=query.limit, after=query.after)
-    late = [models_out.Answer.of(one) for item in page.items for one in unused(item)]
-    return listed("answers", late, page.after)
+    late_answers = [models_out.Answer.of(one) for item in page.items for one in unused(item)]
+    return listed("answers", late_answers, page.after)

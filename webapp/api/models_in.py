@@ -42,8 +42,8 @@ MOMENT: dict[str, Any] = {
 }
 
 
-def within(least: float, most: float) -> dict[str, Any]:
-    return {"minimum": least, "maximum": most}
+def within(minimum: float, maximum: float) -> dict[str, Any]:
+    return {"minimum": minimum, "maximum": maximum}
 
 
 def optional(description: str, **schema: Any) -> Any:
@@ -113,10 +113,10 @@ class ItemChanges(Body):
 
     def named(self) -> leaseq.ItemChanges:
         """The fields that the request contains, and no others."""
-        given: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}
+        fields: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}
         if self.due is not None:
-            given["due"] = transfer.utc_time(self.due, "due")
-        return cast("leaseq.ItemChanges", given)
+            fields["due"] = transfer.utc_time(self.due, "due")
+        return cast("leaseq.ItemChanges", fields)
 
 
 class ReserveRequest(Body):

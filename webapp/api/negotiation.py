@@ -40,10 +40,10 @@ def _methods() -> set[str]:
         rule, _ = _adapter().match(method="OPTIONS", return_rule=True)
     except HTTPException:
         return set()
-    described = current_app.extensions[_PATHS].get(template(rule))
-    if described is None:
+    path_item = current_app.extensions[_PATHS].get(template(rule))
+    if path_item is None:
         return set(PLAIN)
-    methods = {name.upper() for name in ("get", "put", "post", "patch", "delete") if getattr(described, name)}
+    methods = {name.upper() for name in ("get", "put", "post", "patch", "delete") if getattr(path_item, name)}
     return methods | ({"HEAD", "OPTIONS"} if "GET" in methods else {"OPTIONS"})
 
 
@@ -84,10 +84,10 @@ def drop_content_type(response: Response) -> Response:
 
 def _refuse_other_methods() -> None:
     if isinstance(request.routing_exception, MethodNotAllowed) and in_api():
-        there = ", ".join(sorted(_methods()))
-        refused = Problem(405, "method-not-allowed", f"this path takes {there}, and no {request.method}")
-        refused.headers["Allow"] = there
-        raise refused
+        methods = ", ".join(sorted(_methods()))
+        problem = Problem(405, "method-not-allowed", f"this path takes {methods}, and no {request.method}")
+        problem.headers["Allow"] = methods
+        raise problem
 
 
 def refuse_repeated_parameters() -> None:
@@ -103,11 +103,11 @@ def refuse_other_kinds() -> None:
     """Answer 406 where the caller accepts none of the call's content types, before it does anything."""
     if request.environ.get("HTTP_ACCEPT") in (None, "", "*/*") or request.url_rule is None:
         return
-    described = current_app.extensions[_PATHS].get(template(request.url_rule))
-    operation = getattr(described, "get" if request.method == "HEAD" else request.method.lower(), None)
+    path_item = current_app.extensions[_PATHS].get(template(request.url_rule))
+    operation = getattr(path_item, "get" if request.method == "HEAD" else request.method.lower(), None)
     if operation is None:
         return
-    done = [answer for status, answer in operation.responses.items() if status < "300"]
-    given = [kind for answer in done for kind in answer.content or ()]
-    if given and not any(request.accept_mimetypes[kind] for kind in given):
-        raise NotAcceptable(f"this call gives {' or '.join(given)}, which the Accept header does not accept")
+    responses = [answer for status, answer in operation.responses.items() if status < "300"]
+    kinds = [kind for answer in responses for kind in answer.content or ()]
+    if kinds and not any(request.accept_mimetypes[kind] for kind in kinds):
+        raise NotAcceptable(f"this call gives {' or '.join(kinds)}, which the Accept header does not accept")

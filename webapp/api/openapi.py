@@ -62,11 +62,13 @@ def share_problems(app: OpenAPI) -> None:
 def say_roles(app: Flask, bp: APIBlueprint) -> None:
     """List the security schemes of each call, with the role that it requires."""
     for rule in app.url_map.iter_rules():
-        described = bp.paths.get(template(rule))
-        for _, method, operation in _operations({rule.rule: described} if described else {}):
+        path_item = bp.paths.get(template(rule))
+        for _, method, operation in _operations({rule.rule: path_item} if path_item else {}):
             if method.upper() in (rule.methods or ()):
                 role = need_of(app, rule.endpoint)
-                operation.security = [{way: [str(role)]} for named in bp.abp_security or () for way in named]
+                operation.security = [
+                    {scheme: [str(role)]} for schemes in bp.abp_security or () for scheme in schemes
+                ]
 
 
 def _operations(paths: dict[str, PathItem]) -> Iterator[tuple[str, str, Operation]]:
@@ -87,18 +89,19 @@ def _asks_for_something(bp: APIBlueprint, body: RequestBody) -> bool:
 
 
 def _show_headers(call: str, method: str, operation: Operation, answers: dict[str, Response]) -> None:
-    keyed = method.upper() in KEYED
-    read = {**headers.OF_CALLS.get(call, {}), **(headers.OF_KEYED if keyed else {})}
+    is_keyed = method.upper() in KEYED
+    request_headers = {**headers.OF_CALLS.get(call, {}), **(headers.OF_KEYED if is_keyed else {})}
     parameters = [
-        Parameter.model_validate({"name": name, "in": "header", **one}) for name, one in read.items()
+        Parameter.model_validate({"name": name, "in": "header", **one})
+        for name, one in request_headers.items()
     ]
     operation.parameters = [*(operation.parameters or ()), *parameters]
-    sent = {**headers.OF_ANSWERS.get(call, {}), **(headers.REPLAYED if keyed else {})}
+    response_headers = {**headers.OF_ANSWERS.get(call, {}), **(headers.REPLAYED if is_keyed else {})}
     for status, answer in answers.items():
-        named = {**(sent if status < "300" else {}), **headers.RATE_LIMIT}
+        fields = {**(response_headers if status < "300" else {}), **headers.RATE_LIMIT}
         if status < "300" or status == "429":
-            more = {name: Header.model_validate(one) for name, one in named.items()}
-            answer.headers = {**(answer.headers or {}), **more}
+            new_headers = {name: Header.model_validate(one) for name, one in fields.items()}
+            answer.headers = {**(answer.headers or {}), **new_headers}
 
 
 def _show_requests(call: str, body: RequestBody) -> None:
@@ -106,9 +109,9 @@ def _show_requests(call: str, body: RequestBody) -> None:
 
 
 def _show_paths(operation: Operation) -> None:
-    for one in operation.parameters or ():
-        if one.name in examples.PATHS and one.required:
-            one.example = examples.PATHS[one.name]
+    for parameter in operation.parameters or ():
+        if parameter.name in examples.PATHS and parameter.required:
+            parameter.example = examples.PATHS[parameter.name]
 
 
 def _show_answers(call: str, answers: dict[str, Response]) -> None:

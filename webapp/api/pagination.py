@@ -56,15 +56,15 @@ def page_of(
 ) -> tuple[list[_One], str | None]:
     """The entries after ``after``, by the order of ``key``, and the cursor of the next page; None at the
     end."""
-    left = nsmallest(limit + 1, (one for one in every if after is None or key(one) > after), key=key)
-    page = left[:limit]
-    return page, str(key(page[-1])) if len(left) > limit else None
+    entries = nsmallest(limit + 1, (one for one in every if after is None or key(one) > after), key=key)
+    page = entries[:limit]
+    return page, str(key(page[-1])) if len(entries) > limit else None
 
 
-def listed(name: str, entries: list[dict[str, Any]], after: str | None, **more: Any) -> dict[str, Any]:
+def listed(name: str, entries: list[dict[str, Any]], after: str | None, **members: Any) -> dict[str, Any]:
     """One page of a list: its entries under ``name``, and where the next page begins."""
     g.next_page = after
-    return {name: entries, **more, "after": after}
+    return {name: entries, **members, "after": after}
 
 
 def link_next_page(response: Response) -> Response:

@@ -58,18 +58,18 @@ def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], i
     A new person has no password: create a password link for them, or a token.
     A person who is disabled is signed out everywhere, and their tokens stop working.
     """
-    me = person().name
+    by = person().name
     if accounts().find(path.name) is None:
-        added = accounts().add(
-            path.name, by=me, role=body.role or "worker", skills=body.skills or (), team=body.team or ""
+        account = accounts().add(
+            path.name, by=by, role=body.role or "worker", skills=body.skills or (), team=body.team or ""
         )
         if not body.disabled:
-            return Person.of(added), 201
-        return Person.of(accounts().change(added.name, by=me, disabled=True)), 201
-    changed = accounts().change(
-        path.name, by=me, role=body.role, skills=body.skills, team=body.team, disabled=body.disabled
+            return Person.of(account), 201
+        return Person.of(accounts().change(account.name, by=by, disabled=True)), 201
+    account = accounts().change(
+        path.name, by=by, role=body.role, skills=body.skills, team=body.team, disabled=body.disabled
     )
-    return Person.of(changed), 200
+    return Person.of(account), 200
 
 
 @bp.delete("/people/<name:name>", tags=TAGS, responses={"204": None})

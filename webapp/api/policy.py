@@ -50,26 +50,26 @@ _FormOrNone: TypeAlias = SkipValidation[Form | None]
 
 def _model_field(field: Field) -> tuple[Any, Any]:
     """The type and the description of a policy field, as ``create_model`` takes them."""
-    unsaid = isinstance(field.kind, OneOf | Alerts)  # other limits are in the schema
-    about = field.explain("null", limits=unsaid)
+    with_limits = isinstance(field.kind, OneOf | Alerts)  # other limits are in the schema
+    description = field.explain("null", limits=with_limits)
     match field.kind:
-        case Seconds(least, most):
-            return field.type, optional(about, **within(least, most))
-        case Whole(least, most):
+        case Seconds(minimum, maximum):
+            return field.type, optional(description, **within(minimum, maximum))
+        case Whole(minimum, maximum):
             type_ = WholeNumber | None if field.about.none else WholeNumber
-            return type_, optional(about, **within(least, most))
-        case Bands(least, most):
-            items = {"type": "integer", **within(least, most)}
-            return list[WholeNumber], optional(about, items=items, minItems=2, maxItems=2)
+            return type_, optional(description, **within(minimum, maximum))
+        case Bands(minimum, maximum):
+            items = {"type": "integer", **within(minimum, maximum)}
+            return list[WholeNumber], optional(description, items=items, minItems=2, maxItems=2)
         case Alerts(measures) as kind:
             items = {"type": "string", "pattern": kind.pattern}
-            return list[str], optional(about, items=items, maxItems=len(measures))
+            return list[str], optional(description, items=items, maxItems=len(measures))
         case Text(longest):
-            return field.type, optional(about, maxLength=longest)
+            return field.type, optional(description, maxLength=longest)
         case FormKind():
-            return _FormOrNone, optional(about)
+            return _FormOrNone, optional(description)
         case _:
-            return field.type, optional(about)
+            return field.type, optional(description)
 
 
 if TYPE_CHECKING:

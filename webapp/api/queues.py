@@ -35,8 +35,8 @@ def list_queues(query: PageQuery) -> dict[str, Any]:
     client = state().client
     names, after = page_of(queue_names(), str, query.after, query.limit)
     readable, unreadable = leaseq.read_queues(client, lambda one: queue_shape(one, one.policy), names)
-    unread = [{"name": name, "detail": str(error)} for name, error in unreadable.items()]
-    return listed("queues", list(readable.values()), after, unreadable=unread)
+    errors = [{"name": name, "detail": str(error)} for name, error in unreadable.items()]
+    return listed("queues", list(readable.values()), after, unreadable=errors)
 
 
 @bp.get("/queues/<q>", tags=TAGS, responses={"200": models_out.Queue})
@@ -60,15 +60,15 @@ def put_queue(path: QueuePath, body: PolicyChanges) -> QueueResponse:
     `If-None-Match: *`, a queue is created, and an existing one is not changed.
     """
     queue = leaseq.Queue(state().client, path.q)
-    before = queue.find_policy()
+    policy = queue.find_policy()
     changes = body.named()
     # RFC 9110, 13.2.1: a condition counts only for what would be done without it.
-    check_form((before or leaseq.Policy()).updated(changes).form)
-    expected, create_only = _expected(queue, before), _create_only()
-    if create_only and before is not None:
+    check_form((policy or leaseq.Policy()).updated(changes).form)
+    expected, create_only = _expected(queue, policy), _create_only()
+    if create_only and policy is not None:
         raise leaseq.QueueExists(queue.name)
     queue.configure(by=person().name, expected=expected, create_only=create_only, **changes)
-    return _queue_response(queue, 201 if before is None else 200)
+    return _queue_response(queue, 201 if policy is None else 200)
 
 
 @bp.delete("/queues/<q>", tags=TAGS, responses={"204": None, "412": _PRECONDITION})
@@ -84,29 +84,29 @@ def delete(path: QueuePath) -> Response:
     return Response(status=204)
 
 
-def _expected(queue: leaseq.Queue, now: leaseq.Policy | None) -> leaseq.Policy | None:
+def _expected(queue: leaseq.Queue, policy: leaseq.Policy | None) -> leaseq.Policy | None:
     """The policy version of `If-Match`; None: any. Proxies that compress responses make tags weak."""
-    given = request.headers.get("If-Match")
-    if given is None:
+    header = request.headers.get("If-Match")
+    if header is None:
         return None
-    if not re.fullmatch(TAGS_PATTERN, given):
+    if not re.fullmatch(TAGS_PATTERN, header):
         raise leaseq.Invalid("If-Match", 'the ETag of a GET with its quotes, like "0c5e", or *')
-    if now is None:
-        without = " To create it, send the same without If-Match" if request.method == "PUT" else ""
-        raise Problem(412, "policy-changed", f"there is no queue {queue.name!r} for If-Match.{without}")
+    if policy is None:
+        hint = " To create it, send the same without If-Match" if request.method == "PUT" else ""
+        raise Problem(412, "policy-changed", f"there is no queue {queue.name!r} for If-Match.{hint}")
     tags = request.if_match
-    if not (tags.star_tag or tags.contains_weak(now.version)):
-        other = f"the policy of queue {queue.name!r} is not the one that If-Match names, and nothing changed"
-        raise Problem(412, "policy-changed", f"{other}: GET the queue, and send the ETag that it has now")
-    return None if tags.star_tag else now
+    if not (tags.star_tag or tags.contains_weak(policy.version)):
+        detail = f"the policy of queue {queue.name!r} is not the one that If-Match names, and nothing changed"
+        raise Problem(412, "policy-changed", f"{detail}: GET the queue, and send the ETag that it has now")
+    return None if tags.star_tag else policy
 
 
 def _create_only() -> bool:
     """Whether `If-None-Match` demands that there is no queue."""
-    given = request.headers.get("If-None-Match")
-    if given not in (None, "*"):
+    header = request.headers.get("If-None-Match")
+    if header not in (None, "*"):
         raise leaseq.Invalid("If-None-Match", "* only: create the queue if there is none")
-    return given is not None
+    return header is not None
 
 
 def _queue_response(queue: leaseq.Queue, status: int) -> QueueResponse:

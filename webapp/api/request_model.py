@@ -50,9 +50,9 @@ def _limit(model: type[BaseModel], error: dict[str, Any]) -> str:
         case "missing":
             return "is required"
         case "extra_forbidden":
-            known = [field.alias or name for name, field in fields.items()]
-            others = f"they are {', '.join(known)}" if known else "it has none"
-            return f"is not a field of this request; {did_you_mean(str(loc[-1]), known, others)}"
+            names = [field.alias or name for name, field in fields.items()]
+            hint = f"they are {', '.join(names)}" if names else "it has none"
+            return f"is not a field of this request; {did_you_mean(str(loc[-1]), names, hint)}"
         case "literal_error":
             return f"one of {context['expected'].replace(' or ', ', ')}"
         case "string_too_short":
@@ -66,11 +66,11 @@ def _limit(model: type[BaseModel], error: dict[str, Any]) -> str:
     within = _within(fields, loc)
     if code in ("greater_than_equal", "less_than_equal"):
         return f"a number{within}; this is {str(error['input'])[:40]}"
-    wanted = _KINDS.get(code.partition("_")[0])
-    if wanted is None:
+    wanted_kind = _KINDS.get(code.partition("_")[0])
+    if wanted_kind is None:
         return str(error["msg"][0].lower() + error["msg"][1:])
-    sent = _SENT.get(type(error["input"]), "none") if code.endswith("_type") else "none"
-    return f"{wanted}{within}; this is {sent}"
+    sent_kind = _SENT.get(type(error["input"]), "none") if code.endswith("_type") else "none"
+    return f"{wanted_kind}{within}; this is {sent_kind}"
 
 
 def _fields(model: type[BaseModel], path: Sequence[str | int]) -> dict[str, FieldInfo]:
@@ -78,15 +78,15 @@ def _fields(model: type[BaseModel], path: Sequence[str | int]) -> dict[str, Fiel
     for step in path:
         field = _named(model.model_fields, step)
         kinds = (field.annotation, *get_args(field.annotation)) if field else ()
-        inner = [one for one in kinds if isinstance(one, type) and issubclass(one, BaseModel)]
-        if not inner:
+        models = [one for one in kinds if isinstance(one, type) and issubclass(one, BaseModel)]
+        if not models:
             return {}
-        model = inner[0]
+        model = models[0]
     return model.model_fields
 
 
 def _named(fields: dict[str, FieldInfo], name: str | int) -> FieldInfo | None:
-    return next((field for known, field in fields.items() if name in (known, field.alias)), None)
+    return next((field for field_name, field in fields.items() if name in (field_name, field.alias)), None)
 
 
 def _within(fields: dict[str, FieldInfo], loc: Sequence[str | int]) -> str:
@@ -95,6 +95,6 @@ def _within(fields: dict[str, FieldInfo], loc: Sequence[str | int]) -> str:
     if field is None:
         return ""
     schema = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}
-    least: Any = next((one.ge for one in field.metadata if isinstance(one, Ge)), schema.get("minimum"))
-    most: Any = next((one.le for one in field.metadata if isinstance(one, Le)), schema.get("maximum"))
-    return f" from {least:,} to {most:,}" if least is not None and most is not None else ""
+    minimum: Any = next((one.ge for one in field.metadata if isinstance(one, Ge)), schema.get("minimum"))
+    maximum: Any = next((one.le for one in field.metadata if isinstance(one, Le)), schema.get("maximum"))
+    return f" from {minimum:,} to {maximum:,}" if minimum is not None and maximum is not None else ""

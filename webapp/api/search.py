@@ -62,8 +62,8 @@ def search_items(path: QueuePath, query: SearchQuery) -> dict[str, Any]:
     """
     queue = existing_queue(path.q)
     since, until = transfer.period_of(query.since, query.until)
-    where = leaseq.Filter(person=query.person, since=since, until=until)
-    search = search_among(query.find, query.state or ANY, where, queue.policy.form)
+    criteria = leaseq.Filter(person=query.person, since=since, until=until)
+    search = search_among(query.find, query.state or ANY, criteria, queue.policy.form)
     page = page_or_problem(lambda: search.page(queue, limit=query.limit, look=LOOKS, after=query.after))
     items = [models_out.Item.of(item) for item in page.items]
     return listed("items", items, page.after, compared=page.scanned)

@@ -38,11 +38,11 @@ _FIELDS = {"token_name": "name", "expires": "days"}
 @needs("worker", any_token=True)
 def get_me() -> dict[str, Any]:
     """Read who the caller is, and what their token may do."""
-    me, token = person(), g.get("token")
+    caller, token = person(), g.get("token")
     return {
-        "name": me.name,
-        "role": me.role,
-        "skills": list(me.skills),
+        "name": caller.name,
+        "role": caller.role,
+        "skills": list(caller.skills),
         "token": None if token is None else CallerToken.of(token),
     }
 
@@ -51,8 +51,8 @@ def get_me() -> dict[str, Any]:
 @needs("worker")
 def list_tokens(query: TokensQuery) -> dict[str, Any]:
     """List the caller's tokens, by id, expired ones included. Admins may name another person."""
-    whose = _whose(query.person)
-    page, after = page_of(accounts().tokens(whose), lambda one: one.id, query.after, query.limit)
+    owner = _owner(query.person)
+    page, after = page_of(accounts().tokens(owner), lambda one: one.id, query.after, query.limit)
     return listed("tokens", [Token.of(one) for one in page], after)
 
 
@@ -64,25 +64,25 @@ def create_token(body: NewTokenRequest) -> tuple[dict[str, Any], int]:
     A session can't create one: use the page of the account, which asks for the password.
     """
     caller = _token_of_caller()
-    whose = _whose(body.person)
+    owner = _owner(body.person)
     scope = body.scope if "scope" in body.model_fields_set else caller.scope
     _check_scope(caller, scope)
     _check_end(caller, body.days)
-    only = named_queue(body.queue) if "queue" in body.model_fields_set else None
+    queue = named_queue(body.queue) if "queue" in body.model_fields_set else None
     withhold_answer()
     try:
         token = accounts().create_token(
-            whose,
+            owner,
             body.name,
             by=person().name,
             scope=scope,
-            queue=only,
+            queue=queue,
             days=body.days,
             until=caller.expires_at,
         )
-    except Invalid as refused:
-        field = _FIELDS.get(refused.field, refused.field)
-        raise Invalid(field, refused.limit) from None
+    except Invalid as error:
+        field = _FIELDS.get(error.field, error.field)
+        raise Invalid(field, error.limit) from None
     return _with_secret(token), 201
 
 
@@ -90,38 +90,38 @@ def create_token(body: NewTokenRequest) -> tuple[dict[str, Any], int]:
 @needs("worker")
 def rotate_token(path: TokenPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
     """Replace a token by another with the same rights and the same end. The one before stops working."""
-    caller, known = _token_of_caller(), _found(path.token)
-    _check_scope(caller, known.scope)
-    if _ends_before(caller, known.expires_at):  # guard: token-rotates-later
+    caller, token = _token_of_caller(), _find_token(path.token)
+    _check_scope(caller, token.scope)
+    if _ends_before(caller, token.expires_at):  # guard: token-rotates-later
         raise Forbidden("a token can't get the secret of one that expires later")
     withhold_answer()
-    return _with_secret(accounts().rotate_token(known, by=person().name))
+    return _with_secret(accounts().rotate_token(token, by=person().name))
 
 
 @bp.delete("/tokens/<token>", tags=TAGS, responses={"204": None})
 @needs("worker")
 def revoke_token(path: TokenPath) -> tuple[str, int]:
     """Revoke a token: one of the caller's, or as an admin anybody's."""
-    known, caller = _found(path.token), g.get("token")
+    token, caller = _find_token(path.token), g.get("token")
     if caller is not None:
-        _check_scope(caller, known.scope)  # guard: token-revokes-wider
-    accounts().revoke_token(known.id, by=person().name, person=known.person)
+        _check_scope(caller, token.scope)  # guard: token-revokes-wider
+    accounts().revoke_token(token.id, by=person().name, person=token.person)
     return "", 204
 
 
-def _whose(name: str | None) -> str:
-    me = person()
-    if name is None or name == me.name:
-        return me.name
+def _owner(name: str | None) -> str:
+    caller = person()
+    if name is None or name == caller.name:
+        return caller.name
     if not _acts_as_admin():  # guard: tokens-of-others
         raise Forbidden("this requires the role admin: others' tokens are theirs")
     return accounts().get(name).name
 
 
-def _found(id: str) -> ApiToken:
+def _find_token(id: str) -> ApiToken:
     """A token that the caller may end or replace; of others not even its existence is told."""
-    mine = None if _acts_as_admin() else person().name  # guard: tokens-of-others-by-id
-    for token in accounts().tokens(mine):
+    owner = None if _acts_as_admin() else person().name  # guard: tokens-of-others-by-id
+    for token in accounts().tokens(owner):
         if token.id == id:
             return token
     raise Problem(404, "not-found", f"there is no token {id!r}")
@@ -151,8 +151,8 @@ def _check_end(caller: ApiToken, days: int | None) -> None:
         return
     now = datetime.now(UTC)
     if _ends_before(caller, now + timedelta(days=days)):  # guard: token-outlives
-        most = (caller.expires_at - now).days
-        raise Invalid("days", f"at most {most}: the token of this request expires then")
+        days_left = (caller.expires_at - now).days
+        raise Invalid("days", f"at most {days_left}: the token of this request expires then")
 
 
 def _ends_before(caller: ApiToken, end: datetime | None) -> bool:
@@ -162,7 +162,7 @@ def _ends_before(caller: ApiToken, end: datetime | None) -> bool:
 
 
 def _with_secret(token: str) -> dict[str, Any]:
-    made = accounts().token_record(token)
-    if made is None:
+    record = accounts().token_record(token)
+    if record is None:
         raise Problem(404, "not-found", "the token was revoked meanwhile")
-    return {**Token.of(made), "token": token}
+    return {**Token.of(record), "token": token}

@@ -23,8 +23,8 @@ def _endpoints() -> webhooks.Endpoints:
     return webhooks.Endpoints(state().client)
 
 
-def _with_secret(made: webhooks.NewSecret) -> dict[str, Any]:
-    return {**models_out.Webhook.of(made.endpoint), "secret": made.secret}
+def _with_secret(new_secret: webhooks.NewSecret) -> dict[str, Any]:
+    return {**models_out.Webhook.of(new_secret.endpoint), "secret": new_secret.secret}
 
 
 @bp.get("/webhooks", tags=TAGS, responses={"200": models_out.WebhookList})
@@ -96,8 +96,8 @@ def test_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # no
 def list_deliveries(path: WebhookPath, query: DeliveriesQuery) -> dict[str, Any]:
     """List the latest deliveries to an endpoint, the latest try first."""
     endpoint = _endpoints().get(path.webhook)
-    latest = webhooks.Deliveries(state().client).log(endpoint.id, query.limit)
-    return {"deliveries": [models_out.Delivery.of(one) for one in latest], "after": None}
+    deliveries = webhooks.Deliveries(state().client).log(endpoint.id, query.limit)
+    return {"deliveries": [models_out.Delivery.of(one) for one in deliveries], "after": None}
 
 
 @bp.post("/webhooks/<webhook>/replay", tags=TAGS, responses={"200": models_out.Replayed})
@@ -108,8 +108,8 @@ def replay_webhook(path: WebhookPath, body: ReplayRequest) -> dict[str, Any]:
     One, or those that ended at a time or later, or only those that failed for good; at most 10,000 per call.
     """
     since = time_of(body.since, "since") if "since" in body.model_fields_set else None
-    replayed = webhooks.Deliveries(state().client).replay(
+    count = webhooks.Deliveries(state().client).replay(
         _endpoints().get(path.webhook), since=since, delivery=body.delivery, failed=bool(body.failed)
     )
-    note("webhook.replayed", path.webhook, str(replayed))
-    return {"replayed": replayed}
+    note("webhook.replayed", path.webhook, str(count))
+    return {"replayed": count}

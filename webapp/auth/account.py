@@ -37,28 +37,28 @@ def account() -> str:
 
 def account_page(*, error: str | None = None, token: str | None = None, wrong: str = "") -> str:
     """The page; ``wrong`` is the section that ``error`` is about."""
-    me = person()
+    caller = person()
     return render_template(
         "auth/account.html",
-        factor=accounts().factors.find(me.name),
+        factor=accounts().factors.find(caller.name),
         error=error,
         wrong=wrong,
-        **token_choices(me, token),
+        **token_choices(caller, token),
     )
 
 
-def token_choices(whose: Person, token: str | None) -> dict[str, Any]:
+def token_choices(owner: Person, token: str | None) -> dict[str, Any]:
     """The values of the token list and of the form for a new token."""
-    whole = WHOLE[whose.role]
+    full_scope = WHOLE[owner.role]
     scopes: list[Scope] = ["read", "work", "manage", "admin"]
     return {
         "now": datetime.now(UTC),
-        "tokens": accounts().tokens(whose.name),
+        "tokens": accounts().tokens(owner.name),
         "token": token,
-        "token_count": token_count(whose.name),
+        "token_count": token_count(owner.name),
         "proved": is_proved(),
         "provider": state().settings.oidc_issuer,
-        "scopes": scopes[: scopes.index(whole) + 1],
+        "scopes": scopes[: scopes.index(full_scope) + 1],
         "token_days": TOKEN_DAYS,
         "queue_names": queue_names(),
     }
@@ -67,14 +67,14 @@ def token_choices(whose: Person, token: str | None) -> dict[str, Any]:
 @bp.post("/account/password")
 @needs("worker")
 def change_password() -> Response | tuple[str, int]:
-    me = person()
+    name = person().name
     try:
         check_present_password()
-        changed = accounts().set_password(me.name, new_password(), by=me.name)
-    except Invalid as refused:
-        return account_page(error=in_words(refused), wrong="password"), 400
-    start_session(changed)
-    revoke_tokens_if_asked(me.name, by=me.name)
+        caller = accounts().set_password(name, new_password(), by=name)
+    except Invalid as error:
+        return account_page(error=in_words(error), wrong="password"), 400
+    start_session(caller)
+    revoke_tokens_if_asked(name, by=name)
     flash(_("Your password is changed. You are signed out everywhere else."))
     return redirect(url_for("auth.account"), 303)
 
@@ -82,29 +82,29 @@ def change_password() -> Response | tuple[str, int]:
 @bp.post("/account/sign-out-everywhere")
 @needs("worker")
 def end_sessions() -> Response:
-    me = person().name
-    accounts().end_sessions(me, by=me)
+    name = person().name
+    accounts().end_sessions(name, by=name)
     end_session()
-    revoke_tokens_if_asked(me, by=me)
+    revoke_tokens_if_asked(name, by=name)
     return redirect(url_for("auth.login"), 303)
 
 
 @bp.post("/account/tokens")
 @needs("worker")
 def create_token() -> str | tuple[str, int]:
-    me = person().name
+    name = person().name
     try:
         check_presence()
-        token = accounts().create_token(me, by=me, **token_fields())
-    except Invalid as refused:
-        return account_page(error=in_words(refused), wrong="tokens"), 400
+        token = accounts().create_token(name, by=name, **token_fields())
+    except Invalid as error:
+        return account_page(error=in_words(error), wrong="tokens"), 400
     return account_page(token=token)
 
 
 @bp.post("/account/tokens/<id>/revoke")
 @needs("worker")
 def revoke_token(id: str) -> Response:
-    me = person().name
-    revoked = accounts().revoke_token(id, by=me, person=me)  # guard: own-tokens
-    flash(_("The token “%(name)s” is revoked.", name=revoked.name))
+    name = person().name
+    token = accounts().revoke_token(id, by=name, person=name)  # guard: own-tokens
+    flash(_("The token “%(name)s” is revoked.", name=token.name))
     return redirect(url_for("auth.account"), 303)

@@ -22,8 +22,8 @@ from leaseq.webapp.store.accounts.factors import provisioning_uri
 def begin_factor() -> Response | tuple[str, int]:
     try:
         check_present_password()  # guard: factor-needs-password
-    except Invalid as refused:
-        return account_page(error=in_words(refused), wrong="factor"), 400
+    except Invalid as error:
+        return account_page(error=in_words(error), wrong="factor"), 400
     accounts().factors.offer(person().name)
     return redirect(url_for("auth.factor"), 303)
 
@@ -35,11 +35,11 @@ def factor() -> str | Response:
 
 
 def _page(error: str | None = None) -> str | Response:
-    me = person().name
-    secret = accounts().factors.offered(me)
+    name = person().name
+    secret = accounts().factors.offered(name)
     if secret is None:
         return redirect(url_for("auth.account"), 303)
-    code = segno.make(provisioning_uri(me, secret), error="m")
+    code = segno.make(provisioning_uri(name, secret), error="m")
     picture = Markup(code.svg_inline(omitsize=True, dark="#000", light="#fff", border=3))  # noqa: S704 (our own)
     return render_template("auth/second_factor.html", picture=picture, secret=_grouped(secret), error=error)
 
@@ -47,26 +47,26 @@ def _page(error: str | None = None) -> str | Response:
 @bp.post("/account/factor")
 @needs("worker")
 def confirm_factor() -> str | Response | tuple[str | Response, int]:
-    me = person().name
-    begin_code(me)
+    name = person().name
+    begin_code(name)
     try:
-        changed, codes = accounts().turn_on_factor(me, request.form.get("code", ""))
-    except Invalid as refused:
-        return _page(in_words(refused)), 400
-    accounts().attempts.forgive_code(me, address())
-    start_session(changed)
+        caller, codes = accounts().turn_on_factor(name, request.form.get("code", ""))
+    except Invalid as error:
+        return _page(in_words(error)), 400
+    accounts().attempts.forgive_code(name, address())
+    start_session(caller)
     return render_template("auth/recovery_codes.html", codes=codes)
 
 
 @bp.post("/account/factor/off")
 @needs("worker")
 def end_factor() -> Response | tuple[str, int]:
-    me = person().name
+    name = person().name
     try:
         check_present_password()
-    except Invalid as refused:
-        return account_page(error=in_words(refused), wrong="factor"), 400
-    accounts().turn_off_factor(me, by=me)
+    except Invalid as error:
+        return account_page(error=in_words(error), wrong="factor"), 400
+    accounts().turn_off_factor(name, by=name)
     flash(_("You now sign in with name and password alone."))
     return redirect(url_for("auth.account"), 303)
 

@@ -16,8 +16,8 @@ _YEAR_SECONDS = 365 * 86_400
 
 @bp.post("/language")
 def choose() -> Response:
-    chosen = validation.one_of(request.form.get("language"), tuple(LANGUAGES), "language")
+    code = validation.one_of(request.form.get("language"), tuple(LANGUAGES), "language")
     response = redirect(own_path(request.form.get("next")), 303)  # guard: next-after-language
     secure = state().settings.secure_cookies
-    response.set_cookie(COOKIE, chosen, max_age=_YEAR_SECONDS, secure=secure, httponly=True, samesite="Lax")
+    response.set_cookie(COOKIE, code, max_age=_YEAR_SECONDS, secure=secure, httponly=True, samesite="Lax")
     return response

@@ -30,10 +30,10 @@ def login() -> str | Response | tuple[str, int]:
     if request.method == "GET":
         return login_page(target)
     name = request.form.get("name", "").strip()
-    who = by_password(name)
-    if who is None:
+    account = by_password(name)
+    if account is None:
         return login_page(target, name, _("The name or the password is wrong.")), 401  # guard: same-answer
-    return go_on(who, SignInMethod("password", target))
+    return go_on(account, SignInMethod("password", target))
 
 
 def login_page(target: str, name: str = "", error: str | None = None) -> str:
@@ -45,27 +45,27 @@ def login_page(target: str, name: str = "", error: str | None = None) -> str:
 @bp.route("/login/code", methods=["GET", "POST"])
 def code() -> str | Response | tuple[str, int]:
     """The second step, after the right password was given a moment ago."""
-    unfinished = unfinished_sign_in("code")
-    if unfinished is None:
+    sign_in = unfinished_sign_in("code")
+    if sign_in is None:
         return redirect(url_for("auth.login"), 303)
-    way, who = unfinished
+    method, account = sign_in
     if request.method == "GET":
         return render_template("auth/login_code.html", error=None)
-    begin_code(who.name)  # guard: code-slow
-    before = accounts().factors.find(who.name)
-    if not accounts().factors.accepts(who.name, request.form.get("code", "")):
-        accounts().sign_ins.failed(who.name, "code", address())
+    begin_code(account.name)  # guard: code-slow
+    factor_before = accounts().factors.find(account.name)
+    if not accounts().factors.accepts(account.name, request.form.get("code", "")):
+        accounts().sign_ins.failed(account.name, "code", address())
         error = _("That code is wrong, or was used already. Wait for the next one.")
         return render_template("auth/login_code.html", error=error), 401
-    accounts().attempts.forgive_code(who.name, address())
-    answer = let_in(who, replace(way, how=f"{way.how}, code"))
-    after = accounts().factors.find(who.name)
-    if before and after and after.recovery_codes < before.recovery_codes:
+    accounts().attempts.forgive_code(account.name, address())
+    answer = let_in(account, replace(method, how=f"{method.how}, code"))
+    factor_after = accounts().factors.find(account.name)
+    if factor_before and factor_after and factor_after.recovery_codes < factor_before.recovery_codes:
         flash(
             ngettext(
                 "You have %(num)s recovery code left.",
                 "You have %(num)s recovery codes left.",
-                after.recovery_codes,
+                factor_after.recovery_codes,
             )
         )
     return answer

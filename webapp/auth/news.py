@@ -19,40 +19,40 @@ _DETAIL = 50
 sign-in and its notices with it."""
 
 
-def flash_notices(news: SignInNotices) -> None:
+def flash_notices(notices: SignInNotices) -> None:
     """Keep the notices for the next page that shows messages: `flashed` has them in that page's language."""
-    for one in news.changes:
-        detail = one.detail if len(one.detail) <= _DETAIL else f"{one.detail[: _DETAIL - 1]}…"
-        kept = [one.at.timestamp(), one.what, one.by, detail]
-        flash(json.dumps(kept, ensure_ascii=False), _CHANGE)
-    if news.failed:
-        flash(str(news.failed), _FAILED)
+    for change in notices.changes:
+        detail = change.detail if len(change.detail) <= _DETAIL else f"{change.detail[: _DETAIL - 1]}…"
+        record = [change.at.timestamp(), change.what, change.by, detail]
+        flash(json.dumps(record, ensure_ascii=False), _CHANGE)
+    if notices.failed:
+        flash(str(notices.failed), _FAILED)
 
 
 def flashed() -> list[str]:
     """The flashed messages, as the page of this request shows them."""
-    kept = cast("list[tuple[str, str]]", get_flashed_messages(with_categories=True))
-    return [_shown(category, text) for category, text in kept]
+    messages = cast("list[tuple[str, str]]", get_flashed_messages(with_categories=True))
+    return [_shown(category, text) for category, text in messages]
 
 
 def _shown(category: str, text: str) -> str:
     if category == _CHANGE:
-        at, *change = json.loads(text)
-        one = AccountChange(datetime.fromtimestamp(at, UTC), *change)
-        return str(_("%(when)s: %(what)s", when=clock(one.at), what=_in_words(one)))
+        at, *fields = json.loads(text)
+        change = AccountChange(datetime.fromtimestamp(at, UTC), *fields)
+        return str(_("%(when)s: %(what)s", when=clock(change.at), what=_in_words(change)))
     if category == _FAILED:
-        failed = ngettext(
+        notice = ngettext(
             "%(num)s sign-in with your name failed since you last signed in.",
             "%(num)s sign-ins with your name failed since you last signed in.",
             int(text),
         )
-        return f"{failed} {_('If that was not you, change your password and tell an admin.')}"
+        return f"{notice} {_('If that was not you, change your password and tell an admin.')}"
     return text
 
 
 def _in_words(change: AccountChange) -> str:
     by = change.by
-    said = {
+    texts = {
         "token.made": _(
             "%(by)s created an API token that acts as you (%(detail)s).", by=by, detail=change.detail
         ),
@@ -63,4 +63,4 @@ def _in_words(change: AccountChange) -> str:
         "sign-in.factor-off": _("%(by)s turned off your two-factor sign-in.", by=by),
         "sign-in.provider-tied": _("Your account was linked to the identity provider."),
     }
-    return str(said.get(change.what) or _("%(by)s set your password.", by=by))
+    return str(texts.get(change.what) or _("%(by)s set your password.", by=by))

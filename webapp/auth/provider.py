@@ -33,7 +33,7 @@ from leaseq.webapp.store.accounts.provider import AccountNotLinked
 
 _CLIENT = "leaseq-oidc"
 _NEXT = "oidc-next"
-_BEGUN = "_state_"  # what authlib's names of sign-ins begin with
+_STATE_PREFIX = "_state_"  # of authlib's names of sign-ins
 _TABS = 3
 _PATIENCE_SECONDS = 10
 _ASK_AGAIN = {"prompt": "login", "max_age": "0"}  # else the provider accepts a sign-in of this morning
@@ -62,10 +62,10 @@ def _client() -> Any:
     settings = state().settings
     if not settings.oidc_issuer:
         raise NotFound
-    known = current_app.extensions.get(_CLIENT)
-    if known is None:
-        known = current_app.extensions[_CLIENT] = make_client(settings)
-    return known
+    client = current_app.extensions.get(_CLIENT)
+    if client is None:
+        client = current_app.extensions[_CLIENT] = make_client(settings)
+    return client
 
 
 @bp.get("/login/provider")
@@ -73,7 +73,7 @@ def provider() -> Response:
     """Redirect to the provider. A link and not a form: the Content-Security-Policy lets no form lead to
     another host."""
     client = _client()
-    _forget_begun()
+    _forget_old_sign_ins()
     with _talking():
         _metadata(client)
         back = url_for("auth.provider_back", _external=True)
@@ -84,11 +84,11 @@ def provider() -> Response:
     return answer
 
 
-def _forget_begun() -> None:
+def _forget_old_sign_ins() -> None:
     """Of the sign-ins that this browser began and has not ended, keep the latest few, for its tabs: authlib
     keeps each in the session's cookie, which a browser drops above 4 KB."""
-    begun = [name for name in session if name.startswith(_BEGUN)]
-    for name in sorted(begun, key=lambda name: session[name].get("exp", 0))[:-_TABS]:
+    names = [name for name in session if name.startswith(_STATE_PREFIX)]
+    for name in sorted(names, key=lambda name: session[name].get("exp", 0))[:-_TABS]:
         session.pop(name)
 
 
@@ -100,33 +100,34 @@ def provider_back() -> Response | tuple[str, int]:
         claims = _claims(client)
     settings = state().settings
     subject = f"{claims['iss']} {claims['sub']}"
-    way = SignInMethod("identity provider", target, proved_at=_proved_at(claims))
+    method = SignInMethod("identity provider", target, proved_at=_proved_at(claims))
     name = ""
     try:
         name = _name_in(claims, str(settings.oidc_claim))
-        who = accounts().by_provider(name, subject, create=settings.oidc_create)  # guard: create-where-set
-    except Invalid as refused:
-        if isinstance(refused, AccountNotLinked) and refused.person.has_password:
-            return wait_for("password", refused.person, replace(way, subject=subject))
-        accounts().sign_ins.failed(name, way.how, address())
-        return login_page(target, error=str(refused)), 403
-    return go_on(who, way)  # guard: second-step-of-tied
+        # guard: create-where-set
+        account = accounts().by_provider(name, subject, create=settings.oidc_create)
+    except Invalid as error:
+        if isinstance(error, AccountNotLinked) and error.person.has_password:
+            return wait_for("password", error.person, replace(method, subject=subject))
+        accounts().sign_ins.failed(name, method.how, address())
+        return login_page(target, error=str(error)), 403
+    return go_on(account, method)  # guard: second-step-of-tied
 
 
 @bp.route("/login/provider/tie", methods=["GET", "POST"])
 def tie() -> str | Response | tuple[str, int]:
     """Tie an account that has a password to the provider's person: its owner types the password, this
     once."""
-    unfinished = unfinished_sign_in("password")
-    if unfinished is None:
+    sign_in = unfinished_sign_in("password")
+    if sign_in is None:
         return redirect(url_for("auth.login"), 303)
-    way, who = unfinished
+    method, account = sign_in
     if request.method == "GET":
-        return render_template("auth/link_provider.html", name=who.name, error=None)
-    if by_password(who.name, "password after the identity provider") is None:  # guard: password-of-tied
-        error = _("That is not the leaseq password of %(name)s.", name=who.name)
-        return render_template("auth/link_provider.html", name=who.name, error=error), 401
-    return go_on(who, replace(way, how="identity provider, password", proved_at=None))
+        return render_template("auth/link_provider.html", name=account.name, error=None)
+    if by_password(account.name, "password after the identity provider") is None:  # guard: password-of-tied
+        error = _("That is not the leaseq password of %(name)s.", name=account.name)
+        return render_template("auth/link_provider.html", name=account.name, error=error), 401
+    return go_on(account, replace(method, how="identity provider, password", proved_at=None))
 
 
 def _metadata(client: Any) -> None:
@@ -171,11 +172,14 @@ def _name_in(claims: dict[str, Any], claim: str) -> str:
     return name
 
 
-def _failed(why: str) -> Problem:
+def _failed(reason: str) -> Problem:
     return Problem(
         502,
         "provider",
-        _("Signing in through the identity provider failed. %(why)s Try again, or tell an admin.", why=why),
+        _(
+            "Signing in through the identity provider failed. %(why)s Try again, or tell an admin.",
+            why=reason,
+        ),
     )
 
 

@@ -39,9 +39,9 @@ TOKEN_DAYS: Sequence[int] = (30, 90, 365)
 def own_path(target: str | None) -> str:
     """``target`` where it is a path of this app, else home: prevents open redirects."""
     # Two slashes begin a host. A browser takes a backslash for a slash, and leaves out tabs and line ends.
-    own = target and target.startswith("/") and not target.startswith("//")  # guard: next-slashes
+    is_path = target and target.startswith("/") and not target.startswith("//")  # guard: next-slashes
     # guard: next-backslash, next-printable
-    if target and own and "\\" not in target and target.isprintable():
+    if target and is_path and "\\" not in target and target.isprintable():
         return target
     return url_for("work.home")
 
@@ -52,18 +52,18 @@ def kept_path(target: str) -> str:
     return target if len(target.encode()) <= LONGEST_PATH else ""
 
 
-def start_session(who: Person, proved_at: float | None = None) -> None:
+def start_session(account: Person, proved_at: float | None = None) -> None:
     """Start a new session, whatever the browser had before: an old session id opens nothing."""
     end_session()  # guard: sign-in-ends-session
     session.permanent = True
     session[_PROVED_AT] = time.time() if proved_at is None else proved_at
-    flask_login.login_user(Visitor(who, accounts().sessions.start(who)))
+    flask_login.login_user(Visitor(account, accounts().sessions.start(account)))
 
 
-def sign_in(who: Person, how: str, proved_at: float | None = None) -> None:
+def sign_in(account: Person, how: str, proved_at: float | None = None) -> None:
     """Start a session after the last step, and show the person their security notices."""
-    start_session(who, proved_at)
-    notices = accounts().sign_ins.done(who.name, how, address())
+    start_session(account, proved_at)
+    notices = accounts().sign_ins.done(account.name, how, address())
     flash_notices(notices)  # guard: told-at-sign-in
 
 
@@ -78,9 +78,9 @@ def address() -> str:
 
 def end_session() -> None:
     """End the session on the server too, so that a copied cookie is worthless."""
-    known = session.get("_user_id")
-    if isinstance(known, str):
-        accounts().sessions.end(known)  # guard: session-ended
+    session_id = session.get("_user_id")
+    if isinstance(session_id, str):
+        accounts().sessions.end(session_id)  # guard: session-ended
     session.clear()  # guard: sign-in-clears-session
 
 
@@ -108,73 +108,79 @@ class UnfinishedSignIn:
     at: float
 
 
-def wait_for(step: Step, who: Person, way: SignInMethod) -> Response:
+def wait_for(step: Step, account: Person, method: SignInMethod) -> Response:
     """Store the sign-in so far, and redirect to its next step."""
     end_session()
-    way = replace(way, next=kept_path(way.next))
-    session[_HALF_WAY] = asdict(UnfinishedSignIn(who.name, who.version, step, way, time.time()))
+    method = replace(method, next=kept_path(method.next))
+    session[_HALF_WAY] = asdict(UnfinishedSignIn(account.name, account.version, step, method, time.time()))
     return redirect(url_for("auth.tie" if step == "password" else "auth.code"), 303)
 
 
 def unfinished_sign_in(step: Step) -> tuple[SignInMethod, Person] | None:
     """This browser's sign-in that waits for the step, and its person, until it times out."""
-    kept = session.get(_HALF_WAY)
-    if not isinstance(kept, dict):  # nothing waits, or it began before an upgrade
+    record = session.get(_HALF_WAY)
+    if not isinstance(record, dict):  # nothing waits, or it began before an upgrade
         return None
-    unfinished = UnfinishedSignIn(**{**kept, "way": SignInMethod(**kept["way"])})
-    who = accounts().find(unfinished.name)
+    attempt = UnfinishedSignIn(**{**record, "way": SignInMethod(**record["way"])})
+    account = accounts().find(attempt.name)
     # equivalent mutant: compare: the clock is not read at that very moment
-    late = time.time() - unfinished.at >= HALF_WAY_SECONDS  # guard: half-way-time
+    late = time.time() - attempt.at >= HALF_WAY_SECONDS  # guard: half-way-time
     # guard: half-way-version, tie-step
-    if late or unfinished.step != step or who is None or who.disabled or who.version != unfinished.version:
+    if (
+        late
+        or attempt.step != step
+        or account is None
+        or account.disabled
+        or account.version != attempt.version
+    ):
         return None
-    return unfinished.way, who
+    return attempt.way, account
 
 
-def go_on(who: Person, way: SignInMethod) -> Response:
+def go_on(account: Person, method: SignInMethod) -> Response:
     """After the first step: ask for the code where the person has a second factor, else sign in."""
-    if accounts().factors.find(who.name) is not None:  # guard: factor-asked
-        return wait_for("code", who, way)
-    return let_in(who, way)
+    if accounts().factors.find(account.name) is not None:  # guard: factor-asked
+        return wait_for("code", account, method)
+    return let_in(account, method)
 
 
-def let_in(who: Person, way: SignInMethod) -> Response:
+def let_in(account: Person, method: SignInMethod) -> Response:
     """After the last step."""
-    sign_in(who, way.how, way.proved_at)
-    if way.subject:  # last, so that the notice of it is shown at the next sign-in
-        accounts().tie(who.name, way.subject)
-    return redirect(own_path(way.next), 303)  # guard: next-after-factor
+    sign_in(account, method.how, method.proved_at)
+    if method.subject:  # last, so that the notice of it is shown at the next sign-in
+        accounts().tie(account.name, method.subject)
+    return redirect(own_path(method.next), 303)  # guard: next-after-factor
 
 
 def by_password(name: str, how: str = "password") -> Person | None:
     """The person, where the form has their password. Each wrong one counts, by the account's own spelling
     of the name."""
-    known = accounts().find(name)
-    counters = of_password(known.name if known else name, address())
-    refused = accounts().attempts.begin(counters)
-    if refused is not None:  # guard: limit-refuses
-        raise _too_many(refused, name, how, _("Too many sign-ins failed. Wait a few minutes and try again."))
-    who = accounts().verify(name, request.form.get("password", ""))
-    if who is None:
+    account = accounts().find(name)
+    counters = of_password(account.name if account else name, address())
+    refusal = accounts().attempts.begin(counters)
+    if refusal is not None:  # guard: limit-refuses
+        raise _too_many(refusal, name, how, _("Too many sign-ins failed. Wait a few minutes and try again."))
+    account = accounts().verify(name, request.form.get("password", ""))
+    if account is None:
         accounts().sign_ins.failed(name, how, address())  # guard: failed-in-log
         return None
     accounts().attempts.forgive(counters)
-    return who
+    return account
 
 
 def begin_code(name: str) -> None:
     """Count a try of a code, or refuse it where too many in a row were wrong."""
-    refused = accounts().attempts.begin_code(name, address())
-    if refused is not None:
-        text = _("Too many codes were wrong. Try again in %(wait)s.", wait=span(refused.seconds))
-        raise _too_many(refused, name, "code", text)
+    refusal = accounts().attempts.begin_code(name, address())
+    if refusal is not None:
+        text = _("Too many codes were wrong. Try again in %(wait)s.", wait=span(refusal.seconds))
+        raise _too_many(refusal, name, "code", text)
 
 
-def _too_many(refused: TooManyTries, name: str, how: str, text: str) -> Problem:
-    if refused.is_first:  # guard: limited-in-log
+def _too_many(refusal: TooManyTries, name: str, how: str, text: str) -> Problem:
+    if refusal.is_first:  # guard: limited-in-log
         accounts().sign_ins.limited(name, how, address())
     problem = Problem(429, "too-many-requests", text)
-    problem.headers["Retry-After"] = str(refused.seconds)
+    problem.headers["Retry-After"] = str(refusal.seconds)
     return problem
 
 
@@ -220,14 +226,14 @@ def new_password() -> str:
 
 def token_fields() -> dict[str, Any]:
     """The arguments of ``Accounts.create_token``, from the form."""
-    sent = request.form
-    days = sent.get("days", str(TOKEN_DAYS[1]))
+    form = request.form
+    days = form.get("days", str(TOKEN_DAYS[1]))
     count = whole(days)
     if days != "never" and count is None:
         raise Invalid("days", "a number of days, or never")
     return {
-        "name": sent.get("token_name", ""),
-        "scope": sent.get("scope") or None,
-        "queue": named_queue(sent["queue"]) if sent.get("queue") else None,
+        "name": form.get("token_name", ""),
+        "scope": form.get("scope") or None,
+        "queue": named_queue(form["queue"]) if form.get("queue") else None,
         "days": count,
     }

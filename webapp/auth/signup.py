@@ -30,11 +30,10 @@ def setup() -> str | Response | tuple[str, int]:
         return render_template("auth/setup.html", token=token, name="", error=None)
     name = request.form.get("name", "").strip()
     try:
-        who = accounts().set_up(token, name, new_password())
-    except Invalid as refused:
-        error = in_words(refused)
-        return render_template("auth/setup.html", token=token, name=name, error=error), 400
-    start_session(who)
+        account = accounts().set_up(token, name, new_password())
+    except Invalid as error:
+        return render_template("auth/setup.html", token=token, name=name, error=in_words(error)), 400
+    start_session(account)
     flash(_("You are the admin now. Start by creating a queue."))
     return redirect(url_for("manage.overview"), 303)
 
@@ -53,14 +52,15 @@ def welcome() -> str | Response | tuple[str, int]:
     if request.method == "GET":
         return render_template("auth/first_password.html", **fields, error=None)
     try:
-        who = accounts().use_link(token, new_password())
-    except Invalid as refused:
-        return render_template("auth/first_password.html", **fields, error=in_words(refused)), 400
+        account = accounts().use_link(token, new_password())
+    except Invalid as error:
+        return render_template("auth/first_password.html", **fields, error=in_words(error)), 400
     # A link takes the place of the password, not of the code.
-    lets_in = not (who.disabled or accounts().factors.find(who.name) is not None)  # guard: factor-after-link
+    # guard: factor-after-link
+    lets_in = not (account.disabled or accounts().factors.find(account.name) is not None)
     if lets_in:
-        sign_in(who, "password link")
-    revoke_tokens_if_asked(who.name, by=who.name)
+        sign_in(account, "password link")
+    revoke_tokens_if_asked(account.name, by=account.name)
     return redirect(url_for("work.home" if lets_in else "auth.login"), 303)
 
 
@@ -70,8 +70,8 @@ def _join(token: str, invitation: Invitation) -> str | Response | tuple[str, int
         return render_template("auth/join.html", **fields, name=invitation.name or "", error=None)
     name = request.form.get("name", "").strip()
     try:
-        who = accounts().accept(token, name, new_password())
-    except Invalid as refused:
-        return render_template("auth/join.html", **fields, name=name, error=in_words(refused)), 400
-    start_session(who)
+        account = accounts().accept(token, name, new_password())
+    except Invalid as error:
+        return render_template("auth/join.html", **fields, name=name, error=in_words(error)), 400
+    start_session(account)
     return redirect(url_for("work.home"), 303)

@@ -77,7 +77,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "own-tokens",
             "test_nobody_revokes_another_persons_token",
-            instead="revoked = accounts().revoke_token(id, by=me)",
+            instead="token = accounts().revoke_token(id, by=name)",
         ),
         guard("token-hands-on", "test_a_token_hands_on_no_more_than_it_has"),
         guard("token-outlives", "test_a_token_does_not_outlive_the_one_that_made_it"),
@@ -87,7 +87,7 @@ GUARDS: tuple[Guard, ...] = (
         guard("token-revokes-wider", "test_a_wider_token_is_not_revoked_by_a_narrower"),
         guard("token-by-token", "test_a_session_creates_no_token"),
         guard("tokens-of-others", "test_others_tokens_are_for_admins"),
-        guard("tokens-of-others-by-id", "test_others_tokens_are_for_admins", instead="mine = None"),
+        guard("tokens-of-others-by-id", "test_others_tokens_are_for_admins", instead="owner = None"),
         guard(
             "disabled-is-out",
             "test_who_is_disabled_is_out_at_once",

@@ -57,23 +57,23 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "next-slashes",
             "test_next_leads_to_own_paths_only",
-            instead='own = target and target.startswith("/")',
+            instead='is_path = target and target.startswith("/")',
         ),
         guard(
             "next-backslash",
             "test_next_leads_to_own_paths_only",
-            instead="target and own and target.isprintable()",
+            instead="target and is_path and target.isprintable()",
         ),
         guard(
             "next-printable",
             "test_next_leads_to_own_paths_only",
-            instead='target and own and "\\\\" not in target',
+            instead='target and is_path and "\\\\" not in target',
         ),
         guard(
             "next-after-factor",
             "test_the_code_is_next_to_nowhere_else",
             "test_somebody_known_comes_in_by_their_claim",
-            instead="return redirect(way.next, 303)",
+            instead="return redirect(method.next, 303)",
         ),
         guard(
             "next-after-language",

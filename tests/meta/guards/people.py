@@ -123,7 +123,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "factor-after-link",
             "test_a_password_link_takes_the_place_of_the_password_only",
-            instead="lets_in = not who.disabled",
+            instead="lets_in = not account.disabled",
         ),
         guard(
             "code-once",
@@ -151,7 +151,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "half-way-version",
             "test_standing_before_the_code_ends_with_the_password_and_with_time",
-            instead="late or unfinished.step != step or who is None or who.disabled",
+            instead="late or attempt.step != step or account is None or account.disabled",
         ),
         guard(
             "half-way-time",
@@ -174,7 +174,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "create-where-set",
             "test_who_is_unknown_comes_in_as_a_worker_only_where_that_is_set",
-            instead="who = accounts().by_provider(name, subject, create=True)",
+            instead="account = accounts().by_provider(name, subject, create=True)",
         ),
         guard(
             "name-tied-to-other",
@@ -201,14 +201,14 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "second-step-of-tied",
             "test_the_local_second_step_is_asked_of_who_is_tied",
-            instead="return let_in(who, way)",
+            instead="return let_in(account, method)",
         ),
         guard("password-of-tied", "test_an_account_with_a_password_is_tied_by_its_password"),
         guard("provider-by-tls", "test_endpoints_that_the_provider_names_are_reached_by_tls"),
         guard(
             "tie-step",
             "test_the_page_of_a_password_asks_for_no_tie",
-            instead="late or who is None or who.disabled or who.version != unfinished.version",
+            instead="late or account is None or account.disabled or account.version != attempt.version",
         ),
         guard("oidc-by-tls", "test_settings_that_do_not_go_together", instead='"?" in value or "#" in value'),
         guard(
