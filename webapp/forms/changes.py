@@ -15,18 +15,18 @@ def form_changes(before: Json, after: Json) -> list[str]:
     """Each change, such as ``question 'Urgent' added``."""
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
         return ["form removed" if after is None else "form set"]
-    found = [*_of_shown(before, after), *_of_questions(before, after)]
+    changes = [*_of_shown(before, after), *_of_questions(before, after)]
     if before.get("keys", {}) != after.get("keys", {}):
-        found.append("keys changed")
-    if not found:
+        changes.append("keys changed")
+    if not changes:
         return ["form changed"]  # in what has no words here
-    more = len(found) - MOST
-    return [*found[:MOST], f"and {more} more changes"] if more > 0 else found
+    rest_count = len(changes) - MOST
+    return [*changes[:MOST], f"and {rest_count} more changes"] if rest_count > 0 else changes
 
 
 def _of_shown(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    was, now = (_shown(form) for form in (before, after))
-    yield from _of_names("field", was, now, lambda name, _entry: name)
+    old_fields, new_fields = (_shown(form) for form in (before, after))
+    yield from _of_names("field", old_fields, new_fields, lambda name, _entry: name)
 
 
 def _shown(form: Mapping[str, Any]) -> dict[str, Any]:
@@ -34,13 +34,15 @@ def _shown(form: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _of_questions(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    was, now = (_questions(form) for form in (before, after))
-    yield from _of_names("question", was, now, _title, _of_question)
-    needed, needs = (set((form.get("ask") or {}).get("required", [])) for form in (before, after))
-    for name in [name for name in now if name in was]:
-        if (name in needed) != (name in needs):
-            yield f"question {_title(name, now[name])!r} {'required' if name in needs else 'optional'}"
-    rest, rest_now = (
+    old, new = (_questions(form) for form in (before, after))
+    yield from _of_names("question", old, new, _title, _of_question)
+    old_required, new_required = (
+        set((form.get("ask") or {}).get("required", [])) for form in (before, after)
+    )
+    for name in [name for name in new if name in old]:
+        if (name in old_required) != (name in new_required):
+            yield f"question {_title(name, new[name])!r} {'required' if name in new_required else 'optional'}"
+    old_rules, new_rules = (
         {
             key: value
             for key, value in (form.get("ask") or {}).items()
@@ -48,7 +50,7 @@ def _of_questions(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterat
         }
         for form in (before, after)
     )
-    if _differ(rest, rest_now):
+    if _differ(old_rules, new_rules):
         yield "rules of the answer changed"
 
 
@@ -56,13 +58,14 @@ def _questions(form: Mapping[str, Any]) -> dict[str, Any]:
     return dict((form.get("ask") or {}).get("properties") or {})
 
 
-def _of_question(title: str, was: Any, now: Any) -> Iterator[str]:
-    old, new = _options(was), _options(now)
-    gone, come = ([one for one in a if one not in b] for a, b in ((old, new), (new, old)))
-    for verb, options in (("added", come), ("removed", gone)):
+def _of_question(title: str, old: Any, new: Any) -> Iterator[str]:
+    old_options, new_options = _options(old), _options(new)
+    removed_options = [one for one in old_options if one not in new_options]
+    added_options = [one for one in new_options if one not in old_options]
+    for verb, options in (("added", added_options), ("removed", removed_options)):
         if options:
             yield f"{'option' if len(options) == 1 else 'options'} {_listed(options)} of {title!r} {verb}"
-    if not gone and not come:
+    if not removed_options and not added_options:
         yield f"question {title!r} changed"
 
 
@@ -70,29 +73,29 @@ def _options(question: Any) -> list[Any]:
     if not isinstance(question, Mapping):
         return []
     items = question.get("items")
-    given = question.get("enum", items.get("enum", []) if isinstance(items, Mapping) else [])
-    return list(given) if isinstance(given, Sequence) else []
+    options = question.get("enum", items.get("enum", []) if isinstance(items, Mapping) else [])
+    return list(options) if isinstance(options, Sequence) else []
 
 
 def _of_names(
     kind: str,
-    was: Mapping[str, Any],
-    now: Mapping[str, Any],
+    old: Mapping[str, Any],
+    new: Mapping[str, Any],
     title: Callable[[str, Any], str],
-    within: Callable[[str, Any, Any], Iterator[str]] | None = None,
+    describe: Callable[[str, Any, Any], Iterator[str]] | None = None,
 ) -> Iterator[str]:
-    for name in now:
-        if name not in was:
-            yield f"{kind} {title(name, now[name])!r} added"
-    for name in was:
-        if name not in now:
-            yield f"{kind} {title(name, was[name])!r} removed"
-    kept = [name for name in was if name in now]
-    for name in kept:
-        if _differ(was[name], now[name]):
-            said = title(name, now[name])
-            yield from within(said, was[name], now[name]) if within else [f"{kind} {said!r} changed"]
-    if kept != [name for name in now if name in was]:
+    for name in new:
+        if name not in old:
+            yield f"{kind} {title(name, new[name])!r} added"
+    for name in old:
+        if name not in new:
+            yield f"{kind} {title(name, old[name])!r} removed"
+    names = [name for name in old if name in new]
+    for name in names:
+        if _differ(old[name], new[name]):
+            label = title(name, new[name])
+            yield from describe(label, old[name], new[name]) if describe else [f"{kind} {label!r} changed"]
+    if names != [name for name in new if name in old]:
         yield f"order of the {kind}s changed"
 
 

@@ -129,24 +129,26 @@ def _fields_of(text: str, _language: str) -> tuple[Field, ...]:
     form = json.loads(text)
     ask = form.get("ask") if isinstance(form, dict) else None
     schema = ask if isinstance(ask, dict) else WITHOUT_SCHEMA
-    bound = Shortcuts(form.get("keys") if isinstance(form, dict) else None)
-    fields = tuple(_Reader(schema, bound, conditions_of(form)).read(schema, ()))
+    shortcuts = Shortcuts(form.get("keys") if isinstance(form, dict) else None)
+    fields = tuple(_Reader(schema, shortcuts, conditions_of(form)).read(schema, ()))
     by_name = {one.name: one for one in fields}
     return tuple(replace(one, asked_after=_asked_after(one, by_name)) for one in fields)
 
 
 def _asked_after(field: Field, by_name: Mapping[str, Field]) -> tuple[AskedAfter, ...]:
-    found = []
-    for name, wanted in field.conditions.items():
+    conditions = []
+    for name, values in field.conditions.items():
         other = by_name.get(name)
         if other is not None:  # of an object the page knows its members alone
-            known = {_json(choice.value): choice for choice in other.choices}
-            choices = [known.get(_json(value)) for value in wanted]
-            plain = [value if isinstance(value, str) else _json(value) for value in wanted]
-            texts = tuple(one.text if one else text for one, text in zip(choices, plain, strict=True))
-            answers = tuple(one.label if one else text for one, text in zip(choices, plain, strict=True))
-            found.append(AskedAfter(other.input_name, other.label, texts, answers))
-    return tuple(found)
+            by_value = {_json(choice.value): choice for choice in other.choices}
+            choices = [by_value.get(_json(value)) for value in values]
+            value_texts = [value if isinstance(value, str) else _json(value) for value in values]
+            texts = tuple(one.text if one else text for one, text in zip(choices, value_texts, strict=True))
+            answers = tuple(
+                one.label if one else text for one, text in zip(choices, value_texts, strict=True)
+            )
+            conditions.append(AskedAfter(other.input_name, other.label, texts, answers))
+    return tuple(conditions)
 
 
 def titles_of(form: Json) -> dict[str, str]:
@@ -169,9 +171,9 @@ def laid_out(fields: Iterable[Field], depth: int = 0) -> Layout:
             layout.append(rest.pop(0))
             continue
         group = first.groups[depth]
-        inside = [one for one in rest if one.groups[depth : depth + 1] == (group,)]
-        rest = [one for one in rest if one not in inside]
-        layout.append(Fieldset(group, laid_out(inside, depth + 1)))
+        group_fields = [one for one in rest if one.groups[depth : depth + 1] == (group,)]
+        rest = [one for one in rest if one not in group_fields]
+        layout.append(Fieldset(group, laid_out(group_fields, depth + 1)))
     return tuple(layout)
 
 

@@ -31,43 +31,47 @@ _URL = re.compile(r"https?://\S+$")
 def guess_form(payloads: Sequence[Json]) -> dict[str, Any] | None:
     """A form that shows the fields of these payloads, and asks what they hold a guess of; None where they
     have no fields."""
-    seen: dict[str, list[Json]] = {}
+    values_by_field: dict[str, list[Json]] = {}
     for payload in payloads:
         if isinstance(payload, Mapping):
             for name, value in payload.items():
                 if value not in (None, ""):
-                    seen.setdefault(name, []).append(value)
-    asked = _questions(seen)
-    shown = [_shown(name, values) for name, values in seen.items() if not _is_asked(name, values, asked)]
-    if not shown and not asked:
+                    values_by_field.setdefault(name, []).append(value)
+    questions = _questions(values_by_field)
+    entries = [
+        _shown(name, values)
+        for name, values in values_by_field.items()
+        if not _is_asked(name, values, questions)
+    ]
+    if not entries and not questions:
         return None
-    form: dict[str, Any] = {"show": shown[:MOST_FIELDS]} if shown else {}
-    if asked:
-        keys = _keys(list(asked))
-        form["ask"] = {"type": "object", "properties": {keys[path]: asked[path] for path in asked}}
-        form["prefill"] = {keys[path]: path for path in asked}
+    form: dict[str, Any] = {"show": entries[:MOST_FIELDS]} if entries else {}
+    if questions:
+        keys = _keys(list(questions))
+        form["ask"] = {"type": "object", "properties": {keys[path]: questions[path] for path in questions}}
+        form["prefill"] = {keys[path]: path for path in questions}
     return form
 
 
-def _is_asked(name: str, values: Iterable[Json], asked: Container[str]) -> bool:
+def _is_asked(name: str, values: Iterable[Json], questions: Container[str]) -> bool:
     """Whether the questions have all that the field holds."""
-    return name in asked or all(
-        isinstance(value, Mapping) and all(f"{name}.{member}" in asked for member in value)
+    return name in questions or all(
+        isinstance(value, Mapping) and all(f"{name}.{member}" in questions for member in value)
         for value in values
     )
 
 
-def _questions(seen: Mapping[str, Sequence[Json]]) -> dict[str, dict[str, Any]]:
+def _questions(values_by_field: Mapping[str, Sequence[Json]]) -> dict[str, dict[str, Any]]:
     """The questions that guesses suggest, by the path of the guess in the payload."""
-    found: dict[str, list[Json]] = {}
-    for name, values in seen.items():
+    guesses: dict[str, list[Json]] = {}
+    for name, values in values_by_field.items():
         for value in values:
             members = value.items() if isinstance(value, Mapping) else [("", value)]
             for member, inner in members:
                 if inner not in (None, ""):
-                    found.setdefault(f"{name}.{member}" if member else name, []).append(inner)
-    asked = {path: _question(path, values) for path, values in found.items()}
-    return {path: schema for path, schema in asked.items() if schema is not None}
+                    guesses.setdefault(f"{name}.{member}" if member else name, []).append(inner)
+    questions = {path: _question(path, values) for path, values in guesses.items()}
+    return {path: schema for path, schema in questions.items() if schema is not None}
 
 
 def _question(path: str, values: Sequence[Json]) -> dict[str, Any] | None:
@@ -81,18 +85,18 @@ def _question(path: str, values: Sequence[Json]) -> dict[str, Any] | None:
     if not all(isinstance(value, str) and len(value) <= _LONGEST_CHOICE for value in values):
         return None
     choices = sorted({str(value) for value in values})
-    enough = max(LEAST_VALUES, LEAST_PER_CHOICE * len(choices))
-    if not 2 <= len(choices) <= MOST_CHOICES or len(values) < enough:
+    minimum = max(LEAST_VALUES, LEAST_PER_CHOICE * len(choices))
+    if not 2 <= len(choices) <= MOST_CHOICES or len(values) < minimum:
         return None
     return {"title": title, "type": "string", "enum": choices}
 
 
 def _keys(paths: Sequence[str]) -> dict[str, str]:
     """The key of each question: the last step of its path, or all of it where another has the same."""
-    last = [path.rpartition(".")[2] for path in paths]
+    names = [path.rpartition(".")[2] for path in paths]
     return {
-        path: key if last.count(key) == 1 else path.replace(".", "_")
-        for path, key in zip(paths, last, strict=True)
+        path: key if names.count(key) == 1 else path.replace(".", "_")
+        for path, key in zip(paths, names, strict=True)
     }
 
 
@@ -142,8 +146,8 @@ def field_names(payloads: Sequence[Json]) -> list[str]:
     names: dict[str, None] = {}
     for payload in payloads:
         for name, value in payload.items() if isinstance(payload, Mapping) else ():
-            inner = value if isinstance(value, Mapping) else {}
-            names |= dict.fromkeys([name, *(f"{name}.{member}" for member in inner)])
+            members = value if isinstance(value, Mapping) else {}
+            names |= dict.fromkeys([name, *(f"{name}.{member}" for member in members)])
     return list(names)[:MOST_NAMES]
 
 
@@ -151,10 +155,10 @@ def missing_fields(form: Json, payloads: Sequence[Json]) -> list[str]:
     """The fields that the form shows or fills in from, and none of these payloads has."""
     if not isinstance(form, Mapping) or not payloads:
         return []
-    shown = [entry["field"] if isinstance(entry, Mapping) else entry for entry in form.get("show") or []]
-    filled = {name for one in payloads for name in prefilled(form, one)}
-    taken = [path for name, path in form.get("prefill", {}).items() if name not in filled]
+    names = [entry["field"] if isinstance(entry, Mapping) else entry for entry in form.get("show") or []]
+    filled_names = {name for one in payloads for name in prefilled(form, one)}
+    missing_paths = [path for name, path in form.get("prefill", {}).items() if name not in filled_names]
     return [
-        *(name for name in shown if not any(isinstance(one, Mapping) and name in one for one in payloads)),
-        *taken,
+        *(name for name in names if not any(isinstance(one, Mapping) and name in one for one in payloads)),
+        *missing_paths,
     ]

@@ -44,12 +44,12 @@ _WORDS = {
 
 def limits_of(schema: Mapping[str, Any]) -> Limits:
     numbers = {name: schema.get(word) for name, word in _WORDS.items()}
-    given: dict[str, Any] = {
+    limits: dict[str, Any] = {
         name: value
         for name, value in numbers.items()
         if isinstance(value, int | float) and not isinstance(value, bool)
     }
-    return Limits(**given, format=schema["format"] if isinstance(schema.get("format"), str) else None)
+    return Limits(**limits, format=schema["format"] if isinstance(schema.get("format"), str) else None)
 
 
 def limits_text(limits: Limits) -> str:
@@ -58,20 +58,20 @@ def limits_text(limits: Limits) -> str:
         None if limit is None else f"{limit:,}"
         for limit in (limits.least, limits.most, limits.above, limits.below)
     )
-    said = ""
+    text = ""
     if least is not None and most is not None:
-        said = _("From %(least)s to %(most)s.", least=least, most=most)
+        text = _("From %(least)s to %(most)s.", least=least, most=most)
     elif least is not None:
-        said = _("%(least)s or more.", least=least)
+        text = _("%(least)s or more.", least=least)
     elif most is not None:
-        said = _("%(most)s or less.", most=most)
+        text = _("%(most)s or less.", most=most)
     if above is not None:
-        said += " " + _("More than %(above)s.", above=above)
+        text += " " + _("More than %(above)s.", above=above)
     if below is not None:
-        said += " " + _("Less than %(below)s.", below=below)
+        text += " " + _("Less than %(below)s.", below=below)
     if limits.step not in (None, 1):
-        said += " " + _("In steps of %(step)s.", step=f"{limits.step:,}")
-    return str(said).strip()
+        text += " " + _("In steps of %(step)s.", step=f"{limits.step:,}")
+    return str(text).strip()
 
 
 def problem(limits: Limits, value: Json) -> str | None:
@@ -87,18 +87,18 @@ def problem(limits: Limits, value: Json) -> str | None:
 
 def _of_text(limits: Limits, text: str) -> str | None:
     if limits.max_length is not None and len(text) > limits.max_length:
-        over = len(text) - limits.max_length
+        excess = len(text) - limits.max_length
         return str(
             ngettext(
                 "At most %(most)s characters: this is %(num)s too long.",
                 "At most %(most)s characters: this is %(num)s too long.",
-                over,
+                excess,
                 most=f"{limits.max_length:,}",
             )
         )
     if limits.min_length is not None and len(text) < limits.min_length:
-        least = limits.min_length
-        return str(ngettext("At least %(num)s character.", "At least %(num)s characters.", least))
+        minimum = limits.min_length
+        return str(ngettext("At least %(num)s character.", "At least %(num)s characters.", minimum))
     if limits.format in _FORMATS and not _fits(limits.format, text):
         return _FORMATS[limits.format]()
     return None
@@ -106,22 +106,22 @@ def _of_text(limits: Limits, text: str) -> str | None:
 
 def _of_list(limits: Limits, values: list[Json]) -> str | None:
     if limits.min_items is not None and len(values) < limits.min_items:
-        least = limits.min_items
-        return str(ngettext("At least %(num)s of these.", "At least %(num)s of these.", least))
+        minimum = limits.min_items
+        return str(ngettext("At least %(num)s of these.", "At least %(num)s of these.", minimum))
     if limits.max_items is not None and len(values) > limits.max_items:
-        most = limits.max_items
-        return str(ngettext("At most %(num)s of these.", "At most %(num)s of these.", most))
+        maximum = limits.max_items
+        return str(ngettext("At most %(num)s of these.", "At most %(num)s of these.", maximum))
     return None
 
 
 def _of_number(limits: Limits, number: float) -> str | None:
-    outside = (
+    is_outside = (
         (limits.least is not None and number < limits.least)
         or (limits.most is not None and number > limits.most)
         or (limits.above is not None and number <= limits.above)
         or (limits.below is not None and number >= limits.below)
     )
-    return limits_text(limits) if outside else None
+    return limits_text(limits) if is_outside else None
 
 
 _FORMATS = {

@@ -45,27 +45,27 @@ def check_text(text: str) -> CheckedForm:
         return CheckedForm(None, ())
     try:
         form = validation.load_json(text, "form")
-    except Invalid as refused:
-        return CheckedForm(None, (_unreadable(text, refused),))
+    except Invalid as error:
+        return CheckedForm(None, (_unreadable(text, error),))
     findings = list(_of_form(form, text))
     if not any(one.wrong for one in findings):
         try:
             check_form(form)
-        except Invalid as refused:
-            findings.append(Finding(0, refused.limit))
+        except Invalid as error:
+            findings.append(Finding(0, error.limit))
     if not any(one.wrong for one in findings):
         findings += _doubtful(form, text)
     return CheckedForm(form, tuple(findings))
 
 
-def _unreadable(text: str, refused: Invalid) -> Finding:
+def _unreadable(text: str, invalid: Invalid) -> Finding:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
         return Finding(_line(text, _blamed(text, error.pos)), _hint(text, error))
     except (RecursionError, ValueError):
         pass
-    return Finding(0, refused.limit)
+    return Finding(0, invalid.limit)
 
 
 def _blamed(text: str, at: int) -> int:
@@ -75,14 +75,14 @@ def _blamed(text: str, at: int) -> int:
 
 
 def _hint(text: str, error: json.JSONDecodeError) -> str:
-    at, before = text[error.pos : error.pos + 1], text[: error.pos].rstrip()
-    if before.endswith(",") and (at in ("}", "]") or "trailing comma" in error.msg):
+    character, before = text[error.pos : error.pos + 1], text[: error.pos].rstrip()
+    if before.endswith(",") and (character in ("}", "]") or "trailing comma" in error.msg):
         return str(_("There is a comma before the closing bracket. Remove it."))
-    if not at:
+    if not character:
         return str(_("It ends too early: a bracket or a quote is not closed."))
-    if at in ("'", "‘", "’", "“", "”"):
+    if character in ("'", "‘", "’", "“", "”"):
         return str(_('Text stands in straight double quotes, like "this".'))
-    if "delimiter" in error.msg and at in ('"', "{", "["):
+    if "delimiter" in error.msg and character in ('"', "{", "["):
         return str(_("A comma or a colon is missing before this."))
     if error.msg.startswith("Extra data"):
         return str(_("There is more text after the end of the form."))
@@ -99,16 +99,18 @@ def _hint(text: str, error: json.JSONDecodeError) -> str:
 
 def _of_form(form: Json, text: str) -> Iterator[Finding]:
     if not isinstance(form, dict):
-        said = _("A form is an object with these members, each optional: %(names)s.", names=", ".join(PARTS))
-        yield Finding(1, str(said))
+        message = _(
+            "A form is an object with these members, each optional: %(names)s.", names=", ".join(PARTS)
+        )
+        yield Finding(1, str(message))
         return
     for name in form:
         if name not in PARTS:
             yield Finding(place(text, [name]), _unknown(name, PARTS))
     show = form.get("show", [])
     for number, entry in enumerate(show if isinstance(show, list) else ()):
-        for said in _of_entry(entry):
-            yield Finding(place(text, ["show", number]), said)
+        for message in _of_entry(entry):
+            yield Finding(place(text, ["show", number]), message)
     for key in form.get("keys", {}) if isinstance(form.get("keys"), dict) else ():
         if len(key) != 1:
             yield Finding(
@@ -141,12 +143,12 @@ def _of_schema(ask: dict[str, Any], text: str) -> Iterator[Finding]:
     except jsonschema_rs.ValidationError as error:
         path = list(error.instance_path)
         if path and path[-1] == "type":
-            said = _unknown(
+            message = _unknown(
                 str(_at(ask, path)), ("string", "number", "integer", "boolean", "array", "object")
             )
         else:
-            said = error.message.partition("\n")[0]
-        yield Finding(place(text, ["ask", *path]), said)
+            message = error.message.partition("\n")[0]
+        yield Finding(place(text, ["ask", *path]), message)
     except (jsonschema_rs.ReferencingError, ValueError) as error:
         yield Finding(place(text, ["ask"]), str(error).partition("\n")[0])
 
@@ -157,51 +159,51 @@ def _doubtful(form: dict[str, Any], text: str) -> Iterator[Finding]:
     properties = ask.get("properties", {})
     for number, name in enumerate(ask.get("required", ())):
         if name not in properties:
-            said = _(
+            message = _(
                 "Nobody can answer %(name)s: it is required, but there is no property of that name.",
                 name=repr(name),
             )
-            yield Finding(place(text, ["ask", "required", number]), str(said), wrong=False)
+            yield Finding(place(text, ["ask", "required", number]), str(message), wrong=False)
     names = {field.name for field in fields_of(form)}
     for name in form.get("prefill", {}):
         if name not in names:
-            said = _("%(name)s is no question, so that nothing is filled in.", name=repr(name))
-            yield Finding(place(text, ["prefill", name]), str(said), wrong=False)
+            message = _("%(name)s is no question, so that nothing is filled in.", name=repr(name))
+            yield Finding(place(text, ["prefill", name]), str(message), wrong=False)
     for name, schema in properties.items():
         if isinstance(schema, dict) and [] in (schema.get("enum"), _at(schema, ["items", "enum"])):
-            said = _("Nobody can answer %(name)s: it has no options.", name=repr(name))
-            yield Finding(place(text, ["ask", "properties", name]), str(said), wrong=False)
+            message = _("Nobody can answer %(name)s: it has no options.", name=repr(name))
+            yield Finding(place(text, ["ask", "properties", name]), str(message), wrong=False)
     yield from _never_asked(form, text)
     values = [(field.name, choice.value) for field in fields_of(form) for choice in field.choices]
-    for key, bound in form.get("keys", {}).items():
-        wanted = list(bound.items()) if isinstance(bound, dict) else [(None, bound)]
+    for key, binding in form.get("keys", {}).items():
+        bindings = list(binding.items()) if isinstance(binding, dict) else [(None, binding)]
         if not any(
-            same(value, offered) and name in (None, field)
-            for name, value in wanted
-            for field, offered in values
+            same(value, option) and name in (None, field)
+            for name, value in bindings
+            for field, option in values
         ):
-            said = _("The key %(key)s picks nothing: no choice has this value.", key=key)
-            yield Finding(place(text, ["keys", key]), str(said), wrong=False)
+            message = _("The key %(key)s picks nothing: no choice has this value.", key=key)
+            yield Finding(place(text, ["keys", key]), str(message), wrong=False)
 
 
 def _never_asked(form: dict[str, Any], text: str) -> Iterator[Finding]:
     """Questions that are asked after an answer that nobody can choose."""
     choices = {field.name: [one.value for one in field.choices] for field in fields_of(form) if field.choices}
     for name, conditions in conditions_of(form).items():
-        for other, wanted in conditions.items():
-            if other in choices and not any(same(one, value) for one in wanted for value in choices[other]):
-                said = _("%(name)s is never asked: no choice has this value.", name=repr(name))
-                yield Finding(place(text, ["when", name, other]), str(said), wrong=False)
+        for other, values in conditions.items():
+            if other in choices and not any(same(one, value) for one in values for value in choices[other]):
+                message = _("%(name)s is never asked: no choice has this value.", name=repr(name))
+                yield Finding(place(text, ["when", name, other]), str(message), wrong=False)
 
 
-def _unknown(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), 1, 0.6)
-    if near:
+def _unknown(name: str, names: Iterable[str]) -> str:
+    matches = difflib.get_close_matches(name, list(names), 1, 0.6)
+    if matches:
         return str(
-            _("%(name)s is not known here. Did you mean %(near)s?", name=repr(name), near=repr(near[0]))
+            _("%(name)s is not known here. Did you mean %(near)s?", name=repr(name), near=repr(matches[0]))
         )
     return str(
-        _("%(name)s is not known here: use one of %(known)s.", name=repr(name), known=", ".join(known))
+        _("%(name)s is not known here: use one of %(known)s.", name=repr(name), known=", ".join(names))
     )
 
 
@@ -219,10 +221,10 @@ def place(text: str, path: Iterable[str | int]) -> int:
     """The line on which the value at a path begins in a JSON text, or the nearest one."""
     at = _skip(text, 0)
     for step in path:
-        below = next((start for name, start in _members(text, at) if name == step), None)
-        if below is None:
+        position = next((start for name, start in _members(text, at) if name == step), None)
+        if position is None:
             break
-        at = below
+        at = position
     return _line(text, at)
 
 

@@ -26,10 +26,10 @@ _CLOCK = re.compile(r"(?:(\d{4}-\d\d-\d\d)T)?(\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-
 which a text field can hold."""
 
 
-def typed_in(fields: Iterable[Field], sent: MultiDict[str, str]) -> dict[str, list[str]]:
+def typed_in(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
     """The input of each field, with line ends normalized."""
     return {
-        field.name: [text.replace("\r\n", "\n") for text in sent.getlist(field.input_name)]
+        field.name: [text.replace("\r\n", "\n") for text in form.getlist(field.input_name)]
         for field in fields
     }
 
@@ -39,10 +39,11 @@ def typed_of(
 ) -> dict[str, list[str]]:
     """The initial texts of the fields: from the draft; where there is none, what the form takes from the
     payload, or the defaults."""
-    given = prefill or {}
+    prefill_values = prefill or {}
     return {
         field.name: _texts(
-            field, _at(draft, field) if isinstance(draft, dict) else given.get(field.name, field.default)
+            field,
+            _at(draft, field) if isinstance(draft, dict) else prefill_values.get(field.name, field.default),
         )
         for field in fields
     }
@@ -77,23 +78,23 @@ def draft_of(fields: Iterable[Field], typed: Typed) -> dict[str, Json]:
 def read_result(fields: Iterable[Field], typed: Typed) -> tuple[dict[str, Json], dict[str, str]]:
     """Parse the result, and collect the errors by field. A field left empty is left out; so is one that is
     not asked after the other answers, and an optional object in which every field is empty."""
-    asked, values, errors = _parse(fields, typed)
-    there = _objects(asked, {*values, *errors})
+    asked_fields, values, errors = _parse(fields, typed)
+    objects = _objects(asked_fields, {*values, *errors})
     result: dict[str, Json] = {}
-    for path in sorted(there, key=len):
+    for path in sorted(objects, key=len):
         if path:
             _put(result, path, {})
-    for field in asked:
+    for field in asked_fields:
         value = values.get(field.name, EMPTY)
-        if value is EMPTY and field.required and field.path[:-1] in there and field.name not in errors:
+        if value is EMPTY and field.required and field.path[:-1] in objects and field.name not in errors:
             value = [] if field.kind == "choices" else None if field.nullable else EMPTY
             if value is EMPTY:
                 errors[field.name] = str(_("Please answer this."))
         if value is EMPTY:
             continue
-        wrong = problem(field.limits, value)
-        if wrong:
-            errors[field.name] = wrong
+        message = problem(field.limits, value)
+        if message:
+            errors[field.name] = message
         else:
             _put(result, field.path, value)
     return result, errors
@@ -101,21 +102,21 @@ def read_result(fields: Iterable[Field], typed: Typed) -> tuple[dict[str, Json],
 
 def _parse(fields: Iterable[Field], typed: Typed) -> tuple[list[Field], dict[str, Json], dict[str, str]]:
     """The fields that are asked after the answers, their values where there are any, and the errors."""
-    asked: list[Field] = []
+    asked_fields: list[Field] = []
     values: dict[str, Json] = {}
     errors: dict[str, str] = {}
     for field in fields:
         if not is_asked(field.conditions, values):
             continue
-        asked.append(field)
+        asked_fields.append(field)
         try:
             value = _value(field, typed[field.name])
-        except Invalid as refused:
-            errors[field.name] = refused.limit
+        except Invalid as error:
+            errors[field.name] = error.limit
         else:
             if value is not EMPTY:
                 values[field.name] = value
-    return asked, values, errors
+    return asked_fields, values, errors
 
 
 def errors_at(fields: Iterable[Field], errors: Mapping[str, str]) -> dict[str, str]:
@@ -124,25 +125,25 @@ def errors_at(fields: Iterable[Field], errors: Mapping[str, str]) -> dict[str, s
     by_field: dict[str, str] = {}
     for path, text in errors.items():
         steps = path.split(".")
-        known = (".".join(steps[:count]) for count in range(len(steps), 0, -1))
-        by_field.setdefault(next((name for name in known if name in names), path), text)
+        candidates = (".".join(steps[:count]) for count in range(len(steps), 0, -1))
+        by_field.setdefault(next((name for name in candidates if name in names), path), text)
     return by_field
 
 
-def _objects(fields: Iterable[Field], filled: set[str]) -> set[tuple[str, ...]]:
+def _objects(fields: Iterable[Field], names: set[str]) -> set[tuple[str, ...]]:
     """The objects that the result has: those with a value in them, and the required ones."""
-    there: set[tuple[str, ...]] = {()}
+    paths: set[tuple[str, ...]] = {()}
     for field in fields:
-        if field.name in filled:
-            there |= {field.path[:depth] for depth in range(len(field.path))}
+        if field.name in names:
+            paths |= {field.path[:depth] for depth in range(len(field.path))}
         for group in field.groups:
-            if group.required and group.path[:-1] in there:
-                there.add(group.path)
-    return there
+            if group.required and group.path[:-1] in paths:
+                paths.add(group.path)
+    return paths
 
 
-def _put(into: dict[str, Json], path: tuple[str, ...], value: Json) -> None:
-    place: Any = into
+def _put(result: dict[str, Json], path: tuple[str, ...], value: Json) -> None:
+    place: Any = result
     for name in path[:-1]:
         place = place.setdefault(name, {})
     place[path[-1]] = value
@@ -169,11 +170,11 @@ def _value(field: Field, texts: list[str]) -> Json:
 
 
 def _chosen(field: Field, text: str) -> Json:
-    wanted = text.strip().casefold()
+    key = text.strip().casefold()
     for choice in field.choices:
-        if choice.text == text or (field.looked_up and choice.text.casefold() == wanted):
+        if choice.text == text or (field.looked_up and choice.text.casefold() == key):
             return choice.value
-    if wanted:
+    if key:
         raise Invalid(field.name, str(_("Choose one of these.")))
     return EMPTY
 
@@ -193,17 +194,17 @@ def _line(field: Field, line: str) -> Json:
 
 
 def _number(name: str, text: str, kind: str) -> int | float:
-    whole = kind == "integer"
-    wanted = str(_("A whole number, such as 42.") if whole else _("A number, such as 3.5."))
+    is_whole = kind == "integer"
+    message = str(_("A whole number, such as 42.") if is_whole else _("A number, such as 3.5."))
     try:
         number = validation.load_json(text, name)
     except Invalid:
-        raise Invalid(name, wanted) from None
+        raise Invalid(name, message) from None
     if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
-        raise Invalid(name, wanted)
-    if whole and number != int(number):
-        raise Invalid(name, wanted)
-    return int(number) if whole else number
+        raise Invalid(name, message)
+    if is_whole and number != int(number):
+        raise Invalid(name, message)
+    return int(number) if is_whole else number
 
 
 def _with_offset(field: Field, text: str) -> str:
@@ -222,14 +223,14 @@ def _with_offset(field: Field, text: str) -> str:
         return text  # which does not fit the format
     try:
         moment = typed_moment(f"{day}T{clock}{offset or ''}", field.name)
-    except Invalid as skipped:
-        why = _(
+    except Invalid as error:
+        message = _(
             "%(zone)s has no %(time)s on %(day)s: its clocks are put forward. Type a later time.",
             zone=site_zone(),
             time=minute,
             day=day,
         )
-        raise Invalid(field.name, str(why)) from skipped
+        raise Invalid(field.name, str(message)) from error
     utc = moment.replace(tzinfo=None).isoformat()
     return (utc.rstrip("0") if "." in utc else utc) + "Z"
 
@@ -241,8 +242,8 @@ def _texts(field: Field, value: Json) -> list[str]:
     if field.kind == "ranking":
         return [next(iter(_text_of(field, one)), "") for one in value] if isinstance(value, list) else []
     if field.kind in ("choice", "choices"):
-        wanted = value if field.kind == "choices" and isinstance(value, list) else [value]
-        return [text for one in wanted for text in _text_of(field, one)]
+        values = value if field.kind == "choices" and isinstance(value, list) else [value]
+        return [text for one in values for text in _text_of(field, one)]
     if field.kind == "lines" and isinstance(value, list):
         return ["\n".join(map(str, value))]
     if field.input_type == "time" and isinstance(value, str):

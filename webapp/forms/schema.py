@@ -18,20 +18,20 @@ Schema = Mapping[str, Any]
 
 def settled(schema: Json, root: Schema) -> tuple[dict[str, Any], bool]:
     """The schema with its references followed, and whether null is valid."""
-    resolved: dict[str, Any] = dict(schema) if isinstance(schema, dict) else {}
+    result: dict[str, Any] = dict(schema) if isinstance(schema, dict) else {}
     nullable = False
     for _step in range(_DEEPEST):
-        inner = _inner(resolved, root)
+        inner = _inner(result, root)
         if inner is None:
             break
-        resolved, null = inner
+        result, null = inner
         nullable = nullable or null
-    kinds = resolved.get("type")
+    kinds = result.get("type")
     if isinstance(kinds, list):
         nullable = nullable or "null" in kinds
         others = [kind for kind in kinds if kind != "null"]
-        resolved["type"] = others[0] if len(others) == 1 else None
-    return resolved, nullable
+        result["type"] = others[0] if len(others) == 1 else None
+    return result, nullable
 
 
 def _inner(schema: dict[str, Any], root: Schema) -> tuple[dict[str, Any], bool] | None:
@@ -45,7 +45,7 @@ def _inner(schema: dict[str, Any], root: Schema) -> tuple[dict[str, Any], bool] 
             continue
         others = parts if word == "allOf" else [part for part in parts if part.get("type") != "null"]
         if len(others) == 1 and (word == "allOf" or "const" not in others[0]):
-            rest = {known: value for known, value in schema.items() if known != word}
+            rest = {name: value for name, value in schema.items() if name != word}
             return {**others[0], **rest}, len(others) < len(parts)
     return None
 
@@ -79,12 +79,12 @@ def members(schema: Schema) -> list[tuple[Json, str]]:
 
 def _scale(schema: Schema) -> list[tuple[Json, str]]:
     """A short range of whole numbers, such as a mark from 1 to 5."""
-    least, most = schema.get("minimum"), schema.get("maximum")
+    minimum, maximum = schema.get("minimum"), schema.get("maximum")
     if schema.get("type") != "integer" or "multipleOf" in schema:
         return []
-    if not isinstance(least, int) or not isinstance(most, int) or not 0 < most - least < SCALE:
+    if not isinstance(minimum, int) or not isinstance(maximum, int) or not 0 < maximum - minimum < SCALE:
         return []
-    return [(value, str(value)) for value in range(least, most + 1)]
+    return [(value, str(value)) for value in range(minimum, maximum + 1)]
 
 
 def label(value: Json) -> str:

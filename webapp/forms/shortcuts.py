@@ -14,13 +14,13 @@ among them: A B G H K L N T U on the work page, O to open a picture."""
 class Shortcuts:
     """The keys that the form binds; by default, a row of the keyboard for each field with choices."""
 
-    def __init__(self, bound: Json) -> None:
-        self._bound: Mapping[str, Json] = bound if isinstance(bound, dict) else {}
+    def __init__(self, bindings: Json) -> None:
+        self._bindings: Mapping[str, Json] = bindings if isinstance(bindings, dict) else {}
         self._rows = iter(ROWS)
 
     def of(self, field: str, values: Sequence[Json]) -> list[str | None]:
         """The key of each choice of a field."""
-        if self._bound:
+        if self._bindings:
             return [self._key(field, value) for value in values]
         row = next(self._rows, "")
         if row == ROWS[0] and all(type(value) is int and 0 <= value <= 9 for value in values):
@@ -29,7 +29,7 @@ class Shortcuts:
         return keys + [None] * (len(values) - len(keys))
 
     def _key(self, field: str, value: Json) -> str | None:
-        for key, choice in self._bound.items():
+        for key, choice in self._bindings.items():
             if same(choice, value) or (isinstance(choice, dict) and _is_of(choice, field, value)):
                 return key
         return None

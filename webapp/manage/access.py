@@ -30,10 +30,10 @@ def access(q: str) -> str:
 def change_queue_access(q: str) -> Response | tuple[str, int]:
     queue = existing_queue(q)
     try:
-        wanted = Access(*(_group(name) for name in _RIGHTS))
-        change_access(q, lambda _: wanted)
-    except Invalid as refused:
-        return _page(queue, request.form, refused), 400
+        queue_access = Access(*(_group(name) for name in _RIGHTS))
+        change_access(q, lambda _: queue_access)
+    except Invalid as error:
+        return _page(queue, request.form, error), 400
     flash(_("Saved."))
     return redirect(url_for("manage.access", q=q), 303)
 
@@ -49,10 +49,10 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _written(known: Access) -> dict[str, str]:
+def _written(queue_access: Access) -> dict[str, str]:
     """The access as the texts of the form."""
     texts: dict[str, str] = {}
-    for name, group in (("work", known.work), ("manage", known.manage)):
+    for name, group in (("work", queue_access.work), ("manage", queue_access.manage)):
         if group is not None:
             texts |= {
                 name: "some",

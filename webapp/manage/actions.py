@@ -94,7 +94,7 @@ def done_of(move: Move, count: int) -> str:
     return words[move]
 
 
-def make(queue: leaseq.Queue, move: Move, id: str, whom: str) -> RefusedItem | None:
+def make(queue: leaseq.Queue, move: Move, id: str, assignee: str) -> RefusedItem | None:
     """Run one action; raises Refused where it changed nothing."""
     by, before = person().name, None
     try:
@@ -108,30 +108,30 @@ def make(queue: leaseq.Queue, move: Move, id: str, whom: str) -> RefusedItem | N
         elif move == "revive":
             after = queue.revive(id, by=by)
         else:
-            after = queue.assign(id, whom, by=by)
+            after = queue.assign(id, assignee, by=by)
     except ItemNotFound:
         return RefusedItem(id, id, _("it does not exist any more"))
-    except Invalid as refused:
-        why = _wrong_state(move, before) if before and refused.field == "id" else in_words(refused)
-        return RefusedItem(id, title_of(queue, id) or id, why)
+    except Invalid as error:
+        reason = _wrong_state(move, before) if before and error.field == "id" else in_words(error)
+        return RefusedItem(id, title_of(queue, id) or id, reason)
     if before != after:
         return None
     return RefusedItem(id, item_title(after.payload, id), _unchanged(move, after))
 
 
 def make_all(
-    queue: leaseq.Queue, move: Move, ids: Iterable[str], whom: str, done: list[str]
+    queue: leaseq.Queue, move: Move, ids: Iterable[str], assignee: str, done_ids: list[str]
 ) -> list[RefusedItem]:
-    """Run an action on each item, and add those that it changed to ``done``, which has them also where the
-    server fails in the midst of it. Returns the refusals."""
-    refused: list[RefusedItem] = []
+    """Run an action on each item, and add those that it changed to ``done_ids``, which has them also where
+    the server fails in the midst of it. Returns the refusals."""
+    refusals: list[RefusedItem] = []
     for id in dict.fromkeys(ids):
-        wrong = make(queue, move, id, whom)
-        if wrong:
-            refused.append(wrong)
+        refusal = make(queue, move, id, assignee)
+        if refusal:
+            refusals.append(refusal)
         else:
-            done.append(id)
-    return refused
+            done_ids.append(id)
+    return refusals
 
 
 def write_down(queue: leaseq.Queue, move: Move, detail: str) -> None:
@@ -141,8 +141,8 @@ def write_down(queue: leaseq.Queue, move: Move, detail: str) -> None:
 
 def ids_in_words(ids: Sequence[str]) -> str:
     """The first few ids, and the number of the others."""
-    shown = ", ".join(ids[:10])
-    return shown if len(ids) <= 10 else f"{shown} + {len(ids) - 10}"
+    text = ", ".join(ids[:10])
+    return text if len(ids) <= 10 else f"{text} + {len(ids) - 10}"
 
 
 def _wrong_state(move: Move, item: leaseq.Item) -> str:

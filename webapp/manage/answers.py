@@ -27,13 +27,13 @@ from leaseq.webapp.work.form_view import form_view_of
 def reopen(q: str, id: str) -> Response | tuple[str, int]:
     """Let a finished item wait again, for anybody or for one person; what was typed stays where it is
     refused."""
-    queue, whom = existing_queue(q), request.form.get("to", "").strip()
+    queue, name = existing_queue(q), request.form.get("to", "").strip()
     try:
-        to = who_may_work(q, whom) if whom else None
+        to = who_may_work(q, name) if name else None
         reason = request.form.get("reason", "").strip() or None
         queue.reopen(id, _token(), to=to, reason=reason, by=person().name)
-    except Invalid as refused:
-        return show_item(queue, id, error=_("Not reopened: %(why)s.", why=in_words(refused))), 400
+    except Invalid as error:
+        return show_item(queue, id, error=_("Not reopened: %(why)s.", why=in_words(error))), 400
     flash(_("It is waiting again. The answer is kept with the item."))
     return redirect_to_item(q, id)
 
@@ -61,8 +61,8 @@ def correct(q: str, id: str) -> Response | tuple[str, int]:
     if not errors:
         try:
             queue.correct(id, token, result, by=person().name)
-        except Invalid as refused:
-            errors = dict(refused.errors) or {refused.field: refused.limit}
+        except Invalid as error:
+            errors = dict(error.errors) or {error.field: error.limit}
     if errors:
         return _correction(queue, queue.get(id), token, typed, errors), 422
     flash(_("The answer is corrected. The earlier one is kept with the item."))
@@ -73,7 +73,7 @@ def _correction(
     queue: leaseq.Queue, item: leaseq.Item, token: int, typed: Typed, errors: Mapping[str, str]
 ) -> str:
     form_view = form_view_of(queue.policy.form)
-    placed = errors_at(form_view.fields, errors)
+    errors_by_field = errors_at(form_view.fields, errors)
     return render_template(
         "manage/correct.html",
         queue=queue,
@@ -82,9 +82,9 @@ def _correction(
         token=token,
         answer=next((one for one in item.answers if one.token == token), None),
         parts=parts_of(queue.policy.form, item.payload),
-        inputs=form_view.inputs(typed, placed),
+        inputs=form_view.inputs(typed, errors_by_field),
         by_name=form_view.by_name,
-        errors=placed,
+        errors=errors_by_field,
         back=url_for("manage.item", q=queue.name, id=item.id, **search_along()),
         along=search_along(),
     )

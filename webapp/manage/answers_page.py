@@ -36,16 +36,16 @@ _GROUPS: dict[str, Callable[[Answer], str]] = {
 @needs("manager")
 def answers(q: str) -> str | tuple[str, int]:
     queue, args, wrong = existing_queue(q), request.args, None
-    given: list[Answer] = []
-    more = False
+    results: list[Answer] = []
+    has_more = False
     try:
-        most = int(validation.one_of(args.get("most") or str(READ[0]), tuple(map(str, READ)), "most"))
+        limit = int(validation.one_of(args.get("most") or str(READ[0]), tuple(map(str, READ)), "most"))
         by = validation.one_of(args.get("by") or "", ("", *_GROUPS), "by")
         skip = _skipped()
-        where = _filter()
-        given, more = newest(queue, where, most)
-    except Invalid as refused:
-        wrong, where, most, by, skip = refused, Filter(), READ[0], "", 0
+        criteria = _filter()
+        results, has_more = newest(queue, criteria, limit)
+    except Invalid as error:
+        wrong, criteria, limit, by, skip = error, Filter(), READ[0], "", 0
     policy = queue.policy
     questions = fields_of(policy.form)
     typed = {name: args.get(name, "").strip() for name in ("person", "from", "to", "by")}
@@ -56,20 +56,20 @@ def answers(q: str) -> str | tuple[str, int]:
         finished=queue.stats().finished,
         typed=typed,
         wrong=wrong,
-        count=len(given),
-        more=more,
-        wider=next((n for n in READ if n > most), None) if more else None,
+        count=len(results),
+        more=has_more,
+        wider=next((n for n in READ if n > limit), None) if has_more else None,
         by=by,
         groups={"person": _("Person"), "day": _("Day")},
         most_groups=MOST_GROUPS,
-        found=[distribution_of(one, given, _GROUPS.get(by)) for one in questions] if given else [],
-        agreement=agreement_of(questions, given, DISAGREEMENTS, skip) if policy.answers > 1 else None,
+        found=[distribution_of(one, results, _GROUPS.get(by)) for one in questions] if results else [],
+        agreement=agreement_of(questions, results, DISAGREEMENTS, skip) if policy.answers > 1 else None,
         skip=skip,
         at_once=DISAGREEMENTS,
-        here=partial(_here, q, {**typed, "most": str(most)}),
+        here=partial(_here, q, {**typed, "most": str(limit)}),
         people=[one.name for one in people_of(queue.name)],
         items_of=partial(_items_of, q, typed),
-        group_of=partial(_group_of, by, where),
+        group_of=partial(_group_of, by, criteria),
     )
     return (page, 400) if wrong else page
 
@@ -86,18 +86,20 @@ def _filter() -> Filter:
     )
 
 
-def newest(queue: leaseq.Queue, where: Filter, most: int) -> tuple[list[Answer], bool]:
+def newest(queue: leaseq.Queue, criteria: Filter, limit: int) -> tuple[list[Answer], bool]:
     """The newest answers, and whether there are more."""
-    given: list[Answer] = []
+    results: list[Answer] = []
     after, scanned = None, 0
     while True:
         page = queue.find(
-            "finished", where, limit=_AT_ONCE, after=after, look=_LOOKS - scanned, backwards=True
+            "finished", criteria, limit=_AT_ONCE, after=after, look=_LOOKS - scanned, backwards=True
         )
-        given += [one for item in page.items for one in item.answers if where.person in (None, one.person)]
+        results += [
+            one for item in page.items for one in item.answers if criteria.person in (None, one.person)
+        ]
         after, scanned = page.after, scanned + page.scanned
-        if after is None or len(given) >= most or scanned >= _LOOKS:
-            return given[:most], after is not None or len(given) > most
+        if after is None or len(results) >= limit or scanned >= _LOOKS:
+            return results[:limit], after is not None or len(results) > limit
 
 
 def _skipped() -> int:
@@ -108,23 +110,26 @@ def _skipped() -> int:
     return skip
 
 
-def _here(q: str, typed: dict[str, Any], **where: Any) -> str:
-    return url_for("manage.answers", q=q, **typed, **where)
+def _here(q: str, typed: dict[str, Any], **changes: Any) -> str:
+    return url_for("manage.answers", q=q, **typed, **changes)
 
 
 def _items_of(q: str, typed: dict[str, str], find: str, group: dict[str, str] | None = None) -> str:
     """The address of the items that a search finds, within the page's filter and a group of the answers."""
-    within: dict[str, Any] = {name: typed[name] or None for name in ("person", "from", "to")} | (group or {})
-    if within["person"]:
-        within["outcome"] = "finished"
-    return url_for("manage.items", q=q, state="finished", find=find or None, **within)
+    arguments: dict[str, Any] = {name: typed[name] or None for name in ("person", "from", "to")} | (
+        group or {}
+    )
+    if arguments["person"]:
+        arguments["outcome"] = "finished"
+    return url_for("manage.items", q=q, state="finished", find=find or None, **arguments)
 
 
-def _group_of(by: str, where: Filter, name: str) -> dict[str, str]:
-    """The filter for the answers of a person, or of a day of the site's zone, as far as ``where`` has it."""
+def _group_of(by: str, criteria: Filter, name: str) -> dict[str, str]:
+    """The filter for the answers of a person, or of a day of the site's zone, as far as ``criteria`` have
+    it."""
     if by == "person":
         return {"person": name}
     zone, day = site_zone(), date.fromisoformat(name)
     begin, end = (datetime.combine(one, time(), zone) for one in (day, day + timedelta(days=1)))
-    begin, end = max(begin, where.since or begin), min(end, where.until or end)
+    begin, end = max(begin, criteria.since or begin), min(end, criteria.until or end)
     return {"from": begin.isoformat(), "to": end.isoformat()}

@@ -81,19 +81,19 @@ def ask_many(q: str) -> str | Response:
 def do_many(q: str) -> str | tuple[str, int]:
     queue = existing_queue(q)
     bulk = _bulk_request(queue.policy.form)
-    whom = request.form.get("person", "").strip()
+    assignee = request.form.get("person", "").strip()
     try:
         if bulk.move == "assign":
-            whom = who_may_work(queue.name, whom)
-    except Invalid as refused:
-        return _question(queue, bulk, error=in_words(refused)), 400
-    outcome = _step(queue, bulk, whom) if bulk.all else _chosen(queue, bulk, whom)
+            assignee = who_may_work(queue.name, assignee)
+    except Invalid as error:
+        return _question(queue, bulk, error=in_words(error)), 400
+    outcome = _step(queue, bulk, assignee) if bulk.all else _chosen(queue, bulk, assignee)
     return render_template(
         "manage/bulk_progress.html",
         queue=queue,
         policy=queue.policy,
         bulk=bulk,
-        whom=whom,
+        whom=assignee,
         name=name_of(bulk.move),
         said=done_of(bulk.move, outcome.done),
         outcome=outcome,
@@ -102,10 +102,10 @@ def do_many(q: str) -> str | tuple[str, int]:
 
 
 def _question(queue: leaseq.Queue, bulk: BulkRequest, *, error: str | None = None) -> str:
-    count, more, looked = len(bulk.ids), False, 0
+    count, has_more, scanned = len(bulk.ids), False, 0
     if bulk.all:
-        page = _meant(bulk).page(queue, limit=COUNTED, look=LOOKS)
-        count, more, looked = len({item.id for item in page.items}), page.after is not None, page.scanned
+        page = _bounded_search(bulk).page(queue, limit=COUNTED, look=LOOKS)
+        count, has_more, scanned = len({item.id for item in page.items}), page.after is not None, page.scanned
     return render_template(
         "manage/bulk_confirm.html",
         queue=queue,
@@ -116,8 +116,8 @@ def _question(queue: leaseq.Queue, bulk: BulkRequest, *, error: str | None = Non
         meaning=meaning_of(bulk.move),
         said=said_of(bulk.search),
         count=count,
-        more=more,
-        looks=looked,
+        more=has_more,
+        looks=scanned,
         people=[one.name for one in people_of(queue.name) if not one.disabled],
         error=error,
         **_again(bulk),
@@ -150,22 +150,22 @@ def _bulk_request(form: leaseq.Json) -> BulkRequest:
     )
 
 
-def _meant(bulk: BulkRequest) -> Search:
+def _bounded_search(bulk: BulkRequest) -> Search:
     return bulk.search.up_to(bulk.began) if bulk.search.state in _BY_ENTRY else bulk.search
 
 
-def _chosen(queue: leaseq.Queue, bulk: BulkRequest, whom: str) -> Outcome:
-    done: list[str] = []
+def _chosen(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
+    done_ids: list[str] = []
     try:
-        refused = make_all(queue, bulk.move, bulk.ids, whom, done)
+        refusals = make_all(queue, bulk.move, bulk.ids, assignee, done_ids)
     finally:
-        if done:
-            what = " ".join(filter(None, (f"{len(done)}:", ids_in_words(done), _to(whom))))
-            write_down(queue, bulk.move, what)
-    return Outcome(len(done), tuple(refused), len(refused), 0, len(bulk.ids), None)
+        if done_ids:
+            detail = " ".join(filter(None, (f"{len(done_ids)}:", ids_in_words(done_ids), _to(assignee))))
+            write_down(queue, bulk.move, detail)
+    return Outcome(len(done_ids), tuple(refusals), len(refusals), 0, len(bulk.ids), None)
 
 
-def _step(queue: leaseq.Queue, bulk: BulkRequest, whom: str) -> Outcome:
+def _step(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
     after = request.form.get("after") or None
     if after is None:
         write_down(
@@ -173,18 +173,19 @@ def _step(queue: leaseq.Queue, bulk: BulkRequest, whom: str) -> Outcome:
             bulk.move,
             " ".join(
                 filter(
-                    None, (_("all items of this search: %(search)s", search=said_of(bulk.search)), _to(whom))
+                    None,
+                    (_("all items of this search: %(search)s", search=said_of(bulk.search)), _to(assignee)),
                 )
             ),
         )
-    page = _meant(bulk).page(queue, limit=STEP, look=LOOKS, after=after)
-    meant = [item.id for item in page.items if not _is_newer(item, bulk)]
-    done: list[str] = []
-    refused = make_all(queue, bulk.move, meant, whom, done)
+    page = _bounded_search(bulk).page(queue, limit=STEP, look=LOOKS, after=after)
+    ids = [item.id for item in page.items if not _is_newer(item, bulk)]
+    done_ids: list[str] = []
+    refusals = make_all(queue, bulk.move, ids, assignee, done_ids)
     outcome = Outcome(
-        done=_number("done") + len(done),
-        refused=tuple(refused),
-        not_done=_number("not_done") + len(refused),
+        done=_number("done") + len(done_ids),
+        refused=tuple(refusals),
+        not_done=_number("not_done") + len(refusals),
         looked=_number("looked") + page.scanned,
         total=_number("total") or None,
         after=page.after,
@@ -206,8 +207,8 @@ def _is_newer(item: leaseq.Item, bulk: BulkRequest) -> bool:
     return bulk.move == "release" and leases != () and all(one.reserved_at > bulk.began for one in leases)
 
 
-def _to(whom: str) -> str:
-    return f"→ {whom}" if whom else ""
+def _to(assignee: str) -> str:
+    return f"→ {assignee}" if assignee else ""
 
 
 def _number(name: str) -> int:

@@ -35,19 +35,19 @@ class ChangeForm:
     def error(self) -> str | None:
         return _("Not changed: %(why)s.", why=in_words(self.wrong)) if self.wrong else None
 
-    def refused(self, why: Invalid) -> ChangeForm:
-        return ChangeForm(self.texts, self.seen, self.let_in, why)
+    def refused(self, error: Invalid) -> ChangeForm:
+        return ChangeForm(self.texts, self.seen, self.let_in, error)
 
     def changes(self) -> leaseq.ItemChanges:
         """Raises Invalid for a text that can't be read; the library checks the values."""
-        given: dict[str, Any] = {
+        changes: dict[str, Any] = {
             name: value_of(name, text)
             for name, text in self.texts.items()
             if digest_of(text) != self.seen.get(name)
         }
         if self.let_in:
-            given["delay"] = 0
-        return cast("leaseq.ItemChanges", given)
+            changes["delay"] = 0
+        return cast("leaseq.ItemChanges", changes)
 
 
 def form_of(item: leaseq.Item) -> ChangeForm:
@@ -62,10 +62,10 @@ def form_of(item: leaseq.Item) -> ChangeForm:
     return ChangeForm(texts, {name: digest_of(text) for name, text in texts.items()})
 
 
-def form_sent(sent: Mapping[str, str]) -> ChangeForm:
+def form_sent(form: Mapping[str, str]) -> ChangeForm:
     """The form as it was sent."""
-    texts = {name: lines_of(sent[name]) for name in FIELDS if name in sent}
-    return ChangeForm(texts, {name: sent.get(SEEN + name, "") for name in texts}, "let_in" in sent)
+    texts = {name: lines_of(form[name]) for name in FIELDS if name in form}
+    return ChangeForm(texts, {name: form.get(SEEN + name, "") for name in texts}, "let_in" in form)
 
 
 def names_of(changes: leaseq.ItemChanges) -> str:

@@ -77,21 +77,21 @@ def charts(q: str) -> str:
 
 def charts_of(queue: leaseq.Queue) -> dict[str, object]:
     """The context of the charts' template, for the range in the address."""
-    chosen: Range = validation.one_of(request.args.get("range") or "1h", RANGES, "range")
+    range_name: Range = validation.one_of(request.args.get("range") or "1h", RANGES, "range")
     now, zone = datetime.now(state().settings.zone), state().settings.zone
     rates = state().live.snapshots.of(queue).rates()
-    buckets = buckets_of(queue, chosen, now, rates)
-    known = [one for one in buckets if one.come is not None]
+    buckets = buckets_of(queue, range_name, now, rates)
+    known_buckets = [one for one in buckets if one.come is not None]
     return {
-        "range": chosen,
+        "range": range_name,
         "ranges": {"1h": _("1 hour"), "1d": _("1 day"), "7d": _("7 days"), "30d": _("30 days")},
         "buckets": buckets,
-        "known": len(known),
+        "known": len(known_buckets),
         "flows": _chart(
             _("In and done"), buckets, {_("In"): lambda one: one.come, _("Done"): lambda one: one.done}
         ),
         "waiting": _chart(_("Waiting"), buckets, {_("Waiting"): lambda one: one.waiting}),
-        "each": span(_PLANS[chosen].each * SECONDS[_PLANS[chosen].unit]),
+        "each": span(_PLANS[range_name].each * SECONDS[_PLANS[range_name].unit]),
         "zone": str(zone),
         "figures": state().live.snapshots.of(queue).seen(),
         "ago": ago,
@@ -106,16 +106,18 @@ def forecast_of(waiting: int, come: Sequence[int | None], done: Sequence[int | N
     if len(pairs) < _PACE_MINUTES or not waiting:
         return ""
     each_minute = sum(two - one for one, two in pairs) / len(pairs)
-    over = _("over the last %(minutes)s min", minutes=len(pairs))
+    period = _("over the last %(minutes)s min", minutes=len(pairs))
     if each_minute < 0:
         rate = format_decimal(round(-each_minute, 1))
-        return str(_("Growing by %(rate)s a minute, %(over)s.", rate=rate, over=over))
+        return str(_("Growing by %(rate)s a minute, %(over)s.", rate=rate, over=period))
     if not any(two for _one, two in pairs):
         return ""
     seconds = 60 * waiting / each_minute if each_minute else None
     if seconds is None or seconds > _LONGEST_FORECAST:
-        return str(_("Not getting shorter, %(over)s.", over=over))
-    return str(_("Empty in about %(time)s at this pace, %(over)s.", time=span(_rounded(seconds)), over=over))
+        return str(_("Not getting shorter, %(over)s.", over=period))
+    return str(
+        _("Empty in about %(time)s at this pace, %(over)s.", time=span(_rounded(seconds)), over=period)
+    )
 
 
 def _rounded(seconds: float) -> float:
@@ -124,21 +126,21 @@ def _rounded(seconds: float) -> float:
     return max(round(seconds / step), 1) * step
 
 
-def buckets_of(queue: leaseq.Queue, chosen: Range, now: datetime, rates: RateCounter) -> list[Bucket]:
+def buckets_of(queue: leaseq.Queue, range_name: Range, now: datetime, rates: RateCounter) -> list[Bucket]:
     """A range's parts up to now, the present one last. Days are those of now's zone."""
-    plan, zone = _PLANS[chosen], now.tzinfo
+    plan, zone = _PLANS[range_name], now.tzinfo
     samples = state().samples.of(queue.name, plan.unit)
     end = _end(plan, now)
     numbers = [end - plan.each * back for back in range(plan.buckets, -1, -1)]
-    known = [_latest(samples, number, plan.each) for number in numbers]
+    latest = [_latest(samples, number, plan.each) for number in numbers]
     come, done = rates.come(now), rates.done(now)
-    found = []
-    for place, (number, before, at) in enumerate(zip(numbers, known, known[1:], strict=False)):
+    buckets = []
+    for place, (number, previous, sample) in enumerate(zip(numbers, latest, latest[1:], strict=False)):
         start = datetime.fromtimestamp((number + 1) * SECONDS[plan.unit], zone)
-        flows = (come[place], done[place]) if chosen == "1h" else _between(before, at)
+        flows = (come[place], done[place]) if range_name == "1h" else _between(previous, sample)
         label = _label(start, plan)
-        found.append(Bucket(start, label, *flows, at.waiting if at else None))
-    return found
+        buckets.append(Bucket(start, label, *flows, sample.waiting if sample else None))
+    return buckets
 
 
 def _end(plan: _Plan, now: datetime) -> int:
@@ -153,15 +155,15 @@ def _end(plan: _Plan, now: datetime) -> int:
 
 def _latest(samples: Mapping[int, Sample], number: int, each: int) -> Sample | None:
     """The last sample of a bucket that ends there."""
-    found = (samples.get(number - back) for back in range(each))
-    return next((one for one in found if one is not None), None)
+    candidates = (samples.get(number - back) for back in range(each))
+    return next((one for one in candidates if one is not None), None)
 
 
-def _between(before: Sample | None, at: Sample | None) -> tuple[int | None, int | None]:
+def _between(previous: Sample | None, sample: Sample | None) -> tuple[int | None, int | None]:
     """What came and was done between two samples."""
-    if before is None or at is None:
+    if previous is None or sample is None:
         return None, None
-    return max(at.come - before.come, 0), max(at.done - before.done, 0)
+    return max(sample.come - previous.come, 0), max(sample.done - previous.done, 0)
 
 
 def _label(start: datetime, plan: _Plan) -> str:

@@ -41,9 +41,9 @@ def columns_of(form: Json, names: Sequence[str], state: str) -> list[Column]:
     return [Column(name, titles.get(name, name.removeprefix(ANSWER))) for name in names]
 
 
-def offered(form: Json, items: Iterable[Item], chosen: Sequence[str]) -> list[Column]:
+def offered(form: Json, items: Iterable[Item], column_names: Sequence[str]) -> list[Column]:
     """What can be chosen: what is chosen now, the form's questions, and the fields that these items have."""
-    names = dict.fromkeys(chosen)
+    names = dict.fromkeys(column_names)
     for item in items:
         names |= dict.fromkeys(item.payload if isinstance(item.payload, dict) else ())
     names |= {ANSWER + name: None for name in titles_of(form)}
@@ -63,16 +63,16 @@ def glimpse(payload: Json, title: str = "") -> str:
 
 def glimpses(items: Iterable[Item]) -> dict[str, str]:
     """By id, what each item's payload has besides its title; empty where none has anything."""
-    found = {item.id: glimpse(item.payload, item_title(item.payload, item.id)) for item in items}
-    return found if any(found.values()) else {}
+    texts = {item.id: glimpse(item.payload, item_title(item.payload, item.id)) for item in items}
+    return texts if any(texts.values()) else {}
 
 
 def _titles(form: Json) -> dict[str, str]:
     """The titles of the form's questions and of the fields that it shows, by the name of the column."""
-    shown = form.get("show") if isinstance(form, dict) else None
+    entries = form.get("show") if isinstance(form, dict) else None
     labels = {
         entry["field"]: entry.get("label") or entry["field"]
-        for entry in (shown if isinstance(shown, list) else [])
+        for entry in (entries if isinstance(entries, list) else [])
         if isinstance(entry, dict) and "field" in entry
     }
     return {**labels, **{ANSWER + name: title for name, title in titles_of(form).items()}}

@@ -39,11 +39,11 @@ class DashboardChannel(QueueChannel):
 
     def serve(self, watchers: Sequence[DashboardWatcher]) -> None:
         figures = self._snapshots.of(self.queue).seen()
-        behind = [one for one in watchers if one.shown is not figures]
-        data = message("figures", _timed(figures)) if behind else b""
-        for one in behind:
-            one.shown = figures
-            one.stream.put(data)
+        stale_watchers = [watcher for watcher in watchers if watcher.shown is not figures]
+        data = message("figures", _timed(figures)) if stale_watchers else b""
+        for watcher in stale_watchers:
+            watcher.shown = figures
+            watcher.stream.put(data)
 
 
 @bp.get("/manage")

@@ -82,44 +82,46 @@ def distribution_of(
     if question.kind == "ranking":
         label = str(_("%(question)s (first place)", question=label))
         values = [value[0] if isinstance(value, list) and value else None for value in values]
-    known = [value for value in values if value is not None]
-    numbers = [float(value) for value in known if _is_number(value)]
+    given_values = [value for value in values if value is not None]
+    numbers = [float(value) for value in given_values if _is_number(value)]
     if question.kind in ("number", "integer") and numbers:
         bars, key = _histogram(question, numbers, len(answers))
-    elif question.choices or len(set(map(_text, known))) <= _FEW < len(known):
-        bars, key = _counted(question, known, len(answers))
+    elif question.choices or len(set(map(_text, given_values))) <= _FEW < len(given_values):
+        bars, key = _counted(question, given_values, len(answers))
     else:
-        return Distribution(label, len(known), ())
+        return Distribution(label, len(given_values), ())
     median = statistics.median(numbers) if numbers and question.kind in ("number", "integer") else None
     groups = _groups(answers, values, by, [bar.label for bar in bars], key) if by else ()
-    return Distribution(label, len(known), tuple(bars), median, groups)
+    return Distribution(label, len(given_values), tuple(bars), median, groups)
 
 
 def agreement_of(
-    questions: Sequence[Field], answers: Iterable[Answer], most: int, skip: int = 0
+    questions: Sequence[Field], answers: Iterable[Answer], limit: int, skip: int = 0
 ) -> Agreement:
     """How far the answers agree, of the items with two or more among these. Of the disagreements it lists
-    ``most``, behind the first ``skip``."""
+    ``limit``, behind the first ``skip``."""
     by_item: dict[str, list[Answer]] = defaultdict(list)
     for answer in answers:
         by_item[answer.id].append(answer)
-    several = [sorted(given, key=lambda one: one.finished_at) for given in by_item.values() if len(given) > 1]
+    answer_groups = [
+        sorted(group, key=lambda one: one.finished_at) for group in by_item.values() if len(group) > 1
+    ]
     same: Counter[str] = Counter()
-    differing: list[Disagreement] = []
+    examples: list[Disagreement] = []
     disagreements = 0
-    for given in several:
-        differs = {}
+    for group in answer_groups:
+        differences = {}
         for question in questions:
-            texts = [(answer.person, _value(question, answer)) for answer in given]
+            texts = [(answer.person, _value(question, answer)) for answer in group]
             if len({_text(value) for _, value in texts}) == 1:
                 same[question.label] += 1
             else:
-                differs[question.label] = texts
-        disagreements += bool(differs)
-        if differs and skip < disagreements <= skip + most:
-            differing.append(Disagreement(given[0].id, given[0].payload, differs))
-    shares = {one.label: same[one.label] / len(several) for one in questions} if several else {}
-    return Agreement(len(several), shares, disagreements, tuple(differing))
+                differences[question.label] = texts
+        disagreements += bool(differences)
+        if differences and skip < disagreements <= skip + limit:
+            examples.append(Disagreement(group[0].id, group[0].payload, differences))
+    shares = {one.label: same[one.label] / len(answer_groups) for one in questions} if answer_groups else {}
+    return Agreement(len(answer_groups), shares, disagreements, tuple(examples))
 
 
 _Key = Callable[[Json], set[str]]
@@ -188,16 +190,16 @@ def _groups(
     labels: Sequence[str],
     key: _Key,
 ) -> tuple[Group, ...]:
-    found: dict[str, list[Json]] = defaultdict(list)
+    values_by_group: dict[str, list[Json]] = defaultdict(list)
     for answer, value in zip(answers, values, strict=True):
-        found[by(answer)].append(value)
+        values_by_group[by(answer)].append(value)
     groups = []
-    for name in sorted(found)[-MOST_GROUPS:]:  # the latest days
-        given = found[name]
-        counts = Counter(text for value in given if value is not None for text in key(value))
-        numbers = [float(value) for value in given if _is_number(value)]
+    for name in sorted(values_by_group)[-MOST_GROUPS:]:  # the latest days
+        group = values_by_group[name]
+        counts = Counter(text for value in group if value is not None for text in key(value))
+        numbers = [float(value) for value in group if _is_number(value)]
         median = statistics.median(numbers) if numbers else None
-        groups.append(Group(name, len(given), tuple(counts[one] / len(given) for one in labels), median))
+        groups.append(Group(name, len(group), tuple(counts[one] / len(group) for one in labels), median))
     return tuple(groups)
 
 

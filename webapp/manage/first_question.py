@@ -30,14 +30,14 @@ def first_question_of(queue: leaseq.Queue) -> FirstQuestion | None:
     questions = fields_of(policy.form)
     if not questions:
         return None
-    given, more = newest(queue, Filter(), READ)
-    if not given:
+    answers, has_more = newest(queue, Filter(), READ)
+    if not answers:
         return None
     for question in questions:
-        found = distribution_of(question, given)
-        if found.bars:
-            agreement = agreement_of([question], given, 0) if policy.answers > 1 else None
-            agree = agreement.shares[question.label] if agreement and agreement.items else None
-            differing = agreement.disagreements if agreement else 0
-            return FirstQuestion(found, len(given), more, agree, differing)
+        distribution = distribution_of(question, answers)
+        if distribution.bars:
+            agreement = agreement_of([question], answers, 0) if policy.answers > 1 else None
+            share = agreement.shares[question.label] if agreement and agreement.items else None
+            disagreements = agreement.disagreements if agreement else 0
+            return FirstQuestion(distribution, len(answers), has_more, share, disagreements)
     return None

@@ -34,9 +34,9 @@ _NAME_LENGTH = 48
 def add_demo() -> Response:
     if not may_manage(demo.QUEUE):  # guard: demo-of-others
         raise Forbidden(f"you may not manage the queue {demo.QUEUE!r}: ask somebody who may, or an admin")
-    was_there = leaseq.Queue(state().client, demo.QUEUE).exists()
+    existed = leaseq.Queue(state().client, demo.QUEUE).exists()
     demo.add_demo(state().client)
-    note("queue.imported" if was_there else "queue.made", demo.QUEUE)
+    note("queue.imported" if existed else "queue.made", demo.QUEUE)
     flash(_("The demo queue is there. Work on it yourself, or let simulated people work."))
     return redirect(url_for("manage.try_out", q=demo.QUEUE), 303)
 
@@ -55,8 +55,8 @@ def create_from_file() -> Response | tuple[str, int]:
         title = title or file.filename.rpartition(".")[0]
         queue = leaseq.Queue(state().client, _free_name(title))
         queue.configure(by=person().name, create_only=True, title=title, form=_form_of(preview))
-    except Invalid as refused:
-        return overview_page(file_error=in_words(refused)), 400
+    except Invalid as error:
+        return overview_page(file_error=in_words(error)), 400
     note("queue.made", queue.name, f"from {file.filename}")
     job = import_stream(queue, preview.mapping, file.stream)
     return redirect(url_for("manage.import_run", q=queue.name, id=job), 303)
@@ -67,27 +67,27 @@ def _preview(file: FileStorage) -> FilePreview:
     nothing of it can be read."""
     piece = file.stream.read(_LOOKED_AT + 1)
     file.stream.seek(0)
-    whole = len(piece) <= _LOOKED_AT
-    preview = preview_of(piece[:_LOOKED_AT], whole, MultiDict(), cast("str", file.filename))
+    is_whole = len(piece) <= _LOOKED_AT
+    preview = preview_of(piece[:_LOOKED_AT], is_whole, MultiDict(), cast("str", file.filename))
     if not preview.rows:
-        why = preview.findings[0][1] if preview.findings else _("There is no row in it.")
-        raise Invalid("file", "rows that can be read", why)
+        message = preview.findings[0][1] if preview.findings else _("There is no row in it.")
+        raise Invalid("file", "rows that can be read", message)
     return preview
 
 
 def _form_of(preview: FilePreview) -> leaseq.Json:
     """A form that shows the columns which become the payload, and asks what they hold a guess of."""
-    taken = preview.mapping.named()
-    shown = [name for name in preview.columns if name not in taken] or list(preview.columns)
+    mapped_names = preview.mapping.named()
+    names = [name for name in preview.columns if name not in mapped_names] or list(preview.columns)
     rows = [row for row in preview.read if isinstance(row, dict)]
-    return guess_form([{name: row.get(name) for name in shown} for row in rows]) or {"show": shown}
+    return guess_form([{name: row.get(name) for name in names} for row in rows]) or {"show": names}
 
 
 def _free_name(title: str) -> str:
     """A queue's name like the title, that no queue has."""
-    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-    name = re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:_NAME_LENGTH] or "queue"
-    there, number = {webhooks.QUEUE, *leaseq.queues(state().client)}, 1
-    while (found := name if number == 1 else f"{name}-{number}") in there:
+    text = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    name = re.sub(r"[^a-z0-9]+", "-", text).strip("-")[:_NAME_LENGTH] or "queue"
+    existing_names, number = {webhooks.QUEUE, *leaseq.queues(state().client)}, 1
+    while (candidate := name if number == 1 else f"{name}-{number}") in existing_names:
         number += 1
-    return found
+    return candidate

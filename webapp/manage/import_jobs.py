@@ -87,9 +87,9 @@ class ImportJobs(Store):
         """Start the job; False where it was started already: each mapping imports one file once. A job that
         was only planned, or whose file was checked, is none of the latest."""
         with self._client.translating():
-            first = self._redis.hsetnx(import_keys.run(id), "running", "1")
+            is_first = self._redis.hsetnx(import_keys.run(id), "running", "1")
             queue = self._redis.hget(import_keys.run(id), "queue")
-        if first and queue:
+        if is_first and queue:
             key = import_keys.latest(queue.decode())
             with self._client.translating():
                 pipe = self._redis.pipeline(transaction=True)
@@ -98,7 +98,7 @@ class ImportJobs(Store):
                 pipe.expire(key, DAYS * 86_400)
                 pipe.execute()
             self.update(id, state="running")
-        return bool(first)
+        return bool(is_first)
 
     def update(self, id: str, **fields: Any) -> None:
         """Store the progress."""
@@ -196,8 +196,8 @@ def _of(id: str, record: dict[str, str]) -> ImportJob:
     )
 
 
-def _summary(kept: dict[str, Any] | None) -> TableSummary | None:
-    if kept is None:
+def _summary(record: dict[str, Any] | None) -> TableSummary | None:
+    if record is None:
         return None
-    first = kept.pop("joined_first")
-    return TableSummary(**kept, joined_first=tuple(first) if first else None)
+    lines = record.pop("joined_first")
+    return TableSummary(**record, joined_first=tuple(lines) if lines else None)

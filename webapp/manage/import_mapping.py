@@ -86,8 +86,8 @@ class ImportMapping:
         return set(mapping.needs()) if mapping else set()
 
     def _columns(self) -> ColumnMapping | None:
-        chosen = (self.columns, self.id, self.priority, self.due, self.requires)
-        return ColumnMapping(*chosen, site_zone()) if any(one is not None for one in chosen) else None
+        fields = (self.columns, self.id, self.priority, self.due, self.requires)
+        return ColumnMapping(*fields, site_zone()) if any(one is not None for one in fields) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,17 +117,21 @@ def preview_of(piece: bytes, whole: bool, form: MultiDict[str, str], file: str) 
     splits = _splits(mapping, data)
     if len(splits) == 1 and mapping.table:
         mapping = replace(mapping, delimiter=splits[0])
-    plain = ImportMapping(mapping.file, mapping.format, delimiter=mapping.delimiter, quotes=mapping.quotes)
-    rows = [row.payload for row in _first(plain.rows(io.BytesIO(data)), whole) if isinstance(row, NewItem)]
+    plain_mapping = ImportMapping(
+        mapping.file, mapping.format, delimiter=mapping.delimiter, quotes=mapping.quotes
+    )
+    rows = [
+        row.payload for row in _first(plain_mapping.rows(io.BytesIO(data)), whole) if isinstance(row, NewItem)
+    ]
     columns = tuple(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
     if layout != mapping.layout or not mapping.named() <= set(columns):
-        mapping = _guessed(plain, columns, rows, mapping.table)
-    read = mapping.rows(io.BytesIO(data))
-    bad = [row for row in _first(read, whole) if isinstance(row, BadRow)]
-    findings = [(row.line, finding_of(row, data)) for row in bad[:FINDINGS_SHOWN]]
+        mapping = _guessed(plain_mapping, columns, rows, mapping.table)
+    mapped_rows = mapping.rows(io.BytesIO(data))
+    bad_rows = [row for row in _first(mapped_rows, whole) if isinstance(row, BadRow)]
+    findings = [(row.line, finding_of(row, data)) for row in bad_rows[:FINDINGS_SHOWN]]
     if len(splits) > 1:
         findings = [(1, str(_("The first line can be split in more than one way. Choose the separator.")))]
-    checked = transfer.check(mapping.rows(io.BytesIO(data))) if whole and len(splits) < 2 else None
+    result = transfer.check(mapping.rows(io.BytesIO(data))) if whole and len(splits) < 2 else None
     start = min(whole_number(form.get("start")) or 0, max(len(rows) - 1, 0)) // ROWS_SHOWN * ROWS_SHOWN
     return FilePreview(
         mapping,
@@ -136,9 +140,9 @@ def preview_of(piece: bytes, whole: bool, form: MultiDict[str, str], file: str) 
         start,
         tuple(rows),
         tuple(findings),
-        checked,
+        result,
         mapping.table,
-        read.summary,
+        mapped_rows.summary,
         whole,
     )
 
@@ -170,8 +174,8 @@ def _guessed(
     if whole_items and not table and set(columns) <= ENVELOPE:
         return replace(mapping, envelope=True)
     by_name = {name.strip().lower(): name for name in reversed(columns)}
-    guessed: dict[str, Any] = {role: by_name.get(role) for role in ROLES}
-    return replace(mapping, **guessed)
+    roles: dict[str, Any] = {role: by_name.get(role) for role in ROLES}
+    return replace(mapping, **roles)
 
 
 def finding_of(row: BadRow, data: bytes = b"") -> str:

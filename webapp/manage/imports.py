@@ -47,14 +47,14 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
         if file is None or not file.filename:
             raise Invalid("file", "a file", _("Choose a file first."))
         mapping = ImportMapping.from_form(request.form, file.filename)
-    except Invalid as refused:
-        return _page(queue, in_words(refused)), 400
+    except Invalid as error:
+        return _page(queue, in_words(error)), 400
     check = _check(mapping, cast("BinaryIO", file.stream))
-    asked = request.form.get("check") == "yes"
-    if asked:
+    is_check = request.form.get("check") == "yes"
+    if is_check:
         note_nothing()
-    if asked or not check["readable"] or (check["bad"] and request.form.get("skip") != "yes"):
-        return _page(queue, check=check, file=file.filename), 200 if asked else 400
+    if is_check or not check["readable"] or (check["bad"] and request.form.get("skip") != "yes"):
+        return _page(queue, check=check, file=file.filename), 200 if is_check else 400
     file.stream.seek(0)
     id = import_stream(queue, mapping, file.stream)
     return redirect(url_for("manage.import_run", q=q, id=id), 303)
@@ -78,11 +78,11 @@ def look_at_file(q: str) -> str | tuple[str, int]:
     try:
         if piece is None:
             raise Invalid("piece", "the first piece of a file")
-        whole = request.form.get("whole") == "yes"
+        is_whole = request.form.get("whole") == "yes"
         data = piece.stream.read()
-        preview = preview_of(data, whole, request.form, request.form.get("name", ""))
-    except Invalid as refused:
-        return render_template("manage/import_preview.html", preview=None, error=in_words(refused)), 400
+        preview = preview_of(data, is_whole, request.form, request.form.get("name", ""))
+    except Invalid as error:
+        return render_template("manage/import_preview.html", preview=None, error=in_words(error)), 400
     return render_template(
         "manage/import_preview.html",
         preview=preview,
@@ -160,17 +160,17 @@ def _take_in(
     queue: leaseq.Queue, jobs: ImportJobs, id: str, mapping: ImportMapping, stream: BinaryIO
 ) -> None:
     """Import the rows. Those that were added stay, however this ends; the job has their number."""
-    bad = BadRows(jobs, id)
+    bad_rows = BadRows(jobs, id)
     rows = mapping.rows(cast("BinaryIO", HeartbeatStream(stream, jobs, id)))
     try:
         result = transfer.import_items(
-            queue, rows, on_bad=bad.note, progress=lambda so_far: jobs.progress(id, so_far)
+            queue, rows, on_bad=bad_rows.note, progress=lambda so_far: jobs.progress(id, so_far)
         )
-        bad.flush()
+        bad_rows.flush()
         jobs.progress(id, result)
         jobs.end(id, "done", rows.summary)
     except ClientDisconnected:
-        bad.flush()
+        bad_rows.flush()
         jobs.end(id, "stopped", rows.summary, why=_("the connection ended before the whole file was sent"))
         raise
     except LeaseqError as error:
@@ -182,18 +182,18 @@ def _take_in(
 def _as_table(jobs: ImportJobs, id: str) -> Iterator[str]:
     """As CSV: the line, the reason, and the row's own columns, as far as they are known."""
     names: list[str] = []
-    widest = 0
-    for bad in jobs.bad(id):
-        if isinstance(bad["row"], dict):
-            names += [name for name in bad["row"] if name not in names]
-        elif isinstance(bad["row"], list):
-            widest = max(widest, len(bad["row"]))
-    names += [f"column {number}" for number in range(len(names) + 1, widest + 1)]
+    width = 0
+    for entry in jobs.bad(id):
+        if isinstance(entry["row"], dict):
+            names += [name for name in entry["row"] if name not in names]
+        elif isinstance(entry["row"], list):
+            width = max(width, len(entry["row"]))
+    names += [f"column {number}" for number in range(len(names) + 1, width + 1)]
     yield _line(["line", "reason", *names])
-    for bad in jobs.bad(id):
-        row: Any = bad["row"]
+    for entry in jobs.bad(id):
+        row: Any = entry["row"]
         cells = [row.get(name, "") for name in names] if isinstance(row, dict) else row or []
-        yield _line([bad["line"], bad["reason"], *cells])
+        yield _line([entry["line"], entry["reason"], *cells])
 
 
 def _line(cells: list[Any]) -> str:
@@ -214,28 +214,28 @@ def _job(jobs: ImportJobs, q: str, id: str) -> ImportJob:
 
 
 def _piece(queue: leaseq.Queue, job: ImportJob) -> str:
-    rejected = list(_jobs().bad(job.id, BAD_ROWS_SHOWN + 1)) if job.over and job.result.rejected else []
+    bad_rows = list(_jobs().bad(job.id, BAD_ROWS_SHOWN + 1)) if job.over and job.result.rejected else []
     page = "manage/import_progress.html" if wants_piece() else "manage/import_job.html"
     return render_template(
         page,
         queue=queue,
         policy=queue.policy,
         job=job,
-        bad=rejected[:BAD_ROWS_SHOWN],
-        more=len(rejected) > BAD_ROWS_SHOWN,
+        bad=bad_rows[:BAD_ROWS_SHOWN],
+        more=len(bad_rows) > BAD_ROWS_SHOWN,
         remarks=remarks(job.summary),
     )
 
 
 def _check(mapping: ImportMapping, stream: BinaryIO) -> dict[str, Any]:
     rows = mapping.rows(stream)
-    checked = transfer.check(rows)
-    return {**_shown(checked), "remarks": remarks(rows.summary)}
+    result = transfer.check(rows)
+    return {**_shown(result), "remarks": remarks(rows.summary)}
 
 
-def _shown(checked: transfer.CheckResult, data: bytes = b"") -> dict[str, Any]:
-    bad = [(row.line, finding_of(row, data)) for row in checked.first]
-    return {"readable": checked.readable, "bad": checked.bad, "first": bad}
+def _shown(result: transfer.CheckResult, data: bytes = b"") -> dict[str, Any]:
+    findings = [(row.line, finding_of(row, data)) for row in result.first]
+    return {"readable": result.readable, "bad": result.bad, "first": findings}
 
 
 def _page(

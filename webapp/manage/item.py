@@ -41,32 +41,34 @@ def show_item(
     thread_error: str | None = None,
     change: ChangeForm | None = None,
 ) -> str:
-    known, policy = queue.get(id), queue.policy
+    work_item, policy = queue.get(id), queue.policy
     search = search_of(request.args, queue.policy.form) if "state" in request.args else None
-    waits = known.state in ("inbound", "scheduled") or (known.state == "reserved" and policy.answers > 1)
-    can_change = waits or known.state == "dead"
-    answers = (*known.answers, *known.late_answers)
+    is_waiting = work_item.state in ("inbound", "scheduled") or (
+        work_item.state == "reserved" and policy.answers > 1
+    )
+    can_change = is_waiting or work_item.state == "dead"
+    answers = (*work_item.answers, *work_item.late_answers)
     history, titles = queue.history(id), titles_of(policy.form)
     return render_template(
         "manage/item.html",
         queue=queue,
         policy=policy,
-        item=known,
-        parts=parts_of(policy.form, known.payload),
+        item=work_item,
+        parts=parts_of(policy.form, work_item.payload),
         thread=state().threads.of_item(queue.name, id),
         is_unanswered=state().threads.is_unanswered(queue.name, id),
         message_id=new_message_id(),
         people=[one.name for one in people_of(queue.name) if not one.disabled]
-        if waits or known.answers
+        if is_waiting or work_item.answers
         else (),
-        replaced={one.token for one in known.history if one.how in ("reopened", "corrected")},
-        waits=waits,
-        change=change or (form_of(known) if can_change else None),
+        replaced={one.token for one in work_item.history if one.how in ("reopened", "corrected")},
+        waits=is_waiting,
+        change=change or (form_of(work_item) if can_change else None),
         answers=answers,
         rows=side_by_side(answers, titles),
         titles=titles,
-        becomes=becomes(known, policy),
-        story=timeline_of(known, history),
+        becomes=becomes(work_item, policy),
+        story=timeline_of(work_item, history),
         whole=history.whole,
         list=search and list_names()[search.state],
         back=url_for("manage.items", q=queue.name, **search.args()) if search else None,
@@ -90,9 +92,9 @@ def _neighbours(queue: leaseq.Queue, search: Search | None) -> dict[str, str | N
     if search is None or not at:
         return {}
     links: dict[str, str | None] = {}
-    for way, turned in (("previous", True), ("next", False)):
-        page = search.page(queue, limit=1, look=LOOKS, after=at, turned=turned)
-        links[way] = address(queue, search, page.items[0]) if page.items else None
+    for direction, backwards in (("previous", True), ("next", False)):
+        page = search.page(queue, limit=1, look=LOOKS, after=at, turned=backwards)
+        links[direction] = address(queue, search, page.items[0]) if page.items else None
     return links
 
 
@@ -107,11 +109,11 @@ def assign(q: str, id: str) -> Response | tuple[str, int]:
     """Let only one person have it."""
     queue = existing_queue(q)
     try:
-        whom = who_may_work(q, request.form.get("person", "").strip())
-        queue.assign(id, whom, by=person().name)
-    except Invalid as refused:
-        return show_item(queue, id, error=_("Not assigned: %(why)s.", why=in_words(refused))), 400
-    flash(_("Only %(whom)s gets it now, until they give it back.", whom=whom))
+        assignee = who_may_work(q, request.form.get("person", "").strip())
+        queue.assign(id, assignee, by=person().name)
+    except Invalid as error:
+        return show_item(queue, id, error=_("Not assigned: %(why)s.", why=in_words(error))), 400
+    flash(_("Only %(whom)s gets it now, until they give it back.", whom=assignee))
     return redirect_to_item(q, id)
 
 
@@ -125,8 +127,8 @@ def change(q: str, id: str) -> Response | tuple[str, int]:
         changes = form.changes()
         if changes:
             queue.change(id, by=person().name, **changes)
-    except Invalid as refused:
-        return show_item(queue, id, change=form.refused(refused)), 400
+    except Invalid as error:
+        return show_item(queue, id, change=form.refused(error)), 400
     if changes:
         detail_changes(changes)
         flash(_("Changed: %(what)s.", what=names_of(changes)))
@@ -143,8 +145,8 @@ def _hand_out_again(queue: leaseq.Queue, id: str) -> None:
     """What was changed by the same request stays so, where somebody else has handed it out meanwhile."""
     try:
         queue.revive(id, by=person().name)
-    except Invalid as refused:
-        flash(_("Not handed out: %(why)s.", why=in_words(refused)))
+    except Invalid as error:
+        flash(_("Not handed out: %(why)s.", why=in_words(error)))
         return
     accounts().log.write(person().name, "item.revived", f"{queue.name} / {id}")
     flash(_("It is waiting again, with all its attempts."))
@@ -160,8 +162,8 @@ def revive(q: str, id: str) -> Response | tuple[str, int]:
         if item.state == "scheduled":
             queue.change(id, by=person().name, delay=0)
             note("item.changed", f"{q} / {id}", "delay: 0")
-    except Invalid as refused:
-        return show_item(queue, id, error=_("Not handed out: %(why)s.", why=in_words(refused))), 400
+    except Invalid as error:
+        return show_item(queue, id, error=_("Not handed out: %(why)s.", why=in_words(error))), 400
     flash(
         _("It is waiting again, now and not later.")
         if item.state == "scheduled"

@@ -41,19 +41,19 @@ def items(q: str) -> str | Response | tuple[str, int]:
     queue = existing_queue(q)
     try:
         search, wrong = search_of(request.args, queue.policy.form), None
-        if chosen := _chosen():
-            find = words_of((*search.parts, *chosen))
+        if conditions := _chosen():
+            find = words_of((*search.parts, *conditions))
             return redirect(url_for("manage.items", q=q, **{**search.args(), "find": find}))
         page = search.page(queue, limit=PAGE, look=LOOKS, after=request.args.get("after") or None)
-    except Invalid as refused:
-        if refused.field in ("state", "after"):
+    except Invalid as error:
+        if error.field in ("state", "after"):
             raise
-        search, wrong = search_of({"state": request.args.get("state", "")}), refused
+        search, wrong = search_of({"state": request.args.get("state", "")}), error
         page = leaseq.Page((), None)
-    before = whole(request.args.get("looked")) or 0
+    scanned_before = whole(request.args.get("looked")) or 0
     policy, lists, stats = queue.policy, state().lists.of(q), queue.stats()
     columns = columns_of(policy.form, lists.columns, search.state)
-    shown = render_template(
+    html = render_template(
         "manage/items.html",
         queue=queue,
         policy=policy,
@@ -65,7 +65,7 @@ def items(q: str) -> str | Response | tuple[str, int]:
         query=urlencode(search.args()),
         exactly=_exactly(queue, search.single_word or search.typed.get("begins", "")),
         page=page,
-        looked=before + page.scanned,
+        looked=scanned_before + page.scanned,
         here=partial(url_for, "manage.items", q=q, **search.args()),
         without=lambda name: url_for("manage.items", q=q, **search.without(name)),
         criteria=criteria_of(search),
@@ -81,7 +81,7 @@ def items(q: str) -> str | Response | tuple[str, int]:
         chosen=lists.columns,
         views=[(name, _view(q, text)) for name, text in lists.views.items()],
     )
-    return (shown, 400) if wrong else shown
+    return (html, 400) if wrong else html
 
 
 def _total(search: Search, stats: leaseq.Stats) -> int | None:

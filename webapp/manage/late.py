@@ -52,19 +52,19 @@ def late(q: str) -> str:
 def ask_late(q: str) -> str | Response:
     """The confirmation: what would happen to each chosen answer."""
     queue, keys = existing_queue(q), _chosen()
-    known = [one for one in (_late_of(queue, key) for key in keys) if one is not None]
-    if not known:
+    answers = [one for one in (_late_of(queue, key) for key in keys) if one is not None]
+    if not answers:
         flash(_("Select some late answers first.") if not keys else _("They do not exist any more."))
         return redirect(_here(q), 303)
-    twice = {
-        one.item.id: one.item for one in known if sum(other.item.id == one.item.id for other in known) > 1
+    repeated_items = {
+        one.item.id: one.item for one in answers if sum(other.item.id == one.item.id for other in answers) > 1
     }
     return render_template(
         "manage/late_confirm.html",
         queue=queue,
         policy=queue.policy,
-        chosen=[(one, becomes(one.item, queue.policy)) for one in known],
-        twice=sorted(item_title(one.payload, one.id) for one in twice.values())
+        chosen=[(one, becomes(one.item, queue.policy)) for one in answers],
+        twice=sorted(item_title(one.payload, one.id) for one in repeated_items.values())
         if queue.policy.answers == 1
         else (),
         glimpse=glimpse,
@@ -77,39 +77,41 @@ def ask_late(q: str) -> str | Response:
 @needs("manager")
 def adopt_late(q: str) -> str | Response:
     queue = existing_queue(q)
-    done: list[str] = []
-    refused: list[RefusedItem] = []
+    done_ids: list[str] = []
+    refusals: list[RefusedItem] = []
     for key in _chosen():
         token, id = _parts(key)
         try:
             queue.adopt(id, token, by=person().name)
-            done.append(id)
+            done_ids.append(id)
         except ItemNotFound:
-            refused.append(RefusedItem(id, id, _("it does not exist any more")))
+            refusals.append(RefusedItem(id, id, _("it does not exist any more")))
         except Invalid as error:
-            refused.append(RefusedItem(id, title_of(queue, id) or id, error.limit))
-    if done:
-        note("item.adopted", queue.name, f"{len(done)}: {ids_in_words(done)}")
-        flash(ngettext("%(num)s late answer is accepted.", "%(num)s late answers are accepted.", len(done)))
+            refusals.append(RefusedItem(id, title_of(queue, id) or id, error.limit))
+    if done_ids:
+        note("item.adopted", queue.name, f"{len(done_ids)}: {ids_in_words(done_ids)}")
+        flash(
+            ngettext("%(num)s late answer is accepted.", "%(num)s late answers are accepted.", len(done_ids))
+        )
     else:
         note_nothing()
-    return _listed(queue, refused) if refused else redirect(_here(q), 303)
+    return _listed(queue, refusals) if refusals else redirect(_here(q), 303)
 
 
-def _listed(queue: leaseq.Queue, refused: list[RefusedItem] | None = None) -> str:
+def _listed(queue: leaseq.Queue, refusals: list[RefusedItem] | None = None) -> str:
     since = datetime.now(UTC) - LATELY if _last() else None
-    seen = list(islice(_open(queue, since), SHOWN + 1))
-    rows = sorted(seen[:SHOWN], key=lambda one: one.answer.finished_at, reverse=True)
+    answers = list(islice(_open(queue, since), SHOWN + 1))
+    rows = sorted(answers[:SHOWN], key=lambda one: one.answer.finished_at, reverse=True)
     return render_template(
         "manage/late.html",
         queue=queue,
         policy=queue.policy,
         stats=queue.stats(),
         rows=[(one, _now(one)) for one in rows],
-        more=len(seen) > SHOWN,
+        more=len(answers) > SHOWN,
         glimpse=glimpse,
         last=_last(),
-        refused=refused or (),
+        refused=refusals or (),
     )
 
 
@@ -133,8 +135,8 @@ def _late_of(queue: leaseq.Queue, key: str) -> AdoptableAnswer | None:
 
 def _chosen() -> list[str]:
     """Those ticked, or the one whose own button was pressed."""
-    only = request.form.get("only")
-    keys = [only] if only else list(dict.fromkeys(request.form.getlist("id")))
+    key = request.form.get("only")
+    keys = [key] if key else list(dict.fromkeys(request.form.getlist("id")))
     if len(keys) > SHOWN:
         raise Invalid("id", f"at most {SHOWN} late answers at once")
     return keys
@@ -156,9 +158,9 @@ def _here(q: str) -> str:
     return url_for("manage.late", q=q, last=_last() or None)
 
 
-def _now(one: AdoptableAnswer) -> str:
+def _now(late_answer: AdoptableAnswer) -> str:
     """The present state of its item."""
-    item = one.item
+    item = late_answer.item
     words: dict[str, str] = {
         "inbound": state_word("inbound"),
         "reserved": _("%(people)s has it", people=_people(item.leases)),
@@ -188,5 +190,5 @@ def becomes(item: leaseq.Item, policy: leaseq.Policy) -> str:
     return words
 
 
-def _people(of: tuple[leaseq.Answer, ...] | tuple[leaseq.Grant, ...]) -> str:
-    return ", ".join(one.person for one in of)
+def _people(records: tuple[leaseq.Answer, ...] | tuple[leaseq.Grant, ...]) -> str:
+    return ", ".join(one.person for one in records)

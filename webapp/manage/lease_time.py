@@ -21,14 +21,18 @@ class Suggestion:
     seconds: int
 
 
-def suggestion_of(queue: leaseq.Queue, now: float) -> Suggestion | None:
+def suggestion_of(queue: leaseq.Queue, current_seconds: float) -> Suggestion | None:
     """None where too little was seen, or the time in force is as good."""
     rates = state().live.snapshots.of(queue).rates()
     handling = rates.handling()
     if handling is None or handling.of < LEAST:
         return None
     seconds = lease_time(handling.p95)
-    return Suggestion(handling.of, handling.p95, rates.expired(), seconds) if seconds != now else None
+    return (
+        Suggestion(handling.of, handling.p95, rates.expired(), seconds)
+        if seconds != current_seconds
+        else None
+    )
 
 
 def lease_time(p95: float) -> int:

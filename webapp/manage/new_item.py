@@ -44,19 +44,19 @@ class NewItemForm:
     texts: Mapping[str, str] = field(default_factory=dict)  # of the options
     wrong: Invalid | None = None
 
-    def refused(self, why: Invalid) -> NewItemForm:
-        return replace(self, wrong=why)
+    def refused(self, error: Invalid) -> NewItemForm:
+        return replace(self, wrong=error)
 
     def add_to(self, queue: leaseq.Queue) -> tuple[leaseq.Enqueued, Json]:
         """Add the item; returns its payload as well. Raises Invalid."""
         payload = self._payload()
-        given: dict[str, Any] = {
+        properties: dict[str, Any] = {
             name: value_of(name, self.texts[name])
             for name in ("priority", "requires")
             if self.texts.get(name, "").strip()
         }
         id = self.texts.get("id", "").strip() or None
-        return queue.enqueue(payload, id=id, request_id=self.request_id or None, **given), payload
+        return queue.enqueue(payload, id=id, request_id=self.request_id or None, **properties), payload
 
     def _payload(self) -> Json:
         text = self.texts.get("json", "")
@@ -71,20 +71,20 @@ class NewItemForm:
 def form_of(queue: leaseq.Queue) -> NewItemForm:
     """The form as it is opened: the fields of an item that waits, else those that the queue's form shows."""
     sample = sample_of(queue.policy.form, payloads_of(queue))
-    known = sample if isinstance(sample, dict) else {"text": ""}
+    payload = sample if isinstance(sample, dict) else {"text": ""}
     fields = [
-        PayloadField(name, "", isinstance(value, str)) for name, value in list(known.items())[:MOST_FIELDS]
+        PayloadField(name, "", isinstance(value, str)) for name, value in list(payload.items())[:MOST_FIELDS]
     ]
     return NewItemForm(fields, secrets.token_hex(8))
 
 
-def form_sent(sent: Mapping[str, str]) -> NewItemForm:
+def form_sent(form: Mapping[str, str]) -> NewItemForm:
     """The form as it was sent."""
     fields = [
         PayloadField(name.removeprefix(prefix), text.replace("\r\n", "\n"), prefix == _TEXT)
-        for name, text in sent.items()
+        for name, text in form.items()
         for prefix in (_TEXT, _JSON)
         if name.startswith(prefix)
     ]
-    texts = {name: sent.get(name, "") for name in OPTIONS}
-    return NewItemForm(fields, sent.get("request_id", ""), texts)
+    texts = {name: form.get(name, "") for name in OPTIONS}
+    return NewItemForm(fields, form.get("request_id", ""), texts)

@@ -49,14 +49,14 @@ class Setting:
     def help(self) -> str:
         """The whole help text: the help sentence, the allowed values, the meaning of none, and the
         default."""
-        said = [str(gettext(self.field.about.help)), self._limits()]
+        sentences = [str(gettext(self.field.about.help)), self._limits()]
         if self.field.about.none:
-            said.append(str(gettext("Empty: %(meaning)s.", meaning=gettext(self.field.about.none))))
+            sentences.append(str(gettext("Empty: %(meaning)s.", meaning=gettext(self.field.about.none))))
         value = getattr(_DEFAULTS, self.name)
         default = span_text(value) if self.units and value is not None else self.write(_DEFAULTS)
         if default and self.control not in ("tick", "choice"):
-            said.append(str(gettext("Default: %(value)s.", value=default)))
-        return " ".join(filter(None, said))
+            sentences.append(str(gettext("Default: %(value)s.", value=default)))
+        return " ".join(filter(None, sentences))
 
     @property
     def control(self) -> str:
@@ -103,8 +103,8 @@ class Setting:
 
     def split(self, text: str) -> tuple[str, str]:
         """Text as its box and its unit show it; one that is no number and unit stays whole in its box."""
-        found = _SPAN.fullmatch(text) if self.units else None
-        return (found[1], {"m": "min"}.get(found[2], found[2]) or "s") if found else (text, "s")
+        match = _SPAN.fullmatch(text) if self.units else None
+        return (match[1], {"m": "min"}.get(match[2], match[2]) or "s") if match else (text, "s")
 
     def joined(self, text: str, unit: str) -> str:
         """The text of a box with the unit beside it; what names its units itself, like 1 h 30 min, stays."""
@@ -151,13 +151,14 @@ class Setting:
 
     def _limits(self) -> str:
         match self.field.kind:
-            case Whole(least, most, unit):
-                ends = {"least": format_decimal(least), "most": format_decimal(most)}
+            case Whole(minimum, maximum, unit):
+                ends = {"least": format_decimal(minimum), "most": format_decimal(maximum)}
                 return str(gettext("%(least)s to %(most)s %(unit)s.", unit=gettext(unit), **ends))
-            case Seconds(least, most):
-                return str(gettext("%(least)s to %(most)s.", least=span_text(least), most=span_text(most)))
-            case Bands(least, most):
-                ends = {"least": format_decimal(least), "most": format_decimal(most)}
+            case Seconds(minimum, maximum):
+                ends = {"least": span_text(minimum), "most": span_text(maximum)}
+                return str(gettext("%(least)s to %(most)s.", **ends))
+            case Bands(minimum, maximum):
+                ends = {"least": format_decimal(minimum), "most": format_decimal(maximum)}
                 return str(gettext("%(least)s to %(most)s, the first no larger than the second.", **ends))
             case Text(longest):
                 return str(gettext("At most %(count)s characters.", count=format_decimal(longest)))
@@ -193,13 +194,13 @@ def read_all(typed: Mapping[str, str]) -> tuple[dict[str, Json], dict[str, str]]
     """The values, and the errors by field."""
     values: dict[str, Json] = {}
     errors: dict[str, str] = {}
-    for one in SETTINGS:
-        if one.name not in typed:
+    for setting in SETTINGS:
+        if setting.name not in typed:
             continue
         try:
-            values[one.name] = one.read(typed[one.name])
-        except Invalid as refused:
-            errors[one.name] = refused.limit
+            values[setting.name] = setting.read(typed[setting.name])
+        except Invalid as error:
+            errors[setting.name] = error.limit
     return values, errors
 
 
@@ -214,9 +215,9 @@ def span_text(seconds: float) -> str:
     if seconds != int(seconds):
         return f"{seconds:f}".rstrip("0") + " s"
     parts: list[str] = []
-    left = int(seconds)
+    remaining = int(seconds)
     for unit, size in UNITS.items():
-        count, left = divmod(left, size)
+        count, remaining = divmod(remaining, size)
         if count:
             parts.append(f"{count} {unit}")
     return " ".join(parts) or "0 s"
@@ -233,8 +234,8 @@ def _number(name: str, text: str) -> Json:
 def _seconds(name: str, text: str) -> Json:
     """Seconds of ``90``, ``1 h 30 min`` or ``1.5 h``."""
     parts = list(_SPAN.finditer(text))
-    whole = "".join(part.group() for part in parts) == text
-    if not parts or not whole or (len(parts) > 1 and not all(part[2] for part in parts)):
+    is_whole = "".join(part.group() for part in parts) == text
+    if not parts or not is_whole or (len(parts) > 1 and not all(part[2] for part in parts)):
         raise Invalid(name, str(gettext("a time, such as 90 s, 5 min, 1 h 30 min or 2 d")))
     sizes = {**UNITS, "m": 60}
     seconds = round(sum(float(part[1]) * sizes[part[2] or "s"] for part in parts), 6)

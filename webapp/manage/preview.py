@@ -20,33 +20,33 @@ LOOK = 50  # payloads by which a form is guessed, and that its preview knows
 def preview_of(typed: Mapping[str, str], payloads: Sequence[Json]) -> dict[str, Any]:
     """The context of the preview's template, from the edited settings and sample, and some of the queue's
     payloads."""
-    checked = check_text(typed.get("form", ""))
+    checked_form = check_text(typed.get("form", ""))
     at = whole(typed.get("at"))
     sample, sample_error = _sample(typed.get("sample", ""))
     return {
-        "checked": checked,
+        "checked": checked_form,
         "sample_error": sample_error,
         "at": at if at is not None and at < len(payloads) else None,
         "of": len(payloads),
-        "missing": missing_fields(checked.form, payloads) if checked.good else [],
-        **(_shown(checked, sample) if checked.good else {}),
+        "missing": missing_fields(checked_form.form, payloads) if checked_form.good else [],
+        **(_shown(checked_form, sample) if checked_form.good else {}),
     }
 
 
-def _shown(checked: CheckedForm, sample: Json) -> dict[str, Any]:
-    fields = fields_of(checked.form)
+def _shown(checked_form: CheckedForm, sample: Json) -> dict[str, Any]:
+    fields = fields_of(checked_form.form)
     return {
-        "parts": parts_of(checked.form, sample),
+        "parts": parts_of(checked_form.form, sample),
         "fields": fields,
-        "values": typed_of(fields, None, prefilled(checked.form, sample)),
+        "values": typed_of(fields, None, prefilled(checked_form.form, sample)),
     }
 
 
 def _sample(text: str) -> tuple[Json, str]:
     try:
         return (validation.load_json(text, "sample") if text.strip() else None), ""
-    except Invalid as refused:
-        return None, refused.limit
+    except Invalid as error:
+        return None, error.limit
 
 
 def payloads_of(queue: leaseq.Queue) -> list[Json]:
@@ -62,6 +62,6 @@ def sample_of(form: Json, payloads: Sequence[Json]) -> Json:
     """A payload of the queue, else one made up of what the form shows."""
     if payloads:
         return payloads[0]
-    shown = form.get("show") if isinstance(form, dict) else None
-    names = [entry if isinstance(entry, str) else entry.get("field", "") for entry in shown or ["text"]]
+    entries = form.get("show") if isinstance(form, dict) else None
+    names = [entry if isinstance(entry, str) else entry.get("field", "") for entry in entries or ["text"]]
     return {name: f"({name})" for name in names}

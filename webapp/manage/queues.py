@@ -24,14 +24,14 @@ def create() -> Response | tuple[str, int]:
     try:
         if name == webhooks.QUEUE:
             raise Invalid("name", f"another name: {name} has the deliveries of webhooks")
-        made = leaseq.Queue(state().client, name)
-        policy = made.configure(by=person().name, create_only=True, title=title)
+        queue = leaseq.Queue(state().client, name)
+        policy = queue.configure(by=person().name, create_only=True, title=title)
     except leaseq.QueueExists:
         return overview_page(_("There is already a queue %(name)s.", name=name)), 400
-    except Invalid as refused:
-        return overview_page(in_words(refused)), 400
+    except Invalid as error:
+        return overview_page(in_words(error)), 400
     flash(_("The queue %(name)s is created. Set up its form, then import a file.", name=name))
-    warn_of_same_look(made, policy.title)
+    warn_of_same_look(queue, policy.title)
     return redirect(url_for("manage.settings", q=name), 303)
 
 
@@ -55,9 +55,9 @@ def resume(q: str) -> Response:
 @needs("manager")
 def clear(q: str) -> Response:
     """Return expired leases and release due items now, not at the clear job's next run."""
-    cleared = existing_queue(q).clear()
-    counts = {name: f"{getattr(cleared, name):,}" for name in ("returned", "released", "died", "forgotten")}
-    if cleared.forgotten:
+    result = existing_queue(q).clear()
+    counts = {name: f"{getattr(result, name):,}" for name in ("returned", "released", "died", "forgotten")}
+    if result.forgotten:
         text = _(
             "%(returned)s returned, %(released)s released, %(died)s failed, %(forgotten)s deleted.", **counts
         )

@@ -56,7 +56,7 @@ def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:
 
 def _quoted(number: int, whole: bool) -> str:
     n = format_decimal(number)
-    said = str(
+    text = str(
         ngettext(
             "Quotes were removed from %(n)s field. To keep them, choose “Text” for double quotes.",
             "Quotes were removed from %(n)s fields. To keep them, choose “Text” for double quotes.",
@@ -65,5 +65,5 @@ def _quoted(number: int, whole: bool) -> str:
         )
     )
     if whole:
-        return said
-    return f"{said} " + str(_("They stay if a later field does not close its quote."))
+        return text
+    return f"{text} " + str(_("They stay if a later field does not close its quote."))

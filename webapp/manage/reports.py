@@ -52,8 +52,8 @@ class _Entry:
 @needs("manager")
 def reports(q: str) -> str:
     queue, place = existing_queue(q), _place()
-    waiting, searched_all = waiting_reports(queue, most=_MOST, look=LOOK)
-    rows, after = page_of(queue, waiting, place)
+    pending_reports, searched_all = waiting_reports(queue, most=_MOST, look=LOOK)
+    rows, after = page_of(queue, pending_reports, place)
     return render_template(
         "manage/reports.html",
         queue=queue,
@@ -67,24 +67,26 @@ def reports(q: str) -> str:
 
 
 def page_of(
-    queue: leaseq.Queue, waiting: list[Report], place: Place
+    queue: leaseq.Queue, pending_reports: list[Report], place: Place
 ) -> tuple[list[dict[str, Any]], Place | None]:
     """The rows of a page, and where the next one begins."""
     dead, dead_to, dead_after = _dead(queue, place.dead)
-    asked, asked_to = _questions(queue, place.before)
-    entries = [*dead, *asked, *_waiting(waiting, place.before)]
+    questions, questions_to = _questions(queue, place.before)
+    entries = [*dead, *questions, *_waiting(pending_reports, place.before)]
     # What is older than a list was read comes with the rest of that list.
-    reached = max((one for one in (dead_to, asked_to) if one is not None), default=None)
-    known = [one for one in entries if reached is None or one.order >= reached]
-    shown = sorted(known, key=lambda one: one.order, reverse=True)[:PAGE]
-    rows = [one.row for one in shown]
-    if reached is None and len(shown) == len(entries):
+    boundary = max((one for one in (dead_to, questions_to) if one is not None), default=None)
+    ready_entries = [one for one in entries if boundary is None or one.order >= boundary]
+    page_entries = sorted(ready_entries, key=lambda one: one.order, reverse=True)[:PAGE]
+    rows = [one.row for one in page_entries]
+    if boundary is None and len(page_entries) == len(entries):
         return rows, None
-    cursors = [one.cursor for one in shown if one.cursor]
-    last = cursors[-1] if cursors else place.dead
+    cursors = [one.cursor for one in page_entries if one.cursor]
+    cursor = cursors[-1] if cursors else place.dead
     if dead_after and len(cursors) == len(dead):
-        last = dead_after
-    return rows, Place(reached if len(shown) == len(known) else shown[-1].order, last)
+        cursor = dead_after
+    return rows, Place(
+        boundary if len(page_entries) == len(ready_entries) else page_entries[-1].order, cursor
+    )
 
 
 def _dead(queue: leaseq.Queue, after: str | None) -> tuple[list[_Entry], Order | None, str | None]:
@@ -95,27 +97,27 @@ def _dead(queue: leaseq.Queue, after: str | None) -> tuple[list[_Entry], Order |
         _Entry(_order(one, one.item.state_since), one.row(_WORDS), one.item.cursor)
         for one in reports_on(list(page.items))
     ]
-    more = page.after is not None and page.items
-    return entries, (_microseconds(page.items[-1].state_since), "", 0) if more else None, page.after
+    has_more = page.after is not None and page.items
+    return entries, (_microseconds(page.items[-1].state_since), "", 0) if has_more else None, page.after
 
 
 def _questions(queue: leaseq.Queue, before: Order | None) -> tuple[list[_Entry], Order | None]:
     """The questions without an answer; where there are more, where the last one that was read is: others may
     be of its microsecond."""
     until = None if before is None else before[0] / 1_000_000
-    found = state().threads.latest_unanswered(queue.name, until, PAGE + 1)
-    titled = ((one, title_of(queue, one.id)) for one in found)
+    questions = state().threads.latest_unanswered(queue.name, until, PAGE + 1)
+    titles = ((one, title_of(queue, one.id)) for one in questions)
     entries = [
         _Entry((_microseconds(one.message.at), one.id, 0), question_row(one, title, _WORDS))
-        for one, title in titled
+        for one, title in titles
         if title
     ]
-    more = len(found) > PAGE
-    return _older(entries, before), (_microseconds(found[-1].message.at) + 1, "", 0) if more else None
+    has_more = len(questions) > PAGE
+    return _older(entries, before), (_microseconds(questions[-1].message.at) + 1, "", 0) if has_more else None
 
 
-def _waiting(waiting: list[Report], before: Order | None) -> list[_Entry]:
-    return _older([_Entry(_order(one, one.at), one.row(_WORDS)) for one in waiting], before)
+def _waiting(pending_reports: list[Report], before: Order | None) -> list[_Entry]:
+    return _older([_Entry(_order(one, one.at), one.row(_WORDS)) for one in pending_reports], before)
 
 
 def _older(entries: list[_Entry], before: Order | None) -> list[_Entry]:
@@ -131,10 +133,10 @@ def _microseconds(at: datetime) -> int:
 
 
 def _place() -> Place:
-    sent = request.args.get("before")
-    if not sent:
+    text = request.args.get("before")
+    if not text:
         return Place()
-    before, number = whole(sent), whole(request.args.get("number") or "0")
+    before, number = whole(text), whole(request.args.get("number") or "0")
     if before is None or number is None:
         raise Invalid("before", "a time in microseconds since the epoch, as the link to the next page has it")
     return Place((before, request.args.get("id", ""), number), request.args.get("dead") or None)

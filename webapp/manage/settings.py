@@ -34,10 +34,10 @@ Texts = Mapping[str, str]
 def settings(q: str) -> str:
     queue = existing_queue(q)
     policy = queue.policy
-    now = written(policy)
+    texts = written(policy)
     payloads = payloads_of(queue)
     sample = {"sample": pretty(sample_of(policy.form, payloads)), "at": "0" if payloads else ""}
-    return _page(queue, {**now, **sample}, now)
+    return _page(queue, {**texts, **sample}, texts)
 
 
 @bp.post("/manage/<q>/settings")
@@ -55,26 +55,26 @@ def save_settings(q: str) -> Response | tuple[str, int]:
 
 
 def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, int]:
-    typed, now = _typed(), written(policy)
-    before = {**now, **_before()}
-    changed = {name: text for name, text in typed.items() if text != before.get(name) and name in now}
-    others = [name for name in now if now[name] != before[name] and now[name] != changed.get(name)]
-    if any(name in changed for name in others):
-        both = {name: (now[name], changed.get(name)) for name in others}
+    typed, texts = _typed(), written(policy)
+    before = {**texts, **_before()}
+    changes = {name: text for name, text in typed.items() if text != before.get(name) and name in texts}
+    others = [name for name in texts if texts[name] != before[name] and texts[name] != changes.get(name)]
+    if any(name in changes for name in others):
+        conflicts = {name: (texts[name], changes.get(name)) for name in others}
         return _page(
-            queue, {**now, **changed, "sample": typed["sample"], "at": typed["at"]}, now, theirs=both
+            queue, {**texts, **changes, "sample": typed["sample"], "at": typed["at"]}, texts, theirs=conflicts
         ), 409
-    values, errors = read_all(changed)
-    checked = check_text(changed.get("form", ""))
-    if not checked.good:
-        errors["form"] = _in_words(checked.findings[0])
+    values, errors = read_all(changes)
+    checked_form = check_text(changes.get("form", ""))
+    if not checked_form.good:
+        errors["form"] = _in_words(checked_form.findings[0])
     if not errors and values:
         try:
             queue.configure(by=person().name, expected=policy, **values)
-        except Invalid as refused:
-            errors[refused.field] = refused.limit
+        except Invalid as error:
+            errors[error.field] = error.limit
     if errors:
-        return _page(queue, {**now, **typed}, before, errors=errors), 400
+        return _page(queue, {**texts, **typed}, before, errors=errors), 400
     flash(_("Saved.") if values else _("No setting was different."))
     if "title" in values:
         warn_of_same_look(queue, queue.policy.title)
@@ -103,8 +103,8 @@ def preview_settings(q: str) -> str:
         return render_template(
             "manage/form_preview.html", typed=typed, preview_url=request.path, **preview_of(typed, payloads)
         )
-    now = written(queue.policy)
-    return _page(queue, {**now, **typed}, {**now, **_before()})
+    texts = written(queue.policy)
+    return _page(queue, {**texts, **typed}, {**texts, **_before()})
 
 
 @bp.post("/manage/<q>/settings/start")
@@ -112,46 +112,50 @@ def preview_settings(q: str) -> str:
 def start_settings(q: str) -> str:
     """Fill in a form to start from. Nothing is saved, and all else that was typed stays."""
     queue, typed = existing_queue(q), _typed()
-    now = written(queue.policy)
+    texts = written(queue.policy)
     if request.form.get("from") == "items":
         return _page(
-            queue, {**now, **typed, **_guessed(queue)}, {**now, **_before()}, started=_("From the items")
+            queue, {**texts, **typed, **_guessed(queue)}, {**texts, **_before()}, started=_("From the items")
         )
     start = start_of(request.form.get("from", ""))
     if start is None:
         raise Invalid("from", "one of " + ", ".join(["items", *(one.name for one in starts())]))
-    filled = {"form": pretty(start.form), "sample": pretty(start.sample), "at": ""}
+    start_texts = {"form": pretty(start.form), "sample": pretty(start.sample), "at": ""}
     if not typed.get("instructions", "").strip():
-        filled["instructions"] = start.instructions
-    return _page(queue, {**now, **typed, **filled}, {**now, **_before()}, started=start.title)
+        start_texts["instructions"] = start.instructions
+    return _page(queue, {**texts, **typed, **start_texts}, {**texts, **_before()}, started=start.title)
 
 
 def _guessed(queue: leaseq.Queue) -> dict[str, str]:
     """The form that the payloads suggest, with the questions that were asked so far."""
     payloads = payloads_of(queue)
-    guessed = guess_form(payloads)
-    if guessed is None:
+    new_form = guess_form(payloads)
+    if new_form is None:
         raise Invalid(
             "from", "items whose payloads have fields", _("There are no items, or they have no fields.")
         )
-    known = queue.policy.form
-    kept = {name: part for name, part in known.items() if name != "show"} if isinstance(known, dict) else {}
-    if "ask" in kept:
-        guessed = {"show": guessed["show"]} if "show" in guessed else {}
-    return {"form": pretty({**guessed, **kept}), "sample": pretty(payloads[0]), "at": "0"}
+    old_form = queue.policy.form
+    old_parts = (
+        {name: part for name, part in old_form.items() if name != "show"}
+        if isinstance(old_form, dict)
+        else {}
+    )
+    if "ask" in old_parts:
+        new_form = {"show": new_form["show"]} if "show" in new_form else {}
+    return {"form": pretty({**new_form, **old_parts}), "sample": pretty(payloads[0]), "at": "0"}
 
 
 def _typed() -> dict[str, str]:
     """The input of the page. A box that is not ticked sends nothing, where the page has it."""
-    sent = {name: text.replace("\r\n", "\n") for name, text in request.form.items()}
-    known = {
-        one.name: one.joined(sent.get(one.name, ""), sent.get(f"{one.name}.unit", ""))
+    form = {name: text.replace("\r\n", "\n") for name, text in request.form.items()}
+    texts = {
+        one.name: one.joined(form.get(one.name, ""), form.get(f"{one.name}.unit", ""))
         for one in SETTINGS
-        if one.name in sent or one.control == "tick"
+        if one.name in form or one.control == "tick"
     }
-    if sent.get("suggested"):  # its button takes it, and saves all else that was typed
-        known["lease_seconds"] = sent["suggested"]
-    return {**known, "sample": sent.get("sample", ""), "at": sent.get("at", "")}
+    if form.get("suggested"):  # its button takes it, and saves all else that was typed
+        texts["lease_seconds"] = form["suggested"]
+    return {**texts, "sample": form.get("sample", ""), "at": form.get("at", "")}
 
 
 def _before() -> dict[str, str]:
@@ -178,7 +182,7 @@ def _page(
     theirs: Mapping[str, tuple[str, str | None]] | None = None,  # by name: the other value, and this one
     started: str = "",
 ) -> str:
-    wrong: dict[str, str] = dict(errors or {})
+    field_errors: dict[str, str] = dict(errors or {})
     payloads = payloads_of(queue)
     by_name: dict[str, Any] = {one.name: one for one in SETTINGS}
     return render_template(
@@ -191,7 +195,7 @@ def _page(
         started=started,
         typed=typed,
         before=before,
-        errors=wrong,
+        errors=field_errors,
         theirs=theirs or {},
         suggestion=suggestion_of(queue, queue.policy.lease_seconds),
         access=state().access.of(queue.name),

@@ -28,30 +28,30 @@ _REPORT_SECONDS = 0.5
 _stops: set[threading.Event] = set()  # of the runs in this process
 
 
-def plan_sent(sent: Mapping[str, str]) -> Plan:
+def plan_sent(form: Mapping[str, str]) -> Plan:
     """The plan that a form asks for. Raises Invalid."""
-    if sent.get("confirmed") != "yes":
+    if form.get("confirmed") != "yes":
         raise Invalid("confirmed", "a tick", _("Tick that the simulated answers are kept in this queue."))
-    minutes = whole(sent.get("minutes"))
+    minutes = whole(form.get("minutes"))
     if minutes not in MINUTES:
         raise Invalid("minutes", "one of " + ", ".join(map(str, MINUTES)))
     return Plan(
-        people=_number(sent, "people", 1, MOST_PEOPLE),
-        think=_number(sent, "think", 1, 600),
-        abandon_rate=_number(sent, "abandon", 0, 100) / 100,
-        fail_rate=_number(sent, "fail", 0, 100) / 100,
-        walk_away_rate=_number(sent, "walk_away", 0, 100) / 100,
+        people=_number(form, "people", 1, MOST_PEOPLE),
+        think=_number(form, "think", 1, 600),
+        abandon_rate=_number(form, "abandon", 0, 100) / 100,
+        fail_rate=_number(form, "fail", 0, 100) / 100,
+        walk_away_rate=_number(form, "walk_away", 0, 100) / 100,
         seconds=minutes * 60,
     )
 
 
-def lease_sent(sent: Mapping[str, str]) -> int | None:
+def lease_sent(form: Mapping[str, str]) -> int | None:
     """The time for an item, in seconds, that a form asks for; None for the queue's own. Raises Invalid."""
-    return _number(sent, "lease", 5, 3_600) if sent.get("lease", "").strip() else None
+    return _number(form, "lease", 5, 3_600) if form.get("lease", "").strip() else None
 
 
-def _number(sent: Mapping[str, str], name: str, low: int, high: int) -> int:
-    number = whole(sent.get(name, "").strip())
+def _number(form: Mapping[str, str], name: str, low: int, high: int) -> int:
+    number = whole(form.get(name, "").strip())
     if number is None or not low <= number <= high:
         raise Invalid(name, f"a whole number from {low} to {high}")
     return number
@@ -65,13 +65,15 @@ def start(
     ``lease``: seconds that the queue gives for an item while it runs; then it has its own time again.
     """
     put_back(simulations, queue)
-    own = queue.policy.lease_seconds
-    id = simulations.begin(queue.name, by, plan, (own, lease) if lease and lease != own else None)
+    own_seconds = queue.policy.lease_seconds
+    id = simulations.begin(
+        queue.name, by, plan, (own_seconds, lease) if lease and lease != own_seconds else None
+    )
     if id is None:
         raise Invalid(
             "simulation", "one at a time", _("Simulated people are working already: stop them first.")
         )
-    if lease and lease != own:
+    if lease and lease != own_seconds:
         queue.configure(by=by, lease_seconds=lease)
     worker = _Run(simulations, queue, plan, id)
     thread = threading.Thread(target=worker.run, name="simulation", daemon=True)
@@ -81,10 +83,10 @@ def start(
 
 def put_back(simulations: Simulations, queue: leaseq.Queue) -> None:
     """Give a queue its own time for an item again, if a run that is over has changed it."""
-    latest = simulations.latest(queue.name)
-    if latest and not latest.running and latest.lease is not None:
-        if queue.policy.lease_seconds == latest.short:  # else somebody has set it meanwhile
-            queue.configure(by=latest.by, lease_seconds=latest.lease)
+    latest_run = simulations.latest(queue.name)
+    if latest_run and not latest_run.running and latest_run.lease is not None:
+        if queue.policy.lease_seconds == latest_run.short:  # else somebody has set it meanwhile
+            queue.configure(by=latest_run.by, lease_seconds=latest_run.lease)
         simulations.put_back(queue.name)
 
 
@@ -94,28 +96,28 @@ class _Run:
     def __init__(self, simulations: Simulations, queue: leaseq.Queue, plan: Plan, id: str) -> None:
         self._simulations, self._queue, self._plan, self._id = simulations, queue, plan, id
         self._stop = threading.Event()
-        self._reported = 0.0
+        self._reported_at = 0.0
 
     def run(self) -> None:
         _stops.add(self._stop)
-        name, outcome, why = self._queue.name, None, ""
+        name, outcome, message = self._queue.name, None, ""
         try:
             outcome = run(self._queue, self._plan, stop=self._stop, on_tick=self._report)
         except LeaseqError as error:
-            why = str(error)
+            message = str(error)
         except Exception:
             log.exception("the simulation of %s ended by an error", name)
-            why = "internal error"
+            message = "internal error"
         finally:
             _stops.discard(self._stop)
         with suppress(LeaseqError):  # it counts as ended after a few seconds of silence
-            self._simulations.end(name, self._id, outcome, why)
+            self._simulations.end(name, self._id, outcome, message)
             put_back(self._simulations, self._queue)
 
     def _report(self, outcome: Outcome) -> None:
-        if time.monotonic() - self._reported < _REPORT_SECONDS:
+        if time.monotonic() - self._reported_at < _REPORT_SECONDS:
             return
-        self._reported = time.monotonic()
+        self._reported_at = time.monotonic()
         if not self._simulations.report(self._queue.name, self._id, outcome):
             self._stop.set()
 

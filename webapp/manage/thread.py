@@ -24,8 +24,8 @@ def answer(q: str, id: str) -> Response | tuple[str, int]:
     text, message = request.form.get("text", ""), request.form.get("message", "")[:80]
     try:
         state().threads.answer(q, id, person().name, text, message=message)
-    except Invalid as refused:
-        return show_item(queue, id, thread_error=_("Not sent: %(why)s.", why=refused.limit)), 400
+    except Invalid as error:
+        return show_item(queue, id, thread_error=_("Not sent: %(why)s.", why=error.limit)), 400
     note("item.answered", f"{q} / {id}")
     flash(_("Your message is sent."))
     return redirect_to_item(q, id, "thread")

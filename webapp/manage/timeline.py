@@ -58,12 +58,12 @@ def timeline_of(item: leaseq.Item, history: leaseq.History) -> list[TimelineEven
     for grant in item.history:
         events += _lease(grant, releases.get(grant.token))
     events += _from_journal(history)
-    counted = {grant.token for grant in item.history if grant.how in ("reopened", "corrected")}
+    replaced_tokens = {grant.token for grant in item.history if grant.how in ("reopened", "corrected")}
     events += [
         TimelineEvent(
             late.finished_at,
             _("%(person)s finished it", person=late.person)
-            if late.token in counted
+            if late.token in replaced_tokens
             else _("A late answer from %(person)s is kept", person=late.person),
             token=late.token,
             state="finished",
@@ -89,24 +89,24 @@ def _lease(grant: Grant, released_by: str | None) -> Iterator[TimelineEvent]:
         icon="person",
     )
     if grant.ended_at:
-        took = (grant.ended_at - grant.reserved_at).total_seconds()
+        seconds = (grant.ended_at - grant.reserved_at).total_seconds()
         state, icon = _LOOKS[grant.how]
-        what = _ended(grant, released_by)
-        yield TimelineEvent(grant.ended_at, what, grant.reason, took, (), grant.token, state, icon)
+        text = _ended(grant, released_by)
+        yield TimelineEvent(grant.ended_at, text, grant.reason, seconds, (), grant.token, state, icon)
 
 
 def _ended(grant: Grant, released_by: str | None) -> str:
-    who = grant.person
+    person = grant.person
     by = released_by or _("a program")
     words: dict[str, str] = {
-        "expired": _("The time of %(person)s ran out", person=who),
-        "abandoned": _("%(person)s gave it back", person=who),
-        "failed": _("%(person)s reported a problem", person=who),
-        "released": _("%(by)s released it from %(person)s", by=by, person=who),
-        "finished": _("%(person)s finished it", person=who),
-        "undone": _("%(person)s finished it, and undid that", person=who),
-        "reopened": _("The answer from %(person)s was set aside", person=who),
-        "corrected": _("The answer from %(person)s was corrected", person=who),
+        "expired": _("The time of %(person)s ran out", person=person),
+        "abandoned": _("%(person)s gave it back", person=person),
+        "failed": _("%(person)s reported a problem", person=person),
+        "released": _("%(by)s released it from %(person)s", by=by, person=person),
+        "finished": _("%(person)s finished it", person=person),
+        "undone": _("%(person)s finished it, and undid that", person=person),
+        "reopened": _("The answer from %(person)s was set aside", person=person),
+        "corrected": _("The answer from %(person)s was corrected", person=person),
     }
     return words[grant.how]
 
@@ -114,10 +114,10 @@ def _ended(grant: Grant, released_by: str | None) -> str:
 def _from_journal(history: leaseq.History) -> Iterator[TimelineEvent]:
     """The events that only the journal has."""
     for event in history.events:
-        what = _words(event)
-        if what:
+        text = _words(event)
+        if text:
             state, icon = _LOOKS.get(event.what, ("", "pencil"))
-            yield TimelineEvent(event.at, what, state=state, icon=icon)
+            yield TimelineEvent(event.at, text, state=state, icon=icon)
 
 
 def _words(event: Event) -> str | None:
@@ -139,18 +139,18 @@ def _words(event: Event) -> str | None:
 
 def _changed(event: Event) -> str:
     """The fields of a `changed`, with their new values."""
-    new: dict[str, Json] = json.loads(event.detail or "{}") if event.what == "changed" else {}
+    values: dict[str, Json] = json.loads(event.detail or "{}") if event.what == "changed" else {}
     none = _("none")
     words: dict[str, str] = {
-        "priority": _("priority %(n)s", n=new.get("priority")),
-        "due": _("due date %(when)s", when=new.get("due") or none),
-        "requires": _("skills %(skills)s", skills=", ".join(new.get("requires") or ()) or none),
+        "priority": _("priority %(n)s", n=values.get("priority")),
+        "due": _("due date %(when)s", when=values.get("due") or none),
+        "requires": _("skills %(skills)s", skills=", ".join(values.get("requires") or ()) or none),
         "payload": _("payload"),
-        "delay": _("available after %(span)s", span=span(new.get("delay") or 0))
-        if new.get("delay")
+        "delay": _("available after %(span)s", span=span(values.get("delay") or 0))
+        if values.get("delay")
         else _("available at once"),
     }
-    return ", ".join(words[name] for name in words if name in new)
+    return ", ".join(words[name] for name in words if name in values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +169,8 @@ def side_by_side(answers: tuple[Answer, ...], titles: Mapping[str, str]) -> list
     results = [one.result if isinstance(one.result, dict) else {"": one.result} for one in answers]
     rows = []
     for name in dict.fromkeys(name for result in results for name in result):
-        there = tuple(name in result for result in results)
+        presence = tuple(name in result for result in results)
         values = tuple(result.get(name) for result in results)
-        same = all(there) and all(type(one) is type(values[0]) and one == values[0] for one in values)
-        rows.append(Row(name, titles.get(name, name), values, there, differs=not same))
+        is_same = all(presence) and all(type(one) is type(values[0]) and one == values[0] for one in values)
+        rows.append(Row(name, titles.get(name, name), values, presence, differs=not is_same))
     return rows

@@ -32,8 +32,8 @@ def export(q: str) -> Response | str | tuple[str, int]:
                 late=_late(args.get("late", "")),
                 with_late=args.get("with_late") == "yes",
             )
-        except Invalid as refused:
-            wrong = refused
+        except Invalid as error:
+            wrong = error
     page = render_template(
         "manage/export.html",
         queue=queue,

@@ -34,12 +34,12 @@ def add_item(q: str) -> Response | tuple[str, int]:
     queue = existing_queue(q)
     form = new_item.form_sent(request.form)
     try:
-        added, payload = form.add_to(queue)
-    except Invalid as refused:
-        return _page(queue, new=form.refused(refused)), 400
-    title = item_title(payload, added.id)
-    if added.added:
-        note("item.added", f"{q} / {added.id}")
+        result, payload = form.add_to(queue)
+    except Invalid as error:
+        return _page(queue, new=form.refused(error)), 400
+    title = item_title(payload, result.id)
+    if result.added:
+        note("item.added", f"{q} / {result.id}")
         flash(_("Added: %(title)s", title=title))
     else:
         note_nothing()
@@ -56,8 +56,8 @@ def simulate(q: str) -> Response | tuple[str, int]:
         plan = simulating.plan_sent(request.form)
         lease = simulating.lease_sent(request.form)
         simulating.start(state().simulations, queue, plan, person().name, lease)
-    except Invalid as refused:
-        return _page(queue, wrong=refused), 400
+    except Invalid as error:
+        return _page(queue, wrong=error), 400
     return redirect(url_for("manage.try_out", q=q, _anchor="simulation"), 303)
 
 
@@ -70,9 +70,9 @@ def stop_simulation(q: str) -> Response:
 
 
 def _page(queue: leaseq.Queue, new: new_item.NewItemForm | None = None, wrong: Invalid | None = None) -> str:
-    shown = _run_of(queue)
-    own = queue.policy.lease_seconds
-    short = str(simulating.SHORT_LEASE) if own > simulating.SHORT_LEASE else ""
+    run_context = _run_of(queue)
+    lease_seconds = queue.policy.lease_seconds
+    short = str(simulating.SHORT_LEASE) if lease_seconds > simulating.SHORT_LEASE else ""
     values: dict[str, Any] = {**simulating.DEFAULTS, "lease": short, **(request.form if wrong else {})}
     return render_template(
         "manage/try.html",
@@ -80,7 +80,7 @@ def _page(queue: leaseq.Queue, new: new_item.NewItemForm | None = None, wrong: I
         policy=queue.policy,
         stats=queue.stats(),
         new=new or new_item.form_of(queue),
-        **shown,
+        **run_context,
         wrong=wrong,
         values=values,
         minutes=simulating.MINUTES,

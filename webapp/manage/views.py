@@ -22,8 +22,8 @@ def choose_columns(q: str) -> Response:
     existing_queue(q)
     try:
         state().lists.choose_columns(q, request.form.getlist("column"))
-    except Invalid as refused:
-        flash(_("Not changed: %(why)s.", why=in_words(refused)))
+    except Invalid as error:
+        flash(_("Not changed: %(why)s.", why=in_words(error)))
     return _back(q)
 
 
@@ -35,8 +35,8 @@ def save_view(q: str) -> Response:
     try:
         state().lists.save_view(q, name, urlencode(_search().args()))
         flash(_("The view %(name)s is saved.", name=name))
-    except Invalid as refused:
-        flash(_("Not saved: %(why)s.", why=in_words(refused)))
+    except Invalid as error:
+        flash(_("Not saved: %(why)s.", why=in_words(error)))
     return _back(q)
 
 
