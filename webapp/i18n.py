@@ -49,7 +49,7 @@ class Templates(Environment):
     ) -> Template:
         if self.overlayed:
             return super().get_or_select_template(template_name_or_list, parent, globals)
-        environments: dict[str, Templates] = self.__dict__.setdefault("_spoken", {})
+        environments: dict[str, Templates] = self.__dict__.setdefault("_environments", {})
         code = language()
         if code not in environments:
             environments[code] = self.overlay(extensions=[_FixedTexts])

@@ -55,14 +55,14 @@ def waiting_reports(queue: leaseq.Queue, *, most: int, look: int) -> tuple[list[
     """The reports on what waits or is scheduled, and whether these are all: of each list at most ``look``
     entries are looked at, and ``most`` items are taken for each way in which a lease ended."""
     items: list[leaseq.Item] = []
-    whole = True
+    is_whole = True
     lists: tuple[leaseq.ListName, ...] = ("inbound", "scheduled")
     for name in lists:
         for outcome in _OUTCOMES:
             page = queue.find(name, leaseq.Filter(outcome=outcome), limit=most, look=look)
             items += page.items
-            whole = whole and page.after is None
-    return reports_on(items), whole
+            is_whole = is_whole and page.after is None
+    return reports_on(items), is_whole
 
 
 def question_row(question: Question, title: str, length: int) -> dict[str, Any]:

@@ -44,11 +44,8 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
                 refusals.append({"id": id, "code": problem.code, "detail": problem.detail})
     finally:  # also where the server fails in the midst of it
         if count:
-            note(
-                f"item.{_LOGGED[body.action]}",
-                queue.name,
-                f"{count}" + (f" → {assignee}" if assignee else ""),
-            )
+            detail = f"{count} → {assignee}" if assignee else f"{count}"
+            note(f"item.{_LOGGED[body.action]}", queue.name, detail)
         else:
             note_nothing()
     return {"done": count, "refused": refusals}

@@ -133,7 +133,7 @@ def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
     answer is kept as a late answer: then `answer_kept` is true.
     """
     caller = person()
-    finished = lease_queue(path.q).finish(
+    result = lease_queue(path.q).finish(
         id=path.id,
         token=body.token,
         person=caller.name,
@@ -142,8 +142,8 @@ def finish(path: ItemPath, body: FinishRequest) -> dict[str, Any]:
         skills=caller.skills,
         request_id=request_id(),
     )
-    _count(path, "finished", body.token, finished.held_seconds)
-    return models_out.Finished.of(finished)
+    _count(path, "finished", body.token, result.held_seconds)
+    return models_out.Finished.of(result)
 
 
 @bp.post("/queues/<q>/items/<name:id>/undo", tags=TAGS, responses={"200": models_out.Lease})
@@ -181,7 +181,7 @@ _GIVEN_BACK: dict[str, How] = {"abandoned": "gave_back", "failed": "broken"}
 def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
     """Give the item back. It returns to the front of the queue; other people get it first."""
     caller = person()
-    abandoned = lease_queue(path.q).abandon(
+    result = lease_queue(path.q).abandon(
         id=path.id,
         token=body.token,
         person=caller.name,
@@ -192,7 +192,7 @@ def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
         request_id=request_id(),
     )
     _count(path, "gave_back", body.token)
-    return models_out.Abandoned.of(abandoned)
+    return models_out.Abandoned.of(result)
 
 
 @bp.post("/queues/<q>/items/<name:id>/fail", tags=TAGS, responses={"200": models_out.Failed})
@@ -200,7 +200,7 @@ def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
 def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
     """Report that the item can't be done. It is retried later, until no attempts are left, or not at all."""
     caller = person()
-    failed = lease_queue(path.q).fail(
+    result = lease_queue(path.q).fail(
         id=path.id,
         token=body.token,
         person=caller.name,
@@ -211,7 +211,7 @@ def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
         request_id=request_id(),
     )
     _count(path, "broken", body.token)
-    return models_out.Failed.of(failed)
+    return models_out.Failed.of(result)
 
 
 def _count(path: ItemPath, outcome: How, token: int, held_seconds: float = 0) -> None:
@@ -227,10 +227,10 @@ def renew(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
 
     Also accepted after the lease expired, if the item has not been given to anybody else.
     """
-    renewed = lease_queue(path.q).renew(
+    lease = lease_queue(path.q).renew(
         id=path.id, token=body.token, person=person().name, request_id=request_id()
     )
-    return models_out.Lease.of(renewed)
+    return models_out.Lease.of(lease)
 
 
 @bp.put("/queues/<q>/items/<name:id>/draft", tags=TAGS, responses={"204": None})

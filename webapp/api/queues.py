@@ -34,9 +34,9 @@ def list_queues(query: PageQuery) -> dict[str, Any]:
     """List all queues, by name, page by page. `unreadable`: those that need another version of leaseq."""
     client = state().client
     names, after = page_of(queue_names(), str, query.after, query.limit)
-    readable, unreadable = leaseq.read_queues(client, lambda one: queue_shape(one, one.policy), names)
-    errors = [{"name": name, "detail": str(error)} for name, error in unreadable.items()]
-    return listed("queues", list(readable.values()), after, unreadable=errors)
+    queues, errors = leaseq.read_queues(client, lambda one: queue_shape(one, one.policy), names)
+    entries = [{"name": name, "detail": str(error)} for name, error in errors.items()]
+    return listed("queues", list(queues.values()), after, unreadable=entries)
 
 
 @bp.get("/queues/<q>", tags=TAGS, responses={"200": models_out.Queue})

@@ -14,7 +14,7 @@ from leaseq.webapp.docs.words import fields_of, inline, limits
 from leaseq.webapp.serving.problem import MEANINGS
 
 bp = Blueprint("docs", __name__, url_prefix=BASE)
-_MADE, _BYTES = "leaseq-reference", "leaseq-openapi"
+_REFERENCE, _BYTES = "leaseq-reference", "leaseq-openapi"
 _HELPERS = {
     "commands": commands,
     "fields_of": fields_of,
@@ -44,17 +44,17 @@ def _document() -> dict[str, Any]:
 
 def document_bytes() -> bytes:
     """The OpenAPI document as JSON without its first brace, made once: to make it takes 30 ms."""
-    made: bytes | None = current_app.extensions.get(_BYTES)
-    if made is None:
-        made = current_app.extensions[_BYTES] = current_app.json.dumps(_document())[1:].encode()
-    return made
+    document: bytes | None = current_app.extensions.get(_BYTES)
+    if document is None:
+        document = current_app.extensions[_BYTES] = current_app.json.dumps(_document())[1:].encode()
+    return document
 
 
 def _reference() -> Markup:
     """The OpenAPI document, made once: it does not change while the app runs."""
-    made: Markup | None = current_app.extensions.get(_MADE)
-    if made is None:
+    html: Markup | None = current_app.extensions.get(_REFERENCE)
+    if html is None:
         reference = read(_document())
         text = render_template("docs/reference.html", reference=reference, **_HELPERS)
-        made = current_app.extensions[_MADE] = Markup(text)  # noqa: S704 - our own template has escaped it
-    return made
+        html = current_app.extensions[_REFERENCE] = Markup(text)  # noqa: S704 - our own template has escaped it
+    return html

@@ -33,11 +33,11 @@ def _streams(call: Call) -> bool:
 
 def _address(call: Call) -> str:
     path, query = call.path.removeprefix(BASE), []
-    for one in call.said.get("parameters", ()):
-        if one["in"] == "path":
-            path = path.replace(f"{{{one['name']}}}", in_address(one["example"], safe=""))
-        elif one["in"] == "query" and one["required"]:
-            query.append(f"{one['name']}={in_address(one['schema']['enum'][0])}")
+    for parameter in call.said.get("parameters", ()):
+        if parameter["in"] == "path":
+            path = path.replace(f"{{{parameter['name']}}}", in_address(parameter["example"], safe=""))
+        elif parameter["in"] == "query" and parameter["required"]:
+            query.append(f"{parameter['name']}={in_address(parameter['schema']['enum'][0])}")
     return path + ("?" + "&".join(query) if query else "")
 
 

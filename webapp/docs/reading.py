@@ -50,12 +50,19 @@ class Call:
     @property
     def roles(self) -> list[str]:
         """The roles that may call it; the same in every security scheme."""
-        return sorted({role for way in self.said["security"] for roles in way.values() for role in roles})
+        return sorted(
+            {
+                role
+                for requirement in self.said["security"]
+                for roles in requirement.values()
+                for role in roles
+            }
+        )
 
     @property
     def ways(self) -> list[str]:
         """The security schemes of the call."""
-        return [name for way in self.said["security"] for name in way]
+        return [name for requirement in self.said["security"] for name in requirement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,15 +80,15 @@ class Reference:
 class _Refusals:
     """Collects the error responses, each once."""
 
-    known: dict[str, Answer] = field(default_factory=dict)
+    answers: dict[str, Answer] = field(default_factory=dict)
 
-    def one(self, status: str, said: Described) -> Answer:
-        key = status + json.dumps(said, sort_keys=True)
-        if key not in self.known:
-            before = sum(one.status == status for one in self.known.values())
-            id = f"refusal-{status}" + (f"-{before + 1}" if before else "")
-            self.known[key] = Answer(id, status, said)
-        return self.known[key]
+    def one(self, status: str, response: Described) -> Answer:
+        key = status + json.dumps(response, sort_keys=True)
+        if key not in self.answers:
+            count = sum(one.status == status for one in self.answers.values())
+            id = f"refusal-{status}" + (f"-{count + 1}" if count else "")
+            self.answers[key] = Answer(id, status, response)
+        return self.answers[key]
 
 
 def read(document: Described) -> Reference:
@@ -90,13 +97,13 @@ def read(document: Described) -> Reference:
     names = dict.fromkeys((*_ORDER, *(tag["name"] for tag in document["tags"])))
     groups: dict[str, list[Call]] = {name: [] for name in names}
     for path, item in paths.items():
-        for method, said in item.items():
-            groups[said["tags"][0]].append(_call(method.upper(), path, said, refusals))
+        for method, operation in item.items():
+            groups[operation["tags"][0]].append(_call(method.upper(), path, operation, refusals))
     return Reference(
         info=document["info"],
         ways=document["components"]["securitySchemes"],
         groups={name: calls for name, calls in groups.items() if calls},
-        refusals=sorted(refusals.known.values(), key=lambda one: one.id),
+        refusals=sorted(refusals.answers.values(), key=lambda one: one.id),
         shapes=dict(sorted(document["components"]["schemas"].items())),
     )
 
@@ -113,11 +120,11 @@ def _with_examples(part: Any, shared: dict[str, Described]) -> Any:
     )
 
 
-def _call(method: str, path: str, said: Described, refusals: _Refusals) -> Call:
-    id, answers, refused = said["operationId"], [], []
-    for status, answer in sorted(said["responses"].items()):
+def _call(method: str, path: str, operation: Described, refusals: _Refusals) -> Call:
+    id, answers, error_answers = operation["operationId"], [], []
+    for status, answer in sorted(operation["responses"].items()):
         if status < "400":
             answers.append(Answer(f"{id}-{status}", status, answer))
         else:
-            refused.append(refusals.one(status, answer))
-    return Call(id, method, path, said, answers, refused)
+            error_answers.append(refusals.one(status, answer))
+    return Call(id, method, path, operation, answers, error_answers)

@@ -68,27 +68,27 @@ def _variants(schema: Schema) -> Iterator[Schema]:
 def limits(schema: Schema) -> list[Markup]:
     """The constraints on a value besides its type, each in a few words; a keyword without words as it is."""
     parts: list[Markup] = []
-    left = {key: value for key, value in schema.items() if key not in _SAID_ELSEWHERE}
-    for least, most, one, many in _RANGES:
-        span = _range(left.pop(least, None), left.pop(most, None), one, many)
+    keywords = {key: value for key, value in schema.items() if key not in _SAID_ELSEWHERE}
+    for minimum, maximum, singular, plural in _RANGES:
+        span = _range(keywords.pop(minimum, None), keywords.pop(maximum, None), singular, plural)
         parts += [Markup(span)] if span else []  # noqa: S704 - numbers and our own words
     if schema.get("additionalProperties") is False:
         parts.append(Markup("no other fields"))
-    for key, value in left.items():
+    for key, value in keywords.items():
         words = {"pattern": "like", "examples": "such as"}.get(key, key)
         values = value if key == "examples" else [value]
         parts.append(Markup(" or ").join(_code(value, key) for value in values).join((f"{words} ", "")))
     return list(dict.fromkeys(parts + [one for variant in _variants(schema) for one in limits(variant)]))
 
 
-def _range(least: float | None, most: float | None, one: str, many: str) -> str:
-    if least is None:
-        return "" if most is None else f"at most {_number(most)}{one if most == 1 else many}"
-    if most is None:
-        return f"at least {_number(least)}{one if least == 1 else many}"
-    if least == most:
-        return f"{_number(most)}{one if most == 1 else many}"
-    return f"{_number(least)} to {_number(most)}{many}"
+def _range(minimum: float | None, maximum: float | None, singular: str, plural: str) -> str:
+    if minimum is None:
+        return "" if maximum is None else f"at most {_number(maximum)}{singular if maximum == 1 else plural}"
+    if maximum is None:
+        return f"at least {_number(minimum)}{singular if minimum == 1 else plural}"
+    if minimum == maximum:
+        return f"{_number(maximum)}{singular if maximum == 1 else plural}"
+    return f"{_number(minimum)} to {_number(maximum)}{plural}"
 
 
 def _number(number: float) -> str:

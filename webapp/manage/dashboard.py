@@ -27,7 +27,7 @@ READING = 0.5  # seconds that reading the events of all queues may take
 class DashboardWatcher(Watcher):
     """A client that watches a queue's page."""
 
-    shown: Any = None
+    figures: Any = None  # those that it has
 
 
 class DashboardChannel(QueueChannel):
@@ -39,10 +39,10 @@ class DashboardChannel(QueueChannel):
 
     def serve(self, watchers: Sequence[DashboardWatcher]) -> None:
         figures = self._snapshots.of(self.queue).seen()
-        stale_watchers = [watcher for watcher in watchers if watcher.shown is not figures]
+        stale_watchers = [watcher for watcher in watchers if watcher.figures is not figures]
         data = message("figures", _timed(figures)) if stale_watchers else b""
         for watcher in stale_watchers:
-            watcher.shown = figures
+            watcher.figures = figures
             watcher.stream.put(data)
 
 
@@ -51,7 +51,7 @@ class DashboardChannel(QueueChannel):
 def overview() -> str | Response:
     """The overview, as a page or as JSON by the Accept header."""
     if request.accept_mimetypes.best == "application/json":
-        lines, _unreadable = leaseq.read_queues(state().client, _brief(), queue_names("manage"))
+        lines, _errors = leaseq.read_queues(state().client, _brief(), queue_names("manage"))
         return jsonify(_timed({"queues": lines}))
     return overview_page()
 
@@ -59,7 +59,7 @@ def overview() -> str | Response:
 def overview_page(error: str | None = None, file_error: str | None = None) -> str:
     """All queues, each on a line; and what was wrong with the one that was to be made, or with its file."""
     brief = _brief()
-    lines, unreadable = leaseq.read_queues(
+    lines, errors = leaseq.read_queues(
         state().client,
         lambda one: {"title": one.policy.title or one.name, **brief(one)},
         queue_names("manage"),
@@ -67,7 +67,7 @@ def overview_page(error: str | None = None, file_error: str | None = None) -> st
     return render_template(
         "manage/overview.html",
         lines=lines,
-        unreadable=unreadable,
+        unreadable=errors,
         ago=ago,
         error=error,
         file_error=file_error,

@@ -148,7 +148,7 @@ def _counted(question: Field, values: Iterable[Json], total: int) -> tuple[list[
 
 def _histogram(question: Field, numbers: Sequence[float], total: int) -> tuple[list[Bar], _Key]:
     low, high = min(numbers), max(numbers)
-    step = _step(high - low, whole=question.kind == "integer")
+    step = _step(high - low, is_whole=question.kind == "integer")
     first = math.floor(low / step)
     edges = [(first + n) * step for n in range(math.floor(high / step) - first + 1)]
     single = question.kind == "integer" and step == 1
@@ -174,9 +174,9 @@ def _histogram(question: Field, numbers: Sequence[float], total: int) -> tuple[l
     return bars, lambda value: {label(math.floor(float(value) / step) * step)} if _is_number(value) else set()
 
 
-def _step(span: float, *, whole: bool) -> float:
+def _step(span: float, *, is_whole: bool) -> float:
     """A round width of bins, of which there are some ten."""
-    if whole and span <= _FEW:
+    if is_whole and span <= _FEW:
         return 1
     rough = span / _BINS or 1
     power = 10.0 ** math.floor(math.log10(rough))

@@ -107,13 +107,13 @@ class FilePreview:
     rows_shown: int = ROWS_SHOWN  # at most
 
 
-def preview_of(piece: bytes, whole: bool, form: MultiDict[str, str], file: str) -> FilePreview:
+def preview_of(piece: bytes, is_whole: bool, form: MultiDict[str, str], file: str) -> FilePreview:
     """Preview the first piece of a file, and check it where that is all of it. Without a choice of columns,
     their names suggest one."""
     mapping, layout = ImportMapping.from_form(form, file), form.get("looked", "")
     if layout.partition(" ")[0] not in ("", mapping.format):
         mapping = replace(mapping, delimiter=None)  # it was another format's
-    data = piece if whole else _cut(piece, mapping.format)
+    data = piece if is_whole else _cut(piece, mapping.format)
     splits = _splits(mapping, data)
     if len(splits) == 1 and mapping.table:
         mapping = replace(mapping, delimiter=splits[0])
@@ -121,17 +121,19 @@ def preview_of(piece: bytes, whole: bool, form: MultiDict[str, str], file: str) 
         mapping.file, mapping.format, delimiter=mapping.delimiter, quotes=mapping.quotes
     )
     rows = [
-        row.payload for row in _first(plain_mapping.rows(io.BytesIO(data)), whole) if isinstance(row, NewItem)
+        row.payload
+        for row in _first(plain_mapping.rows(io.BytesIO(data)), is_whole)
+        if isinstance(row, NewItem)
     ]
     columns = tuple(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
     if layout != mapping.layout or not mapping.named() <= set(columns):
         mapping = _guessed(plain_mapping, columns, rows, mapping.table)
     mapped_rows = mapping.rows(io.BytesIO(data))
-    bad_rows = [row for row in _first(mapped_rows, whole) if isinstance(row, BadRow)]
+    bad_rows = [row for row in _first(mapped_rows, is_whole) if isinstance(row, BadRow)]
     findings = [(row.line, finding_of(row, data)) for row in bad_rows[:FINDINGS_SHOWN]]
     if len(splits) > 1:
         findings = [(1, str(_("The first line can be split in more than one way. Choose the separator.")))]
-    result = transfer.check(mapping.rows(io.BytesIO(data))) if whole and len(splits) < 2 else None
+    result = transfer.check(mapping.rows(io.BytesIO(data))) if is_whole and len(splits) < 2 else None
     start = min(whole_number(form.get("start")) or 0, max(len(rows) - 1, 0)) // ROWS_SHOWN * ROWS_SHOWN
     return FilePreview(
         mapping,
@@ -143,7 +145,7 @@ def preview_of(piece: bytes, whole: bool, form: MultiDict[str, str], file: str) 
         result,
         mapping.table,
         mapped_rows.summary,
-        whole,
+        is_whole,
     )
 
 
@@ -155,10 +157,10 @@ def _splits(mapping: ImportMapping, data: bytes) -> tuple[str, ...]:
     return tuple(names[mark] for mark in transfer.splits(io.BytesIO(data), mapping.format, mapping.quotes))
 
 
-def _first(rows: Iterable[NewItem | BadRow], whole: bool) -> list[NewItem | BadRow]:
+def _first(rows: Iterable[NewItem | BadRow], is_whole: bool) -> list[NewItem | BadRow]:
     """The first rows; where the piece ends in the middle of one, without that."""
     first = list(itertools.islice(rows, ROWS_READ))
-    if not whole and first and isinstance(first[-1], BadRow) and len(first) < ROWS_READ:
+    if not is_whole and first and isinstance(first[-1], BadRow) and len(first) < ROWS_READ:
         first.pop()
     return first
 

@@ -54,7 +54,7 @@ def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:
     return texts
 
 
-def _quoted(number: int, whole: bool) -> str:
+def _quoted(number: int, is_whole: bool) -> str:
     n = format_decimal(number)
     text = str(
         ngettext(
@@ -64,6 +64,6 @@ def _quoted(number: int, whole: bool) -> str:
             n=n,
         )
     )
-    if whole:
+    if is_whole:
         return text
     return f"{text} " + str(_("They stay if a later field does not close its quote."))

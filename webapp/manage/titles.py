@@ -12,11 +12,11 @@ from leaseq.webapp.context import queue_names, state
 
 def warn_of_same_look(queue: leaseq.Queue, title: str) -> None:
     """Tell on the next page which queue has a title that looks like this one."""
-    others, _unreadable = leaseq.read_queues(
+    titles, _errors = leaseq.read_queues(
         state().client, lambda queue: queue.policy.title, queue_names("manage")
     )
-    for name, other in others.items():
-        if name != queue.name and title and (other == title or same_look(title, [other])):
+    for name, other_title in titles.items():
+        if name != queue.name and title and (other_title == title or same_look(title, [other_title])):
             flash(
                 _(
                     "The title looks like that of %(queue)s: people may confuse the two.",

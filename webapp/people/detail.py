@@ -74,11 +74,11 @@ def _figures_page(name: str) -> str:
 def person_page(
     name: str, *, link: str | None = None, token: str | None = None, error: str | None = None
 ) -> str:
-    known = accounts().get(name)
-    name = known.name
+    account = accounts().get(name)
+    name = account.name
     return render_template(
         "people/detail.html",
-        known=known,
+        known=account,
         held=accounts().held_by(name),
         figures=Figures.of(state().activity.of_person(name, DAYS)),
         factor=accounts().factors.find(name),
@@ -87,7 +87,7 @@ def person_page(
         roles=ROLES,
         link=url_for("auth.welcome", token=link, _external=True) if link else None,
         error=error,
-        **token_choices(known, token),
+        **token_choices(account, token),
     )
 
 
@@ -106,8 +106,8 @@ def change(name: str) -> Response | tuple[str, int]:
             skills=request.form.get("skills", "").split(),
             team=request.form.get("team", "").strip(),
         )
-    except Invalid as refused:
-        return person_page(name, error=in_words(refused)), 400
+    except Invalid as error:
+        return person_page(name, error=in_words(error)), 400
     flash(_("Saved."))
     return _back(name)
 
@@ -115,18 +115,18 @@ def change(name: str) -> Response | tuple[str, int]:
 @bp.post("/people/<name:name>/disable")
 @needs("admin")
 def disable(name: str) -> Response | tuple[str, int]:
-    held = len(accounts().held_by(name))
+    count = len(accounts().held_by(name))
     try:
         accounts().change(name, by=person().name, disabled=True)
-    except Invalid as refused:
-        return person_page(name, error=in_words(refused)), 400
+    except Invalid as error:
+        return person_page(name, error=in_words(error)), 400
     flash(_("%(name)s can't sign in any more.", name=name))
-    if held:
+    if count:
         flash(
             ngettext(
                 "The %(num)s item that they held is waiting again.",
                 "The %(num)s items that they held are waiting again.",
-                held,
+                count,
             )
         )
     return _back(name)
@@ -196,8 +196,8 @@ def create_token(name: str) -> str | tuple[str, int]:
     try:
         check_presence()  # guard: token-presence
         token = accounts().create_token(name, by=person().name, **token_fields())
-    except Invalid as refused:
-        return person_page(name, error=in_words(refused)), 400
+    except Invalid as error:
+        return person_page(name, error=in_words(error)), 400
     return person_page(name, token=token)
 
 

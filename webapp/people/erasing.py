@@ -28,35 +28,35 @@ def ask_erase(name: str) -> str:
 def erase_one(name: str) -> str | Response | tuple[str, int]:
     if request.form.get("name", "").strip() != name:
         return _page(name, error=_("That is not the person's name, and nothing is erased.")), 400
-    itself = person().name == name
+    is_self = person().name == name
     try:
-        done = erase(name)
-    except Invalid as refused:
-        return _page(name, error=in_words(refused)), 400
-    except UnreadableQueues as unfinished:
-        return _page(name, error=str(unfinished)), 503
-    if itself:
+        erasure = erase(name)
+    except Invalid as error:
+        return _page(name, error=in_words(error)), 400
+    except UnreadableQueues as error:
+        return _page(name, error=str(error)), 503
+    if is_self:
         return redirect(url_for("auth.login"), 303)
-    flash(_("%(name)s is erased.", name=done.name))
-    return render_template("people/erased.html", done=done)
+    flash(_("%(name)s is erased.", name=erasure.name))
+    return render_template("people/erased.html", done=erasure)
 
 
 def _page(name: str, error: str = "") -> str:
     """The question, or where an erasure was interrupted, whether to finish it."""
     client = state().client
-    begun, known = accounts().erasures.find(name), accounts().find(name)
-    if known is None and begun is None:
+    erasure, account = accounts().erasures.find(name), accounts().find(name)
+    if account is None and erasure is None:
         raise NoSuchPerson(name)
-    name = begun.name if begun else known.name if known else name
-    journals, unreadable = leaseq.read_queues(client, journal_since, of_people(client))
+    name = erasure.name if erasure else account.name if account else name
+    journals, errors = leaseq.read_queues(client, journal_since, of_people(client))
     return render_template(
         "people/erase.html",
         name=name,
-        begun=begun,
+        begun=erasure,
         held=accounts().held_by(name),
         tokens=len(accounts().tokens(name)),
         journals=[(queue, since) for queue, since in journals.items() if since],
-        unreadable=sorted(unreadable),
+        unreadable=sorted(errors),
         typed=request.form.get("name", ""),
         error=error,
     )

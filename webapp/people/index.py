@@ -11,8 +11,8 @@ from werkzeug.wrappers import Response as BaseResponse
 
 from leaseq.webapp.context import accounts, person, state
 from leaseq.webapp.people import bp
-from leaseq.webapp.people.inviting import Invited, invite_all
-from leaseq.webapp.people.live import Listed, as_json, as_stream
+from leaseq.webapp.people.inviting import InvitationLink, invite_all
+from leaseq.webapp.people.live import Listing, as_json, as_stream
 from leaseq.webapp.people.roster import Roster, is_downward, sort_of
 from leaseq.webapp.rendering.filters import ago
 from leaseq.webapp.rendering.roles import role_word
@@ -36,29 +36,29 @@ def people_page(
     *,
     errors: Sequence[str] = (),
     typed: Mapping[str, str] | None = None,
-    invited: Sequence[Invited] = (),
+    links: Sequence[InvitationLink] = (),
 ) -> str:
-    listed, roster = Listed.asked(), Roster.read(state())
+    listing, roster = Listing.of_request(), Roster.read(state())
     view = roster.seen_by(person())
-    figures = listed.figures(roster, view)
+    figures = listing.figures(roster, view)
     return render_template(
         "people/index.html",
         figures=figures,
-        **listed.pages(figures["count"]),
-        criteria=listed.criteria,
-        sort=sort_of(listed.criteria),
-        downward=is_downward(listed.criteria),
+        **listing.pages(figures["count"]),
+        criteria=listing.criteria,
+        sort=sort_of(listing.criteria),
+        downward=is_downward(listing.criteria),
         roles={role: role_word(role) for role in ROLES},
         teams=view.teams,
         queues=view.queues,
         ago=ago,
         whole=view.whole,
-        **(_accounts(errors, typed, invited) if person().role == "admin" else {}),
+        **(_accounts(errors, typed, links) if person().role == "admin" else {}),
     )
 
 
 def _accounts(
-    errors: Sequence[str], typed: Mapping[str, str] | None, invited: Sequence[Invited]
+    errors: Sequence[str], typed: Mapping[str, str] | None, links: Sequence[InvitationLink]
 ) -> dict[str, Any]:
     """What only admins see and do."""
     return {
@@ -66,7 +66,7 @@ def _accounts(
         "invitations": accounts().invitations(),
         "days": DAYS,
         "most_days": MAX_DAYS,
-        "invited": [(one, url_for("auth.welcome", token=one.token, _external=True)) for one in invited],
+        "invited": [(one, url_for("auth.welcome", token=one.token, _external=True)) for one in links],
         "errors": errors,
         "typed": typed or {},
     }
@@ -76,11 +76,11 @@ def _accounts(
 @needs("admin")
 def invite() -> str | tuple[str, int]:
     """Invite people, and show the links by which they join. The names that can't be stay in the form."""
-    invited, refused = invite_all(request.form)
-    if not refused:
-        return people_page(invited=invited)
-    kept = {**request.form, "name": "\n".join(refused)}
-    return people_page(errors=list(refused.values()), typed=kept, invited=invited), 200 if invited else 400
+    links, errors = invite_all(request.form)
+    if not errors:
+        return people_page(links=links)
+    typed = {**request.form, "name": "\n".join(errors)}
+    return people_page(errors=list(errors.values()), typed=typed, links=links), 200 if links else 400
 
 
 @bp.post("/people/invitations/<id>/revoke")

@@ -14,18 +14,18 @@ from leaseq.webapp.store.accounts.invitations import DAYS, MAX_DAYS
 MOST = 500
 
 
-class Invited(NamedTuple):
+class InvitationLink(NamedTuple):
     """An invitation that was made."""
 
     name: str  # "": they choose it
     token: str
 
 
-def invite_all(fields: Mapping[str, str]) -> tuple[list[Invited], dict[str, str]]:
+def invite_all(fields: Mapping[str, str]) -> tuple[list[InvitationLink], dict[str, str]]:
     """Invite each name, one a line. Also returns why each of the others was not, by name."""
     names = list(dict.fromkeys(filter(None, map(str.strip, fields.get("name", "").splitlines()))))
-    invited: list[Invited] = []
-    refused: dict[str, str] = {}
+    links: list[InvitationLink] = []
+    errors: dict[str, str] = {}
     try:
         if len(names) > MOST:
             raise Invalid("name", f"at most {MOST} names at once; these are {len(names)}")
@@ -34,12 +34,12 @@ def invite_all(fields: Mapping[str, str]) -> tuple[list[Invited], dict[str, str]
             raise Invalid("days", f"a whole number from 1 to {MAX_DAYS}")
         for name in names or [""]:
             try:
-                invited.append(Invited(name, _invite(name, fields, days)))
+                links.append(InvitationLink(name, _invite(name, fields, days)))
             except Invalid as error:
-                refused[name] = in_words(error)
+                errors[name] = in_words(error)
     except Invalid as error:
-        refused = dict.fromkeys(names or [""], "") | {names[0] if names else "": in_words(error)}
-    return invited, refused
+        errors = dict.fromkeys(names or [""], "") | {names[0] if names else "": in_words(error)}
+    return links, errors
 
 
 def _invite(name: str, fields: Mapping[str, str], days: int) -> str:

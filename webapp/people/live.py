@@ -24,16 +24,16 @@ _EVERY = 2.0  # seconds between two readings, which all watchers share
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class Listing:
     """A page of the list: the search, its order, and the place from which it is shown."""
 
     criteria: Mapping[str, str]
     start: int
 
     @classmethod
-    def asked(cls) -> Listed:
-        found = {name: request.args[name] for name in CRITERIA if request.args.get(name)}
-        return cls(found, max(whole(request.args.get("from", "0")) or 0, 0))
+    def of_request(cls) -> Listing:
+        criteria = {name: request.args[name] for name in CRITERIA if request.args.get(name)}
+        return cls(criteria, max(whole(request.args.get("from", "0")) or 0, 0))
 
     def pages(self, count: int) -> dict[str, int | None]:
         """Where this page, the one before and the one after begin, in a list of this length; None: none."""
@@ -59,39 +59,39 @@ class Listed:
 
 def _shown(row: Row) -> dict[str, Any]:
     """A row as JSON. Its page is drawn from the same."""
-    one, today, first = row.person, row.today, row.held[0] if row.doing == "working" else None
+    account, today, lease = row.person, row.today, row.held[0] if row.doing == "working" else None
     return {
-        "key": one.name,
-        "name": one.name,
-        "role": one.role,
+        "key": account.name,
+        "name": account.name,
+        "role": account.role,
         "doing": row.doing,
         "working": row.doing == "working",
         "on_break": row.doing == "break",
         "away": row.doing in ("idle", "disabled"),
         "since": rfc3339(row.since) if row.since else None,
-        "id": first.id if first else None,
-        "title": item_title(first.payload, first.id) if first else None,
-        "queue": first.queue if first else None,
-        "more": len(row.held) - 1 if first else len(row.held),
+        "id": lease.id if lease else None,
+        "title": item_title(lease.payload, lease.id) if lease else None,
+        "queue": lease.queue if lease else None,
+        "more": len(row.held) - 1 if lease else len(row.held),
         "last_hour": row.last_hour,
         "done": today.finished,
         "each": None if today.seconds_each is None else round(today.seconds_each),
         "back": today.gave_back,
         "seen": rfc3339(row.signed_in_at) if row.signed_in_at else None,
         "factor": row.has_factor,
-        "team": one.team,
-        "skills": ", ".join(one.skills),
+        "team": account.team,
+        "skills": ", ".join(account.skills),
     }
 
 
 class PeopleWatcher(Watcher):
     """A client that watches a page of the list."""
 
-    def __init__(self, stream: Stream, vouch: Vouch, viewer: str, listed: Listed) -> None:
+    def __init__(self, stream: Stream, vouch: Vouch, viewer: str, listing: Listing) -> None:
         super().__init__(stream, vouch)
         self.viewer = viewer
-        self.listed = listed
-        self.shown: Any = None
+        self.listing = listing
+        self.figures: Any = None
 
 
 class PeopleChannel(Channel):
@@ -102,35 +102,35 @@ class PeopleChannel(Channel):
     def __init__(self, state: State, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._state = state
         self._clock = clock
-        self._read: tuple[float, Roster] | None = None
+        self._cache: tuple[float, Roster] | None = None  # and when it was read
 
     def serve(self, watchers: Sequence[PeopleWatcher]) -> None:
         now = self._clock()
-        if self._read is None or now - self._read[0] >= _EVERY:
-            self._read = (now, Roster.read(self._state))
-        roster = self._read[1]
-        for one in watchers:
-            viewer = roster.person(one.viewer)  # as they are now: a role or a team may have changed
+        if self._cache is None or now - self._cache[0] >= _EVERY:
+            self._cache = (now, Roster.read(self._state))
+        roster = self._cache[1]
+        for watcher in watchers:
+            viewer = roster.person(watcher.viewer)  # as they are now: a role or a team may have changed
             if viewer is None:
-                one.stream.end()
+                watcher.stream.end()
                 continue
-            figures = one.listed.figures(roster, roster.seen_by(viewer))
-            if figures != one.shown:
-                one.shown = figures
-                one.stream.put(message("figures", _timed(figures)))
+            figures = watcher.listing.figures(roster, roster.seen_by(viewer))
+            if figures != watcher.figures:
+                watcher.figures = figures
+                watcher.stream.put(message("figures", _timed(figures)))
 
 
 def as_stream() -> Response:
     """The page of the list in the address, whenever it changes."""
-    listed, viewer = Listed.asked(), person().name
+    listing, viewer = Listing.of_request(), person().name
     return streamed(
-        PeopleChannel(state()), lambda stream, vouch: PeopleWatcher(stream, vouch, viewer, listed)
+        PeopleChannel(state()), lambda stream, vouch: PeopleWatcher(stream, vouch, viewer, listing)
     )
 
 
 def as_json() -> Response:
     roster = Roster.read(state())
-    return jsonify(_timed(Listed.asked().figures(roster, roster.seen_by(person()))))
+    return jsonify(_timed(Listing.of_request().figures(roster, roster.seen_by(person()))))
 
 
 def _timed(figures: dict[str, Any]) -> dict[str, Any]:

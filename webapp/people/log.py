@@ -89,8 +89,8 @@ def in_words(entry: LogEntry) -> str:
 @bp.get("/people/log")
 @needs("admin")
 def log() -> str:
-    whose, kind = request.args.get("person", "").strip() or None, request.args.get("kind") or None
-    page = accounts().log.page(after=request.args.get("after"), limit=PAGE, person=whose, kind=kind)
+    name, kind = request.args.get("person", "").strip() or None, request.args.get("kind") or None
+    page = accounts().log.page(after=request.args.get("after"), limit=PAGE, person=name, kind=kind)
     return render_template(
-        "people/log.html", page=page, whose=whose, kind=kind, kinds=KINDS, in_words=in_words
+        "people/log.html", page=page, whose=name, kind=kind, kinds=KINDS, in_words=in_words
     )

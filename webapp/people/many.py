@@ -14,7 +14,7 @@ from werkzeug.wrappers import Response as BaseResponse
 from leaseq import Invalid
 from leaseq.webapp.context import accounts, named_queue, person, state
 from leaseq.webapp.people import bp
-from leaseq.webapp.people.live import Listed
+from leaseq.webapp.people.live import Listing
 from leaseq.webapp.people.roster import Roster
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
@@ -52,13 +52,13 @@ def change_many() -> BaseResponse | str:
         if not names:
             raise Invalid("name", "at least one person: select them in the list")
         outcome = change(names)
-    except Invalid as refused:
-        flash(_("Not changed: %(why)s.", why=in_words(refused)))
+    except Invalid as error:
+        flash(_("Not changed: %(why)s.", why=in_words(error)))
         return redirect(_back(), 303)
     if len(outcome.refused) > _FLASHED:
         return _shown(outcome)
-    for name, why in outcome.refused.items():
-        flash(_("%(name)s is not changed: %(why)s.", name=name, why=why))
+    for name, reason in outcome.refused.items():
+        flash(_("%(name)s is not changed: %(why)s.", name=name, why=reason))
     if outcome.done:
         flash(_said(outcome.done))
     return redirect(_back(), 303)
@@ -68,17 +68,17 @@ def _change_all() -> BaseResponse | str:
     """One step of it, by name; the page goes on with the next one."""
     change, after = _change(), request.form.get("after", "")
     roster = Roster.read(state())
-    rows = roster.seen_by(person()).matching(Listed.asked().criteria, roster.access)
-    left = sorted(row.person.name for row in rows if row.person.name > after)
+    rows = roster.seen_by(person()).matching(Listing.of_request().criteria, roster.access)
+    names = sorted(row.person.name for row in rows if row.person.name > after)
     try:
-        outcome = change(left[:STEP]) if left else Outcome()
-    except Invalid as refused:
+        outcome = change(names[:STEP]) if names else Outcome()
+    except Invalid as error:
         if not after:
             raise
-        outcome = Outcome(refused=dict.fromkeys(left[:STEP], in_words(refused)))  # some are changed already
-    outcome.after = left[STEP - 1] if len(left) > STEP else None
+        outcome = Outcome(refused=dict.fromkeys(names[:STEP], in_words(error)))  # some are changed already
+    outcome.after = names[STEP - 1] if len(names) > STEP else None
     outcome.done += whole(request.form.get("done")) or 0
-    outcome.total = whole(request.form.get("total")) or len(left)
+    outcome.total = whole(request.form.get("total")) or len(names)
     if outcome.after is None and not outcome.refused and not after:
         flash(_said(outcome.done))
         return redirect(_back(), 303)
@@ -92,7 +92,7 @@ def _shown(outcome: Outcome) -> str:
         said=_said(outcome.done),
         act=_act(),
         value=request.form.get("value", ""),
-        criteria=Listed.asked().criteria,
+        criteria=Listing.of_request().criteria,
         back=_back(),
     )
 
@@ -108,15 +108,15 @@ def _change() -> Callable[[Sequence[str]], Outcome]:
     return change
 
 
-def _said(done: int) -> str:
-    return str(ngettext("%(num)s person is changed.", "%(num)s people are changed.", done))
+def _said(count: int) -> str:
+    return str(ngettext("%(num)s person is changed.", "%(num)s people are changed.", count))
 
 
 def _back() -> str:
     """The list as it was searched and sorted."""
-    listed = Listed.asked()
-    found: dict[str, Any] = {**listed.criteria, "from": listed.start or None}
-    return url_for("people.everybody", **found)
+    listing = Listing.of_request()
+    arguments: dict[str, Any] = {**listing.criteria, "from": listing.start or None}
+    return url_for("people.everybody", **arguments)
 
 
 def _each(names: Sequence[str], change: Callable[[str], object]) -> Outcome:
@@ -125,23 +125,25 @@ def _each(names: Sequence[str], change: Callable[[str], object]) -> Outcome:
         try:
             change(name)
             outcome.done += 1
-        except Invalid as refused:
-            outcome.refused[name] = in_words(refused)
-        except NoSuchPerson as refused:
-            outcome.refused[name] = str(refused)
+        except Invalid as error:
+            outcome.refused[name] = in_words(error)
+        except NoSuchPerson as error:
+            outcome.refused[name] = str(error)
     return outcome
 
 
 def _add_skills(names: Sequence[str]) -> Outcome:
-    new = _typed("skills").split()
-    return _each(names, lambda name: _set(name, skills=[*accounts().get(name).skills, *new]))
+    new_skills = _typed("skills").split()
+    return _each(names, lambda name: _set(name, skills=[*accounts().get(name).skills, *new_skills]))
 
 
 def _remove_skills(names: Sequence[str]) -> Outcome:
-    gone = _typed("skills").split()
+    removed_skills = _typed("skills").split()
     return _each(
         names,
-        lambda name: _set(name, skills=[one for one in accounts().get(name).skills if one not in gone]),
+        lambda name: _set(
+            name, skills=[one for one in accounts().get(name).skills if one not in removed_skills]
+        ),
     )
 
 
@@ -161,12 +163,12 @@ def _let_not_work(names: Sequence[str]) -> Outcome:
 def _set_who_works(names: Sequence[str], change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Outcome:
     queue = named_queue(_typed("queue"))
 
-    def changed(access: Access) -> Access:
+    def change_people(access: Access) -> Access:
         if access.work is None:
             raise Invalid("queue", f"a queue that only some may work on: everybody may work on {queue!r}")
         return replace(access, work=replace(access.work, people=change(access.work.people)))
 
-    change_access(queue, changed)
+    change_access(queue, change_people)
     return Outcome(len(names))
 
 

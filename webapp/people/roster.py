@@ -101,21 +101,21 @@ class Roster:
     @classmethod
     def read(cls, state: State) -> Roster:
         people = state.accounts.people()
-        held = state.accounts.held_by_each([one.name for one in people])
+        held = state.accounts.held_by_each([account.name for account in people])
         days, hours, breaks = state.activity.of_everybody(), state.activity.last_hour(), state.breaks.all()
-        signed_in, factors = state.accounts.signed_in(), state.accounts.factors.who()
+        sign_in_times, factors = state.accounts.signed_in(), state.accounts.factors.who()
         names = (name for name in leaseq.queues(state.client) if name != webhooks.QUEUE)
         rows = [
             Row(
-                one,
-                *_doing(one, held[one.name], breaks.get(one.name)),
-                held[one.name],
-                signed_in.get(one.name),
-                sum(hours.get(one.name, {}).values()),
-                sum(days.get(one.name, {}).values(), DayFigures()),
-                one.name in factors,
+                account,
+                *_doing(account, held[account.name], breaks.get(account.name)),
+                held[account.name],
+                sign_in_times.get(account.name),
+                sum(hours.get(account.name, {}).values()),
+                sum(days.get(account.name, {}).values(), DayFigures()),
+                account.name in factors,
             )
-            for one in people
+            for account in people
         ]
         return cls(rows, hours, days, {name: state.access.of(name) for name in names})
 
@@ -124,11 +124,11 @@ class Roster:
 
     def seen_by(self, viewer: Person) -> View:
         queues = [name for name, access in self.access.items() if access.lets_manage(viewer)]
-        whole = len(queues) == len(self.access)
+        is_whole = len(queues) == len(self.access)
         if viewer.role == "admin":
-            return View(self.rows, queues, whole)
+            return View(self.rows, queues, is_whole)
         rows = [self._within(row, queues) for row in self.rows if self._is_theirs(row, queues)]
-        return View(rows, queues, whole)
+        return View(rows, queues, is_whole)
 
     def _is_theirs(self, row: Row, queues: Sequence[str]) -> bool:
         # guard: people-of-the-queues
@@ -154,19 +154,21 @@ class Roster:
         )
 
 
-def _matches(one: Person, criteria: Mapping[str, str]) -> bool:
+def _matches(account: Person, criteria: Mapping[str, str]) -> bool:
     text, role, team = (criteria.get(name, "").strip() for name in ("q", "role", "team"))
-    if text and text.casefold() not in one.name.casefold() and text not in one.skills:
+    if text and text.casefold() not in account.name.casefold() and text not in account.skills:
         return False
-    if (role and role != one.role) or (team and team != one.team):
+    if (role and role != account.role) or (team and team != account.team):
         return False
-    return not one.disabled if criteria.get("state") == "active" else True
+    return not account.disabled if criteria.get("state") == "active" else True
 
 
-def _doing(one: Person, held: Sequence[Held], on_break: datetime | None) -> tuple[Doing, datetime | None]:
+def _doing(
+    account: Person, held: Sequence[Held], break_start: datetime | None
+) -> tuple[Doing, datetime | None]:
     """An item taken after the break began has ended it."""
-    if one.disabled:
+    if account.disabled:
         return "disabled", None
-    if on_break is not None and not (held and held[0].since > on_break):
-        return "break", on_break
+    if break_start is not None and not (held and held[0].since > break_start):
+        return "break", break_start
     return ("working", held[0].since) if held else ("idle", None)

@@ -25,15 +25,15 @@ def _here(webhook: str) -> Response:
 @bp.post("/webhooks/<webhook>/test")
 @needs("manager", all_queues=True)
 def test(webhook: str) -> str:
-    tested = access.send_test(webhook)
-    return endpoint_page(webhooks.Endpoints(state().client).get(webhook), tested=tested)
+    delivery = access.send_test(webhook)
+    return endpoint_page(webhooks.Endpoints(state().client).get(webhook), tested=delivery)
 
 
 @bp.post("/webhooks/<webhook>/rotate")
 @needs("manager", all_queues=True)
 def rotate(webhook: str) -> str:
-    made = access.rotate_secret(webhook)
-    return endpoint_page(made.endpoint, secret=made.secret)
+    new_secret = access.rotate_secret(webhook)
+    return endpoint_page(new_secret.endpoint, secret=new_secret.secret)
 
 
 @bp.post("/webhooks/<webhook>/enable")
@@ -73,9 +73,9 @@ def replay(webhook: str) -> Response | tuple[str, int]:
             since=filter_time(since, "since"),
             failed=request.form.get("failed") == "yes",
         )
-    except (Invalid, ItemNotFound) as refused:
+    except (Invalid, ItemNotFound) as error:
         return endpoint_page(
-            endpoint, error=in_words(refused) if isinstance(refused, Invalid) else str(refused)
+            endpoint, error=in_words(error) if isinstance(error, Invalid) else str(error)
         ), 400
     note("webhook.replayed", webhook, str(count))
     flash(ngettext("%(num)s delivery is sent again.", "%(num)s deliveries are sent again.", count))

@@ -30,13 +30,13 @@ def add() -> str | tuple[str, int]:
     """Add an endpoint, and show its secret this once."""
     form = request.form
     try:
-        made = add_endpoint(form.get("url", "").strip(), form.getlist("event"), form.getlist("queue"))
-    except Invalid as refused:
-        error = _("Choose at least one kind of event.") if refused.field == "events" else in_words(refused)
-        return index_page(error, refused.field), 400
-    except (Forbidden, leaseq.QueueNotFound) as refused:
-        return index_page(str(getattr(refused, "description", refused))), 400
-    return endpoint_page(made.endpoint, secret=made.secret)
+        new_secret = add_endpoint(form.get("url", "").strip(), form.getlist("event"), form.getlist("queue"))
+    except Invalid as error:
+        message = _("Choose at least one kind of event.") if error.field == "events" else in_words(error)
+        return index_page(message, error.field), 400
+    except (Forbidden, leaseq.QueueNotFound) as error:
+        return index_page(str(getattr(error, "description", error))), 400
+    return endpoint_page(new_secret.endpoint, secret=new_secret.secret)
 
 
 @bp.get("/webhooks/<webhook>")
@@ -49,13 +49,13 @@ def index_page(error: str | None = None, wrong: str = "") -> str:
     """All endpoints; and what was wrong with the one that was to be added, and in which field."""
     is_admin = at_least(person().role, "admin")
     types = [name for name in webhooks.TYPES if is_admin or not name.startswith("person.")]
-    chosen = request.form.getlist("event") if error else ["item.finished"]
+    events = request.form.getlist("event") if error else ["item.finished"]
     return render_template(
         "webhooks/index.html",
         endpoints=webhooks.Endpoints(state().client).all(),
         types=types,
         queue_names=queue_names(),
-        chosen=chosen,
+        chosen=events,
         error=error,
         wrong=wrong,
         sent=request.form,

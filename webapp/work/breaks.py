@@ -14,10 +14,12 @@ from leaseq.webapp.work import bp
 @bp.get("/break")
 @needs("worker")
 def break_page() -> str:
-    me = person().name
-    held, _unreadable = leaseq.read_queues(state().client, lambda queue: queue.mine(me), queue_names())
-    leases = [lease for leases in held.values() for lease in leases]
-    return render_template("work/break.html", since=state().breaks.of(me), leases=leases)
+    name = person().name
+    leases_by_queue, _errors = leaseq.read_queues(
+        state().client, lambda queue: queue.mine(name), queue_names()
+    )
+    leases = [lease for leases in leases_by_queue.values() for lease in leases]
+    return render_template("work/break.html", since=state().breaks.of(name), leases=leases)
 
 
 @bp.post("/break")

@@ -28,16 +28,16 @@ class Command:
 @needs("worker")
 def commands() -> str:
     """The links as a fragment, fetched when the menu is opened. Those about the page's queue are first."""
-    titles, unreadable = leaseq.read_queues(
+    titles, errors = leaseq.read_queues(
         state().client, lambda queue: queue.policy.title or queue.name, queue_names()
     )
-    titles |= {name: name for name in unreadable}  # its page says what is wrong
-    here = request.args.get("queue", "")
-    found = [*(_of_queue(here, titles[here]) if here in titles else ()), *_pages()]
+    titles |= {name: name for name in errors}  # its page says what is wrong
+    queue_name = request.args.get("queue", "")
+    links = [*(_of_queue(queue_name, titles[queue_name]) if queue_name in titles else ()), *_pages()]
     for name, title in sorted(titles.items(), key=lambda pair: pair[1].casefold()):
-        if name != here:
-            found += _of_queue(name, title)
-    return render_template("work/commands.html", commands=found)
+        if name != queue_name:
+            links += _of_queue(name, title)
+    return render_template("work/commands.html", commands=links)
 
 
 def _pages() -> Iterator[Command]:

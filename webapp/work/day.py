@@ -38,25 +38,27 @@ class Bar:
 @bp.get("/day")
 @needs("worker")
 def day() -> str:
-    activity, me, access = state().activity, person().name, state().access
-    last = activity.of_person(me, SHOWN_DAYS)
-    today = next(iter(last.values()))
-    found, _unreadable = leaseq.read_queues(
-        state().client, lambda queue: (queue.policy.title or queue.name, queue.mine(me)), queue_names()
+    activity, person_name, access = state().activity, person().name, state().access
+    figures_by_day = activity.of_person(person_name, SHOWN_DAYS)
+    today = next(iter(figures_by_day.values()))
+    queues, _errors = leaseq.read_queues(
+        state().client,
+        lambda queue: (queue.policy.title or queue.name, queue.mine(person_name)),
+        queue_names(),
     )
-    titles = {name: title for name, (title, _leases) in found.items()}
-    threads = _threads(me, titles)
-    recent = [one for one in activity.recent(me) if one.queue in titles]
-    named = {*((one.queue, one.id) for one in recent), *((queue, id) for queue, id, _messages in threads)}
+    titles = {name: title for name, (title, _leases) in queues.items()}
+    threads = _threads(person_name, titles)
+    recent = [one for one in activity.recent(person_name) if one.queue in titles]
+    item_keys = {*((one.queue, one.id) for one in recent), *((queue, id) for queue, id, _messages in threads)}
     return render_template(
         "work/day.html",
         by_queue={name: one for name, one in today.items() if access.of(name).lets_work(person())},
         total=_total(today.values()),
-        bars=_bars({one: _total(figures.values()) for one, figures in last.items()}),
-        leases=[lease for _title, leases in found.values() for lease in leases],
+        bars=_bars({one: _total(figures.values()) for one, figures in figures_by_day.items()}),
+        leases=[lease for _title, leases in queues.values() for lease in leases],
         threads=threads,
         recent=recent,
-        item_titles={one: _item_title(*one) for one in named},
+        item_titles={one: _item_title(*one) for one in item_keys},
         undo_until=datetime.now(UTC) - timedelta(seconds=SECONDS),
         titles=titles,
         zone=state().settings.time_zone,
@@ -70,9 +72,9 @@ def _item_title(queue: str, id: str) -> str:
 def _threads(person: str, titles: Mapping[str, str]) -> list[tuple[str, str, list[Message]]]:
     """The latest threads that the person wrote in: queue, item and messages."""
     threads = state().threads
-    asked = [(queue, id) for queue, id in threads.asked_by(person) if queue in titles]
-    found = [(queue, id, threads.of_item(queue, id)) for queue, id in asked]
-    return [one for one in found if one[2]]
+    keys = [(queue, id) for queue, id in threads.asked_by(person) if queue in titles]
+    rows = [(queue, id, threads.of_item(queue, id)) for queue, id in keys]
+    return [one for one in rows if one[2]]
 
 
 @bp.app_template_filter("did")
@@ -91,8 +93,8 @@ def did(figures: DayFigures) -> str:
 
 
 @bp.app_template_test("undoable")
-def undoable(done: RecentItem, since: datetime) -> bool:
-    return done.how == "finished" and done.at > since
+def undoable(item: RecentItem, since: datetime) -> bool:
+    return item.how == "finished" and item.at > since
 
 
 def _total(figures: Iterable[DayFigures]) -> DayFigures:
@@ -101,13 +103,13 @@ def _total(figures: Iterable[DayFigures]) -> DayFigures:
 
 def _bars(days: dict[date, DayFigures]) -> list[Bar]:
     """The oldest day first."""
-    most = max(figures.finished for figures in days.values()) or 1
+    maximum = max(figures.finished for figures in days.values()) or 1
     return [
         Bar(
             format_date(day, "d"),
             format_skeleton("MMMEd", datetime.combine(day, time.min), locale=get_locale()),
             figures,
-            round(BAR * max(figures.finished, 0) / most, 1),
+            round(BAR * max(figures.finished, 0) / maximum, 1),
         )
         for day, figures in reversed(days.items())
     ]

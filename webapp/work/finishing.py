@@ -23,46 +23,46 @@ def figures_of_today(name: str) -> Command:
 @bp.post("/q/<q>/items/<name:id>/finish")
 @needs("worker", reads=figures_of_today)
 def finish(q: str, id: str) -> Page:
-    queue, me, token = lease_queue(q), person(), token_sent()
+    queue, caller, token = lease_queue(q), person(), token_sent()
     fields = fields_of(queue.policy.form)
     result, errors = read_result(fields, typed_in(fields, request.form))
     if errors:
         return refused(queue, id, token, errors)
     then_reserve = request.form.get("then") == "next"
     try:
-        finished = queue.finish(
+        outcome = queue.finish(
             id=id,
             token=token,
-            person=me.name,
+            person=caller.name,
             result=result,
             then_reserve=then_reserve,
-            skills=me.skills,
+            skills=caller.skills,
             request_id=f"page-{token}",  # a repeated request gets the same next item
         )
-    except (LeaseLost, ItemNotFound) as lost:
-        return over(queue, id, token, lost, refused=True)
-    except Invalid as misfit:
-        return refused(queue, id, token, misfit.errors or {misfit.field: misfit.limit})
-    today = state().activity.today_read(read_along(), me.name, q)
-    counted = count(q, "finished", id, token, finished.held_seconds)
-    if not finished.replayed:
-        today += counted
-    remember(q, id, token, "finish late" if finished.late else "finish")
-    if finished.next is not None and wants_piece():
-        new, policy = _is_new(finished, finished.next), queue.policy
+    except (LeaseLost, ItemNotFound) as error:
+        return over(queue, id, token, error, refused=True)
+    except Invalid as error:
+        return refused(queue, id, token, error.errors or {error.field: error.limit})
+    today = state().activity.today_read(read_along(), caller.name, q)
+    figures = count(q, "finished", id, token, outcome.held_seconds)
+    if not outcome.replayed:
+        today += figures
+    remember(q, id, token, "finish late" if outcome.late else "finish")
+    if outcome.next is not None and wants_piece():
+        is_new, policy = _is_new(outcome, outcome.next), queue.policy
         return held(
             queue,
-            finished.next,
+            outcome.next,
             today,
-            alone=new and policy.holds == 1,
-            unread=new and policy.answers == 1,
+            alone=is_new and policy.holds == 1,
+            unread=is_new and policy.answers == 1,
         )
     return back(q) if then_reserve else go(url_for("work.home"))
 
 
-def _is_new(finished: leaseq.Finished, next: leaseq.Lease) -> bool:
+def _is_new(outcome: leaseq.Finished, next: leaseq.Lease) -> bool:
     """Whether the next lease is a new grant, and none that the person had already."""
-    return next.reserved_at == finished.finished_at and not finished.replayed
+    return next.reserved_at == outcome.finished_at and not outcome.replayed
 
 
 @bp.post("/q/<q>/items/<name:id>/undo")
@@ -70,12 +70,12 @@ def _is_new(finished: leaseq.Finished, next: leaseq.Lease) -> bool:
 def undo(q: str, id: str) -> Page:
     """Undo a finish, an abandon or a fail: show the item again, with what was typed. The person's other
     leases stay."""
-    queue, me, token = existing_queue(q), person().name, token_sent()
+    queue, name, token = existing_queue(q), person().name, token_sent()
     box = _BOXES.get(request.form.get("act", ""))
     forget()
     try:
-        undone = queue.take_back if box else queue.undo_finish
-        lease = undone(id=id, token=token, person=me, request_id=f"undo-{token}")
+        call = queue.take_back if box else queue.undo_finish
+        lease = call(id=id, token=token, person=name, request_id=f"undo-{token}")
     except Invalid:
         if box:
             return _not_undone(q, _("It was too late to undo that."))
@@ -83,10 +83,10 @@ def undo(q: str, id: str) -> Page:
     except (LeaseLost, ItemNotFound):
         return _not_undone(q, _("That can't be undone any more: the item has changed since."))
     if box is None:
-        state().activity.take_off(me, q, id=id, token=token)
+        state().activity.take_off(name, q, id=id, token=token)
         flash(_("Undone. Your answer is open again."))
         return held(queue, lease)
-    state().activity.take_off(me, q, "broken" if box == "error" else "gave_back", id=id, token=token)
+    state().activity.take_off(name, q, "broken" if box == "error" else "gave_back", id=id, token=token)
     flash(_("Undone. You have the item again."))
     return held(queue, lease, said=_said(queue.get(id), token, box))
 
@@ -100,9 +100,9 @@ def _said(item: leaseq.Item, token: int, box: str) -> dict[str, str]:
     return {box: reason} if reason else {}
 
 
-def _not_undone(q: str, why: str) -> Page:
+def _not_undone(q: str, message: str) -> Page:
     """Show why the finish was not undone. The page's script keeps showing the present item."""
     if wants_piece():
-        return why, 409
-    flash(why)
+        return message, 409
+    flash(message)
     return back(q)

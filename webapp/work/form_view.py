@@ -33,41 +33,41 @@ class FormView:
     keys: Mapping[str, str]  # the page's own that no choice of the form has
     one_key: Field | None  # the one thing that must be answered, where its key finishes the item
     unfilled: Typed
-    _made: dict[str, Markup] = field(default_factory=dict)  # what is the same for every item
+    _cache: dict[str, Markup] = field(default_factory=dict)  # what is the same for every item
 
     def inputs(self, typed: Typed, errors: Mapping[str, str]) -> Markup:
         """The form's inputs as HTML. Those of an empty form are made once."""
         if errors or typed != self.unfilled:
             return self._inputs(typed, errors)
-        if "inputs" not in self._made:
-            self._made["inputs"] = self._inputs(typed, errors)
-        return self._made["inputs"]
+        if "inputs" not in self._cache:
+            self._cache["inputs"] = self._inputs(typed, errors)
+        return self._cache["inputs"]
 
     def ways_out(self, item_url: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
         """The ways to let an item go, as HTML. ``item_url``: the address of the item, with a slash."""
         if errors or any(typed.get(name) for name in WAYS):
             return self._ways_out(item_url, typed, errors)
-        if "ways" not in self._made:
-            self._made["ways"] = self._ways_out(_ITEM, {}, {})
-        return self._made["ways"].replace(_ITEM, escape(item_url))
+        if "ways" not in self._cache:
+            self._cache["ways"] = self._ways_out(_ITEM, {}, {})
+        return self._cache["ways"].replace(_ITEM, escape(item_url))
 
     def notices(self) -> Markup:
         """The notes that the page's script shows, as HTML."""
-        if "notices" not in self._made:
+        if "notices" not in self._cache:
             template = current_app.jinja_env.get_or_select_template("work/notices.html")
-            self._made["notices"] = Markup(template.render(keys=self.keys))  # noqa: S704 - our own template
-        return self._made["notices"]
+            self._cache["notices"] = Markup(template.render(keys=self.keys))  # noqa: S704 - our own template
+        return self._cache["notices"]
 
     def _ways_out(self, item_url: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
         to = {verb: item_url + verb for verb in ("abandon", "fail", "ask")}
         macros: Any = current_app.jinja_env.get_or_select_template("work/give_back.html").module
-        made: Markup = macros.ways_out(self.keys, to, typed, errors)
-        return made
+        html: Markup = macros.ways_out(self.keys, to, typed, errors)
+        return html
 
     def _inputs(self, typed: Typed, errors: Mapping[str, str]) -> Markup:
         macros: Any = current_app.jinja_env.get_or_select_template("work/fields.html").module
-        made: Markup = macros.all_fields(self.fields, typed, errors, self.one_key)
-        return made
+        html: Markup = macros.all_fields(self.fields, typed, errors, self.one_key)
+        return html
 
 
 def form_view_of(form: Json) -> FormView:
@@ -82,12 +82,16 @@ def _asked_by(text: str, _language: str) -> FormView:
 
 
 def _free_keys(fields: Iterable[Field]) -> dict[str, str]:
-    taken = {choice.key.lower() for one in fields for choice in one.choices if choice.key}
-    return {key: key for key in PAGE_KEYS if key not in taken}
+    used_keys = {choice.key.lower() for one in fields for choice in one.choices if choice.key}
+    return {key: key for key in PAGE_KEYS if key not in used_keys}
 
 
 def _by_one_key(fields: Iterable[Field]) -> Field | None:
-    needed = [one for one in fields if one.required and all(group.required for group in one.groups)]
-    if len(needed) == 1 and needed[0].kind == "choice" and all(one.key for one in needed[0].choices):
-        return needed[0]
+    required_fields = [one for one in fields if one.required and all(group.required for group in one.groups)]
+    if (
+        len(required_fields) == 1
+        and required_fields[0].kind == "choice"
+        and all(one.key for one in required_fields[0].choices)
+    ):
+        return required_fields[0]
     return None

@@ -21,47 +21,47 @@ from leaseq.webapp.work.undo import Act, forget, remember
 @needs("worker", reads=figures_of_today)
 def abandon(q: str, id: str) -> Page:
     """Give the item back. The input is saved as a draft, in case the person gets the item again."""
-    queue, me, token = existing_queue(q), person(), token_sent()
+    queue, caller, token = existing_queue(q), person(), token_sent()
     again = request.form.get("again") != "no"
     reason = _written("note", "reason") if again else _written("reason", "note")
     try:
         keep(queue, id, token)
-        given = queue.abandon(
+        result = queue.abandon(
             id=id,
             token=token,
-            person=me.name,
+            person=caller.name,
             reason=reason,
             again=again,
             then_reserve=_goes_on(),
-            skills=me.skills,
+            skills=caller.skills,
             request_id=f"page-{token}",
         )
-    except (LeaseLost, ItemNotFound) as lost:
-        return over(queue, id, token, lost)
-    return _followed(queue, id, token, "later" if again else "never", "gave_back", given.next)
+    except (LeaseLost, ItemNotFound) as error:
+        return over(queue, id, token, error)
+    return _followed(queue, id, token, "later" if again else "never", "gave_back", result.next)
 
 
 @bp.post("/q/<q>/items/<name:id>/fail")
 @needs("worker", reads=figures_of_today)
 def fail(q: str, id: str) -> Page:
     """Report a problem with the item."""
-    queue, me, token, error = existing_queue(q), person(), token_sent(), _written("error")
-    if error is None:
+    queue, caller, token, message = existing_queue(q), person(), token_sent(), _written("error")
+    if message is None:
         return refused(queue, id, token, {"error": _("Describe the problem.")})
     try:
         keep(queue, id, token)
-        failed = queue.fail(
+        result = queue.fail(
             id=id,
             token=token,
-            person=me.name,
-            error=error,
+            person=caller.name,
+            error=message,
             then_reserve=_goes_on(),
-            skills=me.skills,
+            skills=caller.skills,
             request_id=f"page-{token}",
         )
-    except (LeaseLost, ItemNotFound) as lost:
-        return over(queue, id, token, lost)
-    return _followed(queue, id, token, "fail" if failed.retry_at else "fail for good", "broken", failed.next)
+    except (LeaseLost, ItemNotFound) as error:
+        return over(queue, id, token, error)
+    return _followed(queue, id, token, "fail" if result.retry_at else "fail for good", "broken", result.next)
 
 
 def _goes_on() -> bool:
@@ -70,18 +70,18 @@ def _goes_on() -> bool:
 
 
 def _followed(
-    queue: leaseq.Queue, id: str, token: int, act: Act, how: How, following: leaseq.Lease | None
+    queue: leaseq.Queue, id: str, token: int, act: Act, outcome: How, next_lease: leaseq.Lease | None
 ) -> Page:
     """The next item, with the undo of the act; or the page without one."""
     today = state().activity.today_read(read_along(), person().name, queue.name)
-    today += count(queue.name, how, id, token)
-    if following is not None and following.id == id:
+    today += count(queue.name, outcome, id, token)
+    if next_lease is not None and next_lease.id == id:
         forget()
         flash(_("Nothing else waits for you: here it is again."))
     else:
         remember(queue.name, id, token, act)
-    if following is not None and wants_piece():
-        return held(queue, following, today)
+    if next_lease is not None and wants_piece():
+        return held(queue, next_lease, today)
     return back(queue.name)
 
 

@@ -17,19 +17,19 @@ from leaseq.webapp.work.queue_lines import line_of, title_of
 @bp.get("/")
 @needs("worker")
 def home() -> str | Response:
-    client, me = state().client, person()
+    client, caller = state().client, person()
     names = queue_names()
-    if len(names) == 1 and me.role == "worker":
+    if len(names) == 1 and caller.role == "worker":
         return redirect(url_for("work.page", q=names[0]), 303)
-    if not names and at_least(me.role, "manager"):
+    if not names and at_least(caller.role, "manager"):
         return redirect(url_for("manage.overview"), 303)
-    today = next(iter(state().activity.of_person(me.name, days=1).values()))
-    found, unreadable = leaseq.read_queues(
+    today = next(iter(state().activity.of_person(caller.name, days=1).values()))
+    lines_by_queue, errors = leaseq.read_queues(
         client, lambda queue: line_of(queue, today.get(queue.name, DayFigures())), names
     )
     # What they can do is on top.
-    lines = sorted(found.values(), key=lambda line: (not line.held, not line.has_some))
-    return render_template("work/home.html", lines=lines, unreadable=unreadable)
+    lines = sorted(lines_by_queue.values(), key=lambda line: (not line.held, not line.has_some))
+    return render_template("work/home.html", lines=lines, unreadable=errors)
 
 
 @bp.get("/queues")
@@ -37,8 +37,6 @@ def home() -> str | Response:
 def queues_menu() -> str:
     """The queues as links, for the menu at the top of a queue's page: fetched when it is opened."""
     manage = request.args.get("manage") == "yes"
-    titles, unreadable = leaseq.read_queues(
-        state().client, title_of, queue_names("manage" if manage else "work")
-    )
-    titles |= {name: name for name in unreadable}  # its page says what is wrong
+    titles, errors = leaseq.read_queues(state().client, title_of, queue_names("manage" if manage else "work"))
+    titles |= {name: name for name in errors}  # its page says what is wrong
     return render_template("work/queues_menu.html", queues=sorted(titles.items()), manage=manage)

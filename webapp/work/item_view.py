@@ -123,8 +123,8 @@ def _note_of_another(sheet: ItemView, item: leaseq.Item | None) -> leaseq.Grant 
 
 def _renewals_left(sheet: ItemView, item: leaseq.Item | None) -> int | None:
     """How often the lease may still be renewed; None: no limit."""
-    most = sheet.policy.renewals
-    if most is None or sheet.lease is None or item is None:
+    limit = sheet.policy.renewals
+    if limit is None or sheet.lease is None or item is None:
         return None
-    held = (one for one in item.leases if one.token == sheet.token)
-    return max(most - next((one.renewals for one in held), 0), 0)
+    leases = (one for one in item.leases if one.token == sheet.token)
+    return max(limit - next((one.renewals for one in leases), 0), 0)

@@ -42,35 +42,35 @@ GONE = Receipt(None)
 
 
 def receipt_of(
-    item: leaseq.Item, token: int, me: str, leases: Iterable[leaseq.Lease], *, refused: bool = False
+    item: leaseq.Item, token: int, name: str, leases: Iterable[leaseq.Lease], *, refused: bool = False
 ) -> Receipt | None:
     """The receipt for this grant; None where it never was theirs, and so is not theirs to read.
 
     ``leases``: what they hold now. ``refused``: the server just said that it can't be taken back.
     """
-    grant = next((one for one in item.history if (one.token, one.person) == (token, me)), None)
+    grant = next((one for one in item.history if (one.token, one.person) == (token, name)), None)
     if grant is None:  # guard: no-grant-no-answer
         return None
-    again = next((lease for lease in leases if lease.id == item.id), None)
-    how, at = ENDINGS[grant.how], grant.ended_at or grant.expires_at
-    untouched = grant.how == "held" or (item.state == "inbound" and _nobody_since(item, token))
-    free = how == "ran out" and untouched and not refused and again is None
-    answer = next((one for one in item.answers if (one.token, one.person) == (token, me)), None)
+    new_lease = next((lease for lease in leases if lease.id == item.id), None)
+    ending, at = ENDINGS[grant.how], grant.ended_at or grant.expires_at
+    is_untouched = grant.how == "held" or (item.state == "inbound" and _nobody_since(item, token))
+    is_free = ending == "ran out" and is_untouched and not refused and new_lease is None
+    answer = next((one for one in item.answers if (one.token, one.person) == (token, name)), None)
     return Receipt(
-        how,
+        ending,
         at,
-        _state_for(item, me, again),
-        free,
-        kept=any((one.token, one.person) == (token, me) for one in item.late_answers),
-        again=again,
+        _state_for(item, name, new_lease),
+        is_free,
+        kept=any((one.token, one.person) == (token, name) for one in item.late_answers),
+        again=new_lease,
         stands=None if answer is None else "late" if answer.late else "first",
         used_up=item.failures >= item.max_attempts,
     )
 
 
-def _state_for(item: leaseq.Item, me: str, again: leaseq.Lease | None) -> leaseq.State:
+def _state_for(item: leaseq.Item, name: str, new_lease: leaseq.Lease | None) -> leaseq.State:
     """The item's state. One that only this person holds, by a lease that has run out since, waits."""
-    if item.state == "reserved" and again is None and all(one.person == me for one in item.leases):
+    if item.state == "reserved" and new_lease is None and all(one.person == name for one in item.leases):
         return "inbound"
     return item.state
 

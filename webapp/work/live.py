@@ -27,15 +27,15 @@ _KEPT = 60_000_000  # microseconds for which an ended lease is kept for a page t
 
 class LeaseWatcher(Watcher):
     """A work page, with the token of its lease. It knows of the leases that ended by ``position``, and of the
-    answers by ``answered``."""
+    answers by ``answer_position``."""
 
     def __init__(
-        self, stream: Stream, vouch: Vouch, token: int | None, position: int, answered: Position
+        self, stream: Stream, vouch: Vouch, token: int | None, position: int, answer_position: Position
     ) -> None:
         super().__init__(stream, vouch)
         self.token = token
         self.position = position
-        self.answered = answered
+        self.answer_position = answer_position
         self.knows_pause = False
         self.paused: str | None = None
 
@@ -49,19 +49,19 @@ class LeaseChannel(QueueChannel):
         queue: leaseq.Queue,
         threads: Threads,
         position: int,
-        answered: Position,
+        answer_position: Position,
         *,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         super().__init__(queue)
         self._threads = threads
         self._clock = clock
-        self._latest = answered
-        self._answered: list[Answered] = []  # oldest first
+        self._answer_position = answer_position
+        self._answers: list[Answered] = []  # oldest first
         self._read_at = -_READ_EVERY
         self._position = position  # of the latest event that was read
         self._cursor = f"{position}.0" if position else None
-        self._ended: list[tuple[int, int]] = []  # position and token, oldest first
+        self._ended_leases: list[tuple[int, int]] = []  # position and token, oldest first
         self._paused: str | None = None
 
     def serve(self, watchers: Sequence[LeaseWatcher]) -> None:
@@ -71,24 +71,24 @@ class LeaseChannel(QueueChannel):
             try:
                 self._read()
             except leaseq.QueueNotFound:  # it was deleted, and all its leases with it
-                for one in watchers:
-                    one.stream.put(message("ended", [one.token]))
+                for watcher in watchers:
+                    watcher.stream.put(message("ended", [watcher.token]))
                 raise
             self._read_answers()
-        for one in watchers:
-            if one.position < self._position:
-                tokens = [token for position, token in self._ended if position > one.position]
-                one.position = self._position
+        for watcher in watchers:
+            if watcher.position < self._position:
+                tokens = [token for position, token in self._ended_leases if position > watcher.position]
+                watcher.position = self._position
                 if tokens:
-                    one.stream.put(message("ended", tokens))
-            if one.answered < self._latest:
-                ids = [answer.id for answer in self._answered if answer.position > one.answered]
-                one.answered = self._latest
+                    watcher.stream.put(message("ended", tokens))
+            if watcher.answer_position < self._answer_position:
+                ids = [answer.id for answer in self._answers if answer.position > watcher.answer_position]
+                watcher.answer_position = self._answer_position
                 if ids:
-                    one.stream.put(message("answered", ids))
-            if not one.knows_pause or one.paused != self._paused:
-                one.knows_pause, one.paused = True, self._paused
-                one.stream.put(message("paused", self._paused))
+                    watcher.stream.put(message("answered", ids))
+            if not watcher.knows_pause or watcher.paused != self._paused:
+                watcher.knows_pause, watcher.paused = True, self._paused
+                watcher.stream.put(message("paused", self._paused))
 
     def _read(self) -> None:
         self._paused = self.queue.stats().paused
@@ -96,18 +96,18 @@ class LeaseChannel(QueueChannel):
         if not rows:
             return
         self._position, self._cursor = rows[-1].position, rows[-1].cursor
-        self._ended = [one for one in self._ended if one[0] > self._position - _KEPT]
-        self._ended += [
+        self._ended_leases = [one for one in self._ended_leases if one[0] > self._position - _KEPT]
+        self._ended_leases += [
             (row.position, row.token) for row in rows if row.token is not None and row.what in ENDED_BY_OTHERS
         ]
 
     def _read_answers(self) -> None:
-        new = self._threads.answered_since(self._latest)
-        if new:
-            self._latest = new[-1].position
-            since = self._latest[0] - _KEPT // 1_000
-            kept = (one for one in self._answered if one.position[0] > since)
-            self._answered = [*kept, *(one for one in new if one.queue == self.queue.name)]
+        answers = self._threads.answered_since(self._answer_position)
+        if answers:
+            self._answer_position = answers[-1].position
+            since = self._answer_position[0] - _KEPT // 1_000
+            recent_answers = (one for one in self._answers if one.position[0] > since)
+            self._answers = [*recent_answers, *(one for one in answers if one.queue == self.queue.name)]
 
 
 @bp.get("/q/<q>/live")
@@ -116,15 +116,15 @@ def live(q: str) -> Response:
     """What others do while a person works on the lease with the token ``token``, as an event stream. One
     that is over already is said at once."""
     queue, token = existing_queue(q), whole(request.args.get("token"))
-    latest = queue.latest_events(1)
-    position = int(latest[0].cursor.partition(".")[0]) if latest else 0
+    events = queue.latest_events(1)
+    position = int(events[0].cursor.partition(".")[0]) if events else 0
     threads = state().threads
-    answered = threads.latest_answer()
+    answer_position = threads.latest_answer()
     is_over = token is not None and all(one.token != token for one in queue.mine(person().name))
 
     def watch(stream: Stream, vouch: Vouch) -> LeaseWatcher:
         if is_over:
             stream.put(message("ended", [token]))
-        return LeaseWatcher(stream, vouch, token, position, answered)
+        return LeaseWatcher(stream, vouch, token, position, answer_position)
 
-    return streamed(LeaseChannel(queue, threads, position, answered), watch)
+    return streamed(LeaseChannel(queue, threads, position, answer_position), watch)

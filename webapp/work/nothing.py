@@ -31,31 +31,38 @@ def nothing_held(queue: leaseq.Queue) -> str:
 
 
 def _context(queue: leaseq.Queue) -> dict[str, object]:
-    me = person()
-    reason = queue.why_nothing(me.name, me.skills)
-    why = reason.ineligibility
-    only_passed = why is not None and bool(why.passed) and not why.lacking and not why.assigned
-    obstacles = obstacles_of(reason)
-    today = state().activity.today(me.name, queue.name)
+    caller = person()
+    explanation = queue.why_nothing(caller.name, caller.skills)
+    ineligibility = explanation.ineligibility
+    only_passed = (
+        ineligibility is not None
+        and bool(ineligibility.passed)
+        and not ineligibility.lacking
+        and not ineligibility.assigned
+    )
+    obstacles = obstacles_of(explanation)
+    today = state().activity.today(caller.name, queue.name)
     return {
-        "why": reason,
+        "why": explanation,
         "stats": queue.stats(),
         "obstacles": obstacles,
         "only_passed": only_passed,
         "today": today.finished,
-        "elsewhere": waiting_elsewhere(queue.name) if reason.reason else [],
+        "elsewhere": waiting_elsewhere(queue.name) if explanation.reason else [],
     }
 
 
-def obstacles_of(why: leaseq.WhyNothing) -> str:
+def obstacles_of(explanation: leaseq.WhyNothing) -> str:
     """How what waits is not for them: the end of a sentence that begins with *What waits*."""
-    if why.ineligibility is None:
+    if explanation.ineligibility is None:
         return ""
-    lacking = [format_list(skills, locale=get_locale()) for skills in why.ineligibility.lacking[:MOST_NAMED]]
-    reasons = [_("needs %(skills)s", skills=_or(lacking))] if lacking else []
-    if why.ineligibility.assigned:
+    skill_lists = [
+        format_list(skills, locale=get_locale()) for skills in explanation.ineligibility.lacking[:MOST_NAMED]
+    ]
+    reasons = [_("needs %(skills)s", skills=_or(skill_lists))] if skill_lists else []
+    if explanation.ineligibility.assigned:
         reasons.append(_("is assigned to somebody else"))
-    if why.ineligibility.passed:
+    if explanation.ineligibility.passed:
         reasons.append(_("is what you have answered or passed on"))
     return _or(reasons)
 

@@ -25,10 +25,10 @@ from leaseq.webapp.work.responses import Page, back, held, keep, over, refused, 
 @bp.get("/q/<q>")
 @needs("worker")
 def page(q: str) -> str:
-    queue, me = existing_queue(q), person()
-    leases = queue.mine(me.name)
-    wanted = request.args.get("item")
-    lease = next((one for one in leases if one.id == wanted), leases[0] if leases else None)
+    queue, caller = existing_queue(q), person()
+    leases = queue.mine(caller.name)
+    item_id = request.args.get("item")
+    lease = next((one for one in leases if one.id == item_id), leases[0] if leases else None)
     if lease is None:
         return nothing_held(queue)
     policy = queue.policy
@@ -39,9 +39,9 @@ def page(q: str) -> str:
 @bp.post("/q/<q>/reserve")
 @needs("worker")
 def reserve(q: str) -> Response:
-    me = person()
-    if existing_queue(q).reserve(me.name, skills=me.skills) is not None:
-        state().breaks.end(me.name)
+    caller = person()
+    if existing_queue(q).reserve(caller.name, skills=caller.skills) is not None:
+        state().breaks.end(caller.name)
     return back(q)
 
 
@@ -53,10 +53,10 @@ def renew(q: str, id: str) -> Page:
     try:
         keep(queue, id, token)
         lease = queue.renew(id=id, token=token, person=person().name)
-    except (LeaseLost, ItemNotFound) as lost:
-        return over(queue, id, token, lost, refused=True)
-    except Invalid as none_left:
-        message = _("The time for this item can't be extended again: %(limit)s.", limit=none_left.limit)
+    except (LeaseLost, ItemNotFound) as error:
+        return over(queue, id, token, error, refused=True)
+    except Invalid as error:
+        message = _("The time for this item can't be extended again: %(limit)s.", limit=error.limit)
         return refused(queue, id, token, {"renew": message})
     if request.form.get("back") == "yes":
         flash(_("You have the item again. What you typed is still here."))
@@ -84,19 +84,19 @@ def receipt(q: str, id: str) -> str | tuple[str, int]:
     """What became of a lease, as a piece of the page: its script asks when the lease is over. An item that
     was never theirs is as one that is not there."""
     try:
-        queue, me, token = existing_queue(q), person().name, token_sent()
+        queue, name, token = existing_queue(q), person().name, token_sent()
     except QueueNotFound as error:
         if not error.deleted:
             raise
         return render_template("work/queue_gone.html"), 404
-    known = None
+    lease_receipt = None
     with suppress(ItemNotFound):
-        known = receipt_of(queue.get(id), token, me, queue.mine(me))
+        lease_receipt = receipt_of(queue.get(id), token, name, queue.mine(name))
     fragment = render_template(
         "work/lease_outcome.html",
         queue=queue,
         to=urls_of(item_url(q, id)),
-        receipt=known or GONE,
+        receipt=lease_receipt or GONE,
         keys=form_view_of(queue.policy.form).keys,
     )
-    return fragment if known else (fragment, 404)
+    return fragment if lease_receipt else (fragment, 404)

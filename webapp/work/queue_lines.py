@@ -31,9 +31,11 @@ class QueueLine:
 
 
 def line_of(queue: leaseq.Queue, today: DayFigures) -> QueueLine:
-    me, stats = person(), queue.stats()
-    why = queue.why_nothing(me.name, me.skills) if stats.inbound or stats.paused is not None else None
-    return QueueLine(queue.name, title_of(queue), stats, why, len(queue.mine(me.name)), today)
+    caller, stats = person(), queue.stats()
+    explanation = (
+        queue.why_nothing(caller.name, caller.skills) if stats.inbound or stats.paused is not None else None
+    )
+    return QueueLine(queue.name, title_of(queue), stats, explanation, len(queue.mine(caller.name)), today)
 
 
 def title_of(queue: leaseq.Queue) -> str:
@@ -42,12 +44,12 @@ def title_of(queue: leaseq.Queue) -> str:
 
 def waiting_elsewhere(queue: str) -> list[QueueLine]:
     """Some other queues in which something waits for this person. At most MOST_ASKED queues are asked."""
-    found: list[QueueLine] = []
+    result: list[QueueLine] = []
     for name in [one for one in queue_names() if one != queue][:MOST_ASKED]:
-        lines, _unreadable = leaseq.read_queues(
+        lines, _errors = leaseq.read_queues(
             state().client, lambda other: line_of(other, DayFigures()), [name]
         )
-        found += [line for line in lines.values() if line.has_some or line.held]
-        if len(found) == MOST_NAMED:
+        result += [line for line in lines.values() if line.has_some or line.held]
+        if len(result) == MOST_NAMED:
             break
-    return found
+    return result

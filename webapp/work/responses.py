@@ -40,13 +40,13 @@ def token_sent() -> int:
     return token
 
 
-def count(queue: str, how: How, id: str, token: int, held_seconds: float = 0) -> DayFigures:
+def count(queue: str, outcome: How, id: str, token: int, held_seconds: float = 0) -> DayFigures:
     """Count one item, with the active time that the page measured (the form's field ``active_ms``). Returns
     what it adds to the person's figures of today."""
     return state().activity.record(
         person().name,
         queue,
-        how,
+        outcome,
         id=id,
         token=token,
         active_ms=whole(request.form.get("active_ms")) or 0,
@@ -97,35 +97,35 @@ def held(
 
 def refused(queue: leaseq.Queue, id: str, token: int, errors: dict[str, str]) -> tuple[str, int]:
     """The item view again, with all input, and each error at its field."""
-    me, policy = person().name, queue.policy
+    name, policy = person().name, queue.policy
     typed = typed_in(fields_of(policy.form), request.form)
-    leases = queue.mine(me)
+    leases = queue.mine(name)
     lease = next((one for one in leases if (one.id, one.token) == (id, token)), None)
     sheet = ItemView(
         queue, policy, id, token, typed, lease=lease, leases=leases, errors=errors, said=request.form
     )
     if lease is None:
         item = queue.get(id)
-        known = receipt_of(item, token, me, leases)
-        if known is None:
+        receipt = receipt_of(item, token, name, leases)
+        if receipt is None:
             raise ItemNotFound(queue.name, id)
         shown_errors = {} if "error" in errors else errors  # there is no field for it now
-        sheet = replace(sheet, item=item, receipt=known, errors=shown_errors)
+        sheet = replace(sheet, item=item, receipt=receipt, errors=shown_errors)
     return shown(sheet), 422
 
 
 def over(
-    queue: leaseq.Queue, id: str, token: int, lost: LeaseLost | ItemNotFound, *, refused: bool = False
+    queue: leaseq.Queue, id: str, token: int, error: LeaseLost | ItemNotFound, *, refused: bool = False
 ) -> tuple[str, int]:
     """The outcome of the lease, with all input still in the form."""
-    me, policy = person().name, queue.policy
+    name, policy = person().name, queue.policy
     typed = typed_in(fields_of(policy.form), request.form)
-    leases = queue.mine(me)
+    leases = queue.mine(name)
     sheet = ItemView(queue, policy, id, token, typed, leases=leases, receipt=GONE)
-    if isinstance(lost, ItemNotFound):
+    if isinstance(error, ItemNotFound):
         return shown(sheet), 404
-    known = receipt_of(lost.item, token, me, leases, refused=refused)
-    if known is None:
+    receipt = receipt_of(error.item, token, name, leases, refused=refused)
+    if receipt is None:
         return shown(sheet), 404
-    known = replace(known, kept=lost.answer_kept)
-    return shown(replace(sheet, item=lost.item, receipt=known)), 409
+    receipt = replace(receipt, kept=error.answer_kept)
+    return shown(replace(sheet, item=error.item, receipt=receipt)), 409

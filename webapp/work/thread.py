@@ -20,20 +20,20 @@ from leaseq.webapp.work.responses import Page, keep, over, refused, token_sent
 @needs("worker")
 def ask(q: str, id: str) -> Page:
     """Ask the managers about the item that the person holds, and keeps."""
-    queue, me, token = existing_queue(q), person().name, token_sent()
+    queue, name, token = existing_queue(q), person().name, token_sent()
     try:
         keep(queue, id, token)
-    except (LeaseLost, ItemNotFound) as lost:
-        return over(queue, id, token, lost)
-    if all((one.id, one.token) != (id, token) for one in queue.mine(me)):
+    except (LeaseLost, ItemNotFound) as error:
+        return over(queue, id, token, error)
+    if all((one.id, one.token) != (id, token) for one in queue.mine(name)):
         return refused(queue, id, token, {"question": _("Not sent: you don't have the item any more.")})
     text = request.form.get("question", "")
     if not text.strip():
         return refused(queue, id, token, {"question": _("Type your question.")})
     try:
-        state().threads.ask(q, id, me, text, message=f"{token}-{request.form.get('message', '')}"[:80])
-    except Invalid as misfit:
-        return refused(queue, id, token, {"question": misfit.limit})
+        state().threads.ask(q, id, name, text, message=f"{token}-{request.form.get('message', '')}"[:80])
+    except Invalid as error:
+        return refused(queue, id, token, {"question": error.limit})
     if wants_piece():
         return thread_html(state().threads.of_item(q, id))
     flash(_("Your question is sent. The answer appears with the item."))

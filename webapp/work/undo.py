@@ -50,14 +50,14 @@ def last_act() -> UndoableAct | None:
     """The last act, while it may be undone."""
     if "last_act" in g:
         return cast("UndoableAct | None", g.last_act)
-    kept = request.cookies.get(_name(), "")
+    cookie = request.cookies.get(_name(), "")
     try:
-        whose, queue, id, token, act, at = map(unquote, kept.split("/"))
-        saved = UndoableAct(queue, id, int(token), cast("Act", act), float(at) + SECONDS - time.time())
+        name, queue, id, token, act, at = map(unquote, cookie.split("/"))
+        undoable_act = UndoableAct(queue, id, int(token), cast("Act", act), float(at) + SECONDS - time.time())
     except ValueError:
         return None  # there is none, or it was forged
-    mine = g.get("person") is not None and person().name == whose and act in get_args(Act)
-    return saved if mine and 0 < saved.seconds <= SECONDS else None
+    is_own = g.get("person") is not None and person().name == name and act in get_args(Act)
+    return undoable_act if is_own and 0 < undoable_act.seconds <= SECONDS else None
 
 
 def _quoted(part: str) -> str:

@@ -13,7 +13,7 @@ from flask import Flask
 
 import leaseq
 from leaseq.webapp.context import State
-from leaseq.webapp.people.live import Listed, PeopleChannel, PeopleWatcher
+from leaseq.webapp.people.live import Listing, PeopleChannel, PeopleWatcher
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
@@ -135,7 +135,7 @@ def test_the_list_is_kept_up_to_date_for_who_watches_it(
     ann = team[0]
     now = [0.0]
     with app.test_request_context(f"/people?team={ann[:-4]}&sort=done"):
-        listed = Listed.asked()
+        listed = Listing.of_request()
     channel = PeopleChannel(state, clock=lambda: now[0])
     watcher = PeopleWatcher(Stream(), lambda: True, root.name, listed)
 
@@ -172,7 +172,7 @@ def test_who_may_see_less_by_now_is_shown_less(
     app: Flask, root: Browser, team: list[str], state: State, accounts: Accounts
 ) -> None:
     with app.test_request_context(f"/people?team={team[0][:-4]}"):
-        watcher = PeopleWatcher(Stream(), lambda: True, root.name, Listed.asked())
+        watcher = PeopleWatcher(Stream(), lambda: True, root.name, Listing.of_request())
     accounts.add(f"{team[0]} root", by="test", role="admin", password="correct horse battery")
     accounts.change(root.name, by="test", role="worker")
     PeopleChannel(state).serve([watcher])
