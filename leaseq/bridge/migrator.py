@@ -93,8 +93,8 @@ class Migrator:
             elif outcome.state == "finished":
                 finished_ids.append(id)
             elif outcome.state == "dead":
-                _change(queue, id, outcome, by_id[id], refused)  # first: nobody gets it as it was
-                if id not in refused:
+                _change(queue, id, outcome, by_id[id], errors)  # first: nobody gets it as it was
+                if id not in errors:
                     queue.revive(id, by=BY)
             elif json.loads(outcome.payload) != by_id[id].payload:
                 _change(queue, id, outcome, by_id[id], errors)
