@@ -131,6 +131,7 @@ class Table:
         return replace(row, value=value, raw=self._text(row.raw) if row.raw is not None else None)
 
     def _row(self, record: Row, names: list[str]) -> Row | BadRow:
+        # equivalent mutant: part:2: a record that was read has its text
         cells, raw = self._cells(record.value), self._text(record.raw or b"")
         if len(cells) != len(names):
             columns = f"{len(names)} column{'s' if len(names) > 1 else ''}"

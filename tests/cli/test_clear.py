@@ -59,6 +59,15 @@ def test_all_means_every_queue(call: Call, server: Any, queue_name: str) -> None
     assert f"{queue_name}: 1 returned" in call("clear", "--all").stdout
 
 
+def test_as_a_process_it_prints_a_line_of_json_for_each_queue_that_changed(
+    spawn: Spawn, server: Any, queue_name: str
+) -> None:
+    expired(server.client, queue_name, 1)
+    process = spawn("clear", queue_name, "--every", "0.05", "--json")
+    counts = {"returned": 1, "released": 0, "died": 0, "forgotten": 0}
+    assert json.loads(not_none(process.stdout).readline()) == {"name": queue_name, **counts}
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_every_so_often_it_finds_new_queues_and_stops_cleanly(
     spawn: Spawn, server: Any, queue_name: str, number: signal.Signals

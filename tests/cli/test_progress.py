@@ -82,6 +82,16 @@ def test_an_import_shows_how_much_of_the_file_is_read(
     assert "line 1: row: each key once in an object ('[b]' is there twice)" in screen
 
 
+def test_a_check_shows_how_many_rows_are_read_good_and_bad(
+    on_terminal: Run, made: leaseq.Queue, tmp_path: Path
+) -> None:
+    file = tmp_path / "rows.jsonl"
+    file.write_text('{"n":1}\n{"n":2}\n{"n":\n')
+    code, screen = on_terminal("import", made.name, str(file), "--dry-run")
+    assert code == 1
+    assert numbers(screen, "rows")[-1] == "3"
+
+
 def test_an_import_of_a_pipe_shows_how_many_rows_are_read(on_terminal: Run, made: leaseq.Queue) -> None:
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb") as rows:

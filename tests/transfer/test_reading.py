@@ -263,6 +263,13 @@ def test_a_text_as_long_as_a_row_may_be_is_no_longer_for_where_the_reads_end(spa
     assert payloads(rows) == [following]
 
 
+@pytest.mark.parametrize("spaces", [0, CHUNK - 1])
+def test_a_text_with_one_byte_more_is_too_long(spaces: int) -> None:
+    too_long = b'"' + b"x" * (MAX_ROW_BYTES - 1) + b'"'
+    rows = read(b"[" + b" " * spaces + too_long + b"]", "json")
+    assert bad(rows) == [(1, "a row of at most 2,097,152 bytes")]
+
+
 def test_of_a_text_that_is_too_long_no_more_is_held_than_a_row_may_have() -> None:
     class Endless(io.BytesIO):
         """One text of JSON in an array, made as it is read."""

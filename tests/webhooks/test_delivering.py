@@ -266,6 +266,16 @@ def test_old_failures_are_looked_for_by_the_hour(
     assert [one.state for one in hooks.log(made.endpoint)] == ["delivered"]
 
 
+def test_what_was_delivered_is_forgotten_after_three_days(hooks: Hooks, receiver: Receiver) -> None:
+    hooks.deliver(with_one_waiting(hooks, receiver).endpoint)
+    queue = hooks.deliveries.queue
+    assert queue.stats().finished == 1
+    hooks.clock.tick(3 * 24 * HOUR - 1)
+    assert queue.clear().forgotten == 0
+    hooks.clock.tick(2)
+    assert queue.clear().forgotten == 1
+
+
 def test_old_failures_are_forgotten(hooks: Hooks, receiver: Receiver) -> None:
     made: Any = with_one_waiting(hooks, receiver)
     receiver.answers.append(500)

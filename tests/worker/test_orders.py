@@ -5,10 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 
 import leaseq
+from leaseq.queue.first import reserve_first
 from leaseq.worker.handlers import QueueHandlers
 from leaseq.worker.source import Source
 from tests.conftest import Server
@@ -29,6 +31,29 @@ def queues(server: Server, queue_name: str) -> Queues:
 
 def handlers(queues: Queues, handle: Callable[[leaseq.Lease], object]) -> dict[str, Callable[..., object]]:
     return {queue.name: handle for queue in queues.values()}
+
+
+def test_what_a_lost_reply_gave_to_a_wait_on_several_is_worked(
+    queues: Queues, start: Start, handle: HeldFunction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """There is room in its hands, so that another reserve would give another item."""
+    for queue in queues.values():
+        queue.configure(holds=5)
+    lost = iter([True])
+
+    def lossy(*args: Any) -> leaseq.Lease | None:
+        lease = reserve_first(*args)
+        if lease is not None and next(lost, False):
+            raise leaseq.ServerUnavailable("the reply was lost")
+        return lease
+
+    monkeypatch.setattr("leaseq.worker.taking.reserve_first", lossy)
+    handle.go_on.set()
+    start(handlers(queues, handle))
+    eventually(lambda: queues["low"].stats().waiting == 1, "it waits")
+    queues["low"].enqueue({})
+    eventually(lambda: queues["low"].stats().finished == 1, "worked, though the reply was lost")
+    assert handle.tokens == [1]
 
 
 def test_a_strict_order_takes_the_first_queue_that_has_something(queues: Queues, start: Start) -> None:

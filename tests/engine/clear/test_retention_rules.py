@@ -115,6 +115,16 @@ def test_what_is_dead_for_long_goes_and_nothing_is_left_of_it(
     assert timed.clear().forgotten == 1
 
 
+def test_a_dead_item_stays_until_every_follower_has_read_of_it(timed: leaseq.Queue, clock: Clock) -> None:
+    timed.configure(keep_dead_seconds=DAY)
+    timed.follow("audit")
+    kill(timed, "a")
+    clock.tick(DAY + 1)
+    assert timed.clear() == NOTHING
+    timed.follow("audit", read=timed.latest_events(1)[0].cursor)
+    assert timed.clear().forgotten == 1
+
+
 def test_a_revived_item_begins_anew(timed: leaseq.Queue, clock: Clock) -> None:
     timed.configure(keep_dead_seconds=DAY)
     kill(timed, "a")

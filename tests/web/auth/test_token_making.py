@@ -38,6 +38,22 @@ def test_making_one_asks_for_the_password(
     assert len(accounts.tokens(boss.name)) == 1
 
 
+@pytest.mark.parametrize(
+    ("role", "scopes"),
+    [
+        ("worker", ["read", "work"]),
+        ("manager", ["read", "work", "manage"]),
+        ("admin", ["read", "work", "manage", "admin"]),
+    ],
+)
+def test_the_scopes_to_choose_from_are_those_of_the_role(
+    visitor: Callable[[str], Browser], role: str, scopes: list[str]
+) -> None:
+    page = visitor(role).get("/account").text
+    (choices,) = re.findall(r'<select[^>]*name="scope".*?</select>', page, re.DOTALL)
+    assert re.findall(r'value="(\w+)"', choices) == scopes
+
+
 def test_who_makes_one_for_somebody_else_gives_their_own_password(
     accounts: Accounts, visitor: Callable[[str], Browser]
 ) -> None:

@@ -51,6 +51,7 @@ def asked(schema: Any, required: bool = True) -> Any:
         ({"type": "integer", "minimum": 1, "maximum": 5}, "choice"),
         ({"type": "integer", "minimum": 1, "maximum": 50}, "integer"),
         ({"type": "integer", "minimum": 3, "maximum": 3}, "integer"),
+        ({"type": "integer", "minimum": 0, "maximum": 1}, "choice"),
         ({"type": ["integer", "null"]}, "integer"),
         ({"anyOf": [{"type": "string", "maxLength": 9}, {"type": "null"}]}, "text"),
         ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, "json"),

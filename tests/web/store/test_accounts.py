@@ -16,6 +16,7 @@ from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.attempts import of_password
+from leaseq.webapp.store.accounts.model import MAX_TEAM
 from tests.support.taking import not_none
 from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
 
@@ -136,6 +137,12 @@ def test_a_name_is_had_once(empty: Accounts) -> None:
         empty.add("ann", by="test", role="admin", password="another password")
     assert empty.verify("ann", PASSWORD)
     assert empty.get("ann").role == "worker"
+
+
+def test_a_team_has_a_limited_length(empty: Accounts) -> None:
+    assert empty.add("ann", by="test", team="x" * MAX_TEAM).team == "x" * MAX_TEAM
+    with pytest.raises(leaseq.Invalid, match=f"at most {MAX_TEAM} printable characters"):
+        empty.add("bob", by="test", team="x" * (MAX_TEAM + 1))
 
 
 @pytest.mark.parametrize("name", [".", "..", " ann", "ann ", "", "x" * 65, "a\nb"])

@@ -169,3 +169,5 @@ def test_answers_to_questions_are_told_once(letters: leaseq.Queue, threads: Thre
     threads.answer(letters.name, "l1", "boss", "no", message="4")
     assert pages.told() == [[("answered", ["l0", "l1"])]] * 2
     assert pages.told() == [[], []]
+    threads.answer(letters.name, "l2", "boss", "later", message="5")
+    assert pages.told() == [[("answered", ["l2"])]] * 2
