@@ -86,10 +86,10 @@ def test_a_check_shows_how_many_rows_are_read_good_and_bad(
     on_terminal: Run, made: leaseq.Queue, tmp_path: Path
 ) -> None:
     file = tmp_path / "rows.jsonl"
-    file.write_text('{"n":1}\n{"n":2}\n{"n":\n')
+    file.write_text('{"n":1}\n' * 995 + '{"n":\n' * 5)
     code, screen = on_terminal("import", made.name, str(file), "--dry-run")
     assert code == 1
-    assert numbers(screen, "rows")[-1] == "3"
+    assert numbers(screen, "rows")[-1] == "1,000"
 
 
 def test_an_import_of_a_pipe_shows_how_many_rows_are_read(on_terminal: Run, made: leaseq.Queue) -> None:

@@ -72,7 +72,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "bad-token-stays-bad",
             "test_a_bad_token_is_not_helped_by_a_session",
-            instead="not in_api() or bearer_token() is None or not accounts().caller(bearer_token())",
+            instead="header is None or not in_api() or not accounts().caller(bearer_token(header) or '')",
         ),
         guard(
             "own-tokens",

@@ -201,7 +201,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "second-step-of-tied",
             "test_the_local_second_step_is_asked_of_who_is_tied",
-            instead="return session.let_in(account, method)",
+            instead="from leaseq.webapp.auth.session import let_in; return let_in(account, method)",
         ),
         guard("password-of-tied", "test_an_account_with_a_password_is_tied_by_its_password"),
         guard("provider-by-tls", "test_endpoints_that_the_provider_names_are_reached_by_tls"),

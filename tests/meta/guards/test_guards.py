@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -54,6 +57,26 @@ def test_a_guard_can_be_taken_out(guard: Guard) -> None:
         assert ast.dump(ast.parse(without)) != ast.dump(ast.parse(whole))
     else:
         assert without != whole
+
+
+def test_without_a_guard_its_file_has_no_unknown_name(tmp_path: Path) -> None:
+    """Otherwise its tests fail for that, and not because somebody gets in."""
+    for guard in GUARDS:
+        if guard.file.endswith(".py"):
+            planted = guard.apply((ROOT / guard.file).read_text())
+            (tmp_path / f"{guard.id}.py").write_text(planted)
+    words = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "check",
+        "--isolated",
+        "--quiet",
+        "--select",
+        "F821",
+        str(tmp_path),
+    ]
+    assert subprocess.run([sys.executable, "-m", *words], check=False, capture_output=True).stdout == b""
 
 
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.id)
