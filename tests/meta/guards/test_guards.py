@@ -65,18 +65,9 @@ def test_without_a_guard_its_file_has_no_unknown_name(tmp_path: Path) -> None:
         if guard.file.endswith(".py"):
             planted = guard.apply((ROOT / guard.file).read_text())
             (tmp_path / f"{guard.id}.py").write_text(planted)
-    words = [
-        sys.executable,
-        "-m",
-        "ruff",
-        "check",
-        "--isolated",
-        "--quiet",
-        "--select",
-        "F821",
-        str(tmp_path),
-    ]
-    assert subprocess.run([sys.executable, "-m", *words], check=False, capture_output=True).stdout == b""
+    words = ("ruff", "check", "--isolated", "--quiet", "--select", "F821", str(tmp_path))
+    checked = subprocess.run([sys.executable, "-m", *words], check=False, capture_output=True, text=True)
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.id)
