@@ -10,14 +10,14 @@ ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 reason 
        6 when they may have it again: later or never
        7 the request id of the reserve that is to follow; left out where none is   8 the skills as for reserve
 REPLY  {'ok', the next lease as `finish` gives it}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
-local id, token, person, reason, again, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local id, token, person, reason, delay, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 --- @include deaths
 --- @include claims
 --- @include describe
 --- @include cursors
 -- The person gets it again where nothing else waits for them. Their cursors name its shelf then, so that clear finds the
 -- sorted set when they are gone (see tidy).
-local function put_off(item)
+local function postpone(item)
   local row, list = shelves.row(item), cursors.read(person)
   local path = row .. ':' .. (item.shelf or 'normal')
   redis.call('ZADD', cursors.later_key(row, person), queue.now, item.member)
@@ -27,27 +27,27 @@ local function put_off(item)
   end
 end
 
-local refused = queue.open()
-if refused then return refused end
-local member, grant, over = claims.held(id, token, person, 'abandoned')
-if over and not request then return { 'ok' } end
-if not grant and not over then return lost(id) end
+local refusal = queue.open()
+if refusal then return refusal end
+local member, grant, ended_grant = claims.find(id, token, person, 'abandoned')
+if ended_grant and not request then return { 'ok' } end
+if not grant and not ended_grant then return lost_reply(id) end
 
 if grant then
   local item = items.read(member)
   leases.close(item, grant, 'abandoned', reason)
-  item.only = nil
-  local signs = bars.set(id, person, again == 'later' and '~' or '-')
+  item.assignee = nil
+  local signs = bars.set(id, person, delay == 'later' and '~' or '-')
   queue.count('abandoned')
   journal.note('abandoned', id, token, person, reason)
   local limit = tonumber(queue.rules.max_abandons) or math.huge
-  if bars.abandons(signs) >= limit or deaths.died_before(item) then
+  if bars.abandons(signs) >= limit or deaths.has_died(item) then
     deaths.die(item, token, person)
   else
     places.put(item, true)
-    if again == 'later' then put_off(item) end
+    if delay == 'later' then postpone(item) end
   end
-  if again == 'never' and bars.is_assigned(signs, person) then leases.unassign(id, person, member) end
+  if delay == 'never' and bars.is_assigned(signs, person) then leases.unassign(id, person, member) end
   redis.call('ZREM', keys.reserved, member)
 end
 if not request then

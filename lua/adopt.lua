@@ -10,7 +10,7 @@ ARGV   1 the time in microseconds, or ''   2 id   3 the late answer's token   4 
        5 request id
 REPLY  {'item', the item}   {'no-answer', the item}   {'answered', the item}: that person answered
        another one of its assignments, or holds it   {'no-item'}   {'no-queue'} ]]
-local id, wanted, by, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local id, token, by, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include answers
 --- @include describe
 --- @include given_answers
@@ -19,84 +19,85 @@ local id, wanted, by, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 -- waits for anybody, else one that is dead and was out before (the next one is there), else one that waits for somebody
 -- else alone. Nil: there is none.
 local function free_assignment(person)
-  local chosen, least
+  local best_member, best_rank
   for _, member in ipairs(items.assignments(id)) do
     local item = items.read(member)
     local state, rank = places.find(item), nil
     if state == 'inbound' or state == 'scheduled' then
-      rank = item.only and not items.is_for(item, person) and 3 or 1
+      rank = item.assignee and not items.is_for(item, person) and 3 or 1
     elseif state == 'dead' and item.attempts then
       rank = 2
     end
-    if rank and (not least or rank < least) then chosen, least = member, rank end
+    if rank and (not best_rank or rank < best_rank) then best_member, best_rank = member, rank end
   end
-  return chosen
+  return best_member
 end
 
-local function counts(grant) return grants.is_held(grant) or grant.ending == 'finished' end
+local function is_taken(grant) return grants.is_held(grant) or grant.ending == 'finished' end
 
-local refused = queue.open()
-if refused then return refused end
+local refusal = queue.open()
+if refusal then return refusal end
 if not items.read(id) then return { 'no-item' } end
 
 -- Decide which assignment it is to be an answer of.
-local late = blocks.read(keys.late, id)
-local answer = blocks.find(late, wanted)
-answer = answer and table.remove(late, answer)
-local person, given = string.match(answer or '', '^%d+\t([^\t]*)\t(%d+)\n')
-local from = leases.find(id, wanted, person) or id
-local latest = grants.latest(from)
-if latest and latest.adopted and latest.request == request then return { 'item', describe(id) } end
+local late_answers = blocks.read(keys.late, id)
+local answer = blocks.find(late_answers, token)
+answer = answer and table.remove(late_answers, answer)
+local person, answer_time = string.match(answer or '', '^%d+\t([^\t]*)\t(%d+)\n')
+local source_member = leases.find(id, token, person) or id
+local latest_grant = grants.latest(source_member)
+if latest_grant and latest_grant.adopted and latest_grant.request == request then return { 'item', describe(id) } end
 if not answer then
-  local is_adopted = latest and latest.token == wanted and latest.ending == 'finished'
+  local is_adopted = latest_grant and latest_grant.token == token and latest_grant.ending == 'finished'
   return { is_adopted and 'item' or 'no-answer', describe(id) }
 end
-if given_answers.has_another(id, from, person) then return { 'answered', describe(id) } end
-local member = counts(latest) and latest.person ~= person and free_assignment(person) or from
-local item, moves = items.read(member), member ~= from
+if given_answers.has_another(id, source_member, person) then return { 'answered', describe(id) } end
+local member = is_taken(latest_grant) and latest_grant.person ~= person and free_assignment(person) or source_member
+local item, is_moved = items.read(member), member ~= source_member
 local state, _, key = places.find(item)
 
 -- The grant that it was given under is the latest of the assignment then; others of that are history.
-local history = blocks.read(keys.history, from)
-local past = blocks.find(history, wanted)
-past = past and table.remove(history, past)
-if moves then
+local history = blocks.read(keys.history, source_member)
+local past_text = blocks.find(history, token)
+past_text = past_text and table.remove(history, past_text)
+if is_moved then
   if item.attempts then blocks.keep_latest_grant(member) end
-  leases.make_following(item)
-elseif grants.is_held(latest) then
-  leases.close(item, latest, 'released')
+  leases.add_assignment(item)
+elseif grants.is_held(latest_grant) then
+  leases.close(item, latest_grant, 'released')
   items.write(item)
   queue.count('released')
-  journal.note('released', id, latest.token, by)
+  journal.note('released', id, latest_grant.token, by)
 end
-if latest.token == wanted then
-  past = grants.format(latest)
-elseif not moves then
-  history[#history + 1] = grants.format(latest)
+if latest_grant.token == token then
+  past_text = grants.format(latest_grant)
+elseif not is_moved then
+  history[#history + 1] = grants.format(latest_grant)
 end
-if latest.ending == 'finished' and not moves then
-  late[#late + 1] = latest.token .. '\t' .. latest.person .. '\t' .. stamp(latest.ended) .. '\n' .. latest.answer
+if latest_grant.ending == 'finished' and not is_moved then
+  late_answers[#late_answers + 1] = latest_grant.token .. '\t' .. latest_grant.person .. '\t' .. stamp(latest_grant.ended)
+    .. '\n' .. latest_grant.answer
 end
-local grant = past and grants.reopened(grants.parse(past)) -- else its history got too long to keep that far back
-  or { token = wanted, person = person, granted = given + 0, seconds = queue.lease_seconds, attempt = 1 }
-grant.moved, grant.adopted, grant.request = moves and '' or grant.moved, '', request
-grants.finish(grant, given + 0, true, string.match(answer, '\n(.*)$'))
+local grant = past_text and grants.reopen(grants.parse(past_text)) -- else its history got too long to keep that far back
+  or { token = token, person = person, granted = answer_time + 0, seconds = queue.lease_seconds, attempt = 1 }
+grant.moved, grant.adopted, grant.request = is_moved and '' or grant.moved, '', request
+grants.finish(grant, answer_time + 0, true, string.match(answer, '\n(.*)$'))
 
 redis.call('ZADD', keys.finished, queue.now, member)
 grants.write(member, grant)
-answers.given(member, person, key)
+answers.apply(member, person, key)
 if state ~= 'finished' then
   redis.call('ZREM', key, member)
   queue.finished = queue.finished + 1
-  journal.note('finished', id, wanted, person)
+  journal.note('finished', id, token, person)
 end
-if moves then
-  local left = items.read(from)
-  left.attempts = math.max(left.attempts or 0, grant.attempt)
-  items.write(left)
+if is_moved then
+  local source_item = items.read(source_member)
+  source_item.attempts = math.max(source_item.attempts or 0, grant.attempt)
+  items.write(source_item)
 end
-blocks.write(keys.history, from, history)
-blocks.write(keys.late, id, late)
-journal.note('adopted', id, wanted, by)
+blocks.write(keys.history, source_member, history)
+blocks.write(keys.late, id, late_answers)
+journal.note('adopted', id, token, by)
 commit()
 return { 'item', describe(id) }

@@ -13,29 +13,29 @@ local id, by, person = ARGV[2], ARGV[3], ARGV[4]
 --- @include assign_to
 --- @include describe
 --- @include rows
-local refused = queue.open()
-if refused then return refused end
+local refusal = queue.open()
+if refusal then return refusal end
 if not items.read(id) then return { 'no-item' } end
-local chosen, key, is_theirs
+local waiting_item, key, is_assigned
 for _, member in ipairs(items.assignments(id)) do
   local item = items.read(member)
   local state, _, set = places.find(item)
-  if items.is_for(item, person) and state ~= 'finished' and state ~= 'dead' then is_theirs = true end
-  if (state == 'inbound' or state == 'scheduled') and (not chosen or chosen.only and not item.only) then
-    chosen, key = item, set
+  if items.is_for(item, person) and state ~= 'finished' and state ~= 'dead' then is_assigned = true end
+  if (state == 'inbound' or state == 'scheduled') and (not waiting_item or waiting_item.assignee and not item.assignee) then
+    waiting_item, key = item, set
   end
 end
-if is_theirs then return { 'item', describe(id) } end
+if is_assigned then return { 'item', describe(id) } end
 if not answers.may_give(id, person, holdings.read(person)) then return { 'answered', describe(id) } end
-if not chosen then return { 'wrong-state', describe(id) } end
-if rows.too_many({ ['@' .. person] = true }) then return { 'rows', rows.MOST } end
+if not waiting_item then return { 'wrong-state', describe(id) } end
+if rows.too_many({ ['@' .. person] = true }) then return { 'rows', rows.LIMIT } end
 
-assign_to(chosen, person)
+assign_to(waiting_item, person)
 if key == keys.scheduled then
-  items.write(chosen)
+  items.write(waiting_item)
 else
-  places.put(chosen, true)
-  redis.call('ZREM', key, chosen.member)
+  places.put(waiting_item, true)
+  redis.call('ZREM', key, waiting_item.member)
 end
 queue.count('assigned')
 journal.note('assigned', id, '', by, cjson.encode(person))

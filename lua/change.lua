@@ -15,77 +15,79 @@ REPLY  {'item', the item}   {'wrong-state', the item}: no assignment of it waits
        {'taken'}: its payload can't be changed   {'rows', how many rows may wait at once}
        {'no-item'}   {'no-queue'} ]]
 local id, by, request = ARGV[2], ARGV[3], ARGV[4]
-local REMEMBERED = 16 -- latest requests that changed something
-local NEAR = 300 -- entries that are looked at for a free score; an enqueue adds fewer one microsecond apart
+local MAX_REQUESTS = 16 -- latest requests that changed something
+local MAX_SCANNED = 300 -- entries that are looked at for a free score; an enqueue adds fewer one microsecond apart
 --- @include leases
 --- @include rows
 --- @include describe
-local refused = queue.open()
-if refused then return refused end
+local refusal = queue.open()
+if refusal then return refusal end
 local first = items.read(id)
 if not first then return { 'no-item' } end
 
 -- A lost reply: the item may have been handed out, or changed by others since.
 local requests = {}
-for one in string.gmatch(redis.call('HGET', keys.ledger, 'changes') or '', '%S+') do
-  if one == request then return { 'item', describe(id) } end
-  if #requests < REMEMBERED - 1 then requests[#requests + 1] = one end
+for earlier_request in string.gmatch(redis.call('HGET', keys.ledger, 'changes') or '', '%S+') do
+  if earlier_request == request then return { 'item', describe(id) } end
+  if #requests < MAX_REQUESTS - 1 then requests[#requests + 1] = earlier_request end
 end
 
 -- Decide what changes.
-local wanted, json = {}, {}
-for i = 5, #ARGV, 3 do wanted[ARGV[i]], json[ARGV[i]] = ARGV[i + 1], ARGV[i + 2] end
-local all, waits, is_scheduled, is_dead, is_taken, was_out = {}, false, false, false, false, false
+local new_values, json = {}, {}
+for i = 5, #ARGV, 3 do new_values[ARGV[i]], json[ARGV[i]] = ARGV[i + 1], ARGV[i + 2] end
+local assignments, is_waiting, is_scheduled, is_dead, is_taken, was_out = {}, false, false, false, false, false
 for i, member in ipairs(items.assignments(id)) do
   local item = items.read(member)
   local state, score, key = places.find(item)
-  all[i] = { item = item, state = state, score = score, key = key, waits = state == 'inbound' or state == 'scheduled' }
-  waits = waits or all[i].waits
+  assignments[i] = { item = item, state = state, score = score, key = key,
+    is_waiting = state == 'inbound' or state == 'scheduled' }
+  is_waiting = is_waiting or assignments[i].is_waiting
   is_scheduled = is_scheduled or state == 'scheduled'
   is_dead = is_dead or state == 'dead'
   is_taken = is_taken or state == 'reserved' or state == 'finished'
   was_out = was_out or item.attempts ~= nil
 end
-if not waits and (wanted.delay or not is_dead) then return { 'wrong-state', describe(id) } end
+if not is_waiting and (new_values.delay or not is_dead) then return { 'wrong-state', describe(id) } end
 
-local delay, fields = wanted.delay and wanted.delay + 0, {}
-local moves = delay and (delay > 0 or is_scheduled)
+local delay, fields = new_values.delay and new_values.delay + 0, {}
+local must_move = delay and (delay > 0 or is_scheduled)
 local function is_new(name)
-  if name == 'delay' then return moves end
-  return wanted[name] and wanted[name] ~= (first[name] or '')
+  if name == 'delay' then return must_move end
+  return new_values[name] and new_values[name] ~= (first[name] or '')
 end
 for _, name in ipairs({ 'priority', 'due', 'requires', 'payload', 'delay' }) do
-  if is_new(name) then fields[#fields + 1] = '"' .. name .. '": ' .. json[name] else wanted[name] = nil end
+  if is_new(name) then fields[#fields + 1] = '"' .. name .. '": ' .. json[name] else new_values[name] = nil end
 end
 if not fields[1] then return { 'item', describe(id) } end
-if wanted.payload and is_taken then return { 'taken' } end
-if wanted.requires and wanted.requires ~= '' and rows.too_many({ [string.gsub(wanted.requires, ',', '+')] = true }) then
-  return { 'rows', rows.MOST }
+if new_values.payload and is_taken then return { 'taken' } end
+if new_values.requires and new_values.requires ~= ''
+  and rows.too_many({ [string.gsub(new_values.requires, ',', '+')] = true }) then
+  return { 'rows', rows.LIMIT }
 end
 
 -- Write it.
 
 -- The score for an entry that waits since a time: that time, or else the first free one behind what anybody passed over.
--- Nil where the next NEAR are taken.
+-- Nil where the next MAX_SCANNED are taken.
 local function free_score(row, shelf, key, since)
-  local anywhere, here = unpack(redis.call('HMGET', keys.passed, '*', row .. ':' .. shelf))
+  local queue_score, shelf_score = unpack(redis.call('HMGET', keys.passed, '*', row .. ':' .. shelf))
   -- Where there are cursors without it, an earlier version wrote them.
-  if not anywhere then anywhere = redis.call('EXISTS', keys.cursors) == 1 and queue.now or 0 end
-  local score = math.max(since, anywhere + 1, (here or 0) + 1)
-  local entries = redis.call('ZRANGEBYSCORE', key, stamp(score), '+inf', 'WITHSCORES', 'LIMIT', 0, NEAR)
+  if not queue_score then queue_score = redis.call('EXISTS', keys.cursors) == 1 and queue.now or 0 end
+  local score = math.max(since, queue_score + 1, (shelf_score or 0) + 1)
+  local entries = redis.call('ZRANGEBYSCORE', key, stamp(score), '+inf', 'WITHSCORES', 'LIMIT', 0, MAX_SCANNED)
   for i = 2, #entries, 2 do
     if entries[i] + 0 ~= score then return score end
     score = score + 1
   end
-  return #entries ~= 2 * NEAR and score or nil
+  return #entries ~= 2 * MAX_SCANNED and score or nil
 end
 
 -- Moves an assignment whose priority or skills were changed to the shelf that it belongs on now, among the entries there by
 -- the time since when it waits; where somebody passed over later ones, behind those. Where that has no place near it goes
 -- ahead of what was not out before.
 local function move(item, key, since)
-  local row, before = shelves.row(item), item.shelf or 'normal'
-  local shelf = string.gsub(before, '^%l+', shelves.band(item.priority))
+  local row, old_shelf = shelves.row(item), item.shelf or 'normal'
+  local shelf = string.gsub(old_shelf, '^%l+', shelves.band(item.priority))
   local to = shelves.key(row, shelf)
   if to == key then
     items.write(item)
@@ -94,47 +96,47 @@ local function move(item, key, since)
   local score = free_score(row, shelf, to, since + 0)
   if score then
     queue.now = math.max(queue.now, score) -- what enters next is later
-    places.put(item, string.find(before, ':returned', 1, true), stamp(score))
+    places.put(item, string.find(old_shelf, ':returned', 1, true), stamp(score))
   else
     places.put(item, true)
   end
   redis.call('ZREM', key, item.member)
 end
 
-local function write_place(one)
-  if moves and one.waits and delay > 0 then
+local function write_place(assignment)
+  if must_move and assignment.is_waiting and delay > 0 then
     local due = queue.now + delay
-    redis.call('ZADD', keys.scheduled, stamp(due), one.item.member)
-    items.write(one.item)
-    if one.state == 'inbound' then redis.call('ZREM', one.key, one.item.member) end
+    redis.call('ZADD', keys.scheduled, stamp(due), assignment.item.member)
+    items.write(assignment.item)
+    if assignment.state == 'inbound' then redis.call('ZREM', assignment.key, assignment.item.member) end
     queue.expect(due)
-  elseif moves and one.state == 'scheduled' then
-    places.put(one.item, one.item.attempts or one.item.only)
-    redis.call('ZREM', keys.scheduled, one.item.member)
-  elseif one.state == 'inbound' then
-    move(one.item, one.key, one.score)
+  elseif must_move and assignment.state == 'scheduled' then
+    places.put(assignment.item, assignment.item.attempts or assignment.item.assignee)
+    redis.call('ZREM', keys.scheduled, assignment.item.member)
+  elseif assignment.state == 'inbound' then
+    move(assignment.item, assignment.key, assignment.score)
   else
-    items.write(one.item)
+    items.write(assignment.item)
   end
 end
 
-for _, one in ipairs(all) do
-  local item = one.item
+for _, assignment in ipairs(assignments) do
+  local item = assignment.item
   for _, name in ipairs({ 'priority', 'due', 'requires' }) do
-    if wanted[name] then item[name] = wanted[name] ~= '' and wanted[name] or nil end
+    if new_values[name] then item[name] = new_values[name] ~= '' and new_values[name] or nil end
   end
-  if wanted.payload and item.member == id then
-    item.payload = wanted.payload
+  if new_values.payload and item.member == id then
+    item.payload = new_values.payload
     if was_out then item.changed_at = stamp(queue.token) end
   end
-  write_place(one)
-  local grant = wanted.due and one.state == 'reserved' and grants.latest(item.member)
+  write_place(assignment)
+  local grant = new_values.due and assignment.state == 'reserved' and grants.latest(item.member)
   if grant then
     grant.due = item.due and ''
     grants.write(item.member, grant)
   end
 end
-if wanted.due then
+if new_values.due then
   redis.call('ZREM', keys.due, id)
   places.enter_due(id)
 end

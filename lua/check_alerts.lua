@@ -10,81 +10,81 @@ REPLY  {'ok'}   {'no-queue'} ]]
 --- @include alerts
 --- @include inbound
 --- @include journal_groups
-local refused = queue.open()
-if refused then return refused end
-local policy, raised_before, idle_before = unpack(redis.call('HMGET', keys.ledger, 'alerts', 'raised', 'idle'))
-local rules_now, before = alerts.rules(policy or ''), alerts.parse(raised_before or '')
-local waiting, oldest = inbound.sum()
+local refusal = queue.open()
+if refusal then return refusal end
+local rules_json, raised_text, idle_text = unpack(redis.call('HMGET', keys.ledger, 'alerts', 'raised', 'idle'))
+local rule_list, old_alerts = alerts.rules(rules_json or ''), alerts.parse(raised_text or '')
+local waiting_count, oldest_time = inbound.sum()
 local SECOND = 1000000
 
 -- Since when items wait and nobody holds one, as the field `idle` keeps it; nil where it is not so. A paused queue is not
 -- idle: nobody can get its items.
-local function idle_now()
-  if waiting == 0 or queue.mode == 'paused' or redis.call('ZCARD', keys.reserved) > 0 then return nil end
-  local since, token = string.match(idle_before or '', '^(%d+) (%d+)$')
+local function find_idle_since()
+  if waiting_count == 0 or queue.mode == 'paused' or redis.call('ZCARD', keys.reserved) > 0 then return nil end
+  local since, token = string.match(idle_text or '', '^(%d+) (%d+)$')
   if token == stamp(queue.token) then return since end
   return stamp(queue.now)
 end
 
 local has_idle_rule = false
-for _, rule in ipairs(rules_now) do has_idle_rule = has_idle_rule or rule.measure == 'idle' end
-local idle_since = has_idle_rule and idle_now() or nil
+for _, rule in ipairs(rule_list) do has_idle_rule = has_idle_rule or rule.measure == 'idle' end
+local idle_since = has_idle_rule and find_idle_since() or nil
 
 -- The age of the oldest journal entry that a consumer group has not read; 0 where there is none, or no such group.
-local function behind(group)
-  local read = read_by_group()[group]
-  local entry = read and redis.call('XRANGE', keys.journal, stamp(read + 1), '+', 'COUNT', 1)[1]
+local function reading_lag(group)
+  local position = group_positions()[group]
+  local entry = position and redis.call('XRANGE', keys.journal, stamp(position + 1), '+', 'COUNT', 1)[1]
   return entry and queue.now - string.match(entry[1], '^%d+') or 0
 end
 
 local measures = { -- in microseconds; of `waiting` a million for each item
-  waiting = function() return waiting * SECOND end,
-  oldest = function() return queue.now - math.min(oldest, queue.now) end,
+  waiting = function() return waiting_count * SECOND end,
+  oldest = function() return queue.now - math.min(oldest_time, queue.now) end,
   dead = function()
-    local died = redis.call('ZRANGE', keys.dead, 0, 0, 'WITHSCORES')[2] -- of the one that died first
-    return died and queue.now - died or 0
+    local death_time = redis.call('ZRANGE', keys.dead, 0, 0, 'WITHSCORES')[2] -- of the one that died first
+    return death_time and queue.now - death_time or 0
   end,
   idle = function() return idle_since and queue.now - idle_since or 0 end,
-  bridge = function() return behind('bridge') end,
-  webhooks = function() return behind('webhooks') end,
+  bridge = function() return reading_lag('bridge') end,
+  webhooks = function() return reading_lag('webhooks') end,
 }
 
 local function detail(rule, value)
   return string.format('{"alert":"%s","limit":%s,"value":%d}', rule.measure, rule.limit, value)
 end
 
-local raised = {}
-for _, rule in ipairs(rules_now) do
-  local alert, measure = alerts.of(before, rule), measures[rule.measure]
+local new_alerts = {}
+for _, rule in ipairs(rule_list) do
+  local alert, measure = alerts.find(old_alerts, rule), measures[rule.measure]
   local value, limit = measure and measure() or 0, rule.limit * SECOND
   if alert and measure and value * 10 < limit * 8 then
     journal.note('alert.resolved', '', '', '', detail(rule, math.floor(value / SECOND)))
   elseif alert then
-    raised[#raised + 1] = alert -- also by a rule of a newer version
+    new_alerts[#new_alerts + 1] = alert -- also by a rule of a newer version
   elseif value > limit then
     rule.since, rule.value = stamp(queue.now), stamp(math.ceil(value / SECOND)) -- above the limit as a whole number, too
     journal.note('alert.raised', '', '', '', detail(rule, rule.value))
-    raised[#raised + 1] = rule
+    new_alerts[#new_alerts + 1] = rule
   end
 end
-for _, alert in ipairs(before) do
+for _, alert in ipairs(old_alerts) do
   local measure = measures[alert.measure]
-  if not alerts.of(rules_now, alert) then
+  if not alerts.find(rule_list, alert) then
     local value = measure and math.floor(measure() / SECOND) or 0
     journal.note('alert.resolved', '', '', '', detail(alert, value))
   end
 end
 
-local text, idle = alerts.format(raised), idle_since and idle_since .. ' ' .. stamp(queue.token)
-if raised_before and text == '' then
+local text, idle_record = alerts.format(new_alerts), idle_since and idle_since .. ' ' .. stamp(queue.token)
+if raised_text and text == '' then
   redis.call('HDEL', keys.ledger, 'raised')
-elseif text ~= (raised_before or '') then
+elseif text ~= (raised_text or '') then
   redis.call('HSET', keys.ledger, 'raised', text)
 end
-if idle_before and not idle then
+if idle_text and not idle_record then
   redis.call('HDEL', keys.ledger, 'idle')
-elseif idle and idle ~= idle_before then
-  redis.call('HSET', keys.ledger, 'idle', idle)
+elseif idle_record and idle_record ~= idle_text then
+  redis.call('HSET', keys.ledger, 'idle', idle_record)
 end
 commit()
 return { 'ok' }

@@ -12,18 +12,18 @@ local call = redis.call
 local LEDGER = KEYS[1]
 
 -- The ordinary case: nothing ran out, nothing came due, nothing is to be forgotten.
-local state, retain_state, tidy_state, alert_rules, raised =
+local state, retain_state, tidy_state, alert_rules, raised_alerts =
   unpack(call('HMGET', LEDGER, 'status', 'forget', 'tidy', 'alerts', 'raised'))
 if not state then return { 'no-queue' } end
-local has_alerts = (raised or alert_rules and alert_rules ~= '[]') and 1 or 0
-local clock, finished, soonest = string.match(state, '^v2 (%d+) %d+ (%d+) 0 (%d+) ')
-local next_retain = retain_state and string.match(retain_state, '^%d+') or soonest
+local has_alerts = (raised_alerts or alert_rules and alert_rules ~= '[]') and 1 or 0
+local clock, finished, next_sweep = string.match(state, '^v2 (%d+) %d+ (%d+) 0 (%d+) ')
+local next_retain = retain_state and string.match(retain_state, '^%d+') or next_sweep
 local full = retain_state and string.match(retain_state, '^%d+ %d+ (%d+) %d+$')
 local next_tidy = string.match(tidy_state or '0', '^%d+')
-if soonest then
+if next_sweep then
   local time = ARGV[1] == '' and call('TIME')
   local now = time and time[1] * 1000000 + time[2] or ARGV[1] + 0
-  if now > clock + 0 and now < soonest + 0 and now < next_retain + 0 and now < next_tidy + 0
+  if now > clock + 0 and now < next_sweep + 0 and now < next_retain + 0 and now < next_tidy + 0
     and not (full and finished + 0 >= full + 0) then
     return { 'ok', 0, 0, 0, 0, 0, has_alerts }
   end
@@ -34,17 +34,17 @@ end
 --- @include sweep
 --- @include tidy
 local limit = ARGV[2] + 0
-local refused = queue.open()
-if refused then return refused end
-local some_old, untidy = retain.is_time(retain_state), tidy.is_time(tidy_state)
-local returned, released, died = sweep.run(limit)
-local forgotten, more = 0, queue.soonest <= queue.now
-if some_old then
-  local older
-  forgotten, older = retain.run(retain_state, limit - returned - released - died)
-  more = more or older
+local refusal = queue.open()
+if refusal then return refusal end
+local must_retain, must_tidy = retain.is_time(retain_state), tidy.is_time(tidy_state)
+local return_count, release_count, death_count = sweep.run(limit)
+local forget_count, has_more = 0, queue.next_sweep <= queue.now
+if must_retain then
+  local has_more_old
+  forget_count, has_more_old = retain.run(retain_state, limit - return_count - release_count - death_count)
+  has_more = has_more or has_more_old
 end
-if untidy then tidy.run(tidy_state) end
+if must_tidy then tidy.run(tidy_state) end
 commit()
 
 -- Past what the journal keeps the oldest entries go: those that every consumer group has read, and all past what it may
@@ -52,12 +52,12 @@ commit()
 local STEP = 100000 -- in one call
 local size = redis.call('XLEN', keys.journal)
 if size > journal.ENTRIES then
-  local read = read_by_all()
-  if read == math.huge then
+  local position = lowest_position()
+  if position == math.huge then
     redis.call('XTRIM', keys.journal, 'MAXLEN', '~', journal.ENTRIES, 'LIMIT', STEP)
   else
-    redis.call('XTRIM', keys.journal, 'MINID', '~', stamp(read + 1), 'LIMIT', math.min(size - journal.ENTRIES, STEP))
+    redis.call('XTRIM', keys.journal, 'MINID', '~', stamp(position + 1), 'LIMIT', math.min(size - journal.ENTRIES, STEP))
   end
-  redis.call('XTRIM', keys.journal, 'MAXLEN', '~', journal.MOST, 'LIMIT', STEP)
+  redis.call('XTRIM', keys.journal, 'MAXLEN', '~', journal.MAX_ENTRIES, 'LIMIT', STEP)
 end
-return { 'ok', returned, released, died, more and 1 or 0, forgotten, has_alerts }
+return { 'ok', return_count, release_count, death_count, has_more and 1 or 0, forget_count, has_alerts }

@@ -9,61 +9,62 @@ ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 'create': only w
        lib/rules.lua words of the rules, any other name is a field of the ledger of its own, with its JSON
 REPLY  {'ok', made 0|1}   {'changed'}: another policy is in force, and nothing was written   {'no-queue'}
        {'deleting'}: the queue that was there is being deleted, see delete_keys.lua, and nothing was written ]]
-local by, only = ARGV[2], ARGV[3]
+local by, condition = ARGV[2], ARGV[3]
 --- @include journal
 --- @include policy_version
-local NEW = 'v2 0 0 0 0 9007199254740991 open - -'
-local refused = queue.open(false, NEW)
-if refused then return refused end
-local made, expected = redis.call('HEXISTS', keys.ledger, 'status') == 0, string.match(only, '^%x+$')
-if not made and only == 'create' then return { 'ok', 0 } end
-if made and expected then return { 'no-queue' } end
-if expected and policy_version() ~= expected then return { 'changed' } end
-if made and redis.call('HEXISTS', keys.ledger, 'deleted') == 1 then return { 'deleting' } end
-if made and redis.call('HEXISTS', keys.ledger, 'loading') == 1 then
+local NEW_STATUS = 'v2 0 0 0 0 9007199254740991 open - -'
+local refusal = queue.open(false, NEW_STATUS)
+if refusal then return refusal end
+local is_new, expected_version = redis.call('HEXISTS', keys.ledger, 'status') == 0, string.match(condition, '^%x+$')
+if not is_new and condition == 'create' then return { 'ok', 0 } end
+if is_new and expected_version then return { 'no-queue' } end
+if expected_version and policy_version() ~= expected_version then return { 'changed' } end
+if is_new and redis.call('HEXISTS', keys.ledger, 'deleted') == 1 then return { 'deleting' } end
+if is_new and redis.call('HEXISTS', keys.ledger, 'loading') == 1 then
   return redis.error_reply('-RESTORING this queue is being restored from a backup, and can be used once that is done. Where it '
     .. 'was interrupted, run the restore again, or delete the queue')
 end
 
 local function retention()
-  local kept = queue.rules
-  return (kept.keep_finished_seconds or '-') .. ' ' .. (kept.keep_finished_count or '-') .. ' ' .. (kept.keep_dead_seconds or '-')
+  local policy = queue.rules
+  return (policy.keep_finished_seconds or '-') .. ' ' .. (policy.keep_finished_count or '-') .. ' '
+    .. (policy.keep_dead_seconds or '-')
 end
-local kept_before, fields = retention(), {}
-local changed = made
+local old_retention, fields = retention(), {}
+local is_changed = is_new
 for i = 4, #ARGV, 2 do
   local name, value = ARGV[i], ARGV[i + 1]
   if name == 'lease_seconds' or name == 'form_version' then
     queue[name] = value
   elseif DEFAULTS[name] ~= nil then
-    changed = changed or queue.rules[name] ~= (value ~= '-' and value)
+    is_changed = is_changed or queue.rules[name] ~= (value ~= '-' and value)
     queue.rules[name] = value ~= '-' and value
   elseif redis.call('HGET', keys.ledger, name) ~= value then
     fields[#fields + 1], fields[#fields + 2] = name, value
   end
 end
-if not changed and not fields[1] and not queue.is_changed() then return { 'ok', 0 } end
+if not is_changed and not fields[1] and not queue.is_changed() then return { 'ok', 0 } end
 
 if queue.rules.answers ~= '1' then
   if queue.mode == 'open' then queue.mode = 'mixed' end
   fields[#fields + 1], fields[#fields + 2] = 'mixed', '1'
 end
-if made then
+if is_new then
   fields[#fields + 1], fields[#fields + 2] = 'tidy', stamp(queue.now + 86400000000) .. ' people 0 0'
   -- Tokens go on where those of a deleted queue of this name ended; the counter of grants begins at 0.
-  local last = redis.call('HGET', keys.deleted, 'token')
-  if last then
-    queue.token = last + 0
-    redis.call('HINCRBY', keys.ledger, 'n:reserved', last)
+  local last_token = redis.call('HGET', keys.deleted, 'token')
+  if last_token then
+    queue.token = last_token + 0
+    redis.call('HINCRBY', keys.ledger, 'n:reserved', last_token)
     redis.call('EXPIRE', keys.deleted, 0) -- deletes it
   end
 end
 if retention() == '- - -' then
   redis.call('HDEL', keys.ledger, 'forget')
-elseif retention() ~= kept_before then
+elseif retention() ~= old_retention then
   fields[#fields + 1], fields[#fields + 2] = 'forget', '0 0' -- see lib/retain.lua
 end
 redis.call('HSET', keys.ledger, 'rules', rules.format(queue.rules), unpack(fields))
-journal.note(made and 'created' or 'configured', '', '', by, '')
+journal.note(is_new and 'created' or 'configured', '', '', by, '')
 commit()
-return { 'ok', made and 1 or 0 }
+return { 'ok', is_new and 1 or 0 }

@@ -15,14 +15,14 @@ local id, token, by, answer = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include answers
 --- @include describe
 --- @include given_answers
-local refused = queue.open()
-if refused then return refused end
+local refusal = queue.open()
+if refusal then return refusal end
 if not items.read(id) then return { 'no-item' } end
 local member, grant = given_answers.find(id, token)
 if not member then
-  local before, text = leases.find(id, token)
-  local latest = text and grants.parse(text).ending == 'corrected' and grants.latest(before)
-  local is_repeated = latest and latest.person == by and latest.answer == answer
+  local corrected_member, text = leases.find(id, token)
+  local latest_grant = text and grants.parse(text).ending == 'corrected' and grants.latest(corrected_member)
+  local is_repeated = latest_grant and latest_grant.person == by and latest_grant.answer == answer
   return { is_repeated and 'item' or 'no-answer', describe(id) }
 end
 if given_answers.has_another(id, member, by) then return { 'answered', describe(id) } end
@@ -34,13 +34,13 @@ grants.write(member, grant)
 blocks.keep_latest_grant(member)
 queue.token = queue.token + 1
 queue.count('reserved') -- the counter of leases is that of the tokens without these
-local corrected = { token = stamp(queue.token), person = by, granted = queue.now, seconds = queue.lease_seconds,
+local new_grant = { token = stamp(queue.token), person = by, granted = queue.now, seconds = queue.lease_seconds,
   attempt = grant.attempt, moved = grant.moved, adopted = '' }
-grants.finish(corrected, queue.now, false, answer)
-grants.write(member, corrected)
+grants.finish(new_grant, queue.now, false, answer)
+grants.write(member, new_grant)
 redis.call('ZADD', keys.finished, queue.now, member)
-answers.given(member, by, keys.finished)
+answers.apply(member, by, keys.finished)
 queue.count('corrected')
-journal.note('corrected', id, corrected.token, by)
+journal.note('corrected', id, new_grant.token, by)
 commit()
 return { 'item', describe(id) }

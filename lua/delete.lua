@@ -5,13 +5,13 @@ delete_keys.lua. The last token stays in a key of its own, so that a queue that 
 KEYS   1 leaseq:{q}:ledger
 ARGV   1 the time (not used)   2 a policy's version: only where it is in force; else ''
 REPLY  {'ok'}: begun, now or before   {'changed'}: another policy is in force, and nothing changed   {'no-queue'} ]]
-local expected = ARGV[2]
+local expected_version = ARGV[2]
 --- @include policy_version
-local refused = queue.open(true, redis.call('HGET', keys.ledger, 'loading') or nil)
-if refused then
-  return refused[1] == 'no-queue' and redis.call('HEXISTS', keys.ledger, 'deleted') == 1 and { 'ok' } or refused
+local refusal = queue.open(true, redis.call('HGET', keys.ledger, 'loading') or nil)
+if refusal then
+  return refusal[1] == 'no-queue' and redis.call('HEXISTS', keys.ledger, 'deleted') == 1 and { 'ok' } or refusal
 end
-if expected ~= '' and policy_version() ~= expected then return { 'changed' } end
+if expected_version ~= '' and policy_version() ~= expected_version then return { 'changed' } end
 redis.call('UNLINK', keys.absent) -- where that is not allowed, it is refused here, before anything changes
 if queue.token > 0 then redis.call('HSET', keys.deleted, 'token', stamp(queue.token)) end
 redis.call('HSET', keys.ledger, 'deleted', 1)

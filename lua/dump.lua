@@ -7,11 +7,11 @@ REPLY  {'state', the server's time, clock and token (see lib/status.lua), whethe
        pause's reason as JSON or '', the latest requests of enqueues or '', those of changes or '', counter, …}
        {'no-queue'} ]]
 --- @include queue
-local refused = queue.open(true)
-if refused then return refused end
-local mixed, paused, request, changes = unpack(redis.call('HMGET', keys.ledger, 'mixed', 'paused', 'request', 'changes'))
-local reply = { 'state', stamp(queue.now - queue.skew), stamp(queue.clock), stamp(queue.token), mixed and 1 or 0, paused or '',
-  request or '', changes or '' }
+local refusal = queue.open(true)
+if refusal then return refusal end
+local is_mixed, pause_reason, request, changes = unpack(redis.call('HMGET', keys.ledger, 'mixed', 'paused', 'request', 'changes'))
+local reply = { 'state', stamp(queue.now - queue.skew), stamp(queue.clock), stamp(queue.token), is_mixed and 1 or 0,
+  pause_reason or '', request or '', changes or '' }
 for i = 2, #ARGV do
   local name, count = ARGV[i], redis.call('HGET', keys.ledger, 'n:' .. ARGV[i]) or 0
   reply[#reply + 1] = name == 'reserved' and stamp(queue.token - count) or name == 'finished' and queue.finished or count

@@ -12,51 +12,51 @@ REPLY  {'items', HSCAN's next cursor or '', {the ids that are left for another c
        {'no-queue'} ]]
 --- @include places
 --- @include grants
-local refused = queue.open(true)
-if refused then return refused end
-local room, calls = 1000000, 600 -- bytes to give and commands to run, about: at least one item is given
+local refusal = queue.open(true)
+if refusal then return refusal end
+local remaining_bytes, remaining_calls = 1000000, 600 -- bytes to give and commands to run, about: at least one item is given
 
 local function read(key, field) return redis.call('HGET', key, field) or '' end
 
 local function drafts_of(id)
-  local found = {}
+  local list = {}
   for person in string.gmatch(read(keys.drafts, id), '[^\t]+') do
-    found[#found + 1], found[#found + 2] = person, read(keys.drafts, id .. '\t' .. person)
+    list[#list + 1], list[#list + 2] = person, read(keys.drafts, id .. '\t' .. person)
   end
-  return found
+  return list
 end
 
 local function dump(id)
   local due = redis.call('ZSCORE', keys.due, id) or ''
-  local known = { id, due, read(keys.late, id), read(keys.bars, id), drafts_of(id) }
+  local parts = { id, due, read(keys.late, id), read(keys.bars, id), drafts_of(id) }
   for _, member in ipairs(items.assignments(id)) do
     local item = items.read(member)
     local state, score = places.find(item)
     for _, part in ipairs({ state, score, item.record, read(keys.ledger, 'g:' .. member), read(keys.history, member) }) do
-      known[#known + 1] = part
+      parts[#parts + 1] = part
     end
-    calls = calls - 8
+    remaining_calls = remaining_calls - 8
   end
-  for i, part in ipairs(known) do room = room - (i == 5 and #table.concat(part) or #part) end
-  calls = calls - 5 - #known[5] / 2
-  return known
+  for i, part in ipairs(parts) do remaining_bytes = remaining_bytes - (i == 5 and #table.concat(part) or #part) end
+  remaining_calls = remaining_calls - 5 - #parts[5] / 2
+  return parts
 end
 
-local ids, next_ = {}, ''
+local ids, next_cursor = {}, ''
 if ARGV[2] ~= '' then
-  local found = redis.call('HSCAN', keys.items, ARGV[2], 'COUNT', ARGV[3])
-  next_ = found[1]
-  for i = 1, #found[2], 2 do
-    if items.round(found[2][i]) == 1 then ids[#ids + 1] = found[2][i] end
+  local step = redis.call('HSCAN', keys.items, ARGV[2], 'COUNT', ARGV[3])
+  next_cursor = step[1]
+  for i = 1, #step[2], 2 do
+    if items.round(step[2][i]) == 1 then ids[#ids + 1] = step[2][i] end
   end
 end
 for i = 4, #ARGV do ids[#ids + 1] = ARGV[i] end
 
-local reply, left = { 'items', next_ }, {}
-reply[3] = left
+local reply, remaining_ids = { 'items', next_cursor }, {}
+reply[3] = remaining_ids
 for _, id in ipairs(ids) do
-  if room <= 0 or calls <= 0 then
-    left[#left + 1] = id
+  if remaining_bytes <= 0 or remaining_calls <= 0 then
+    remaining_ids[#remaining_ids + 1] = id
   elseif redis.call('HEXISTS', keys.items, id) == 1 then
     reply[#reply + 1] = dump(id)
   end

@@ -17,129 +17,131 @@ local request = ARGV[2]
 --- @include places
 --- @include rows
 --- @include journal
-local refused = queue.open()
-if refused then return refused end
-local sent, last = {}, redis.call('HGET', keys.ledger, 'request')
+local refusal = queue.open()
+if refusal then return refusal end
+local given_items, request_log = {}, redis.call('HGET', keys.ledger, 'request')
 for i = 3, #ARGV, 3 do
-  sent[#sent + 1] = { id = ARGV[i], digest = string.match(ARGV[i + 1], '^%x+'),
+  given_items[#given_items + 1] = { id = ARGV[i], digest = string.match(ARGV[i + 1], '^%x+'),
     head = string.gsub(ARGV[i + 1], '^%x+', ''), payload = ARGV[i + 2] }
 end
 
 -- A lost reply: the same request again gets the count that it got. Some are remembered, for others may have enqueued
 -- meanwhile.
-local remembered, is_repeated, added_before = {}, false, nil
-local chosen = string.match(request, '^.*\a')
-for one, count in string.gmatch(last or '', '(%S+) (%d+)') do
-  if one == request then
+local earlier_requests, is_repeated, earlier_count = {}, false, nil
+local chosen_prefix = string.match(request, '^.*\a')
+for earlier_id, count in string.gmatch(request_log or '', '(%S+) (%d+)') do
+  if earlier_id == request then
     is_repeated = true -- where nothing entered, it is looked up again which item has the payload
-    if count ~= '0' then added_before = count + 0 end
-  elseif chosen and string.sub(one, 1, #chosen) == chosen then
+    if count ~= '0' then earlier_count = count + 0 end
+  elseif chosen_prefix and string.sub(earlier_id, 1, #chosen_prefix) == chosen_prefix then
     return { 'reused' }
-  elseif #remembered < 15 then
-    remembered[#remembered + 1] = one .. ' ' .. count
+  elseif #earlier_requests < 15 then
+    earlier_requests[#earlier_requests + 1] = earlier_id .. ' ' .. count
   end
 end
 
 -- dedupe_seconds: an equal payload that entered within the window is a duplicate, whatever its id. A string key for each,
 -- which the server lets expire, names the item that entered first: `seen = entered " " id`. One that was removed meanwhile
 -- doesn't count, nor another that has its id by now.
-local window, first_of = queue.rules.dedupe_seconds * 1000000, {}
+local window, id_by_digest = queue.rules.dedupe_seconds * 1000000, {}
 if window > 0 then
   local names = {}
-  for i, item in ipairs(sent) do
+  for i, item in ipairs(given_items) do
     if not item.digest then return { 'digests' } end
     names[i] = keys.seen .. ':' .. item.digest
   end
   for i, seen in ipairs(redis.call('MGET', unpack(names))) do
     local entered, id = string.match(seen or '', '^(%d+) (.*)$')
-    local there = entered and queue.now - entered < window and items.read(id)
-    if there and there.enqueued == string.format('%011x', entered / 1000) then first_of[sent[i].digest] = id end
+    local stored_item = entered and queue.now - entered < window and items.read(id)
+    if stored_item and stored_item.enqueued == string.format('%011x', entered / 1000) then
+      id_by_digest[given_items[i].digest] = id
+    end
   end
 end
 
 -- Decide which enter.
 local entered, enqueued = stamp(queue.now), string.format('%011x', queue.now / 1000)
-local ids, entering, payloads, twin, deduped, differing = {}, {}, {}, '', 0, nil
-for i, item in ipairs(sent) do ids[i] = item.id end
-local known = redis.call('HMGET', keys.items, unpack(ids))
-for i, item in ipairs(sent) do
-  local there = known[i] and string.match(known[i], '\n(.*)$') or payloads[item.id]
-  if there and there ~= item.payload then
-    differing = differing or {}
-    differing[#differing + 1] = i
+local ids, new_items, payloads, duplicate_id, duplicate_count, conflicts = {}, {}, {}, '', 0, nil
+for i, item in ipairs(given_items) do ids[i] = item.id end
+local stored_records = redis.call('HMGET', keys.items, unpack(ids))
+for i, item in ipairs(given_items) do
+  local stored_payload = stored_records[i] and string.match(stored_records[i], '\n(.*)$') or payloads[item.id]
+  if stored_payload and stored_payload ~= item.payload then
+    conflicts = conflicts or {}
+    conflicts[#conflicts + 1] = i
   end
-  local first = first_of[item.digest]
-  if not there and not added_before and first then
-    deduped = deduped + 1
-    if i == 1 then twin = first end
-  elseif not there and not added_before then
-    if window > 0 then first_of[item.digest] = item.id end
+  local first_id = id_by_digest[item.digest]
+  if not stored_payload and not earlier_count and first_id then
+    duplicate_count = duplicate_count + 1
+    if i == 1 then duplicate_id = first_id end
+  elseif not stored_payload and not earlier_count then
+    if window > 0 then id_by_digest[item.digest] = item.id end
     payloads[item.id] = item.payload
-    entering[#entering + 1] = item
+    new_items[#new_items + 1] = item
   end
 end
 
 -- Where they go: the shelf or `scheduled`, and the score there.
-local places_of, records, dues, wanted, plain_shelf = {}, {}, {}, {}, shelves.band(nil)
-for i, item in ipairs(entering) do
-  local score, key, extra = queue.now + i - 1, keys.scheduled, item.head
-  local timed, wait
-  if extra ~= '' then timed, wait = string.match(extra, ' z(@?)(%d+)') end
-  if wait then extra = string.gsub(extra, ' z@?%d+', '') end
-  if wait and (timed == '' or wait + 0 > score) then
-    score = timed == '' and score + wait or wait + 0
+local places_by_key, records, dues, needed_rows, plain_shelf = {}, {}, {}, {}, shelves.band(nil)
+for i, item in ipairs(new_items) do
+  local score, key, head = queue.now + i - 1, keys.scheduled, item.head
+  local time_mark, wait
+  if head ~= '' then time_mark, wait = string.match(head, ' z(@?)(%d+)') end
+  if wait then head = string.gsub(head, ' z@?%d+', '') end
+  if wait and (time_mark == '' or wait + 0 > score) then
+    score = time_mark == '' and score + wait or wait + 0
     queue.expect(score)
   else
     local row, shelf = '', plain_shelf
-    if extra ~= '' then
-      row = string.gsub(string.match(extra, ' r(%S+)') or '', ',', '+')
-      shelf = shelves.band(string.match(extra, ' p(%d+)'))
+    if head ~= '' then
+      row = string.gsub(string.match(head, ' r(%S+)') or '', ',', '+')
+      shelf = shelves.band(string.match(head, ' p(%d+)'))
     end
-    if shelf ~= 'normal' then extra = extra .. ' s' .. shelf end
+    if shelf ~= 'normal' then head = head .. ' s' .. shelf end
     key = shelves.key(row, shelf)
-    places_of[key] = places_of[key] or { row = row, shelf = shelf }
-    if row ~= '' then wanted[row] = true end
+    places_by_key[key] = places_by_key[key] or { row = row, shelf = shelf }
+    if row ~= '' then needed_rows[row] = true end
   end
-  local place = places_of[key] or {}
-  places_of[key] = place
+  local place = places_by_key[key] or {}
+  places_by_key[key] = place
   place[#place + 1], place[#place + 2] = stamp(score), item.id
-  records[#records + 1], records[#records + 2] = item.id, enqueued .. extra .. '\n' .. item.payload
-  local due = extra ~= '' and string.match(extra, ' d(%d+)')
+  records[#records + 1], records[#records + 2] = item.id, enqueued .. head .. '\n' .. item.payload
+  local due = head ~= '' and string.match(head, ' d(%d+)')
   if due then dues[#dues + 1], dues[#dues + 2] = due, item.id end
 end
-if next(wanted) and rows.too_many(wanted) then return { 'rows', rows.MOST } end
+if next(needed_rows) and rows.too_many(needed_rows) then return { 'rows', rows.LIMIT } end
 
 -- Write.
-local past, count = ' ' .. table.concat(remembered, ' '), added_before or #entering
-if deduped > 0 and not is_repeated then redis.call('HINCRBY', keys.ledger, 'n:deduped', deduped) end
-if entering[1] then
-  local waiting, names = 0, {}
+local log_tail, count = ' ' .. table.concat(earlier_requests, ' '), earlier_count or #new_items
+if duplicate_count > 0 and not is_repeated then redis.call('HINCRBY', keys.ledger, 'n:deduped', duplicate_count) end
+if new_items[1] then
+  local waiting_count, names = 0, {}
   if window > 0 then
-    for _, item in ipairs(entering) do
+    for _, item in ipairs(new_items) do
       redis.call('SET', keys.seen .. ':' .. item.digest, entered .. ' ' .. item.id, 'PX', math.ceil(window / 1000))
     end
   end
-  for key, place in pairs(places_of) do
+  for key, place in pairs(places_by_key) do
     redis.call('ZADD', key, unpack(place))
     if place.shelf then
       shelves.open(place.row, place.shelf)
-      waiting = waiting + #place / 2
+      waiting_count = waiting_count + #place / 2
     end
   end
   if dues[1] then redis.call('ZADD', keys.due, unpack(dues)) end
   redis.call('HSET', keys.items, unpack(records))
-  for i, item in ipairs(entering) do names[i] = item.id end
-  redis.call('XADD', keys.journal, 'MAXLEN', '~', journal.MOST, entered, 'enqueued', table.concat(names, '\t'))
-  queue.now = queue.now + #entering - 1
+  for i, item in ipairs(new_items) do names[i] = item.id end
+  redis.call('XADD', keys.journal, 'MAXLEN', '~', journal.MAX_ENTRIES, entered, 'enqueued', table.concat(names, '\t'))
+  queue.now = queue.now + #new_items - 1
   queue.save()
   redis.call('HINCRBY', keys.ledger, 'n:enqueued', count)
-  redis.call('HSET', keys.ledger, 'request', request .. ' ' .. count .. past)
+  redis.call('HSET', keys.ledger, 'request', request .. ' ' .. count .. log_tail)
   if queue.mode ~= 'paused' and redis.call('HEXISTS', keys.ledger, 'line') == 1 then
-    line.wake(math.min(waiting, line.MOST_WOKEN))
+    line.wake(math.min(waiting_count, line.WAKE_LIMIT))
   end
-elseif deduped > 0 or chosen and not added_before and not differing then
-  redis.call('HSET', keys.ledger, 'request', request .. ' 0' .. past)
+elseif duplicate_count > 0 or chosen_prefix and not earlier_count and not conflicts then
+  redis.call('HSET', keys.ledger, 'request', request .. ' 0' .. log_tail)
 end
-if differing then return { 'ok', count, window > 0 and twin, differing } end
+if conflicts then return { 'ok', count, window > 0 and duplicate_id, conflicts } end
 -- equivalent mutant: bound: the caller then sends digests for nothing
-return { 'ok', count, window > 0 and twin or nil }
+return { 'ok', count, window > 0 and duplicate_id or nil }

@@ -15,20 +15,20 @@ REPLY  {'step', HSCAN's cursor for the next step or '' where this was the last, 
 local person, to, by, from, count = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include deaths
 --- @include cursors
-local OWN = '@' .. person
+local OWN_ROW = '@' .. person
 
 -- Whether a path of `passed` is of the person's own row: what follows the row is a shelf and no more.
 local function is_own_path(path)
-  if string.sub(path, 1, #OWN + 1) ~= OWN .. ':' then return false end
-  local band = string.gsub(string.gsub(string.sub(path, #OWN + 2), ':returned$', ''), ':%d+$', '')
+  if string.sub(path, 1, #OWN_ROW + 1) ~= OWN_ROW .. ':' then return false end
+  local band = string.gsub(string.gsub(string.sub(path, #OWN_ROW + 2), ':returned$', ''), ':%d+$', '')
   return band == 'high' or band == 'normal' or band == 'low'
 end
 
-local function let_go()
-  local held = holdings.read(person)
-  for _, member in ipairs(held) do
+local function release_all()
+  local held_leases = holdings.read(person)
+  for _, member in ipairs(held_leases) do
     local first = items.read(items.id(member))
-    deaths.release(member, grants.latest(member), by, deaths.died_before(first))
+    deaths.release(member, grants.latest(member), by, deaths.has_died(first))
   end
   redis.call('HDEL', keys.ledger, 'p:' .. person)
   for _, cursor in ipairs(cursors.read(person)) do
@@ -36,27 +36,27 @@ local function let_go()
     redis.call('UNLINK', cursors.later_key(row, person))
   end
   redis.call('HDEL', keys.cursors, person)
-  return #held
+  return #held_leases
 end
 
 -- Gives whether the item named the person. One that they hold again is the next round's.
 local function erase(id)
-  local members, latest = items.assignments(id), {}
+  local members, latest_grants = items.assignments(id), {}
   for i, member in ipairs(members) do
-    latest[i] = grants.latest(member)
-    if grants.is_held(latest[i]) and latest[i].person == person then return false end
+    latest_grants[i] = grants.latest(member)
+    if grants.is_held(latest_grants[i]) and latest_grants[i].person == person then return false end
   end
-  local found = leases.unassign(id, person)
+  local is_named = leases.unassign(id, person)
   for i, member in ipairs(members) do
-    if latest[i] and latest[i].person == person then
-      latest[i].person, found = to, true
-      grants.write(member, latest[i])
+    if latest_grants[i] and latest_grants[i].person == person then
+      latest_grants[i].person, is_named = to, true
+      grants.write(member, latest_grants[i])
     end
-    found = blocks.rename(keys.history, member, person, to) or found
+    is_named = blocks.rename(keys.history, member, person, to) or is_named
   end
-  found = blocks.rename(keys.late, id, person, to) or found
-  found = bars.rename(id, person, to) or found
-  return drafts.drop(id, person) or found
+  is_named = blocks.rename(keys.late, id, person, to) or is_named
+  is_named = bars.rename(id, person, to) or is_named
+  return drafts.drop(id, person) or is_named
 end
 
 -- What is left of their row. Gives whether they came back, or something was assigned to them, since the first step.
@@ -64,30 +64,30 @@ local function is_back()
   if redis.call('HEXISTS', keys.ledger, 'p:' .. person) == 1 or redis.call('HEXISTS', keys.cursors, person) == 1 then
     return true
   end
-  for shelf in string.gmatch(redis.call('HGET', keys.rows, OWN) or '', '%S+') do
-    if redis.call('EXISTS', shelves.key(OWN, shelf)) == 1 then return true end
+  for shelf in string.gmatch(redis.call('HGET', keys.rows, OWN_ROW) or '', '%S+') do
+    if redis.call('EXISTS', shelves.key(OWN_ROW, shelf)) == 1 then return true end
   end
-  redis.call('HDEL', keys.rows, OWN)
-  local passed = redis.call('HGETALL', keys.passed)
-  for i = 1, #passed, 2 do
-    if is_own_path(passed[i]) then redis.call('HDEL', keys.passed, passed[i]) end
+  redis.call('HDEL', keys.rows, OWN_ROW)
+  local fields = redis.call('HGETALL', keys.passed)
+  for i = 1, #fields, 2 do
+    if is_own_path(fields[i]) then redis.call('HDEL', keys.passed, fields[i]) end
   end
   return false
 end
 
-local refused = queue.open()
-if refused then return refused end
-local named, ended = 0, 0
+local refusal = queue.open()
+if refusal then return refusal end
+local named_count, ended_count = 0, 0
 if from == '' then
-  from, ended = '0', let_go()
+  from, ended_count = '0', release_all()
 end
 local step = redis.call('HSCAN', keys.items, from, 'COUNT', count)
 for i = 1, #step[2], 2 do
   local id = step[2][i]
-  if id == items.id(id) and erase(id) then named = named + 1 end
+  if id == items.id(id) and erase(id) then named_count = named_count + 1 end
 end
-local came_back = step[1] == '0' and is_back()
-if named > 0 then queue.save() end -- the time of what went back to its row, of which nothing is noted in the journal
+local has_come_back = step[1] == '0' and is_back()
+if named_count > 0 then queue.save() end -- the time of what went back to its row, of which nothing is noted in the journal
 commit()
-if came_back then return { 'again' } end
-return { 'step', step[1] ~= '0' and step[1] or '', named, ended }
+if has_come_back then return { 'again' } end
+return { 'step', step[1] ~= '0' and step[1] or '', named_count, ended_count }

@@ -26,27 +26,27 @@ local function retry_at(failures)
 end
 
 -- The same of a fail that was before, as its grant tells; '' where the item was dead then.
-local function due_of(over)
-  local due = string.match(over.detail, '^%d+')
+local function due_of(ended_grant)
+  local due = string.match(ended_grant.detail, '^%d+')
   return due ~= '0' and due or ''
 end
 
-local refused = queue.open()
-if refused then return refused end
-local member, grant, over = claims.held(id, token, person, 'failed')
-if over and not request then return { 'failed', due_of(over) } end
-if not grant and not over then return lost(id) end
+local refusal = queue.open()
+if refusal then return refusal end
+local member, grant, ended_grant = claims.find(id, token, person, 'failed')
+if ended_grant and not request then return { 'failed', due_of(ended_grant) } end
+if not grant and not ended_grant then return lost_reply(id) end
 
-local due = over and due_of(over)
+local due = ended_grant and due_of(ended_grant)
 if grant then
   local item = items.read(member)
-  local dead, failures = deaths.count_failure(item)
-  dead = dead or ARGV[6] == 'die'
-  due = dead and '' or stamp(retry_at(failures))
-  leases.close(item, grant, 'failed', (dead and '0' or due) .. ' ' .. failure)
+  local is_dead, failures = deaths.count_failure(item)
+  is_dead = is_dead or ARGV[6] == 'die'
+  due = is_dead and '' or stamp(retry_at(failures))
+  leases.close(item, grant, 'failed', (is_dead and '0' or due) .. ' ' .. failure)
   queue.count('failed')
   journal.note('failed', id, token, person, failure)
-  if dead then
+  if is_dead then
     deaths.die(item, token, person)
   elseif due == stamp(queue.now) then
     places.put(item, true)

@@ -22,19 +22,19 @@ local id, token, person, result, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], A
 -- has several assignments, nobody has a draft, and the person has no other sign (see lib/bars.lua). Where the next item is
 -- asked for, the queue is open, they hold nothing else, and first in inbound is an item that nobody had yet, without a due
 -- date. No function is made here: making one costs as much as half a command.
-local state, grant, held = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id, 'p:' .. person))
+local state, grant, holdings_text = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id, 'p:' .. person))
 if not state then return { 'no-queue', call('EXISTS', string.sub(LEDGER, 1, -7) .. 'deleted') } end
-local clock, last_token, finished, soonest, mode, policy, lease_seconds, form_version, first_shelf =
+local clock, last_token, finished, next_sweep, mode, policy, lease_seconds, form_version, first_shelf =
   string.match(state, '^v2 (%d+) (%d+) (%d+) 0 (%d+) (%l+) ((%S+) (%S+) ?(%S*).*)$')
-local member, before, after = id, string.find(held or '', '\t' .. id .. '\t', 1, true)
-if mode ~= 'open' and held and not before then -- of an item with several assignments it may be another one
-  before = string.find(held, '\t' .. id .. '\a', 1, true)
-  after = before and string.find(held, '\t', before + 1, true)
-  member = before and string.sub(held, before + 1, after - 1)
-  grant = before and call('HGET', LEDGER, 'g:' .. member)
+local member, tab_before, tab_after = id, string.find(holdings_text or '', '\t' .. id .. '\t', 1, true)
+if mode ~= 'open' and holdings_text and not tab_before then -- of an item with several assignments it may be another one
+  tab_before = string.find(holdings_text, '\t' .. id .. '\a', 1, true)
+  tab_after = tab_before and string.find(holdings_text, '\t', tab_before + 1, true)
+  member = tab_before and string.sub(holdings_text, tab_before + 1, tab_after - 1)
+  grant = tab_before and call('HGET', LEDGER, 'g:' .. member)
 end
 local claim = token .. '\t' .. person .. '\t'
-if form_version == ARGV[6] and before and grant and string.sub(grant, 1, #claim) == claim then
+if form_version == ARGV[6] and tab_before and grant and string.sub(grant, 1, #claim) == claim then
   local at = ARGV[1]
   if at == '' then
     local time = call('TIME')
@@ -46,19 +46,19 @@ if form_version == ARGV[6] and before and grant and string.sub(grant, 1, #claim)
   local granted, marks = string.match(grant, '^(%d+) %S+ %d+([^\n]*)$', #claim + 1)
   local queue = string.sub(LEDGER, 1, -7) -- what all keys begin with
   -- Times of one length are compared as text: to make a number of each costs a tenth of a command.
-  local is_ordinary = #at == #clock and at > clock and #at == #soonest and at < soonest and granted
+  local is_ordinary = #at == #clock and at > clock and #at == #next_sweep and at < next_sweep and granted
     and not (marks ~= '' and string.find(marks, ' d', 1, true))
   local signs
   if mode ~= 'open' and is_ordinary and (member ~= id or call('HEXISTS', queue .. 'items', id .. '\a2') == 1) then
     signs = call('HGET', queue .. 'bars', id) or '\t'
     is_ordinary = not string.find(signs, person .. '\t', 1, true) and call('HEXISTS', queue .. 'drafts', id) == 0
   end
-  local left = is_ordinary and string.sub(held, 1, before) .. string.sub(held, after + 1)
+  local remaining_holdings = is_ordinary and string.sub(holdings_text, 1, tab_before) .. string.sub(holdings_text, tab_after + 1)
   local shelf, next_id, record
   if request and is_ordinary then
     shelf = queue .. 'inbound' .. (first_shelf == 'normal' and '' or ':' .. first_shelf)
     is_ordinary = mode == 'open' and first_shelf ~= '' and not string.find(first_shelf, ':', 1, true)
-      and string.find(left, '\t', 1, true) == #left
+      and string.find(remaining_holdings, '\t', 1, true) == #remaining_holdings
     next_id = is_ordinary and call('ZRANGE', shelf, 0, 0)[1]
     record = next_id and call('HGET', queue .. 'items', next_id)
     -- Behind its time the record has a newline, or a priority, its own max_attempts and the shelf: see lib/items.lua.
@@ -67,28 +67,28 @@ if form_version == ARGV[6] and before and grant and string.sub(grant, 1, #claim)
   end
   if is_ordinary then
     finished = string.format('%d', finished + 1)
-    local done = grant .. '\nfinished ' .. at .. ' 0\n' .. result
+    local ended_grant = grant .. '\nfinished ' .. at .. ' 0\n' .. result
     call('ZADD', FINISHED, at, member)
     call('ZREM', RESERVED, member)
     if signs then call('HSET', queue .. 'bars', id, signs .. '=' .. person .. '\t') end
     if marks ~= '' and string.find(marks, ' w', 1, true) then -- somebody has a draft: see lib/drafts.lua
       local drafts = queue .. 'drafts'
-      for who in string.gmatch(call('HGET', drafts, id) or '', '[^\t]+') do call('HDEL', drafts, id .. '\t' .. who) end
+      for writer in string.gmatch(call('HGET', drafts, id) or '', '[^\t]+') do call('HDEL', drafts, id .. '\t' .. writer) end
       call('HDEL', drafts, id)
     end
     if not request then
-      call('HSET', LEDGER, 'status', 'v2 ' .. at .. ' ' .. last_token .. ' ' .. finished .. ' 0 ' .. soonest
-        .. ' ' .. mode .. ' ' .. policy, 'p:' .. person, left, 'g:' .. member, done)
+      call('HSET', LEDGER, 'status', 'v2 ' .. at .. ' ' .. last_token .. ' ' .. finished .. ' 0 ' .. next_sweep
+        .. ' ' .. mode .. ' ' .. policy, 'p:' .. person, remaining_holdings, 'g:' .. member, ended_grant)
       call('XADD', JOURNAL, at, 'finished', id .. '\t' .. token .. '\t' .. person)
       return { 'finished', 0, 0, now - granted, now }
     end
     local next_token, expires = string.format('%d', last_token + 1), now + lease_seconds * 1000000
-    if expires < soonest + 0 then soonest = string.format('%d', expires) end
+    if expires < next_sweep + 0 then next_sweep = string.format('%d', expires) end
     local next_grant = next_token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' 1'
     call('ZADD', RESERVED, expires, next_id)
-    call('HSET', LEDGER, 'status', 'v2 ' .. at .. ' ' .. next_token .. ' ' .. finished .. ' 0 ' .. soonest
+    call('HSET', LEDGER, 'status', 'v2 ' .. at .. ' ' .. next_token .. ' ' .. finished .. ' 0 ' .. next_sweep
       .. ' open ' .. policy, 'p:' .. person,
-      request .. '\t' .. next_id .. '\t', 'g:' .. next_id, next_grant, 'g:' .. id, done)
+      request .. '\t' .. next_id .. '\t', 'g:' .. next_id, next_grant, 'g:' .. id, ended_grant)
     call('ZREM', shelf, next_id)
     call('XADD', JOURNAL, at, 'finished', id .. '\t' .. token .. '\t' .. person, 'reserved',
       next_id .. '\t' .. next_token .. '\t' .. person)
@@ -99,58 +99,59 @@ end
 -- Every other case.
 --- @include answers
 --- @include describe
-local refused = queue.open()
-if refused then return refused end
+local refusal = queue.open()
+if refusal then return refusal end
 
 -- Decide what the answer is to the item: of which assignment, under which grant, in which set that is still, and of which
 -- history a block goes.
-local member, latest = leases.latest(id, token, person)
-local hands, source, past_of, past = holdings.read(person), nil, nil, nil
-local replayed = latest ~= nil and latest.ending == 'finished' and latest.answer == result
-if latest and not latest.ending then
+local member, answered_grant = leases.latest(id, token, person)
+local held_leases, source, past_member, past_text = holdings.read(person), nil, nil, nil
+local is_replayed = answered_grant ~= nil and answered_grant.ending == 'finished' and answered_grant.answer == result
+if answered_grant and not answered_grant.ending then
   source = keys.reserved
-elseif latest and latest.ending == 'expired' and answers.may_give(id, person, hands, token) then
+elseif answered_grant and answered_grant.ending == 'expired' and answers.may_give(id, person, held_leases, token) then
   source = select(3, places.find(items.read(member)))
-elseif not latest and queue.mode ~= 'open' and answers.may_give(id, person, hands, token) then
+elseif not answered_grant and queue.mode ~= 'open' and answers.may_give(id, person, held_leases, token) then
   -- Of an assignment that somebody else was granted since: it is an answer of one that waits now, and not for somebody
   -- else alone.
-  past_of, past = leases.find(id, token, person)
-  local over = past and grants.parse(past)
-  local members = over and over.ending == 'expired' and items.assignments(id) or {}
+  past_member, past_text = leases.find(id, token, person)
+  local past_grant = past_text and grants.parse(past_text)
+  local members = past_grant and past_grant.ending == 'expired' and items.assignments(id) or {}
   for _, other in ipairs(#members > 1 and members or {}) do
     local item = items.read(other)
     local state, _, key = places.find(item)
-    if not source and state == 'inbound' and (not item.only or items.is_for(item, person)) then
-      member, latest, source = other, over, key
-      latest.moved = ''
+    if not source and state == 'inbound' and (not item.assignee or items.is_for(item, person)) then
+      member, answered_grant, source = other, past_grant, key
+      answered_grant.moved = ''
     end
   end
 end
-if not source and not replayed then return lost(id, answers.keep_late(id, token, person, result)) end
+if not source and not is_replayed then return lost_reply(id, answers.keep_late(id, token, person, result)) end
 if source and queue.form_version ~= ARGV[6] then return { 'form' } end
 
 -- Write it.
-local late = latest.ending == 'expired' or source == keys.reserved and grants.expires(latest) <= queue.now
+local is_late = answered_grant.ending == 'expired' or source == keys.reserved and grants.expires(answered_grant) <= queue.now
 if source then
-  if past then
+  if past_text then
     local item = items.read(member)
     if item.attempts then blocks.keep_latest_grant(member) end
-    leases.make_following(item)
-    local list = blocks.read(keys.history, past_of)
+    leases.add_assignment(item)
+    local list = blocks.read(keys.history, past_member)
     table.remove(list, blocks.find(list, token, person))
-    blocks.write(keys.history, past_of, list)
+    blocks.write(keys.history, past_member, list)
   end
-  answers.given(member, person, source)
-  grants.finish(latest, queue.now, late, result)
-  holdings.remove(hands, member)
+  answers.apply(member, person, source)
+  grants.finish(answered_grant, queue.now, is_late, result)
+  holdings.remove(held_leases, member)
   redis.call('ZADD', keys.finished, queue.now, member)
   redis.call('ZREM', source, member)
-  holdings.write(person, hands)
-  grants.write(member, latest)
+  holdings.write(person, held_leases)
+  grants.write(member, answered_grant)
   queue.finished = queue.finished + 1
   journal.note('finished', id, token, person)
 end
-local reply = { 'finished', latest.detail + 0, replayed and 1 or 0, latest.ended - latest.granted, latest.ended }
+local reply = { 'finished', answered_grant.detail + 0, is_replayed and 1 or 0,
+  answered_grant.ended - answered_grant.granted, answered_grant.ended }
 if not request then
   commit()
   return reply

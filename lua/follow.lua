@@ -7,41 +7,41 @@ ARGV   1 the time (not used)   2 the group's name   3 the entry of the last even
        entry, from 0; '' each to move nothing   5 how many entries are kept, at least, of those that every group has read; ''
        to trim nothing
 REPLY  {'position', the time of the last entry of which all was read}   {'no-queue'} ]]
-local group, entry, number, keep = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local group, entry, number, keep_count = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include journal_groups
-local refused = queue.open(true)
-if refused then return refused end
+local refusal = queue.open(true)
+if refusal then return refusal end
 
 local function count_events(fields)
   local count = 0
   for i = 1, #fields, 2 do
-    local _, others = string.gsub(fields[i + 1], '\t', '')
-    count = count + (fields[i] == 'enqueued' and others + 1 or 1)
+    local _, tab_count = string.gsub(fields[i + 1], '\t', '')
+    count = count + (fields[i] == 'enqueued' and tab_count + 1 or 1)
   end
   return count
 end
 
 -- The time of the entry itself where all of it was read, else one before it. Each entry has a time of its own.
-local function read_to()
-  local found = redis.call('XRANGE', keys.journal, entry, entry)[1]
-  return found and count_events(found[2]) > number + 1 and entry - 1 or entry + 0
+local function entry_position()
+  local stored_entry = redis.call('XRANGE', keys.journal, entry, entry)[1]
+  return stored_entry and count_events(stored_entry[2]) > number + 1 and entry - 1 or entry + 0
 end
 
-local now = read_by_group()[group]
-if not now then
+local position = group_positions()[group]
+if not position then
   redis.call('XGROUP', 'CREATE', keys.journal, group, '0', 'MKSTREAM')
-  now = 0
+  position = 0
 end
-local wanted = entry ~= '' and read_to() or now
-if wanted > now then
-  redis.call('XGROUP', 'SETID', keys.journal, group, stamp(wanted) .. '-0')
-  now = wanted
+local new_position = entry ~= '' and entry_position() or position
+if new_position > position then
+  redis.call('XGROUP', 'SETID', keys.journal, group, stamp(new_position) .. '-0')
+  position = new_position
 end
-if keep ~= '' then
+if keep_count ~= '' then
   local STEP = 20000 -- in one call
-  local extra = redis.call('XLEN', keys.journal) - keep
-  if extra > 0 then
-    redis.call('XTRIM', keys.journal, 'MINID', '~', stamp(read_by_all() + 1), 'LIMIT', math.min(extra, STEP))
+  local excess = redis.call('XLEN', keys.journal) - keep_count
+  if excess > 0 then
+    redis.call('XTRIM', keys.journal, 'MINID', '~', stamp(lowest_position() + 1), 'LIMIT', math.min(excess, STEP))
   end
 end
-return { 'position', stamp(now) }
+return { 'position', stamp(position) }

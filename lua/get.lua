@@ -10,7 +10,7 @@ REPLY  {'item', {state, score, record, grant, history, late answers, the queue's
        {'no-item'}   {'no-queue'} ]]
 local id = ARGV[2]
 --- @include describe
-local refused = queue.open(true)
-if refused then return refused end
-local known = describe(id)
-return known and { 'item', known } or { 'no-item' }
+local refusal = queue.open(true)
+if refusal then return refusal end
+local description = describe(id)
+return description and { 'item', description } or { 'no-item' }

@@ -5,13 +5,13 @@ KEYS   1 leaseq:{q}:journal
 ARGV   1 the time (not used)   2 the entry to begin with   3 how many entries to look at, at most   4 id
 REPLY  {'history', how many were looked at: fewer where they are large; the entry to go on with ('' at the end),
        {entry id, {what, value, …}}, …} ]]
-local start, left, id = ARGV[2], ARGV[3] + 0, ARGV[4]
-local STEP, room = 25, 300000 -- bytes to look at, so that what large imports wrote does not make a long call
+local start, remaining, id = ARGV[2], ARGV[3] + 0, ARGV[4]
+local STEP, remaining_bytes = 25, 300000 -- bytes to look at, so that what large imports wrote does not make a long call
 local reply = { 'history', 0, '' }
 
-local function tells_of(fields)
+local function mentions_item(fields)
   for i = 2, #fields, 2 do
-    room = room - #fields[i]
+    remaining_bytes = remaining_bytes - #fields[i]
     local value = fields[i]
     -- equivalent mutant: part: the first look is only faster than the second
     if string.find(value, id, 1, true) and string.find('\t' .. value .. '\t', '\t' .. id .. '\t', 1, true) then
@@ -20,13 +20,13 @@ local function tells_of(fields)
   end
 end
 
-while start and left > 0 and room > 0 do
-  local step = math.min(STEP, left)
+while start and remaining > 0 and remaining_bytes > 0 do
+  local step = math.min(STEP, remaining)
   local entries = redis.call('XRANGE', KEYS[1], start, '+', 'COUNT', step + 1)
   for i = 1, math.min(step, #entries) do
-    if tells_of(entries[i][2]) then reply[#reply + 1] = entries[i] end
+    if mentions_item(entries[i][2]) then reply[#reply + 1] = entries[i] end
   end
-  left, reply[2] = left - step, reply[2] + step
+  remaining, reply[2] = remaining - step, reply[2] + step
   start = entries[step + 1] and entries[step + 1][1]
 end
 reply[3] = start or ''

@@ -6,24 +6,24 @@ ARGV   1 the time (not used)   2 where the step begins: what the last one gave, 
        3 how many items, about   4 only items with a late answer that came at this time or later, or ''
 REPLY  {'items', where the next step begins (0: there is none), {id, the item as get.lua gives it}, …}
        {'no-queue'} ]]
-local from, count, least = ARGV[2], ARGV[3], ARGV[4]
+local from, count, min_time = ARGV[2], ARGV[3], ARGV[4]
 --- @include describe
 --- @include blocks
 
-local function arrived_since(id)
-  for _, block in ipairs(least ~= '' and blocks.read(keys.late, id) or {}) do
-    if string.match(block, '^%d+\t[^\t]*\t(%d+)') + 0 >= least + 0 then return true end
+local function has_recent_answer(id)
+  for _, block in ipairs(min_time ~= '' and blocks.read(keys.late, id) or {}) do
+    if string.match(block, '^%d+\t[^\t]*\t(%d+)') + 0 >= min_time + 0 then return true end
   end
-  return least == ''
+  return min_time == ''
 end
 
-local refused = queue.open(true)
-if refused then return refused end
+local refusal = queue.open(true)
+if refusal then return refusal end
 local step = redis.call('HSCAN', keys.late, from, 'COUNT', count)
-local found = { 'items', step[1] }
+local reply = { 'items', step[1] }
 for i = 1, #step[2], 2 do
   local id = step[2][i]
-  local known = arrived_since(id) and describe(id)
-  if known then found[#found + 1] = { id, known } end
+  local description = has_recent_answer(id) and describe(id)
+  if description then reply[#reply + 1] = { id, description } end
 end
-return found
+return reply

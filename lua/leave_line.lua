@@ -12,21 +12,23 @@ REPLY  {'ok'} ]]
 local waiter, person, request, last_token = ARGV[2], ARGV[3], ARGV[4], ARGV[5] + 0
 --- @include deaths
 --- @include line
-local refused = queue.open()
-if refused then return refused[1] == 'no-queue' and { 'ok' } or refused end
+local refusal = queue.open()
+if refusal then return refusal[1] == 'no-queue' and { 'ok' } or refusal end
 local was_woken = redis.call('HEXISTS', keys.line_until, waiter) == 1 and not redis.call('ZSCORE', keys.line, waiter)
 if was_woken and queue.mode ~= 'paused' and (queue.shelves ~= '' or queue.mode == 'mixed') then line.wake(1) end
 line.leave(waiter)
 
 -- The request in the person's holdings is that of the latest lease which a reserve gave them, unless that is over by now.
 -- What they took back by an undo is no such lease.
-local held, member, grant = holdings.read(person), nil, nil
-for _, name in ipairs(held.request == request and held or {}) do
-  local one = grants.latest(name)
-  if one.token + 0 > last_token and not one.undo then member, grant, last_token = name, one, one.token + 0 end
+local held_leases, member, grant = holdings.read(person), nil, nil
+for _, held_member in ipairs(held_leases.request == request and held_leases or {}) do
+  local latest_grant = grants.latest(held_member)
+  if latest_grant.token + 0 > last_token and not latest_grant.undo then
+    member, grant, last_token = held_member, latest_grant, latest_grant.token + 0
+  end
 end
 if grant then
-  deaths.release(member, grant, person, deaths.died_before(items.read(member)))
+  deaths.release(member, grant, person, deaths.has_died(items.read(member)))
   commit()
 end
 return { 'ok' }

@@ -9,16 +9,17 @@ ARGV   1 the time in microseconds, or ''   2 to 8 of the backup: the server's ti
        is a field of the ledger
 REPLY  {'ok'}   {'exists'}: there is a queue, and nothing was written
        {'deleting'}: the queue that was there is being deleted, see delete_keys.lua, and nothing was written ]]
-local at, clock, token, reserved, finished, mixed, paused = ARGV[2], ARGV[3], ARGV[4] + 0, ARGV[5], ARGV[6], ARGV[7], ARGV[8]
+local at, clock, token, reserved_count, finished_count, is_mixed, is_paused =
+  ARGV[2], ARGV[3], ARGV[4] + 0, ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 -- equivalent mutant: constant: more is as good
 local APART = 3600000000 -- microseconds that the clocks of two servers may be apart
 --- @include queue
 if redis.call('HEXISTS', keys.ledger, 'status') == 1 then return { 'exists' } end
 if redis.call('HEXISTS', keys.ledger, 'deleted') == 1 then return { 'deleting' } end
 if redis.call('HEXISTS', keys.ledger, 'loading') == 1 then return { 'ok' } end
-local mode = paused == '1' and 'paused' or mixed == '1' and 'mixed' or 'open'
+local mode = is_paused == '1' and 'paused' or is_mixed == '1' and 'mixed' or 'open'
 -- Without a status there are no rules, so nothing is refused.
-queue.open(true, 'v2 ' .. clock .. ' 0 ' .. finished .. ' 0 9007199254740991 ' .. mode .. ' - -')
+queue.open(true, 'v2 ' .. clock .. ' 0 ' .. finished_count .. ' 0 9007199254740991 ' .. mode .. ' - -')
 
 -- Since then the other server may have granted tokens, though fewer than one in a microsecond.
 token = token + math.max(queue.now - at, 0) + APART
@@ -37,15 +38,15 @@ for i = 9, #ARGV, 2 do
     fields[#fields + 1], fields[#fields + 2] = name, value
   end
 end
-local kept = queue.rules
-if kept.keep_finished_seconds or kept.keep_finished_count or kept.keep_dead_seconds then
+local policy = queue.rules
+if policy.keep_finished_seconds or policy.keep_finished_count or policy.keep_dead_seconds then
   fields[#fields + 1], fields[#fields + 2] = 'forget', '0 0' -- see lib/retain.lua
 end
-if mixed == '1' then
+if is_mixed == '1' then
   fields[#fields + 1], fields[#fields + 2] = 'mixed', '1'
 end
 fields[#fields + 1], fields[#fields + 2] = 'tidy', stamp(queue.now + 86400000000) .. ' people 0 0'
-fields[#fields + 1], fields[#fields + 2] = 'n:reserved', stamp(queue.token - reserved)
+fields[#fields + 1], fields[#fields + 2] = 'n:reserved', stamp(queue.token - reserved_count)
 fields[#fields + 1], fields[#fields + 2] = 'rules', rules.format(queue.rules)
 redis.call('HSET', keys.ledger, 'loading', status.format(queue), unpack(fields))
 return { 'ok' }

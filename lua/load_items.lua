@@ -14,8 +14,8 @@ local is_last = ARGV[2] == 'end'
 --- @include forget
 local loading = redis.call('HGET', keys.ledger, 'loading')
 if not loading then return { 'no-queue' } end
-local refused = queue.open(true, loading)
-if refused then return refused end
+local refusal = queue.open(true, loading)
+if refusal then return refusal end
 
 local function write(key, field, value)
   if value ~= '' then redis.call('HSET', key, field, value) end
@@ -23,10 +23,10 @@ end
 
 -- Their leases are in the order of their tokens: the oldest first.
 local function hold(member, grant)
-  local held, place = holdings.read(grant.person), 1
-  while held[place] and grants.latest(held[place]).token + 0 < grant.token + 0 do place = place + 1 end
-  table.insert(held, place, member)
-  holdings.write(grant.person, held)
+  local held_leases, place = holdings.read(grant.person), 1
+  while held_leases[place] and grants.latest(held_leases[place]).token + 0 < grant.token + 0 do place = place + 1 end
+  table.insert(held_leases, place, member)
+  holdings.write(grant.person, held_leases)
 end
 
 -- The queue's state is as of a moment before its items': the clock goes on behind them, and there may be more than a plain row.
@@ -48,17 +48,17 @@ end
 
 local at = 3
 while ARGV[at] do
-  local id, due, late, barred, drafts_count, count = unpack(ARGV, at, at + 5)
+  local id, due, late_answers, signs, draft_count, assignment_count = unpack(ARGV, at, at + 5)
   at = at + 6
   if items.read(id) then forget(id) end
   if due ~= '' then redis.call('ZADD', keys.due, due, id) end
-  write(keys.late, id, late)
-  write(keys.bars, id, barred)
-  for _ = 1, drafts_count do
+  write(keys.late, id, late_answers)
+  write(keys.bars, id, signs)
+  for _ = 1, draft_count do
     drafts.write(id, ARGV[at], ARGV[at + 1])
     at = at + 2
   end
-  for round = 1, count do
+  for round = 1, assignment_count do
     put(round == 1 and id or id .. '\a' .. round, unpack(ARGV, at, at + 4))
     at = at + 5
   end

@@ -9,14 +9,14 @@ local person = ARGV[2]
 --- @include holdings
 --- @include items
 --- @include drafts
-local refused = queue.open(true)
-if refused then return refused end
+local refusal = queue.open(true)
+if refusal then return refusal end
 local reply = { 'leases' }
 for _, member in ipairs(holdings.read(person)) do
   local grant, id = grants.latest(member), items.id(member)
   if grants.expires(grant) > queue.now then
     local draft = grant.draft and drafts.read(id, person) or nil
-    reply[#reply + 1] = { id, grants.format(grant), items.shown(member), draft }
+    reply[#reply + 1] = { id, grants.format(grant), items.full_record(member), draft }
   end
 end
 return reply

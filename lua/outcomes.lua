@@ -7,23 +7,23 @@ REPLY  {'outcomes', {state, record, late answers, then the latest grant of each 
        where they are large, at least one   {'no-queue'} ]]
 --- @include places
 --- @include grants
-local refused = queue.open(true)
-if refused then return refused end
+local refusal = queue.open(true)
+if refusal then return refusal end
 local RANK = { reserved = 1, inbound = 2, scheduled = 3, dead = 4, finished = 5 }
-local room = 1000000 -- bytes to read, so that large items don't make a long call
+local remaining_bytes = 1000000 -- bytes to read, so that large items don't make a long call
 
 local function outcome(id)
   local record = redis.call('HGET', keys.items, id)
   if not record then return false end
-  local known = { 'finished', record, redis.call('HGET', keys.late, id) or '' }
+  local entry = { 'finished', record, redis.call('HGET', keys.late, id) or '' }
   for _, member in ipairs(items.assignments(id)) do
     local is_finished = redis.call('ZSCORE', keys.finished, member) -- most are: it is where they are looked for first
     local state = is_finished and 'finished' or places.find(items.read(member)) or 'finished'
-    if RANK[state] < RANK[known[1]] then known[1] = state end
-    if state == 'finished' then known[#known + 1] = redis.call('HGET', keys.ledger, 'g:' .. member) end
+    if RANK[state] < RANK[entry[1]] then entry[1] = state end
+    if state == 'finished' then entry[#entry + 1] = redis.call('HGET', keys.ledger, 'g:' .. member) end
   end
-  for i = 2, #known do room = room - #known[i] end
-  return known
+  for i = 2, #entry do remaining_bytes = remaining_bytes - #entry[i] end
+  return entry
 end
 
 local reply = { 'outcomes' }
@@ -31,6 +31,6 @@ for i = 2, #ARGV do
   reply[i] = outcome(ARGV[i])
   -- equivalent mutant: compare: those that are left out are in the next call
   -- equivalent mutant: bound: likewise
-  if room <= 0 then break end
+  if remaining_bytes <= 0 then break end
 end
 return reply

@@ -6,8 +6,8 @@ ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 the reason as JS
 REPLY  {'ok'}   {'no-queue'} ]]
 local by, reason = ARGV[2], ARGV[3]
 --- @include journal
-local refused = queue.open()
-if refused then return refused end
+local refusal = queue.open()
+if refusal then return refusal end
 if redis.call('HGET', keys.ledger, 'paused') == reason then return { 'ok' } end
 queue.mode = 'paused'
 redis.call('HSET', keys.ledger, 'paused', reason)

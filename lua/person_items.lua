@@ -12,7 +12,7 @@ local person, from, count = ARGV[2], ARGV[3], ARGV[4]
 --- @include bars
 --- @include drafts
 
-local function names(id)
+local function has_person(id)
   if blocks.has_person(keys.late, id, person) then return true end
   for _, member in ipairs(items.assignments(id)) do
     local grant = grants.latest(member)
@@ -21,18 +21,18 @@ local function names(id)
   return false
 end
 
-local refused = queue.open(true)
-if refused then return refused end
+local refusal = queue.open(true)
+if refusal then return refusal end
 local step = redis.call('HSCAN', keys.items, from, 'COUNT', count)
-local found = { 'items', step[1] }
+local reply = { 'items', step[1] }
 for i = 1, #step[2], 2 do
   local id = step[2][i]
   if id == items.id(id) then
     local signs, draft = bars.read(id), redis.call('HGET', keys.drafts, id .. '\t' .. person)
     local sign, is_assigned = bars.sign_of(signs, person), bars.is_assigned(signs, person)
-    if sign or is_assigned or draft or names(id) then
-      found[#found + 1] = { id, describe(id), sign or '', is_assigned and 1 or 0, draft or nil }
+    if sign or is_assigned or draft or has_person(id) then
+      reply[#reply + 1] = { id, describe(id), sign or '', is_assigned and 1 or 0, draft or nil }
     end
   end
 end
-return found
+return reply

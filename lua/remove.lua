@@ -8,8 +8,8 @@ ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''
 REPLY  {'ok'}   {'no-item'}   {'no-queue'} ]]
 local id, by = ARGV[2], ARGV[3]
 --- @include forget
-local refused = queue.open()
-if refused then return refused end
+local refusal = queue.open()
+if refusal then return refusal end
 if not items.read(id) then return { 'no-item' } end
 local tokens = forget(id)
 for i = 2, #tokens do

@@ -12,34 +12,34 @@ local id, token, person, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include answers
 --- @include claims
 --- @include describe
-local refused = queue.open()
-if refused then return refused end
+local refusal = queue.open()
+if refusal then return refusal end
 local member, grant = leases.latest(id, token, person)
-if not member then return lost(id) end
-local hands, is_held = holdings.read(person), grants.is_held(grant)
+if not member then return lost_reply(id) end
+local held_leases, is_held = holdings.read(person), grants.is_held(grant)
 local item = items.read(member)
 local state, _, key = places.find(item)
-local may_return = grant.ending == 'expired' and state == 'inbound' and answers.may_give(id, person, hands, token)
-  and (not item.only or items.is_for(item, person))
-if not is_held and not may_return then return lost(id) end
+local may_return = grant.ending == 'expired' and state == 'inbound' and answers.may_give(id, person, held_leases, token)
+  and (not item.assignee or items.is_for(item, person))
+if not is_held and not may_return then return lost_reply(id) end
 
 local draft = (grant.draft or item.has_draft) and drafts.read(id, person)
-local record = items.shown(member)
+local record = items.full_record(member)
 if is_held and grant.request == request then return { 'leased', id, grants.format(grant), record, draft } end
-local renewals, allowed = grant.renewals or 0, tonumber(queue.rules.renewals)
-if allowed and renewals + 0 >= allowed then return { 'used-up', allowed } end
-if not is_held and claims.count_live(hands) >= queue.rules.holds + 0 then
+local renewals, max_renewals = grant.renewals or 0, tonumber(queue.rules.renewals)
+if max_renewals and renewals + 0 >= max_renewals then return { 'used-up', max_renewals } end
+if not is_held and claims.count_live(held_leases) >= queue.rules.holds + 0 then
   return { 'full', tonumber(queue.rules.holds) }
 end
 
 local expires = math.max(queue.now + queue.lease_seconds * 1000000, grants.expires(grant))
-grant = grants.reopened(grant)
+grant = grants.reopen(grant)
 grant.expires, grant.renewals, grant.request = stamp(expires), renewals + 1, request
 redis.call('ZADD', keys.reserved, expires, member)
 grants.write(member, grant)
 if not is_held then
-  hands[#hands + 1], hands.idle = member, nil
-  holdings.write(person, hands)
+  held_leases[#held_leases + 1], held_leases.idle = member, nil
+  holdings.write(person, held_leases)
   redis.call('ZREM', key, member)
 end
 queue.expect(expires)

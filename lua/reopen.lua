@@ -18,18 +18,18 @@ local id, token, by, to, reason = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include given_answers
 --- @include rows
 -- An answer that does not count any more keeps nobody from the item; they may have passed over what else waits of it.
-local function forget_answer(person, but)
+local function forget_answer(person, reopened_member)
   if bars.sign_of(bars.read(id), person) ~= '=' then return end
   bars.set(id, person, nil, true)
   for _, member in ipairs(items.assignments(id)) do
     local item = items.read(member)
     local state, _, key = places.find(item)
-    if member ~= but and state == 'inbound' then places.put_anew(item, key) end
+    if member ~= reopened_member and state == 'inbound' then places.put_anew(item, key) end
   end
 end
 
-local refused = queue.open()
-if refused then return refused end
+local refusal = queue.open()
+if refusal then return refusal end
 if not items.read(id) then return { 'no-item' } end
 local member, grant = given_answers.find(id, token)
 if not member then
@@ -41,20 +41,20 @@ for _, other in ipairs(items.assignments(id)) do
   if redis.call('ZSCORE', keys.dead, other) then return { 'dead', describe(id) } end
 end
 if to ~= '' and given_answers.has_another(id, member, to) then return { 'answered', describe(id) } end
-if to ~= '' and rows.too_many({ ['@' .. to] = true }) then return { 'rows', rows.MOST } end
+if to ~= '' and rows.too_many({ ['@' .. to] = true }) then return { 'rows', rows.LIMIT } end
 
 given_answers.keep_as_late(id, grant)
 drafts.write(id, grant.person, grant.answer)
 local item = items.read(member)
 item.attempts = grant.moved and item.attempts or math.max(item.attempts or 0, grant.attempt) -- an adopted one may be an earlier
-item.has_draft, item.only = '', nil
+item.has_draft, item.assignee = '', nil
 grant.ending, grant.ended, grant.detail, grant.adopted = 'reopened', queue.now, reason, nil
 grants.write(member, grant)
 forget_answer(grant.person, member)
 for _, block in ipairs(blocks.read(keys.history, member)) do -- whose answers were corrected
-  local past = grants.parse(block)
-  if past.ending == 'corrected' and not given_answers.has_another(id, member, past.person) then
-    forget_answer(past.person, member)
+  local past_grant = grants.parse(block)
+  if past_grant.ending == 'corrected' and not given_answers.has_another(id, member, past_grant.person) then
+    forget_answer(past_grant.person, member)
   end
 end
 queue.count('reopened')

@@ -13,16 +13,16 @@ REPLY  {'leased', id, grant, record, draft or nil}
        {'more'}: there is more to look at than fits one call; ask again ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local person, request, skills, waiter, woken = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6] == '1'
+local person, request, skills, waiter, was_woken = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6] == '1'
 
 -- The ordinary case: the queue is open, no lease ran out, the person holds nothing, and inbound is empty, or first in it is
 -- an item that nobody had yet, without a due date. No function is made here: making one costs as much as half a command.
-local state, held = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
+local state, holdings_text = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
 if not state then return { 'nothing' } end
-local clock, last_token, finished, soonest, policy, lease_seconds, first_shelf =
+local clock, last_token, finished, next_sweep, policy, lease_seconds, first_shelf =
   string.match(state, '^v2 (%d+) (%d+) (%d+) 0 (%d+) open ((%S+) %S+ ?(%S*).*)$')
 if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
-  and (not held or string.find(held, '\t', 1, true) == #held) then
+  and (not holdings_text or string.find(holdings_text, '\t', 1, true) == #holdings_text) then
   local at = ARGV[1]
   if at == '' then
     local time = call('TIME')
@@ -32,7 +32,7 @@ if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
   end
   local now = at + 0
   -- Times of one length are compared as text: to make a number of each costs a tenth of a command.
-  local is_quiet = #at == #clock and at > clock and #at == #soonest and at < soonest
+  local is_quiet = #at == #clock and at > clock and #at == #next_sweep and at < next_sweep
   if is_quiet and first_shelf == '' then return { 'nothing', '', last_token } end
   local shelf = first_shelf == 'normal' and INBOUND or INBOUND .. ':' .. first_shelf
   local id = is_quiet and call('ZRANGE', shelf, 0, 0)[1]
@@ -41,10 +41,10 @@ if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
   -- equivalent mutant: bound: the pattern finds the newline as well, only slower
   if record and (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?%l*\n')) then
     local token, expires = string.format('%d', last_token + 1), now + lease_seconds * 1000000
-    if expires < soonest + 0 then soonest = string.format('%d', expires) end
+    if expires < next_sweep + 0 then next_sweep = string.format('%d', expires) end
     local grant = token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' 1'
     call('ZADD', RESERVED, expires, id)
-    call('HSET', LEDGER, 'status', 'v2 ' .. at .. ' ' .. token .. ' ' .. finished .. ' 0 ' .. soonest .. ' open ' .. policy,
+    call('HSET', LEDGER, 'status', 'v2 ' .. at .. ' ' .. token .. ' ' .. finished .. ' 0 ' .. next_sweep .. ' open ' .. policy,
       'p:' .. person, request .. '\t' .. id .. '\t', 'g:' .. id, grant)
     call('ZREM', shelf, id)
     call('XADD', JOURNAL, at, 'reserved', id .. '\t' .. token .. '\t' .. person)
@@ -54,11 +54,11 @@ end
 
 -- Nobody waits, nothing ran out and the person holds nothing: whatever the queue is.
 --- @include take_new
-local refused = queue.open()
-if refused then return refused end
-local hands = holdings.parse(held)
-if not waiter and queue.now < queue.soonest and not hands[1] then
-  local reply = take_new(person, hands, request, skills)
+local refusal = queue.open()
+if refusal then return refusal end
+local held_leases = holdings.parse(holdings_text)
+if not waiter and queue.now < queue.next_sweep and not held_leases[1] then
+  local reply = take_new(person, held_leases, request, skills)
   commit()
   return reply or { 'nothing', '', stamp(queue.token) }
 end
@@ -66,22 +66,22 @@ end
 -- Every other case.
 --- @include take_again
 --- @include turns
-local function wait_longer()
-  local again = waiter and not woken and turns.before(waiter)
-  if not again then return nil end
+local function wait_reply()
+  local delay = waiter and not was_woken and turns.before_reserve(waiter)
+  if not delay then return nil end
   commit()
-  return { 'nothing', again, stamp(queue.token) }
+  return { 'nothing', delay, stamp(queue.token) }
 end
-local waits = wait_longer()
-if waits then return waits end
-local may_return, is_new = queue.now >= queue.soonest, false
+local early_reply = wait_reply()
+if early_reply then return early_reply end
+local may_return, is_new = queue.now >= queue.next_sweep, false
 local reply = take_again(person, request)
 if not reply then
-  waits = may_return and wait_longer() -- what came back may have woken others
-  if waits then return waits end
+  early_reply = may_return and wait_reply() -- what came back may have woken others
+  if early_reply then return early_reply end
   reply, is_new = take_new(person, holdings.read(person), request, skills, waiter), true
 end
-local again = ''
-if waiter and not (reply and reply[1] == 'more') then again = turns.after(waiter, woken, reply, is_new) end
+local delay = ''
+if waiter and not (reply and reply[1] == 'more') then delay = turns.after_reserve(waiter, was_woken, reply, is_new) end
 commit()
-return reply or { 'nothing', again, stamp(queue.token) }
+return reply or { 'nothing', delay, stamp(queue.token) }

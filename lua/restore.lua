@@ -10,13 +10,13 @@ ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 a token: later o
        and of each answer: person, token, when it was given, late 0|1, 1 where it counts or 0 where it is kept as a late
        answer, the answer
 REPLY  {'ok', restored 0|1}   {'rows', how many sets of skills may wait at once}   {'no-queue'} ]]
-local by, least, id, head, payload = ARGV[2], ARGV[3] + 0, ARGV[4], ARGV[5], ARGV[6]
+local by, min_token, id, head, payload = ARGV[2], ARGV[3] + 0, ARGV[4], ARGV[5], ARGV[6]
 --- @include leases
 --- @include bars
 --- @include rows
-local refused = queue.open()
-if refused then return refused end
-local token = math.max(least, queue.token)
+local refusal = queue.open()
+if refusal then return refusal end
+local token = math.max(min_token, queue.token)
 if token ~= queue.token then -- the counter of grants goes on where it was
   redis.call('HINCRBY', keys.ledger, 'n:reserved', stamp(token - queue.token))
   queue.token = token
@@ -29,7 +29,7 @@ end
 local enqueued = string.format('%011x', queue.now / 1000)
 local first = items.parse(id, enqueued .. head .. '\n' .. payload)
 local row = shelves.row(first)
-if row ~= '' and rows.too_many({ [row] = true }) then return { 'rows', rows.MOST } end
+if row ~= '' and rows.too_many({ [row] = true }) then return { 'rows', rows.LIMIT } end
 
 local function assignment(round)
   if round == 1 then return first end
@@ -37,10 +37,10 @@ local function assignment(round)
     max_attempts = first.max_attempts, requires = first.requires, payload = '' }
 end
 
-local round, late = 1, {}
+local round, late_answers = 1, {}
 for i = 7, #ARGV, 6 do
-  local person, token, at, is_late, counts, answer = unpack(ARGV, i, i + 5)
-  if counts == '1' then
+  local person, token, at, is_late, is_counted, answer = unpack(ARGV, i, i + 5)
+  if is_counted == '1' then
     local item = assignment(round)
     item.attempts = 1
     items.write(item)
@@ -50,11 +50,11 @@ for i = 7, #ARGV, 6 do
     bars.set(id, person, '=')
     round = round + 1
   else
-    late[#late + 1] = token .. '\t' .. person .. '\t' .. at .. '\n' .. answer
+    late_answers[#late_answers + 1] = token .. '\t' .. person .. '\t' .. at .. '\n' .. answer
   end
 end
 if round > 1 then shelves.mix() end
-blocks.write(keys.late, id, late)
+blocks.write(keys.late, id, late_answers)
 places.put(assignment(round), false)
 places.enter_due(id)
 journal.note('restored', id, '', by)

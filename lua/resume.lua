@@ -8,15 +8,15 @@ local by = ARGV[2]
 --- @include inbound
 --- @include line
 --- @include journal
-local refused = queue.open()
-if refused then return refused end
+local refusal = queue.open()
+if refusal then return refusal end
 if redis.call('HDEL', keys.ledger, 'paused') == 0 then return { 'ok' } end
 queue.mode = redis.call('HEXISTS', keys.ledger, 'mixed') == 1 and 'mixed' or 'open'
 journal.note('resumed', '', '', by, '')
 commit()
 if redis.call('HEXISTS', keys.ledger, 'line') == 1 then
-  local waiting = 0
-  inbound.each(function(row, shelf) waiting = waiting + redis.call('ZCARD', shelves.key(row, shelf)) end)
-  line.wake(math.min(waiting, line.MOST_WOKEN))
+  local waiting_count = 0
+  inbound.each(function(row, shelf) waiting_count = waiting_count + redis.call('ZCARD', shelves.key(row, shelf)) end)
+  line.wake(math.min(waiting_count, line.WAKE_LIMIT))
 end
 return { 'ok' }

@@ -11,30 +11,30 @@ local id, by = ARGV[2], ARGV[3]
 --- @include leases
 --- @include bars
 --- @include describe
-local refused = queue.open()
-if refused then return refused end
+local refusal = queue.open()
+if refusal then return refusal end
 local first = items.read(id)
 if not first then return { 'no-item' } end
-local dead, waiting, is_finished = {}, {}, true
+local dead_members, waiting_entries, is_finished = {}, {}, true
 for _, member in ipairs(items.assignments(id)) do
   local state, _, key = places.find(items.read(member))
-  if state == 'dead' then dead[#dead + 1] = member end
-  if state == 'inbound' then waiting[#waiting + 1] = { member, key } end
+  if state == 'dead' then dead_members[#dead_members + 1] = member end
+  if state == 'inbound' then waiting_entries[#waiting_entries + 1] = { member, key } end
   is_finished = is_finished and state == 'finished'
 end
 if is_finished then return { 'wrong-state', describe(id) } end
-if not dead[1] then return { 'item', describe(id) } end
+if not dead_members[1] then return { 'item', describe(id) } end
 
 first.failures, first.dies = nil, nil
 items.write(first)
 bars.lift(id)
 if first.due then redis.call('ZADD', keys.due, first.due, id) end
-for _, member in ipairs(dead) do
+for _, member in ipairs(dead_members) do
   places.put(items.read(member), true)
   redis.call('ZREM', keys.dead, member)
   queue.count('revived')
   journal.note('revived', id, '', by)
 end
-for _, one in ipairs(waiting) do places.put_anew(items.read(one[1]), one[2]) end
+for _, entry in ipairs(waiting_entries) do places.put_anew(items.read(entry[1]), entry[2]) end
 commit()
 return { 'item', describe(id) }

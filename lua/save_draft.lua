@@ -10,10 +10,10 @@ REPLY  {'ok'}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
 local id, token, person, draft = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include leases
 --- @include describe
-local refused = queue.open(true)
-if refused then return refused end
+local refusal = queue.open(true)
+if refusal then return refusal end
 local member, grant = leases.latest(id, token, person)
-if not member or (grant.ending and grant.ending ~= 'expired') then return lost(id) end
+if not member or (grant.ending and grant.ending ~= 'expired') then return lost_reply(id) end
 drafts.write(id, person, draft)
 if not grant.draft then
   grant.draft = ''

@@ -11,25 +11,25 @@ REPLY  {'stats', inbound, reserved, scheduled, finished, dead, the oldest's age 
 --- @include inbound
 
 -- How many wait. One that was killed counts for a few seconds more, though nothing takes it out of the line.
-local function waiting()
-  local all, there, count = redis.call('HGETALL', keys.line_until), {}, 0
-  for i = 1, #all, 2 do there[all[i]] = string.match(all[i + 1], '^%d+') + 0 >= queue.now end
+local function count_waiters()
+  local fields, is_waiting, count = redis.call('HGETALL', keys.line_until), {}, 0
+  for i = 1, #fields, 2 do is_waiting[fields[i]] = string.match(fields[i + 1], '^%d+') + 0 >= queue.now end
   for _, waiter in ipairs(redis.call('ZRANGE', keys.line, 0, -1)) do
-    if there[waiter] then count = count + 1 end
+    if is_waiting[waiter] then count = count + 1 end
   end
   return count
 end
 
-local refused = queue.open(true)
-if refused then return refused end
-local waiting_items, oldest = inbound.sum()
-local reply = { 'stats', waiting_items }
+local refusal = queue.open(true)
+if refusal then return refusal end
+local waiting_count, oldest_time = inbound.sum()
+local reply = { 'stats', waiting_count }
 for i, state in ipairs({ 'reserved', 'scheduled', 'finished', 'dead' }) do
   reply[2 + i] = redis.call('ZCARD', keys[state])
 end
-reply[7] = oldest < math.huge and stamp(math.max(queue.now - oldest, 0))
+reply[7] = oldest_time < math.huge and stamp(math.max(queue.now - oldest_time, 0))
 reply[9] = redis.call('ZCOUNT', keys.due, '-inf', '(' .. stamp(queue.now))
-reply[10] = waiting()
+reply[10] = count_waiters()
 reply[8], reply[11] = unpack(redis.call('HMGET', keys.ledger, 'paused', 'raised'))
 local counters = {}
 for i = 2, #ARGV do counters[i - 1] = 'n:' .. ARGV[i] end

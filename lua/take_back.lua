@@ -9,23 +9,23 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request id
        6 for how many microseconds it can be taken back
 REPLY  {'leased', id, grant, record, draft}   {'too-late'}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
-local id, token, person, request, allowed = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
---- @include given_by_undo
+local id, token, person, request, time_limit = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+--- @include undo_reply
 --- @include bars
 --- @include describe
-local refused = queue.open()
-if refused then return refused end
-local before = given_by_undo(id, person, request)
-if before then return before end
+local refusal = queue.open()
+if refusal then return refusal end
+local earlier_reply = undo_reply(id, person, request)
+if earlier_reply then return earlier_reply end
 local member, grant = leases.latest(id, token, person)
 local ending = grant and grant.ending
-if ending ~= 'abandoned' and ending ~= 'failed' then return lost(id) end
-if queue.now > grant.ended + allowed then return { 'too-late' } end
+if ending ~= 'abandoned' and ending ~= 'failed' then return lost_reply(id) end
+if queue.now > grant.ended + time_limit then return { 'too-late' } end
 
 local item = items.read(member)
 local state, _, key = places.find(item)
 -- Where it died and other assignments of it with it, those would stay dead.
-if state == 'dead' and #items.assignments(id) > 1 then return lost(id) end
+if state == 'dead' and #items.assignments(id) > 1 then return lost_reply(id) end
 if ending == 'abandoned' then
   bars.set(id, person, nil)
 else
@@ -33,17 +33,17 @@ else
   first.failures = first.failures + 0 > 1 and first.failures - 1 or nil
   if first ~= item then items.write(first) end
 end
-local again, draft = leases.prepare(item, person)
-again.undo = request
+local new_grant, draft = leases.prepare(item, person)
+new_grant.undo = request
 items.write(item)
-local hands = holdings.read(person)
-leases.begin(member, again, hands, 1)
+local held_leases = holdings.read(person)
+leases.begin(member, new_grant, held_leases, 1)
 redis.call('ZREM', key, member)
 if state == 'dead' then
   places.enter_due(id)
   queue.count('revived')
   journal.note('revived', id, '', person)
 end
-journal.note('reserved', id, again.token, person)
+journal.note('reserved', id, new_grant.token, person)
 commit()
-return { 'leased', id, grants.format(again), items.shown(member), draft }
+return { 'leased', id, grants.format(new_grant), items.full_record(member), draft }

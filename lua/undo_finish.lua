@@ -10,18 +10,18 @@ ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request
        6 for how many microseconds a finish can be undone
 REPLY  {'leased', id, grant, record, draft}   {'too-late'}   {'adopted', the item}   {'lost', 0, the item}
        {'no-item'}   {'no-queue'} ]]
-local id, token, person, request, allowed = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+local id, token, person, request, time_limit = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include answers
---- @include given_by_undo
+--- @include undo_reply
 --- @include describe
-local refused = queue.open()
-if refused then return refused end
-local before = given_by_undo(id, person, request)
-if before then return before end
+local refusal = queue.open()
+if refusal then return refusal end
+local earlier_reply = undo_reply(id, person, request)
+if earlier_reply then return earlier_reply end
 local member, grant = leases.latest(id, token, person)
-if not grant or grant.ending ~= 'finished' then return lost(id) end
+if not grant or grant.ending ~= 'finished' then return lost_reply(id) end
 if grant.adopted then return { 'adopted', describe(id) } end
-if queue.now > grant.ended + allowed then return { 'too-late' } end
+if queue.now > grant.ended + time_limit then return { 'too-late' } end
 
 -- The answer is the person's draft now, and the finish a grant of the past.
 local item = items.read(member)
@@ -29,7 +29,7 @@ drafts.write(id, person, grant.answer)
 grant.ending, grant.ended, grant.detail = 'undone', queue.now, ''
 grants.write(member, grant)
 item.attempts, item.has_draft = grant.moved and (item.attempts or 0) or grant.attempt, ''
-local again, draft = leases.prepare(item, person)
+local new_grant, draft = leases.prepare(item, person)
 item.has_draft = nil
 items.write(item)
 places.enter_due(id)
@@ -41,12 +41,12 @@ if bars.sign_of(bars.read(id), person) == '=' then
     if other and state == 'inbound' then places.put_anew(other, key) end
   end
 end
-again.undo = request
-local hands = holdings.read(person)
-leases.begin(member, again, hands, 1)
+new_grant.undo = request
+local held_leases = holdings.read(person)
+leases.begin(member, new_grant, held_leases, 1)
 redis.call('ZREM', keys.finished, member)
 queue.count('undone')
 journal.note('undone', id, token, person)
-journal.note('reserved', id, again.token, person)
+journal.note('reserved', id, new_grant.token, person)
 commit()
-return { 'leased', id, grants.format(again), items.shown(member), draft }
+return { 'leased', id, grants.format(new_grant), items.full_record(member), draft }

@@ -17,42 +17,42 @@ local person, skills = ARGV[2], ARGV[3]
 -- Why what waits in these rows is not for the person: 1 where some of it is assigned to somebody else, or 0; 1 where they
 -- have the skills for some, and passed it over, or 0; and of each other row the skills that they lack.
 local function obstacles(rows)
-  local has, assigned, passed, lacking = {}, 0, 0, {}
-  for skill in string.gmatch(skills, '[^,]+') do has[skill] = true end
+  local has_skill, some_assigned, some_passed, missing_lists = {}, 0, 0, {}
+  for skill in string.gmatch(skills, '[^,]+') do has_skill[skill] = true end
   for row in pairs(rows) do
-    local missing, is_assigned = {}, string.sub(row, 1, 1) == '@'
+    local missing_skills, is_assigned = {}, string.sub(row, 1, 1) == '@'
     for skill in string.gmatch(is_assigned and '' or row, '[^+]+') do
-      if not has[skill] then missing[#missing + 1] = skill end
+      if not has_skill[skill] then missing_skills[#missing_skills + 1] = skill end
     end
     if is_assigned and row ~= '@' .. person then
-      assigned = 1
-    elseif missing[1] then
-      lacking[#lacking + 1] = table.concat(missing, ',')
+      some_assigned = 1
+    elseif missing_skills[1] then
+      missing_lists[#missing_lists + 1] = table.concat(missing_skills, ',')
     else
-      passed = 1
+      some_passed = 1
     end
   end
-  return assigned, passed, unpack(lacking)
+  return some_assigned, some_passed, unpack(missing_lists)
 end
 
-local refused = queue.open(true)
-if refused then return refused end
-local held, paused = holdings.read(person), redis.call('HGET', keys.ledger, 'paused')
-if claims.count_live(held) >= queue.rules.holds + 0 then return { 'something' } end
-if paused then return { 'paused', paused } end
+local refusal = queue.open(true)
+if refusal then return refusal end
+local held_leases, pause_reason = holdings.read(person), redis.call('HGET', keys.ledger, 'paused')
+if claims.count_live(held_leases) >= queue.rules.holds + 0 then return { 'something' } end
+if pause_reason then return { 'paused', pause_reason } end
 local rows = {}
 inbound.each(function(row, shelf)
   if not rows[row] and redis.call('EXISTS', shelves.key(row, shelf)) == 1 then rows[row] = true end
 end)
 if next(rows) then
-  local found, more = choose(person, skills, held)
-  if found or more then return { 'something' } end
+  local entry, has_more = choose(person, skills, held_leases)
+  if entry or has_more then return { 'something' } end
 end
-local ends = redis.call('ZRANGE', keys.reserved, 0, 0, 'WITHSCORES')[2]
+local first_expiry = redis.call('ZRANGE', keys.reserved, 0, 0, 'WITHSCORES')[2]
 local due = redis.call('ZRANGE', keys.scheduled, 0, 0, 'WITHSCORES')[2]
-local first = math.min(tonumber(ends or math.huge), tonumber(due or math.huge))
-if first <= queue.now then return { 'something' } end
-local free = first < math.huge and stamp(first) or ''
-if next(rows) then return { 'not-eligible', free, obstacles(rows) } end
-if ends then return { 'held', free } end
+local first_time = math.min(tonumber(first_expiry or math.huge), tonumber(due or math.huge))
+if first_time <= queue.now then return { 'something' } end
+local free_time = first_time < math.huge and stamp(first_time) or ''
+if next(rows) then return { 'not-eligible', free_time, obstacles(rows) } end
+if first_expiry then return { 'held', free_time } end
 return { 'empty', due or '' }

@@ -38,7 +38,7 @@ function alerts.rules(json)
 end
 
 -- The alert of a rule in a list, or nil. A rule with another limit is another rule.
-function alerts.of(list, rule)
+function alerts.find(list, rule)
   for _, alert in ipairs(list) do
     if alert.measure == rule.measure and alert.limit == rule.limit then return alert end
   end

@@ -5,28 +5,28 @@ local answers = {}
 
 -- A person who answered an item, or holds another assignment of it, gives it no second answer; and an answer under a token
 -- from before the payload was changed is one to another item.
-function answers.may_give(id, person, held, token)
+function answers.may_give(id, person, held_leases, token)
   local first = token and items.read(id)
   if first and token + 0 <= (first.changed_at or 0) + 0 then return false end
   if queue.mode == 'open' then return true end
-  return bars.sign_of(bars.read(id), person) ~= '=' and not holdings.has_item(held, id)
+  return bars.sign_of(bars.read(id), person) ~= '=' and not holdings.has_item(held_leases, id)
 end
 
 -- An assignment is answered; it is in the set `source` still. Of an item with several, that person gets none again, and
 -- their draft goes; what else of it is theirs alone is anybody's. The others' drafts and the due date go when all the
 -- assignments that there are have their answer: the next one is made when the one before it is handed out, so none is
 -- missing then, whatever the policy's `answers` is by now.
-function answers.given(member, person, source)
-  local id, missing = items.id(member), false
+function answers.apply(member, person, source)
+  local id, is_incomplete = items.id(member), false
   local members = items.assignments(id)
   if #members > 1 then
     if bars.is_assigned(bars.set(id, person, '='), person) then leases.unassign(id, person, member) end
     drafts.drop(id, person)
     for _, other in ipairs(members) do
-      missing = missing or other ~= member and not redis.call('ZSCORE', keys.finished, other)
+      is_incomplete = is_incomplete or other ~= member and not redis.call('ZSCORE', keys.finished, other)
     end
   end
-  if not missing then
+  if not is_incomplete then
     drafts.drop_all(id)
     redis.call('ZREM', keys.due, id)
   elseif source == keys.dead then
@@ -38,15 +38,15 @@ end
 -- it is kept once.
 function answers.keep_late(id, token, person, result)
   if not leases.find(id, token, person) then return false end
-  local claim, bytes, kept = token .. '\t' .. person .. '\t', 0, blocks.read(keys.late, id)
-  for _, block in ipairs(kept) do
+  local claim, bytes, late_answers = token .. '\t' .. person .. '\t', 0, blocks.read(keys.late, id)
+  for _, block in ipairs(late_answers) do
     bytes = bytes + #block + 2
     if string.sub(block, 1, #claim) == claim and string.match(block, '\n(.*)$') == result then return true end
   end
   local answer = claim .. stamp(queue.now) .. '\n' .. result
-  if kept[1] and bytes + #answer > blocks.LATE_BYTES then return false end
-  kept[#kept + 1] = answer
-  blocks.write(keys.late, id, kept)
+  if late_answers[1] and bytes + #answer > blocks.LATE_BYTES then return false end
+  late_answers[#late_answers + 1] = answer
+  blocks.write(keys.late, id, late_answers)
   queue.count('late')
   journal.note('late', id, token, person)
   commit()

@@ -5,11 +5,11 @@
 local function assign_to(item, person)
   local id = items.id(item.member)
   if bars.sign_of(bars.read(id), person) == '-' then -- they looked past what else waits of it
-    local looked = cursors.read(person)
+    local cursor_list = cursors.read(person)
     for _, member in ipairs(items.assignments(id)) do
       local other = items.read(member)
       local row = shelves.row(other)
-      if places.find(other) == 'inbound' and cursors.find(looked, row .. ':' .. (other.shelf or 'normal')) then
+      if places.find(other) == 'inbound' and cursors.find(cursor_list, row .. ':' .. (other.shelf or 'normal')) then
         redis.call('ZADD', cursors.later_key(row, person), queue.now, member)
       end
     end

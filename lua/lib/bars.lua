@@ -20,12 +20,12 @@ function bars.sign_of(text, person)
 end
 
 -- Gives a person this sign, or with nil none, in place of the one that they had. That they answered stays, unless
--- `undone`. Gives what the item is to people then.
-function bars.set(id, person, sign, undone)
+-- `is_undone`. Gives what the item is to people then.
+function bars.set(id, person, sign, is_undone)
   local text = bars.read(id)
-  local old, first, last = bars.sign_of(text, person)
-  if old == '=' and not undone then return text end
-  if old then text = cut(text, first, last) end
+  local old_sign, first, last = bars.sign_of(text, person)
+  if old_sign == '=' and not is_undone then return text end
+  if old_sign then text = cut(text, first, last) end
   if sign then text = text .. sign .. person .. '\t' end
   redis.call('HSET', keys.bars, id, text)
   return text
@@ -40,21 +40,21 @@ end
 
 -- Puts another name in the place of a person's; nothing is assigned to that. Gives whether they had a sign.
 function bars.rename(id, person, to)
-  local text, kept, found = bars.read(id), '\t', false
+  local text, new_text, is_named = bars.read(id), '\t', false
   for sign, name in string.gmatch(text, '([=~@-])([^\t]+)') do
-    found = found or name == person
+    is_named = is_named or name == person
     if name ~= person then
-      kept = kept .. sign .. name .. '\t'
+      new_text = new_text .. sign .. name .. '\t'
     elseif sign ~= '@' then
-      kept = kept .. sign .. to .. '\t'
+      new_text = new_text .. sign .. to .. '\t'
     end
   end
-  if found and kept ~= '\t' then
-    redis.call('HSET', keys.bars, id, kept)
-  elseif found then
+  if is_named and new_text ~= '\t' then
+    redis.call('HSET', keys.bars, id, new_text)
+  elseif is_named then
     redis.call('HDEL', keys.bars, id)
   end
-  return found
+  return is_named
 end
 
 -- How many people gave the item back.
@@ -64,10 +64,10 @@ function bars.later_people(text) return string.gmatch(text, '\t~([^\t]+)') end
 
 -- All but those who answered may have it again.
 function bars.lift(id)
-  local left = '\t'
-  for kept in string.gmatch(bars.read(id), '\t([=@][^\t]+)') do left = left .. kept .. '\t' end
-  if left ~= '\t' then
-    redis.call('HSET', keys.bars, id, left)
+  local text = '\t'
+  for entry in string.gmatch(bars.read(id), '\t([=@][^\t]+)') do text = text .. entry .. '\t' end
+  if text ~= '\t' then
+    redis.call('HSET', keys.bars, id, text)
   else
     redis.call('HDEL', keys.bars, id)
   end

@@ -8,11 +8,11 @@ local blocks = { HISTORY_BYTES = 65536, LATE_BYTES = 1048576 } -- so that no cal
 function blocks.each(key, field) return string.gmatch((redis.call('HGET', key, field) or '') .. '\n\n', '(.-)\n\n') end
 
 function blocks.read(key, field)
-  local found = {}
+  local list = {}
   for block in blocks.each(key, field) do
-    if block ~= '' then found[#found + 1] = block end
+    if block ~= '' then list[#list + 1] = block end
   end
-  return found
+  return list
 end
 
 function blocks.write(key, field, list)
@@ -33,13 +33,13 @@ end
 
 -- Puts another name in the place of a person's. Gives whether it was there.
 function blocks.rename(key, field, person, to)
-  local list, found = blocks.read(key, field), false
+  local list, is_named = blocks.read(key, field), false
   for i, block in ipairs(list) do
     local token, name, rest = string.match(block, '^(%d+)\t([^\t]*)(\t.*)$')
-    if name == person then list[i], found = token .. '\t' .. to .. rest, true end
+    if name == person then list[i], is_named = token .. '\t' .. to .. rest, true end
   end
-  if found then blocks.write(key, field, list) end
-  return found
+  if is_named then blocks.write(key, field, list) end
+  return is_named
 end
 
 -- Whether one of the blocks is of a person.
@@ -52,8 +52,8 @@ end
 
 -- Adds an assignment's latest grant to its history. The oldest go where there is no room.
 function blocks.keep_latest_grant(member)
-  local kept = redis.call('HGET', keys.history, member)
-  local text = (kept and kept .. '\n\n' or '') .. redis.call('HGET', keys.ledger, 'g:' .. member)
+  local history = redis.call('HGET', keys.history, member)
+  local text = (history and history .. '\n\n' or '') .. redis.call('HGET', keys.ledger, 'g:' .. member)
   while #text > blocks.HISTORY_BYTES do text = string.match(text, '\n\n(.*)$') end
   redis.call('HSET', keys.history, member, text)
 end

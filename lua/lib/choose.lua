@@ -9,112 +9,113 @@
 -- never hides an item, and a search costs the same however much a person has done.
 --
 -- One call passes over at most LOOKS entries, and says so where there are more. Of the entries in `later` whose item the
--- person holds by another assignment it skips at most BESIDE; the others are found once the person holds fewer.
-local LOOKS, BESIDE = 100, 400
+-- person holds by another assignment it skips at most SKIPS; the others are found once the person holds fewer.
+local LOOKS, SKIPS = 100, 400
 
 -- The rows that the person qualifies for, with their shelves. With few skills the row of each set of them is read by name;
 -- with many, all rows are read.
 local function rows_for(person, skills)
-  local own, listed, has, rows = '@' .. person, {}, {}, { [''] = queue.shelves }
-  for skill in string.gmatch(skills, '[^,]+') do listed[#listed + 1], has[skill] = skill, true end
-  local in_use = redis.call('HLEN', keys.rows)
-  if in_use == 0 then return rows end
+  local own_row, skill_list, has_skill, rows = '@' .. person, {}, {}, { [''] = queue.shelves }
+  for skill in string.gmatch(skills, '[^,]+') do skill_list[#skill_list + 1], has_skill[skill] = skill, true end
+  local row_count = redis.call('HLEN', keys.rows)
+  if row_count == 0 then return rows end
   -- equivalent mutant: compare: both ways find the same rows, and with equal numbers read as many fields
-  if 2 ^ #listed <= in_use then
+  if 2 ^ #skill_list <= row_count then
     local names = { '' }
-    for _, skill in ipairs(listed) do
+    for _, skill in ipairs(skill_list) do
       for i = 1, #names do names[#names + 1] = names[i] == '' and skill or names[i] .. '+' .. skill end
     end
-    names[1] = own
-    for i, open in ipairs(redis.call('HMGET', keys.rows, unpack(names))) do rows[names[i]] = open or nil end
+    names[1] = own_row
+    for i, shelf_names in ipairs(redis.call('HMGET', keys.rows, unpack(names))) do rows[names[i]] = shelf_names or nil end
     return rows
   end
-  local all = redis.call('HGETALL', keys.rows)
-  for i = 1, #all, 2 do
-    local fits = all[i] == own
-    if string.sub(all[i], 1, 1) ~= '@' then
-      fits = true
-      for skill in string.gmatch(all[i], '[^+]+') do fits = fits and has[skill] end
+  local fields = redis.call('HGETALL', keys.rows)
+  for i = 1, #fields, 2 do
+    local is_eligible = fields[i] == own_row
+    if string.sub(fields[i], 1, 1) ~= '@' then
+      is_eligible = true
+      for skill in string.gmatch(fields[i], '[^+]+') do is_eligible = is_eligible and has_skill[skill] end
     end
-    if fits then rows[all[i]] = all[i + 1] end
+    if is_eligible then rows[fields[i]] = fields[i + 1] end
   end
   return rows
 end
 
 -- The state of a search: the person, what they hold, their cursors (a score by path), how many entries may still be passed
--- over (`left`), and what `remember` writes: the cursors that moved, if any, shelves that are empty, entries for `later` and
--- entries that leave it (`gone`).
-local function begin_search(person, held)
-  local search = { person = person, held = held, cursors = {}, left = LOOKS, empty = {}, later = {}, gone = {} }
+-- over (`remaining`), and what `remember` writes: the cursors that moved, if any, shelves that are empty, `additions` to the
+-- set `later` and `removals` from it.
+local function begin_search(person, held_leases)
+  local search = { person = person, held_leases = held_leases, cursors = {}, remaining = LOOKS, empty_heads = {},
+    additions = {}, removals = {} }
   for _, cursor in ipairs(cursors.read(person)) do search.cursors[cursor[1]] = cursor[2] end
   return search
 end
 
 -- Reads the entries of a shelf behind the cursor; false where there are none.
-local function read_on(search, head)
+local function read_entries(search, head)
   local from = search.cursors[head.path]
   head.entries, head.at = redis.call('ZRANGEBYSCORE', head.key, from and '(' .. from or '-inf', '+inf', 'WITHSCORES',
     'LIMIT', 0, head.step), 1
   head.step = 20
   if head.entries[1] then return true end
-  if redis.call('EXISTS', head.key) == 0 then search.empty[#search.empty + 1] = head end
+  if redis.call('EXISTS', head.key) == 0 then search.empty_heads[#search.empty_heads + 1] = head end
   return false
 end
 
 -- Nil where the person may have it now, else 'later' or 'never'.
-local function passes_over(search, member)
+local function find_delay(search, member)
   local id = items.id(member)
   local sign = bars.sign_of(bars.read(id), search.person)
   if sign == '=' or sign == '-' then return 'never' end
-  if sign or holdings.has_item(search.held, id) then return 'later' end
+  if sign or holdings.has_item(search.held_leases, id) then return 'later' end
 end
 
 -- Of shelves of one rank the oldest entry that the person may have.
-local function oldest_of(search, heads)
-  while heads[1] and search.left > 0 do
-    local first = 1
+local function find_oldest(search, heads)
+  while heads[1] and search.remaining > 0 do
+    local oldest = 1
     for i, head in ipairs(heads) do
-      if head.entries[head.at + 1] + 0 < heads[first].entries[heads[first].at + 1] + 0 then first = i end
+      if head.entries[head.at + 1] + 0 < heads[oldest].entries[heads[oldest].at + 1] + 0 then oldest = i end
     end
-    local head = heads[first]
+    local head = heads[oldest]
     local member, score = head.entries[head.at], head.entries[head.at + 1]
-    local how_long = passes_over(search, member)
-    if not how_long then return { member = member, row = head.row, shelf = head.shelf } end
-    if how_long == 'later' then search.later[#search.later + 1] = { row = head.row, member = member } end
-    search.moved = search.moved or {}
-    search.cursors[head.path], search.moved[head.path] = score, score
-    search.left, head.at = search.left - 1, head.at + 2
-    if not head.entries[head.at] and not read_on(search, head) then table.remove(heads, first) end
+    local delay = find_delay(search, member)
+    if not delay then return { member = member, row = head.row, shelf = head.shelf } end
+    if delay == 'later' then search.additions[#search.additions + 1] = { row = head.row, member = member } end
+    search.moved_scores = search.moved_scores or {}
+    search.cursors[head.path], search.moved_scores[head.path] = score, score
+    search.remaining, head.at = search.remaining - 1, head.at + 2
+    if not head.entries[head.at] and not read_entries(search, head) then table.remove(heads, oldest) end
   end
 end
 
 -- The members of `later` for a row, from a position: those that are stored, then those that this search adds.
-local function later_of(search, row, key, from)
+local function read_later(search, row, key, from)
   local members = redis.call('ZRANGE', key, from, from + LOOKS - 1)
   local size = redis.call('ZCARD', key)
-  for _, one in ipairs(search.later) do
-    if one.row == row then
-      if size >= from and #members < LOOKS then members[#members + 1] = one.member end
+  for _, entry in ipairs(search.additions) do
+    if entry.row == row then
+      if size >= from and #members < LOOKS then members[#members + 1] = entry.member end
       size = size + 1
     end
   end
   return members
 end
 
-local function from_later(search, row)
-  local key, at, beside = cursors.later_key(row, search.person), 0, 0
+local function find_later(search, row)
+  local key, at, skip_count = cursors.later_key(row, search.person), 0, 0
   repeat
-    local members = later_of(search, row, key, at)
+    local members = read_later(search, row, key, at)
     for _, member in ipairs(members) do
-      if search.left == 0 or beside >= BESIDE then return nil end
-      local shelf = cursors.waits_on(member, row, search.person)
-      if shelf and not holdings.has_item(search.held, items.id(member)) then
+      if search.remaining == 0 or skip_count >= SKIPS then return nil end
+      local shelf = cursors.find_shelf(member, row, search.person)
+      if shelf and not holdings.has_item(search.held_leases, items.id(member)) then
         return { member = member, row = row, shelf = shelf, later_key = key }
       elseif shelf then
-        beside = beside + 1
+        skip_count = skip_count + 1
       else
-        search.gone[#search.gone + 1] = { key, member }
-        search.left = search.left - 1
+        search.removals[#search.removals + 1] = { key, member }
+        search.remaining = search.remaining - 1
       end
     end
     at = at + #members
@@ -122,7 +123,7 @@ local function from_later(search, row)
 end
 
 -- The shelves of these rows by rank, the first rank first.
-local function by_rank(rows)
+local function group_by_rank(rows)
   local ranks, heads = {}, {}
   for row, names in pairs(rows) do
     for shelf in string.gmatch(names, '%S+') do
@@ -138,33 +139,33 @@ local function by_rank(rows)
 end
 
 -- Gives the assignment with its row and shelf, or nil; whether there is more to look at; and the search.
-local function choose(person, skills, held)
-  local rows, search = rows_for(person, skills or ''), begin_search(person, held)
-  for _, heads in ipairs(by_rank(rows)) do
-    local open = {}
+local function choose(person, skills, held_leases)
+  local rows, search = rows_for(person, skills or ''), begin_search(person, held_leases)
+  for _, heads in ipairs(group_by_rank(rows)) do
+    local filled_heads = {}
     for _, head in ipairs(heads) do
-      if read_on(search, head) then open[#open + 1] = head end
+      if read_entries(search, head) then filled_heads[#filled_heads + 1] = head end
     end
-    local found = oldest_of(search, open)
-    if found or search.left == 0 then return found, search.left == 0, search end
+    local entry = find_oldest(search, filled_heads)
+    if entry or search.remaining == 0 then return entry, search.remaining == 0, search end
   end
   for row in pairs(rows) do
-    local found = from_later(search, row)
-    if found or search.left == 0 then return found, search.left == 0, search end
+    local entry = find_later(search, row)
+    if entry or search.remaining == 0 then return entry, search.remaining == 0, search end
   end
   return nil, false, search
 end
 
 -- Writes the state of a search.
 local function remember(search)
-  if search.moved then
+  if search.moved_scores then
     local list = {}
     for path, score in pairs(search.cursors) do list[#list + 1] = { path, score } end
-    cursors.write(search.person, list, search.moved)
+    cursors.write(search.person, list, search.moved_scores)
   end
-  for _, one in ipairs(search.later) do
-    redis.call('ZADD', cursors.later_key(one.row, search.person), 'NX', queue.now, one.member)
+  for _, entry in ipairs(search.additions) do
+    redis.call('ZADD', cursors.later_key(entry.row, search.person), 'NX', queue.now, entry.member)
   end
-  for _, one in ipairs(search.gone) do redis.call('ZREM', one[1], one[2]) end
-  for _, head in ipairs(search.empty) do shelves.close(head.row, head.shelf) end
+  for _, entry in ipairs(search.removals) do redis.call('ZREM', entry[1], entry[2]) end
+  for _, head in ipairs(search.empty_heads) do shelves.close(head.row, head.shelf) end
 end

@@ -4,19 +4,19 @@ local claims = {}
 
 -- The held assignment that a token names, with its grant; nil, nil and the grant where the same call ended it before,
 -- even if others were granted the item since.
-function claims.held(id, token, person, ending)
+function claims.find(id, token, person, ending)
   local member, grant = leases.latest(id, token, person)
   if grants.is_held(grant) then return member, grant end
   local _, text = leases.find(id, token, person)
-  local over = text and grants.parse(text)
-  return nil, nil, over and over.ending == ending and over or nil
+  local ended_grant = text and grants.parse(text)
+  return nil, nil, ended_grant and ended_grant.ending == ending and ended_grant or nil
 end
 
 -- How many of what a person holds have not run out.
-function claims.count_live(held)
-  local live = 0
-  for _, member in ipairs(held) do
-    if grants.expires(grants.latest(member)) > queue.now then live = live + 1 end
+function claims.count_live(held_leases)
+  local count = 0
+  for _, member in ipairs(held_leases) do
+    if grants.expires(grants.latest(member)) > queue.now then count = count + 1 end
   end
-  return live
+  return count
 end

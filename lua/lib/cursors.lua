@@ -20,9 +20,9 @@ local cursors = {}
 
 function cursors.parse(text)
   if text == '' then return {} end
-  local found = { idle = string.match('\n' .. text, '\nidle\t(%d+)\n') }
-  for path, score in string.gmatch(text, '([^\n]*:[^\n]*)\t(%d+)\n') do found[#found + 1] = { path, score } end
-  return found
+  local list = { idle = string.match('\n' .. text, '\nidle\t(%d+)\n') }
+  for path, score in string.gmatch(text, '([^\n]*:[^\n]*)\t(%d+)\n') do list[#list + 1] = { path, score } end
+  return list
 end
 
 function cursors.format(list)
@@ -33,20 +33,20 @@ end
 
 function cursors.read(person) return cursors.parse(redis.call('HGET', keys.cursors, person) or '') end
 
--- `moved`: the score of each cursor that moved, by path; nil where none moved and none is new. `passed` has them first, so
--- that it is never behind. Where there are cursors without it, an earlier version wrote them.
-function cursors.write(person, list, moved)
-  if moved then
-    local paths, noted, has_new = { '*' }, {}, false
-    for path in pairs(moved) do paths[#paths + 1] = path end
-    local before = redis.call('HMGET', keys.passed, unpack(paths))
-    if not before[1] then noted = { '*', redis.call('EXISTS', keys.cursors) == 1 and stamp(queue.now) or 0 } end
+-- `moved_scores`: the score of each cursor that moved, by path; nil where none moved and none is new. `passed` has them
+-- first, so that it is never behind. Where there are cursors without it, an earlier version wrote them.
+function cursors.write(person, list, moved_scores)
+  if moved_scores then
+    local paths, updates, has_new = { '*' }, {}, false
+    for path in pairs(moved_scores) do paths[#paths + 1] = path end
+    local old_scores = redis.call('HMGET', keys.passed, unpack(paths))
+    if not old_scores[1] then updates = { '*', redis.call('EXISTS', keys.cursors) == 1 and stamp(queue.now) or 0 } end
     for i = 2, #paths do
-      local path, score, old = paths[i], moved[paths[i]], before[i]
-      has_new = has_new or not old
-      if not old or old + 0 < score + 0 then noted[#noted + 1], noted[#noted + 2] = path, score end
+      local path, score, old_score = paths[i], moved_scores[paths[i]], old_scores[i]
+      has_new = has_new or not old_score
+      if not old_score or old_score + 0 < score + 0 then updates[#updates + 1], updates[#updates + 2] = path, score end
     end
-    if noted[1] then redis.call('HSET', keys.passed, unpack(noted)) end
+    if updates[1] then redis.call('HSET', keys.passed, unpack(updates)) end
     if has_new and redis.call('HLEN', keys.passed) > 1000 then
       redis.call('EXPIRE', keys.passed, 0) -- deletes it, without the right to DEL
       redis.call('HSET', keys.passed, '*', stamp(queue.now))
@@ -65,7 +65,7 @@ end
 function cursors.later_key(row, person) return keys.later .. ':' .. row .. ':' .. person end
 
 -- The shelf on which an assignment that a person passed over waits for them still, or nil.
-function cursors.waits_on(member, row, person)
+function cursors.find_shelf(member, row, person)
   local item = items.read(member)
   if not item or shelves.row(item) ~= row then return nil end
   local sign = bars.sign_of(bars.read(items.id(member)), person)

@@ -13,7 +13,7 @@ function deaths.count_failure(item)
 end
 
 -- Whether the item died while this assignment of it was held.
-function deaths.died_before(item)
+function deaths.has_died(item)
   local id = items.id(item.member)
   return (item.member == id and item or items.read(id)).dies ~= nil
 end
@@ -29,7 +29,7 @@ end
 -- Puts an assignment among the dead, with those of the item that wait. The caller takes it out of the set that it was
 -- in. `token` and `person`: the lease that the item died of.
 function deaths.die(item, token, person)
-  local id, held = items.id(item.member), false
+  local id, is_held = items.id(item.member), false
   bury(item, token, person)
   for _, member in ipairs(items.assignments(id)) do
     local other = member ~= item.member and items.read(member)
@@ -38,9 +38,9 @@ function deaths.die(item, token, person)
       bury(other, '', '')
       redis.call('ZREM', key, member)
     end
-    held = held or other and state == 'reserved'
+    is_held = is_held or other and state == 'reserved'
   end
-  if held then
+  if is_held then
     local first = item.member == id and item or items.read(id)
     first.dies = ''
     items.write(first)
@@ -49,12 +49,12 @@ end
 
 -- Takes a lease away; nobody is to blame for it. The assignment goes back to inbound, or dies where the item did. `by`:
 -- who does it, or ''.
-function deaths.release(member, grant, by, died)
+function deaths.release(member, grant, by, is_dead)
   local item = items.read(member)
   leases.close(item, grant, 'released')
   queue.count('released')
   journal.note('released', items.id(member), grant.token, by)
-  if died then
+  if is_dead then
     bury(item, '', '')
   else
     places.put(item, true)

@@ -5,7 +5,7 @@
 people = person *(TAB person), the latest last ]]
 local drafts = {}
 
-local function others(id, person)
+local function other_people(id, person)
   local people = {}
   for other in string.gmatch(redis.call('HGET', keys.drafts, id) or '', '[^\t]+') do
     if other ~= person then people[#people + 1] = other end
@@ -15,13 +15,13 @@ end
 
 -- The draft that a person left; else, where the policy shares drafts, the latest of anybody; false without one.
 function drafts.read(id, person)
-  local own, people = unpack(redis.call('HMGET', keys.drafts, id .. '\t' .. person, id))
-  if own or not people or queue.rules.share_drafts ~= 'true' then return own end
+  local own_draft, people = unpack(redis.call('HMGET', keys.drafts, id .. '\t' .. person, id))
+  if own_draft or not people or queue.rules.share_drafts ~= 'true' then return own_draft end
   return redis.call('HGET', keys.drafts, id .. '\t' .. string.match(people, '[^\t]*$'))
 end
 
 function drafts.write(id, person, draft)
-  local people = others(id, person)
+  local people = other_people(id, person)
   people[#people + 1] = person
   redis.call('HSET', keys.drafts, id .. '\t' .. person, draft, id, table.concat(people, '\t'))
 end
@@ -29,7 +29,7 @@ end
 -- Gives whether there was one.
 function drafts.drop(id, person)
   if redis.call('HDEL', keys.drafts, id .. '\t' .. person) == 0 then return false end
-  local people = others(id, person)
+  local people = other_people(id, person)
   if people[1] then
     redis.call('HSET', keys.drafts, id, table.concat(people, '\t'))
   else
@@ -39,6 +39,6 @@ function drafts.drop(id, person)
 end
 
 function drafts.drop_all(id)
-  for _, person in ipairs(others(id, nil)) do redis.call('HDEL', keys.drafts, id .. '\t' .. person) end
+  for _, person in ipairs(other_people(id, nil)) do redis.call('HDEL', keys.drafts, id .. '\t' .. person) end
   redis.call('HDEL', keys.drafts, id)
 end

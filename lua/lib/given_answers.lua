@@ -21,7 +21,7 @@ end
 
 -- From now on the answer is a late one, so that it can be seen and adopted. It is kept however many there are.
 function given_answers.keep_as_late(id, grant)
-  local late = blocks.read(keys.late, id)
-  late[#late + 1] = grant.token .. '\t' .. grant.person .. '\t' .. stamp(grant.ended) .. '\n' .. grant.answer
-  blocks.write(keys.late, id, late)
+  local late_answers = blocks.read(keys.late, id)
+  late_answers[#late_answers + 1] = grant.token .. '\t' .. grant.person .. '\t' .. stamp(grant.ended) .. '\n' .. grant.answer
+  blocks.write(keys.late, id, late_answers)
 end

@@ -69,7 +69,7 @@ function grants.finish(grant, time, late, answer)
 end
 
 -- A grant before it ended.
-function grants.reopened(grant)
+function grants.reopen(grant)
   grant.ending, grant.ended, grant.detail, grant.answer = nil, nil, nil, nil
   return grant
 end

@@ -10,30 +10,30 @@ local holdings = {}
 
 function holdings.parse(text)
   local request, words, rest = string.match(text or '\t', '^([^ \t]*)([^\t]*)\t(.*)$')
-  local held = { request = request, idle = string.match(words, ' idle=(%d+)') }
-  for member in string.gmatch(rest, '([^\t]+)\t') do held[#held + 1] = member end
-  return held
+  local held_leases = { request = request, idle = string.match(words, ' idle=(%d+)') }
+  for member in string.gmatch(rest, '([^\t]+)\t') do held_leases[#held_leases + 1] = member end
+  return held_leases
 end
 
-function holdings.format(held)
-  local text = held.request .. (held.idle and ' idle=' .. held.idle or '') .. '\t'
-  for _, member in ipairs(held) do text = text .. member .. '\t' end
+function holdings.format(held_leases)
+  local text = held_leases.request .. (held_leases.idle and ' idle=' .. held_leases.idle or '') .. '\t'
+  for _, member in ipairs(held_leases) do text = text .. member .. '\t' end
   return text
 end
 
 function holdings.read(person) return holdings.parse(redis.call('HGET', keys.ledger, 'p:' .. person)) end
 
-function holdings.write(person, held) redis.call('HSET', keys.ledger, 'p:' .. person, holdings.format(held)) end
+function holdings.write(person, held_leases) redis.call('HSET', keys.ledger, 'p:' .. person, holdings.format(held_leases)) end
 
-function holdings.remove(held, member)
-  for i, other in ipairs(held) do
-    if other == member then return table.remove(held, i) end
+function holdings.remove(held_leases, member)
+  for i, other in ipairs(held_leases) do
+    if other == member then return table.remove(held_leases, i) end
   end
 end
 
 -- Whether the person has an assignment of the item in hand.
-function holdings.has_item(held, id)
-  for _, member in ipairs(held) do
+function holdings.has_item(held_leases, id)
+  for _, member in ipairs(held_leases) do
     if member == id or string.sub(member, 1, #id + 1) == id .. '\a' then return true end
   end
   return false

@@ -13,11 +13,11 @@ end
 
 -- How many items wait, and the time at which the oldest of them began to; math.huge where none does.
 function inbound.sum()
-  local waiting, oldest = 0, math.huge
+  local waiting_count, oldest_time = 0, math.huge
   inbound.each(function(row, shelf)
     local key = shelves.key(row, shelf)
-    waiting = waiting + redis.call('ZCARD', key)
-    oldest = math.min(oldest, tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or math.huge))
+    waiting_count = waiting_count + redis.call('ZCARD', key)
+    oldest_time = math.min(oldest_time, tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or math.huge))
   end)
-  return waiting, oldest
+  return waiting_count, oldest_time
 end

@@ -17,7 +17,7 @@ first one's. The k-th is made when the one before it is handed out, so that ever
 gets its second. ]]
 local items = {}
 local LETTERS = { 'a', 'attempts', 'f', 'failures', 'x', 'dies', 'm', 'max_attempts', 'p', 'priority', 'd', 'due',
-  'r', 'requires', 'o', 'only', 's', 'shelf', 'w', 'has_draft', 'v', 'changed_at' }
+  'r', 'requires', 'o', 'assignee', 's', 'shelf', 'w', 'has_draft', 'v', 'changed_at' }
 
 function items.parse(member, record)
   local enqueued, head, payload = string.match(record, '^(%x+)([^\n]*)\n(.*)$')
@@ -57,21 +57,21 @@ function items.round(member) return tonumber(string.match(member, '\a(%d+)$') or
 function items.assignments(id)
   local members = { id }
   while queue.mode ~= 'open' do
-    local following = id .. '\a' .. (#members + 1)
-    if redis.call('HEXISTS', keys.items, following) == 0 then break end
-    members[#members + 1] = following
+    local next_member = id .. '\a' .. (#members + 1)
+    if redis.call('HEXISTS', keys.items, next_member) == 0 then break end
+    members[#members + 1] = next_member
   end
   return members
 end
 
 -- What a caller is given as an assignment's record: its own head, and the item's payload.
-function items.shown(member, record)
+function items.full_record(member, record)
   local id = items.id(member)
   record = record or redis.call('HGET', keys.items, member)
   if id == member then return record end
   return string.match(record, '^[^\n]*') .. string.match(redis.call('HGET', keys.items, id), '\n.*$')
 end
 
-function items.reserve_for(item, person) item.only = string.gsub(person, ' ', '\a') end
+function items.reserve_for(item, person) item.assignee = string.gsub(person, ' ', '\a') end
 
-function items.is_for(item, person) return item.only == (string.gsub(person, ' ', '\a')) end
+function items.is_for(item, person) return item.assignee == (string.gsub(person, ' ', '\a')) end

@@ -10,12 +10,12 @@ person  who did it, or whose lease it was; empty for nobody
 detail  JSON
 
 In the field `enqueued`: id *(TAB id). ]]
-local journal = { ENTRIES = 1000000, MOST = 4000000 } -- how many are kept, and while a consumer group is behind
+local journal = { ENTRIES = 1000000, MAX_ENTRIES = 4000000 } -- how many are kept, and while a consumer group is behind
 local changes = {}
 
-function journal.note(what, id, token, person, detail)
+function journal.note(event, id, token, person, detail)
   local n = #changes
-  changes[n + 1], changes[n + 2] = what, id .. '\t' .. token .. '\t' .. person .. (detail and '\t' .. detail or '')
+  changes[n + 1], changes[n + 2] = event, id .. '\t' .. token .. '\t' .. person .. (detail and '\t' .. detail or '')
 end
 
 -- Writes the queue's state and what was noted, where there is anything to write.

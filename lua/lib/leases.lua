@@ -31,7 +31,7 @@ function leases.find(id, token, person)
 end
 
 -- The next assignment of an item comes into being when one is handed out for the first time.
-function leases.make_following(item)
+function leases.add_assignment(item)
   local round = items.round(item.member) + 1
   local member = items.id(item.member) .. '\a' .. round
   if item.attempts or round > queue.rules.answers + 0 then return end
@@ -50,14 +50,14 @@ end
 
 -- Gives a person the assignment, as the last that they hold or at that place. The caller takes it out of the set that it
 -- was in. Gives the grant as it is written.
-function leases.begin(member, grant, held, place)
+function leases.begin(member, grant, held_leases, place)
   queue.token = queue.token + 1
   grant.token, grant.granted = stamp(queue.token), queue.now
-  table.insert(held, place or #held + 1, member)
-  held.idle = nil
+  table.insert(held_leases, place or #held_leases + 1, member)
+  held_leases.idle = nil
   redis.call('ZADD', keys.reserved, grants.expires(grant), member)
   local text = grants.format(grant)
-  redis.call('HSET', keys.ledger, 'g:' .. member, text, 'p:' .. grant.person, holdings.format(held))
+  redis.call('HSET', keys.ledger, 'g:' .. member, text, 'p:' .. grant.person, holdings.format(held_leases))
   queue.expect(grants.expires(grant))
   return text
 end
@@ -66,21 +66,21 @@ end
 function leases.close(item, grant, ending, detail)
   grant.ending, grant.ended, grant.detail = ending, queue.now, detail or ''
   grants.write(item.member, grant)
-  local held = holdings.read(grant.person)
-  if holdings.remove(held, item.member) then holdings.write(grant.person, held) end
+  local held_leases = holdings.read(grant.person)
+  if holdings.remove(held_leases, item.member) then holdings.write(grant.person, held_leases) end
   item.attempts = grant.attempt
   if grant.draft then item.has_draft = '' end
 end
 
 -- A person who may not have an item again loses each of its assignments that is theirs alone: it goes back to its row.
--- `but`: the one that they had in hand. Gives whether there was any.
-function leases.unassign(id, person, but)
-  local found = false
+-- `exempt_member`: the one that they had in hand. Gives whether there was any.
+function leases.unassign(id, person, exempt_member)
+  local was_assigned = false
   for _, member in ipairs(items.assignments(id)) do
-    local item = member ~= but and items.read(member)
+    local item = member ~= exempt_member and items.read(member)
     if item and items.is_for(item, person) then
       local state, _, key = places.find(item)
-      item.only, found = nil, true
+      item.assignee, was_assigned = nil, true
       if state == 'inbound' then
         places.put(item, true)
         redis.call('ZREM', key, member)
@@ -89,5 +89,5 @@ function leases.unassign(id, person, but)
       end
     end
   end
-  return found
+  return was_assigned
 end

@@ -8,10 +8,10 @@ until  it counts as waiting until then, unless it calls again before
 began  when it began; one that was woken has left the sorted set, and takes this place again where it got nothing
 late   it was woken and did not call in time (see turns.lua) ]]
 local line = {
-  COUNTS = 5000000, -- microseconds for which a waiter counts as waiting
-  MOST_WOKEN = 250, -- in one call
+  LIFETIME = 5000000, -- microseconds for which a waiter counts as waiting
+  WAKE_LIMIT = 250, -- in one call
 }
-local FORGOTTEN = 60 -- seconds after which a line is forgotten whose waiters were all killed
+local EXPIRY_SECONDS = 60 -- seconds after which a line is forgotten whose waiters were all killed
 
 local function terms_of(waiter)
   local until_, began, late = string.match(redis.call('HGET', keys.line_until, waiter) or '', '^(%d+) (%d+)(.*)$')
@@ -24,12 +24,12 @@ function line.leave(waiter)
   if redis.call('EXISTS', keys.line_until) == 0 then redis.call('HDEL', keys.ledger, 'line') end
 end
 
-local function is_there(waiter) return (terms_of(waiter) or 0) >= queue.now end
+local function is_alive(waiter) return (terms_of(waiter) or 0) >= queue.now end
 
--- The first who is there. Those ahead of it were killed, and leave the line.
+-- The first who is alive. Those ahead of it were killed, and leave the line.
 function line.first()
   local first = redis.call('ZRANGE', keys.line, 0, 0)[1]
-  while first and not is_there(first) do
+  while first and not is_alive(first) do
     line.leave(first)
     first = redis.call('ZRANGE', keys.line, 0, 0)[1]
   end
@@ -41,37 +41,37 @@ end
 function line.join(waiter)
   local until_, began, late = terms_of(waiter)
   if not began then
-    local last = redis.call('ZRANGE', keys.line, -1, -1, 'WITHSCORES')[2]
-    began = stamp(math.max(queue.now, (last or 0) + 1))
+    local last_score = redis.call('ZRANGE', keys.line, -1, -1, 'WITHSCORES')[2]
+    began = stamp(math.max(queue.now, (last_score or 0) + 1))
   end
-  if not until_ or late ~= '' or until_ - queue.now < line.COUNTS / 2 then
-    redis.call('HSET', keys.line_until, waiter, stamp(queue.now + line.COUNTS) .. ' ' .. began)
+  if not until_ or late ~= '' or until_ - queue.now < line.LIFETIME / 2 then
+    redis.call('HSET', keys.line_until, waiter, stamp(queue.now + line.LIFETIME) .. ' ' .. began)
   end
   if not redis.call('ZSCORE', keys.line, waiter) then redis.call('ZADD', keys.line, began, waiter) end
-  redis.call('EXPIRE', keys.line_until, FORGOTTEN)
-  redis.call('EXPIRE', keys.line, FORGOTTEN)
+  redis.call('EXPIRE', keys.line_until, EXPIRY_SECONDS)
+  redis.call('EXPIRE', keys.line, EXPIRY_SECONDS)
   if redis.call('HEXISTS', keys.ledger, 'line') == 0 then redis.call('HSET', keys.ledger, 'line', 0) end
   line.first()
-  return stamp(redis.call('ZRANK', keys.line, waiter) < 2 and queue.soonest - queue.now or line.COUNTS)
+  return stamp(redis.call('ZRANK', keys.line, waiter) < 2 and queue.next_sweep - queue.now or line.LIFETIME)
 end
 
--- Wakes the first `count` that are there; with `behind`, of those behind that waiter.
-function line.wake(count, behind)
-  local began = behind and select(2, terms_of(behind))
-  local from, woken, next_ = began and '(' .. began or '-inf', {}, nil
+-- Wakes the first `count` that are alive; with `predecessor`, of those behind that waiter.
+function line.wake(count, predecessor)
+  local began = predecessor and select(2, terms_of(predecessor))
+  local from, woken_waiters, waiters = began and '(' .. began or '-inf', {}, nil
   repeat
-    next_ = redis.call('ZRANGEBYSCORE', keys.line, from, '+inf', 'LIMIT', 0, count - #woken)
-    for _, waiter in ipairs(next_) do
-      if is_there(waiter) then
+    waiters = redis.call('ZRANGEBYSCORE', keys.line, from, '+inf', 'LIMIT', 0, count - #woken_waiters)
+    for _, waiter in ipairs(waiters) do
+      if is_alive(waiter) then
         redis.call('ZREM', keys.line, waiter)
-        woken[#woken + 1] = waiter
+        woken_waiters[#woken_waiters + 1] = waiter
       else
         line.leave(waiter)
       end
     end
-  until #woken >= count or not next_[1]
-  if woken[1] then
-    redis.call('PUBLISH', keys.wake, table.concat(woken, ' '))
+  until #woken_waiters >= count or not waiters[1]
+  if woken_waiters[1] then
+    redis.call('PUBLISH', keys.wake, table.concat(woken_waiters, ' '))
     redis.call('HSET', keys.ledger, 'line', stamp(queue.now))
   elseif redis.call('EXISTS', keys.line_until) == 0 then
     redis.call('HDEL', keys.ledger, 'line')

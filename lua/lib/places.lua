@@ -2,21 +2,21 @@
 --- @include line
 -- Which set an assignment is in, and how one comes back to inbound.
 local places = {}
-local wakes, has_entered
+local must_wake, has_entered
 
--- Puts an assignment on its shelf, `returned` where it was out before, and wakes one who waits. Without a score it goes to
--- the end, with a time of its own.
-function places.put(item, returned, score)
+-- Puts an assignment on its shelf, `is_returned` where it was out before, and wakes one who waits. Without a score it goes
+-- to the end, with a time of its own.
+function places.put(item, is_returned, score)
   if has_entered and not score then queue.tick() end
   has_entered = true
   local round = items.round(item.member)
-  local shelf = shelves.band(item.priority) .. (round > 1 and ':' .. round or '') .. (returned and ':returned' or '')
+  local shelf = shelves.band(item.priority) .. (round > 1 and ':' .. round or '') .. (is_returned and ':returned' or '')
   item.shelf = shelf ~= 'normal' and shelf or nil
   redis.call('ZADD', shelves.key_of(item), score or queue.now, item.member)
   shelves.open(shelves.row(item), shelf)
   items.write(item)
-  if wakes == nil then wakes = queue.mode ~= 'paused' and redis.call('HEXISTS', keys.ledger, 'line') == 1 end
-  if wakes then line.wake(1) end
+  if must_wake == nil then must_wake = queue.mode ~= 'paused' and redis.call('HEXISTS', keys.ledger, 'line') == 1 end
+  if must_wake then line.wake(1) end
 end
 
 -- An assignment's state, its score there, and the key of the set.
@@ -34,11 +34,11 @@ function places.put_anew(item, key)
   if shelves.key_of(item) ~= key then redis.call('ZREM', key, item.member) end
 end
 
--- An item with a due date is in the set `due` until it is finished or removed, or an assignment of it is dead. `but`:
--- an assignment that leaves the dead by this call.
-function places.enter_due(id, but)
+-- An item with a due date is in the set `due` until it is finished or removed, or an assignment of it is dead.
+-- `leaving_member`: an assignment that leaves the dead by this call.
+function places.enter_due(id, leaving_member)
   for _, member in ipairs(items.assignments(id)) do
-    if member ~= but and redis.call('ZSCORE', keys.dead, member) then return end
+    if member ~= leaving_member and redis.call('ZSCORE', keys.dead, member) then return end
   end
   local due = items.read(id).due
   if due then redis.call('ZADD', keys.due, due, id) end

@@ -2,7 +2,7 @@
 --- @texts
 -- The version of the policy in force, as `Policy.version` in leaseq/policy.py gives it.
 local function policy_version()
-  local in_force = { queue.lease_seconds, rules.format(queue.rules) }
-  for i, text in ipairs(TEXTS) do in_force[i + 2] = redis.call('HGET', keys.ledger, text.name) or text.default end
-  return redis.sha1hex(table.concat(in_force, '\n'))
+  local values = { queue.lease_seconds, rules.format(queue.rules) }
+  for i, text in ipairs(TEXTS) do values[i + 2] = redis.call('HGET', keys.ledger, text.name) or text.default end
+  return redis.sha1hex(table.concat(values, '\n'))
 end

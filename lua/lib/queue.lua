@@ -10,7 +10,7 @@ local NEWER = '-NEWER this queue has %s, which this version of leaseq does not k
 local OLDER = '-OLDER this queue has schema 1, of a leaseq before its first release, which this version does not read: it '
   .. 'changed nothing. Work the queue to its end with that version, or export its items and import them into a new queue'
 
-local function refusal(line, rule)
+local function version_error(line, rule)
   if rule then return redis.error_reply(string.format(NEWER, 'the policy field ' .. rule)) end
   local schema = string.match(line, '^v(%d+) ')
   return redis.error_reply(schema and string.format(NEWER, 'schema ' .. schema) or OLDER)
@@ -21,26 +21,26 @@ end
 -- much longer: the difference is added to the queue's skew. A small one is waited out.
 local function take_time()
   queue.now = queue.now + queue.skew
-  local set_back = queue.clock - queue.now > 100000
-  if set_back then queue.skew = queue.skew + queue.clock + 1 - queue.now end
+  local is_set_back = queue.clock - queue.now > 100000
+  if is_set_back then queue.skew = queue.skew + queue.clock + 1 - queue.now end
   if queue.now <= queue.clock then queue.now = queue.clock + 1 end
-  if set_back then queue.save() end -- at once: time passes, too, where this call changes nothing else
+  if is_set_back then queue.save() end -- at once: time passes, too, where this call changes nothing else
 end
 
 -- Gives what the script is to reply where the queue is not there or can't be read by this version; else nil.
--- `only_read`: the script changes nothing, so it takes no time of its own. `new`: the status of a queue that is made where
--- there is none.
-function queue.open(only_read, new)
+-- `read_only`: the script changes nothing, so it takes no time of its own. `new_status`: the status of a queue that is made
+-- where there is none.
+function queue.open(read_only, new_status)
   local line, rules_line = unpack(redis.call('HMGET', keys.ledger, 'status', 'rules'))
-  line = line or new
+  line = line or new_status
   if not line then return { 'no-queue', redis.call('EXISTS', keys.deleted) } end -- 1: it was deleted
-  if not status.parse(line, queue) then return refusal(line) end
-  local parsed, unknown = rules.parse(rules_line or '')
-  if not parsed then return refusal(line, unknown) end
-  queue.line, queue.rules = line, parsed
+  if not status.parse(line, queue) then return version_error(line) end
+  local rule_values, unknown_name = rules.parse(rules_line or '')
+  if not rule_values then return version_error(line, unknown_name) end
+  queue.line, queue.rules = line, rule_values
   local time = ARGV[1] == '' and redis.call('TIME')
   queue.now = time and time[1] * 1000000 + time[2] or tonumber(ARGV[1]) or 0
-  if only_read then
+  if read_only then
     queue.now = math.max(queue.now + queue.skew, queue.clock)
   else
     take_time()
@@ -57,11 +57,11 @@ end
 
 function queue.tick() queue.now = queue.now + 1 end
 
-function queue.count(what) redis.call('HINCRBY', keys.ledger, 'n:' .. what, 1) end
+function queue.count(name) redis.call('HINCRBY', keys.ledger, 'n:' .. name, 1) end
 
--- Something is to happen at this time. Taking something out leaves `soonest` as it is: once it has passed, the sweep
+-- Something is to happen at this time. Taking something out leaves `next_sweep` as it is: once it has passed, the sweep
 -- sets it anew.
-function queue.expect(time) queue.soonest = math.min(queue.soonest, time) end
+function queue.expect(time) queue.next_sweep = math.min(queue.next_sweep, time) end
 
 -- A time as text: what `..` makes of a number has 14 digits only.
 local function stamp(time) return string.format('%d', time) end

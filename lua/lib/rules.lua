@@ -10,17 +10,17 @@ local rules = {}
 
 -- Gives the value of each field as text, false for none; or nil, and the name of a field that a newer version added.
 function rules.parse(line)
-  local found = setmetatable({}, { __index = DEFAULTS })
+  local values = setmetatable({}, { __index = DEFAULTS })
   for name, value in string.gmatch(line, '(%S-)=(%S+)') do
     if DEFAULTS[name] == nil then return nil, name end
-    found[name] = value ~= '-' and value
+    values[name] = value ~= '-' and value
   end
-  return found
+  return values
 end
 
-function rules.format(found)
+function rules.format(values)
   local words = {}
-  for name, value in pairs(found) do
+  for name, value in pairs(values) do
     if DEFAULTS[name] ~= value then words[#words + 1] = name .. '=' .. (value or '-') end
   end
   table.sort(words)

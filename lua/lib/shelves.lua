@@ -17,7 +17,7 @@ function shelves.key(row, shelf)
 end
 
 function shelves.row(item)
-  if item.only then return '@' .. (string.gsub(item.only, '\a', ' ')) end
+  if item.assignee then return '@' .. (string.gsub(item.assignee, '\a', ' ')) end
   return item.requires and (string.gsub(item.requires, ',', '+')) or ''
 end
 
@@ -35,9 +35,9 @@ function shelves.rank(shelf)
     + (string.find(shelf, ':returned', 1, true) and 0 or 1)
 end
 
-local function listed(row) return row == '' and queue.shelves or redis.call('HGET', keys.rows, row) or '' end
+local function read_names(row) return row == '' and queue.shelves or redis.call('HGET', keys.rows, row) or '' end
 
-local function list(row, names)
+local function write_names(row, names)
   local text = table.concat(names, ' ')
   if row == '' then
     queue.shelves = names[1] and ' ' .. text or ''
@@ -57,21 +57,21 @@ end
 -- Lists a shelf that is about to hold something.
 function shelves.open(row, shelf)
   local names = {}
-  for name in string.gmatch(listed(row), '%S+') do
+  for name in string.gmatch(read_names(row), '%S+') do
     if name == shelf then return end
     names[#names + 1] = name
   end
   if row ~= '' and not names[1] then shelves.mix() end
   names[#names + 1] = shelf
   table.sort(names, function(a, b) return shelves.rank(a) < shelves.rank(b) end)
-  list(row, names)
+  write_names(row, names)
 end
 
 -- Takes an empty shelf off the list.
 function shelves.close(row, shelf)
   local names = {}
-  for name in string.gmatch(listed(row), '%S+') do
+  for name in string.gmatch(read_names(row), '%S+') do
     if name ~= shelf then names[#names + 1] = name end
   end
-  list(row, names)
+  write_names(row, names)
 end

@@ -1,13 +1,13 @@
 --[[ The state of a queue that nearly every script reads: one line, in the ledger's field `status`.
 
-status = "v2 " clock " " token " " finished " " skew " " soonest " " mode " " lease_seconds " " form_version shelves
+status = "v2 " clock " " token " " finished " " skew " " next_sweep " " mode " " lease_seconds " " form_version shelves
 shelves = *(" " shelf)
 
 clock          the time of the queue's latest change
 token          of its latest grant; less the ledger's `n:reserved`, if it has one, it is the number of grants
 finished       how many were finished
 skew           what is added to the server's time, since its clock was set back
-soonest        no lease runs out and nothing scheduled comes due before this time
+next_sweep     no lease runs out and nothing scheduled comes due before this time
 mode           open; mixed: open, with skills, assigned items or several answers; paused
 lease_seconds  of the policy
 form_version   which form of the policy answers are checked against; - without one
@@ -19,15 +19,16 @@ local status = {}
 
 -- Reads the line into the fields of `state`. Gives false where it has another schema.
 function status.parse(line, state)
-  local clock, token, finished, skew, soonest, mode, lease_seconds, form_version, shelves =
+  local clock, token, finished, skew, next_sweep, mode, lease_seconds, form_version, shelves =
     string.match(line, '^v2 (%d+) (%d+) (%d+) (%d+) (%d+) (%l+) (%S+) (%S+)(.*)$')
   if not clock then return false end
-  state.clock, state.token, state.finished, state.skew, state.soonest = clock + 0, token + 0, finished + 0, skew + 0, soonest + 0
+  state.clock, state.token, state.finished, state.skew, state.next_sweep =
+    clock + 0, token + 0, finished + 0, skew + 0, next_sweep + 0
   state.mode, state.lease_seconds, state.form_version, state.shelves = mode, lease_seconds, form_version, shelves
   return true
 end
 
 function status.format(state)
   return string.format('v2 %d %d %d %d %d %s %s %s%s', state.clock, state.token, state.finished, state.skew,
-    state.soonest, state.mode, state.lease_seconds, state.form_version, state.shelves)
+    state.next_sweep, state.mode, state.lease_seconds, state.form_version, state.shelves)
 end

@@ -10,14 +10,14 @@ function sweep.expire(member)
   leases.close(item, grant, 'expired')
   queue.count('expired')
   journal.note('expired', items.id(member), grant.token, grant.person)
-  local died = deaths.count_failure(item)
-  if died then
+  local is_dead = deaths.count_failure(item)
+  if is_dead then
     deaths.die(item, grant.token, grant.person)
   else
     places.put(item, true)
   end
   redis.call('ZREM', keys.reserved, member)
-  return died
+  return is_dead
 end
 
 -- Without an item it is what an enqueue left that the server broke off, and so never acknowledged.
@@ -25,7 +25,7 @@ local function release_due(member)
   queue.tick()
   local item = items.read(member)
   if item then
-    places.put(item, item.attempts or item.only)
+    places.put(item, item.attempts or item.assignee)
     journal.note('due', items.id(member), '', '')
   end
   redis.call('ZREM', keys.scheduled, member)
@@ -38,15 +38,15 @@ end
 
 -- At most `limit` of both together. Gives how many returned, were let in, and died.
 function sweep.run(limit)
-  local returned, released, died, time = 0, 0, 0, stamp(queue.now)
+  local return_count, release_count, death_count, time = 0, 0, 0, stamp(queue.now)
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', keys.reserved, '-inf', time, 'LIMIT', 0, limit)) do
-    if sweep.expire(member) then died = died + 1 else returned = returned + 1 end
+    if sweep.expire(member) then death_count = death_count + 1 else return_count = return_count + 1 end
   end
-  local left = limit - returned - died
-  local due = left > 0 and redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', time, 'LIMIT', 0, left) or {}
-  for _, member in ipairs(due) do
-    if release_due(member) then released = released + 1 end
+  local remaining = limit - return_count - death_count
+  local due_members = remaining > 0 and redis.call('ZRANGEBYSCORE', keys.scheduled, '-inf', time, 'LIMIT', 0, remaining) or {}
+  for _, member in ipairs(due_members) do
+    if release_due(member) then release_count = release_count + 1 end
   end
-  queue.soonest = math.min(first_time(keys.reserved), first_time(keys.scheduled))
-  return returned, released, died
+  queue.next_sweep = math.min(first_time(keys.reserved), first_time(keys.scheduled))
+  return return_count, release_count, death_count
 end

@@ -14,7 +14,7 @@ done  how many of its entries were looked at before
 A walk during which the server is restarted may miss some entries: the next one finds them. ]]
 local tidy = {}
 local DAY = 86400000000
-local PERSON_KEPT, LOOKS_KEPT = 7 * DAY, 90 * DAY
+local PEOPLE_RETENTION, CURSOR_RETENTION = 7 * DAY, 90 * DAY
 local FIELDS = 50 -- of one step through the ledger, which has the answers, too
 local PERSONS, COMMANDS, WINDOW = 10, 300, 50 -- of one step through `cursors`; of a person's sorted set
 
@@ -25,10 +25,10 @@ function tidy.is_time(state) return not state or queue.now >= string.match(state
 local function tidy_people(from)
   local step = redis.call('HSCAN', keys.ledger, from, 'MATCH', 'p:*', 'COUNT', FIELDS)
   for i = 1, #step[2], 2 do
-    local field, held = step[2][i], holdings.parse(step[2][i + 1])
-    if held.idle and queue.now - held.idle >= PERSON_KEPT then
+    local field, held_leases = step[2][i], holdings.parse(step[2][i + 1])
+    if held_leases.idle and queue.now - held_leases.idle >= PEOPLE_RETENTION then
       redis.call('HDEL', keys.ledger, field)
-    elseif not held.idle and not held[1] then
+    elseif not held_leases.idle and not held_leases[1] then
       redis.call('HSET', keys.ledger, field, holdings.format({ request = '', idle = stamp(queue.now) }))
     end
   end
@@ -37,55 +37,55 @@ end
 
 -- Takes out of a person's sorted set what is no longer there for them, or all of it: at most WINDOW items, of a larger set
 -- now these and now those. Gives how many are left, how many were looked at, and whether many more are to go.
-local function tidy_later(row, person, all)
-  local key, gone = cursors.later_key(row, person), {}
+local function tidy_later(row, person, drop_all)
+  local key, stale_members = cursors.later_key(row, person), {}
   local size = redis.call('ZCARD', key)
   -- equivalent mutant: compare: of a set as large as the window the one place to begin is 0
   local from = size > WINDOW and queue.now % (size - WINDOW + 1) or 0
   local members = redis.call('ZRANGE', key, from, from + WINDOW - 1)
   for _, member in ipairs(members) do
-    if all or not cursors.waits_on(member, row, person) then gone[#gone + 1] = member end
+    if drop_all or not cursors.find_shelf(member, row, person) then stale_members[#stale_members + 1] = member end
   end
-  if gone[1] then redis.call('ZREM', key, unpack(gone)) end
-  return size - #gone, #members, size > WINDOW and #gone > WINDOW / 2
+  if stale_members[1] then redis.call('ZREM', key, unpack(stale_members)) end
+  return size - #stale_members, #members, size > WINDOW and #stale_members > WINDOW / 2
 end
 
 -- A person's cursor on a shelf is of use while an entry before it waits there, or items that they put off. One who is away
--- for LOOKS_KEPT looks at everything anew. Gives about how many commands it took, whether many more of their items are to
--- go, and whether anything is kept.
-local function tidy_looks(person, text)
+-- for CURSOR_RETENTION looks at everything anew. Gives about how many commands it took, whether many more of their items
+-- are to go, and whether anything is kept.
+local function tidy_person_cursors(person, text)
   local list = cursors.parse(text)
-  local away = list.idle and queue.now - list.idle >= LOOKS_KEPT
-  local left, kept, used, more = {}, { idle = list.idle or stamp(queue.now) }, 1, false
+  local is_away = list.idle and queue.now - list.idle >= CURSOR_RETENTION
+  local counts, kept_cursors, cost, has_more = {}, { idle = list.idle or stamp(queue.now) }, 1, false
   for _, cursor in ipairs(list) do
     local path, score = cursor[1], cursor[2]
     local row = string.match(string.gsub(string.gsub(path, ':returned$', ''), ':%d+$', ''), '^(.*):%l+$')
-    if not left[row] then
-      local looked, again
-      left[row], looked, again = tidy_later(row, person, away)
-      used, more = used + 2 + looked * 3, more or again
+    if not counts[row] then
+      local scan_count, is_unfinished
+      counts[row], scan_count, is_unfinished = tidy_later(row, person, is_away)
+      cost, has_more = cost + 2 + scan_count * 3, has_more or is_unfinished
     end
     local shelf = shelves.key(row, string.sub(path, #row + 2))
-    local first = not away and redis.call('ZRANGE', shelf, 0, 0, 'WITHSCORES')[2]
-    used = used + 1
-    if left[row] > 0 or (first and first + 0 <= score + 0) then kept[#kept + 1] = cursor end
+    local first_score = not is_away and redis.call('ZRANGE', shelf, 0, 0, 'WITHSCORES')[2]
+    cost = cost + 1
+    if counts[row] > 0 or (first_score and first_score + 0 <= score + 0) then kept_cursors[#kept_cursors + 1] = cursor end
   end
-  if kept[1] then
-    cursors.write(person, kept)
+  if kept_cursors[1] then
+    cursors.write(person, kept_cursors)
   else
     redis.call('HDEL', keys.cursors, person)
   end
-  return used, more, kept[1] ~= nil
+  return cost, has_more, kept_cursors[1] ~= nil
 end
 
 -- Gives where the next step begins, behind how many of its entries, and whether there is one.
 local function tidy_cursors(from, done)
-  local step, left = redis.call('HSCAN', keys.cursors, from, 'COUNT', PERSONS), COMMANDS
+  local step, remaining = redis.call('HSCAN', keys.cursors, from, 'COUNT', PERSONS), COMMANDS
   for i = 1 + 2 * done, #step[2], 2 do
-    if left <= 0 then return from, done, true end
-    local used, more, stays = tidy_looks(step[2][i], step[2][i + 1])
-    if more then return from, done, true end
-    left, done = left - used, done + (stays and 1 or 0)
+    if remaining <= 0 then return from, done, true end
+    local cost, has_more, is_kept = tidy_person_cursors(step[2][i], step[2][i + 1])
+    if has_more then return from, done, true end
+    remaining, done = remaining - cost, done + (is_kept and 1 or 0)
   end
   return step[1], 0, step[1] ~= '0'
 end
@@ -93,13 +93,13 @@ end
 -- Does the step that is due, and writes what comes next.
 function tidy.run(state)
   local walk, from, done = string.match(state or '0 people 0 0', '^%d+ (%l+) (%d+) (%d+)$')
-  local next_step, more = queue.now, nil
+  local next_step, has_more = queue.now, nil
   if walk == 'people' then
     from = tidy_people(from)
     if from == '0' then walk = 'looks' end
   else
-    from, done, more = tidy_cursors(from, done + 0)
-    if not more then
+    from, done, has_more = tidy_cursors(from, done + 0)
+    if not has_more then
       rows.drop_empty({})
       if redis.call('EXISTS', keys.cursors) == 0 then redis.call('EXPIRE', keys.passed, 0) end -- deletes it
       walk, next_step = 'people', queue.now + DAY

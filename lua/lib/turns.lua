@@ -1,22 +1,22 @@
 --- @include line
 -- Keeps the order of waiters. A waiter that looks without having been woken may not overtake those that were woken in the
--- last ON_THE_WAY, nor those in front of it while wake-ups are being sent. After SETTLED without a wake-up it may: a message
--- may have been lost, or the items that wait are not for those in front.
+-- last ARRIVAL_TIME, nor those in front of it while wake-ups are being sent. After SETTLING_TIME without a wake-up it may:
+-- a message may have been lost, or the items that wait are not for those in front.
 local turns = {}
-local ON_THE_WAY, SETTLED = 200000, 3000000 -- microseconds
+local ARRIVAL_TIME, SETTLING_TIME = 200000, 3000000 -- microseconds
 
 -- Waiters that were woken and did not come in time may have been killed. Two others are woken for each of them: those next
 -- to a killed waiter were often killed with it. Gives whether anybody is woken.
-local function pass_on()
+local function wake_replacements()
   if redis.call('HLEN', keys.line_until) == redis.call('ZCARD', keys.line) then return false end
-  local stands, late = {}, 0
-  for _, waiter in ipairs(redis.call('ZRANGE', keys.line, 0, -1)) do stands[waiter] = true end
-  local all = redis.call('HGETALL', keys.line_until)
-  for i = 1, #all, 2 do
-    local waiter, terms = all[i], all[i + 1]
+  local is_in_line, late_count = {}, 0
+  for _, waiter in ipairs(redis.call('ZRANGE', keys.line, 0, -1)) do is_in_line[waiter] = true end
+  local fields = redis.call('HGETALL', keys.line_until)
+  for i = 1, #fields, 2 do
+    local waiter, terms = fields[i], fields[i + 1]
     local is_late = string.sub(terms, -5) == ' late'
-    if not stands[waiter] then
-      if not is_late then late = late + 1 end
+    if not is_in_line[waiter] then
+      if not is_late then late_count = late_count + 1 end
       if string.match(terms, '^%d+') + 0 < queue.now then
         redis.call('HDEL', keys.line_until, waiter)
       elseif not is_late then
@@ -24,33 +24,33 @@ local function pass_on()
       end
     end
   end
-  if late > 0 then line.wake(math.min(2 * late, line.MOST_WOKEN)) end
-  return late > 0
+  if late_count > 0 then line.wake(math.min(2 * late_count, line.WAKE_LIMIT)) end
+  return late_count > 0
 end
 
 -- In how many microseconds the waiter is to look again, where it is not its turn; nil where it is.
-function turns.before(waiter)
-  local last = redis.call('ZSCORE', keys.line, waiter) and redis.call('HGET', keys.ledger, 'line')
-  if not last then return nil end
+function turns.before_reserve(waiter)
+  local last_wake = redis.call('ZSCORE', keys.line, waiter) and redis.call('HGET', keys.ledger, 'line')
+  if not last_wake then return nil end
   line.join(waiter)
-  local first, since = line.first() == waiter, queue.now - last
-  if since < ON_THE_WAY or (pass_on() and not first) or (since < SETTLED and not first) then
-    -- Where pass_on woke this waiter, it is told to come again, and does so as one that was woken.
-    return redis.call('ZSCORE', keys.line, waiter) and line.join(waiter) or stamp(line.COUNTS)
+  local is_first, elapsed = line.first() == waiter, queue.now - last_wake
+  if elapsed < ARRIVAL_TIME or (wake_replacements() and not is_first) or (elapsed < SETTLING_TIME and not is_first) then
+    -- Where wake_replacements woke this waiter, it is told to come again, and does so as one that was woken.
+    return redis.call('ZSCORE', keys.line, waiter) and line.join(waiter) or stamp(line.LIFETIME)
   end
 end
 
 -- After a reserve: a waiter that got an item leaves the line, one that got none joins it. Where it was woken and took no
 -- new item, the item that it was woken for still waits, so the next in line is woken. Gives in how many microseconds the
 -- waiter is to look again.
-function turns.after(waiter, woken, reply, is_new)
-  local may_be_more = woken and queue.mode ~= 'paused' and (queue.shelves ~= '' or queue.mode == 'mixed')
+function turns.after_reserve(waiter, was_woken, reply, is_new)
+  local may_be_more = was_woken and queue.mode ~= 'paused' and (queue.shelves ~= '' or queue.mode == 'mixed')
   if reply then
     line.leave(waiter)
     if may_be_more and not is_new then line.wake(1) end
     return nil
   end
-  local again = line.join(waiter)
+  local delay = line.join(waiter)
   if may_be_more then line.wake(1, waiter) end
-  return again
+  return delay
 end

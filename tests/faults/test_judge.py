@@ -180,8 +180,8 @@ def story(queue: leaseq.Queue) -> History:
         ),
         pytest.param(
             "finish",
-            "left, 'g:' .. member, done)",
-            "left, 'g:' .. member, grant)",
+            "remaining_holdings, 'g:' .. member, ended_grant)",
+            "remaining_holdings, 'g:' .. member, grant)",
             {"no answer lost"},
             id="a lost answer",
         ),

@@ -61,7 +61,7 @@ def the_record(caplog: pytest.LogCaptureFixture) -> str:
 
 def in_an_include(folder: Path, fault: str) -> PlantedFault:
     """In an include of an include, which runs where the case is not the ordinary one."""
-    return PlantedFault(folder, "lib/queue.lua", "function queue.open(only_read, new)", fault)
+    return PlantedFault(folder, "lib/queue.lua", "function queue.open(read_only, new_status)", fault)
 
 
 def paused(queue: leaseq.Queue) -> None:

@@ -13,7 +13,7 @@ from tests.engine.rewriting import rewrite
 
 def short_journal(queue: leaseq.Queue, move: str) -> None:
     """Let a move think that a journal of 500 entries is long, and one of 2,000 too long."""
-    rewrite(queue, move, "ENTRIES = 1000000, MOST = 4000000", "ENTRIES = 500, MOST = 2000")
+    rewrite(queue, move, "ENTRIES = 1000000, MAX_ENTRIES = 4000000", "ENTRIES = 500, MAX_ENTRIES = 2000")
 
 
 def test_a_long_journal_is_trimmed_past_what_was_read_and_within_a_bound(

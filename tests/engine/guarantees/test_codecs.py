@@ -198,12 +198,12 @@ heads = st.fixed_dictionaries(
         **dict.fromkeys(["attempts", "failures", "max_attempts", "priority", "due"], counts),
         **dict.fromkeys(["dies", "has_draft"], st.just("")),
         "requires": st.lists(words.filter(lambda word: "," not in word), min_size=1).map(",".join),
-        "only": names.map(lambda name: name.replace(" ", "\a")),
+        "assignee": names.map(lambda name: name.replace(" ", "\a")),
         "shelf": st.sampled_from(["high", "low:returned", "normal:2"]),
     },
 )
 LETTERS = {"attempts": "a", "failures": "f", "dies": "x", "max_attempts": "m", "priority": "p", "due": "d"}
-LETTERS |= {"requires": "r", "only": "o", "shelf": "s", "has_draft": "w"}
+LETTERS |= {"requires": "r", "assignee": "o", "shelf": "s", "has_draft": "w"}
 
 
 @given(item=heads)

@@ -174,10 +174,8 @@ def test_the_ordinary_case_reads_the_status_as_its_codec_does(name: str, server:
     names, pattern = re.findall(
         r"^local ([\w, ]+) =\n  string\.match\(state, '(.*?)'\)$", FILES[name], re.MULTILINE
     )[0]
-    state = (
-        "{ clock = 12, token = 3, finished = 2, skew = 0, soonest = 99, mode = 'open', lease_seconds = '0.5',"
-    )
-    state += " form_version = 'f1', shelves = ' high normal:returned' }"
+    state = "{ clock = 12, token = 3, finished = 2, skew = 0, next_sweep = 99, mode = 'open',"
+    state += " lease_seconds = '0.5', form_version = 'f1', shelves = ' high normal:returned' }"
     parsed = server.redis.eval(
         f"{INCLUDES['status']} return {{ string.match(status.format({state}), '{pattern}') }}", 0
     )
@@ -186,7 +184,7 @@ def test_the_ordinary_case_reads_the_status_as_its_codec_does(name: str, server:
         "clock": "12",
         "last_token": "3",
         "finished": "2",
-        "soonest": "99",
+        "next_sweep": "99",
         "lease_seconds": "0.5",
     }
     kept |= {"policy": "0.5 f1 high normal:returned", "form_version": "f1", "first_shelf": "high"}
