@@ -41,7 +41,7 @@ def conditions_of(form: Json) -> dict[str, Conditions]:
     """The conditions of the questions that are not always asked, by question."""
     when = form.get("when", {}) if isinstance(form, Mapping) else {}
     return {
-        name: {other: _several(answer) for other, answer in conditions.items()}
+        name: {other: _as_list(answer) for other, answer in conditions.items()}
         for name, conditions in when.items()
     }
 
@@ -56,7 +56,7 @@ def condition_in_words(conditions: Conditions) -> str:
 def is_asked(conditions: Conditions, answers: Mapping[str, Json]) -> bool:
     """Whether a question with these conditions is asked after these answers."""
     return all(
-        name in answers and any(_same(one, other) for one in _several(answers[name]) for other in accepted)
+        name in answers and any(_same(one, other) for one in _as_list(answers[name]) for other in accepted)
         for name, accepted in conditions.items()
     )
 
@@ -72,7 +72,7 @@ def only_asked(form: Json, answers: Mapping[str, Json]) -> dict[str, Json]:
     return asked_answers
 
 
-def _several(answer: Json) -> Sequence[Json]:
+def _as_list(answer: Json) -> Sequence[Json]:
     return answer if isinstance(answer, list) else [answer]
 
 

@@ -15,10 +15,10 @@ class LeaseqError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """An exception's own way calls the class with its message alone, which is not what ours take."""
-        return _restored, (type(self), self.args, self.__dict__)
+        return _unpickle, (type(self), self.args, self.__dict__)
 
 
-def _restored(kind: type[LeaseqError], args: tuple[Any, ...], attributes: dict[str, Any]) -> LeaseqError:
+def _unpickle(kind: type[LeaseqError], args: tuple[Any, ...], attributes: dict[str, Any]) -> LeaseqError:
     error = kind.__new__(kind, *args)
     error.__dict__.update(attributes)
     return error

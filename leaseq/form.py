@@ -49,8 +49,9 @@ MAX_ERRORS = 100
 MAX_ERROR = 300
 """The number of errors that are reported of one result, and the length of each."""
 
-_LISTED = 5_000  # at so many checks at most, all errors of a result are looked for: each takes 5 kB then
-_COPIED = 16_000_000  # the bytes of a result, times its checks: a copy may be made for each
+# At so many checks at most, all errors of a result are looked for: each takes 5 kB then.
+_MAX_LISTED_CHECKS = 5_000
+_MAX_COPIED_BYTES = 16_000_000  # the bytes of a result, times its checks: a copy may be made for each
 KINDS = ("text", "markdown", "image", "audio", "video", "link", "table", "json")
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 PARTS = ("show", "ask", "keys", "prefill", "when")
@@ -63,7 +64,7 @@ def check_form(form: Json) -> None:
     parts = "an object with the optional members show, ask, keys, prefill and when"
     if not isinstance(form, dict):
         raise Invalid("form", parts)
-    _check_known(form, PARTS, parts)
+    _check_names(form, PARTS, parts)
     dump_json(form, "form")
     _check_show(form.get("show", []))
     keys = form.get("keys", {})
@@ -104,16 +105,16 @@ def check_result(form: Json, result: Json) -> None:
     """Raise Invalid (field ``result``, with ``errors`` by field) where a result doesn't fit the form."""
     if not isinstance(form, Mapping) or "ask" not in form:
         return
-    validator, checks = _compiled(json.dumps(schema_of(form), sort_keys=True))
+    validator, checks = _compiled_schema(json.dumps(schema_of(form), sort_keys=True))
     if validator.is_valid(result):
         return
     errors: dict[str, str] = {}
     conditions = conditions_of(form)
     for error in _errors(validator, checks, result):
         path = ".".join(str(step) for step in error.instance_path)
-        message = _said(error, conditions)
+        message = _message(error, conditions)
         # guard: error-length
-        errors.setdefault((path or _missing(error) or "result")[:MAX_ERROR], message[:MAX_ERROR])
+        errors.setdefault((path or _missing_member(error) or "result")[:MAX_ERROR], message[:MAX_ERROR])
         if len(errors) == MAX_ERRORS:  # guard: error-count
             break
     if not errors:
@@ -133,10 +134,10 @@ def _errors(validator: jsonschema_rs.Draft202012Validator, checks: int, result: 
     jsonschema-rs makes all errors before it gives the first.
     """
     text = json.dumps(result, ensure_ascii=False)
-    if checks * len(text.encode()) > _COPIED:  # guard: result-bytes
+    if checks * len(text.encode()) > _MAX_COPIED_BYTES:  # guard: result-bytes
         return []
     values = 1 + text.count(",") + text.count("{") + text.count("[")  # or fewer
-    if checks * values <= _LISTED:  # guard: result-values
+    if checks * values <= _MAX_LISTED_CHECKS:  # guard: result-values
         return list(validator.iter_errors(result))
     try:
         validator.validate(result)
@@ -145,7 +146,7 @@ def _errors(validator: jsonschema_rs.Draft202012Validator, checks: int, result: 
     return []
 
 
-def _said(error: jsonschema_rs.ValidationError, conditions: Mapping[str, Conditions]) -> str:
+def _message(error: jsonschema_rs.ValidationError, conditions: Mapping[str, Conditions]) -> str:
     if not isinstance(error.kind, jsonschema_rs.ValidationErrorKind.FalseSchema):
         return error.message
     condition = conditions.get(str(error.instance_path[0])) if len(error.instance_path) == 1 else None
@@ -161,12 +162,12 @@ def version(form: Json) -> str:
     return sha256(json.dumps(form, sort_keys=True).encode()).hexdigest()[:12]
 
 
-def _missing(error: Any) -> str | None:
+def _missing_member(error: Any) -> str | None:
     name = getattr(error.kind, "property", None)
     return name if isinstance(name, str) else None
 
 
-def _check_known(names: Iterable[object], known_names: Sequence[str], limit: str) -> None:
+def _check_names(names: Iterable[object], known_names: Sequence[str], limit: str) -> None:
     for name in names:
         if name not in known_names:
             suggestion = did_you_mean(str(name), known_names)
@@ -179,8 +180,8 @@ def _check_show(show: Json) -> None:
         raise Invalid("form", limit)
     for entry in show:
         if isinstance(entry, dict):
-            _check_known(entry, ("field", "kind", "label", "beside"), "show: field, kind, label and beside")
-            _check_known([entry.get("kind", "text")], KINDS, f"show: kind: one of {', '.join(KINDS)}")
+            _check_names(entry, ("field", "kind", "label", "beside"), "show: field, kind, label and beside")
+            _check_names([entry.get("kind", "text")], KINDS, f"show: kind: one of {', '.join(KINDS)}")
         fits = isinstance(entry, str) or (
             isinstance(entry, dict)
             and isinstance(entry.get("field"), str)
@@ -199,7 +200,7 @@ def _check_ask(ask: Json) -> None:
 
 def _compile(ask: dict[str, Any]) -> None:
     try:
-        validator, _checks = _compiled(json.dumps(ask, sort_keys=True))
+        validator, _checks = _compiled_schema(json.dumps(ask, sort_keys=True))
         # An unresolved reference is an error at once, not at the first answer.
         validator.is_valid({})
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError, ValueError) as error:
@@ -225,7 +226,7 @@ def _refuse(uri: str) -> NoReturn:
 
 
 @lru_cache(maxsize=256)
-def _compiled(text: str) -> tuple[jsonschema_rs.Draft202012Validator, int]:
+def _compiled_schema(text: str) -> tuple[jsonschema_rs.Draft202012Validator, int]:
     """The validator of a schema, and the number of checks that one value may cause.
 
     The regular expressions are of the linear-time kind: no answer can make one run for ever.

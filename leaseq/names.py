@@ -7,18 +7,18 @@ from collections.abc import Iterable
 
 from leaseq.lookalikes import LOOKALIKES
 
-_LOOKS = {ord(other): letter for letter, others in LOOKALIKES.items() for other in others}
+_LATIN_LOOKALIKES = {ord(other): letter for letter, others in LOOKALIKES.items() for other in others}
 _SAME_IN_ASCII = str.maketrans("I1|0", "lllO")
-_HIDDEN = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
+_HIDDEN_CATEGORIES = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"  # many scripts and emoji need them between two characters
-_BLANK = frozenset(  # what Unicode calls a letter, a mark or a symbol, and fonts show as nothing
+_BLANKS = frozenset(  # what Unicode calls a letter, a mark or a symbol, and fonts show as nothing
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\U00016fe4\U0001d159"
 )
 _SELECTORS = range(0xFE00, 0xFE10)
 _IDEOGRAPHIC_SELECTORS = range(0xE0100, 0xE01F0)
 
 
-def normal(name: str) -> str:
+def normalize(name: str) -> str:
     """The name in the form that is stored: NFC, so that é is one character however it was typed."""
     return name if name.isascii() else unicodedata.normalize("NFC", name)
 
@@ -43,30 +43,30 @@ def _is_invisible(text: str, at: int) -> bool:
     if char in _JOINERS:
         neighbours = before, text[at + 1 : at + 2]
         return any(not one or one.isascii() or one in _JOINERS for one in neighbours)  # guard: joiner-between
-    return char in _BLANK or unicodedata.category(char) in _HIDDEN  # guard: blank-characters
+    return char in _BLANKS or unicodedata.category(char) in _HIDDEN_CATEGORIES  # guard: blank-characters
 
 
-def same_look(name: str, others: Iterable[str]) -> str | None:
+def find_lookalike(name: str, others: Iterable[str]) -> str | None:
     """The first of the others that looks like ``name``: in other case, or by lookalike characters.
 
     The name itself is not one of them.
     """
-    looks = _looks(name)
-    return next((one for one in others if one != name and not looks.isdisjoint(_looks(one))), None)
+    looks = _skeletons(name)
+    return next((one for one in others if one != name and not looks.isdisjoint(_skeletons(one))), None)
 
 
-def _looks(name: str) -> set[str]:
+def _skeletons(name: str) -> set[str]:
     """The skeleton of a name: equal for names that look alike, in any case, with I like l and 0 like O."""
     if name.isascii():
         text = latin = " ".join(name.split())
     else:
-        visible_text = "".join(char for at, char in enumerate(name) if not _varies(name, at))
+        visible_text = "".join(char for at, char in enumerate(name) if not _is_ignorable(name, at))
         text = " ".join(unicodedata.normalize("NFKC", visible_text).split())
-        latin = text.translate(_LOOKS)
+        latin = text.translate(_LATIN_LOOKALIKES)
     return {text.casefold(), latin.casefold(), "=" + latin.translate(_SAME_IN_ASCII)}
 
 
-def _varies(name: str, at: int) -> bool:
+def _is_ignorable(name: str, at: int) -> bool:
     """Whether a character is a variation selector, or invisible."""
     code = ord(name[at])
     return code in _SELECTORS or code in _IDEOGRAPHIC_SELECTORS or _is_invisible(name, at)

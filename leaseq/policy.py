@@ -54,7 +54,7 @@ class Policy:
     title: Annotated[
         str,
         Line(200),
-        About("work", N_("Title"), N_("The queue's name, as people see it."), kept="text"),
+        About("work", N_("Title"), N_("The queue's name, as people see it."), storage="text"),
     ] = ""
     instructions: Annotated[
         str,
@@ -63,7 +63,7 @@ class Policy:
             "work",
             N_("Instructions"),
             N_("Instructions in Markdown, available beside each item."),
-            kept="text",
+            storage="text",
         ),
     ] = ""
     form: Annotated[
@@ -74,7 +74,7 @@ class Policy:
             N_("Form"),
             N_("What to show, what to ask (a JSON Schema), which keys choose what, and what is filled in."),
             none=N_("a table and one text box"),
-            kept="text",
+            storage="text",
         ),
     ] = None
     lease_seconds: Annotated[
@@ -84,7 +84,7 @@ class Policy:
             "time",
             N_("Time for one item"),
             N_("How long a person may hold an item. After that, somebody else can get it."),
-            kept="status",
+            storage="status",
         ),
     ] = 300
     renewals: Annotated[
@@ -218,7 +218,7 @@ class Policy:
             "advanced",
             N_("Durability"),
             N_("What each change waits for before it counts as saved."),
-            kept="text",
+            storage="text",
         ),
     ] = "server"
     alerts: Annotated[
@@ -240,7 +240,7 @@ class Policy:
                 "Rules such as waiting>500 oldest>3600. A measure above its limit raises an alert, and below "
                 "four fifths of the limit resolves it."
             ),
-            kept="text",
+            storage="text",
         ),
     ] = ()
 
@@ -269,8 +269,8 @@ class Policy:
 FIELDS: Final = fields_of(Policy)
 """Every field by its name, in the order in which they are shown."""
 
-RULES: Final = tuple(name for name, field in FIELDS.items() if field.about.kept == "rule")
-TEXTS: Final = tuple(name for name, field in FIELDS.items() if field.about.kept == "text")
+RULES: Final = tuple(name for name, field in FIELDS.items() if field.about.storage == "rule")
+TEXTS: Final = tuple(name for name, field in FIELDS.items() if field.about.storage == "text")
 
 
 def _no_field(name: str, besides: Sequence[str] = ()) -> str:

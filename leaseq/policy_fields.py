@@ -52,47 +52,47 @@ class Kind(ABC):
 class Whole(Kind):
     """A whole number. ``unit``: what it counts."""
 
-    least: int
-    most: int
+    minimum: int
+    maximum: int
     unit: str = ""
 
     def check(self, value: Any, name: str) -> int:
-        return validation.integer(value, name, self.least, self.most)
+        return validation.integer(value, name, self.minimum, self.maximum)
 
     @property
     def limits(self) -> str:
-        return f"{self.least:,} to {self.most:,} {self.unit}".strip()
+        return f"{self.minimum:,} to {self.maximum:,} {self.unit}".strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Seconds(Kind):
     """A duration in seconds."""
 
-    least: float
-    most: float
+    minimum: float
+    maximum: float
 
     def check(self, value: Any, name: str) -> float:
         return round(
-            validation.number(value, name, self.least, self.most), 6
+            validation.number(value, name, self.minimum, self.maximum), 6
         )  # the server counts microseconds
 
     @property
     def limits(self) -> str:
-        return f"{self.least:,} to {self.most:,} seconds"
+        return f"{self.minimum:,} to {self.maximum:,} seconds"
 
 
 @dataclass(frozen=True, slots=True)
 class Bands(Kind):
     """Two priorities, the first no larger than the second."""
 
-    least: int
-    most: int
+    minimum: int
+    maximum: int
 
     def check(self, value: Any, name: str) -> tuple[int, int]:
         limit = "two whole numbers, the first no larger than the second"
         if not isinstance(value, list | tuple) or len(value) != 2:
             raise Invalid(name, limit)
-        low, high = (validation.integer(v, name, self.least, self.most) for v in value)
+        low, high = (validation.integer(v, name, self.minimum, self.maximum) for v in value)
         if low > high:
             raise Invalid(name, limit)
         return low, high
@@ -105,7 +105,7 @@ class Bands(Kind):
 
     @property
     def limits(self) -> str:
-        return f"{self.least:,} to {self.most:,}, the first no larger than the second"
+        return f"{self.minimum:,} to {self.maximum:,}, the first no larger than the second"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +166,7 @@ class Form(Kind):
         return "As JSON"
 
 
-MOST_OF_ALERT = 999_999_999
+MAX_ALERT_LIMIT = 999_999_999
 _LIMIT = "[1-9][0-9]{0,8}"  # from 1 to that
 
 
@@ -192,7 +192,7 @@ class Alerts(Kind):
         measure, _, digits = rule.partition(">") if isinstance(rule, str) else ("", "", "")
         match = re.fullmatch(_LIMIT, digits)
         if measure not in self.measures or match is None:
-            limit = f"one of {', '.join(self.measures)}, '>' and a whole number from 1 to {MOST_OF_ALERT:,}"
+            limit = f"one of {', '.join(self.measures)}, '>' and a whole number from 1 to {MAX_ALERT_LIMIT:,}"
             raise Invalid(name, f"rules such as waiting>500: {limit}; this is {str(rule)[:40]!r}")
         return measure, int(digits)
 
@@ -208,23 +208,23 @@ class Alerts(Kind):
     @property
     def limits(self) -> str:
         meanings = "; ".join(f"{measure}: {meaning}" for measure, meaning in self.measures.items())
-        return f"{meanings}. 1 to {MOST_OF_ALERT:,} each"
+        return f"{meanings}. 1 to {MAX_ALERT_LIMIT:,} each"
 
 
-Kept = Literal["status", "rule", "text"]
+Storage = Literal["status", "rule", "text"]
 
 
 @dataclass(frozen=True, slots=True)
 class About:
     """The description of a field: ``group`` on the settings page, ``label``, one sentence of ``help``, and
-    what None means where the field may be None. ``kept``: in the queue's status, as one of its rules,
+    what None means where the field may be None. ``storage``: in the queue's status, as one of its rules,
     or as JSON in a field of the ledger."""
 
     group: str
     label: str
     help: str
     none: str = ""
-    kept: Kept = "rule"
+    storage: Storage = "rule"
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,7 +245,7 @@ class Field:
 
     def dump(self, value: Any) -> str:
         """The value as the server keeps it: '-' for none, or JSON's null where it keeps JSON."""
-        return "-" if value is None and self.about.kept == "rule" else self.kind.dump(value)
+        return "-" if value is None and self.about.storage == "rule" else self.kind.dump(value)
 
     @property
     def stored_default(self) -> str:
@@ -253,7 +253,7 @@ class Field:
         return self.dump(self.default)
 
     def load(self, text: str) -> Any:
-        return None if text == "-" and self.about.kept == "rule" else self.kind.load(text)
+        return None if text == "-" and self.about.storage == "rule" else self.kind.load(text)
 
     def explain(self, none: str, *, limits: bool = True) -> str:
         """The help, the allowed values, and what None means; ``none`` is the reader's word for it."""

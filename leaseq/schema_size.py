@@ -64,11 +64,11 @@ def count_checks(schema: dict[str, Any]) -> int:
             "here they double or repeat more often"
         )
     if _total(nodes, order, sum, PAGE_LEVELS, MAX_SUBSCHEMAS) > MAX_SUBSCHEMAS:  # guard: subschemas-limit
-        raise _too_many()
+        raise _too_many_subschemas()
     return checks
 
 
-def _too_many() -> ValueError:
+def _too_many_subschemas() -> ValueError:
     return ValueError(f"at most {MAX_SUBSCHEMAS:,} subschemas with all references followed; this has more")
 
 
@@ -107,7 +107,7 @@ def _nodes(root: dict[str, Any]) -> dict[int, _Node]:
         # guard: unevaluated-times
         node.times = _UNEVALUATED if {"unevaluatedProperties", "unevaluatedItems"} & schema.keys() else 1
         for numbers, children in (
-            (node.same_value, [*_here(schema), *references.of(schema)]),
+            (node.same_value, [*_same_value_schemas(schema), *references.of(schema)]),
             (node.each_member, [*_values(schema.get("properties")), *_values(schema.get("prefixItems"))]),
             (
                 node.any_member,
@@ -122,11 +122,11 @@ def _nodes(root: dict[str, Any]) -> dict[int, _Node]:
                     nodes[id(child)] = _Node()
                     unvisited.append(child)
         if len(nodes) > MAX_SUBSCHEMAS:
-            raise _too_many()
+            raise _too_many_subschemas()
     return nodes
 
 
-def _here(schema: dict[str, Any]) -> Iterator[Any]:
+def _same_value_schemas(schema: dict[str, Any]) -> Iterator[Any]:
     yield from (schema.get(word) for word in _SAME_VALUE)
     for word in (*_SAME_VALUE_LISTS, *_SAME_VALUE_MAPS):
         yield from _values(schema.get(word))
@@ -145,10 +145,10 @@ class _References:
         self._dynamic_anchors: dict[str, list[Any]] = {}
         unvisited: list[tuple[Any, str]] = [(root, "")]
         for value, base in unvisited:
-            inner = self._note(value, base) if isinstance(value, dict) else base
+            inner = self._register(value, base) if isinstance(value, dict) else base
             unvisited += [(one, inner) for one in _values(value) if isinstance(one, dict | list)]
 
-    def _note(self, value: dict[str, Any], base: str) -> str:
+    def _register(self, value: dict[str, Any], base: str) -> str:
         if isinstance(value.get("$id"), str):
             base = urldefrag(urljoin(base, value["$id"])).url
             self._by_id[base] = value
@@ -165,11 +165,11 @@ class _References:
         for word in ("$ref", "$dynamicRef", "$recursiveRef"):
             reference = schema.get(word)
             if isinstance(reference, str):
-                yield self._at(base, reference)
+                yield self._target(base, reference)
         if isinstance(schema.get("$dynamicRef"), str):
             yield from self._dynamic_anchors.get(urldefrag(schema["$dynamicRef"]).fragment, ())
 
-    def _at(self, base: str, reference: str) -> Any:
+    def _target(self, base: str, reference: str) -> Any:
         target = base + reference if reference.startswith("#") else urljoin(base, reference)
         uri, _, fragment = target.partition("#")
         if fragment and not fragment.startswith("/"):

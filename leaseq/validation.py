@@ -30,10 +30,11 @@ _INTEGERS = f"whole numbers of at most {MAX_INTEGER_DIGITS} digits"
 
 _QUEUE = re.compile(r"[a-z0-9._-]{1,64}\Z")
 _SKILL = re.compile(r"[a-z0-9._-]{1,64}\Z")
-_SHOWN = 60  # characters of a value in an error
-_LEVELS = (dict, list, tuple)
+_MAX_SHOWN = 60  # characters of a value in an error
+_CONTAINERS = (dict, list, tuple)
 _TEXT = {str}
-_SHORT = 2 * MAX_JSON_DEPTH  # what has no more characters is no deeper, and holds no number that is too long
+# What has no more characters is no deeper, and holds no number that is too long.
+_SHORT_LENGTH = 2 * MAX_JSON_DEPTH
 _DIGIT = re.compile(r"[0-9]")
 Text = TypeVar("Text", bound=str)
 _Encode = Callable[[Json, bool], Iterable[str]]
@@ -55,16 +56,16 @@ def _encoder() -> _Encode:
 _encode = _encoder()
 
 
-def refused(field: str, limit: str, value: object) -> Invalid:
+def refusal(field: str, limit: str, value: object) -> Invalid:
     """The error that also shows the value that was refused."""
     value_text = repr(value)
-    value_text = value_text if len(value_text) <= _SHOWN else f"{value_text[: _SHOWN - 1]}…"
+    value_text = value_text if len(value_text) <= _MAX_SHOWN else f"{value_text[: _MAX_SHOWN - 1]}…"
     return Invalid(field, limit, f"{field}: {limit}; this is {value_text}")
 
 
 def queue_name(name: object) -> str:
     if not isinstance(name, str) or not _QUEUE.match(name):
-        raise refused("queue", "1 to 64 characters of a-z 0-9 . _ -", name)
+        raise refusal("queue", "1 to 64 characters of a-z 0-9 . _ -", name)
     return name
 
 
@@ -72,12 +73,12 @@ def item_id(value: object, field: str = "id") -> str:
     # guard: id-length
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_ID or not value.isprintable():
         raise Invalid(field, f"1 to {MAX_ID} printable characters")
-    if is_dots(value):
+    if is_dot_segment(value):
         raise Invalid(field, "an id other than '.' and '..', which a URL can't contain")
-    return _unicode(value, field)
+    return _check_unicode(value, field)
 
 
-def is_dots(value: str) -> bool:
+def is_dot_segment(value: str) -> bool:
     """Whether HTTP clients remove this from a path as a dot segment, percent-encoded or not."""
     return value in (".", "..")
 
@@ -85,27 +86,27 @@ def is_dots(value: str) -> bool:
 def person_name(value: object, field: str = "person") -> str:
     if not isinstance(value, str) or not 1 <= len(value) <= MAX_PERSON or not value.isprintable():
         raise Invalid(field, f"1 to {MAX_PERSON} printable characters")
-    _visible(value, field)  # guard: visible-person
-    return _unicode(value, field)
+    _check_visible(value, field)  # guard: visible-person
+    return _check_unicode(value, field)
 
 
 def label(value: object, field: str, longest: int) -> str:
     """A name that people read, such as a queue's title, normalized for storage."""
     name = text(value, field, longest)
-    _visible(name, field)  # guard: visible-name
-    return names.normal(name)
+    _check_visible(name, field)  # guard: visible-name
+    return names.normalize(name)
 
 
 def text(value: object, field: str, longest: int = MAX_TEXT) -> str:
     """Free text from a person: a reason, an error."""
     if not isinstance(value, str) or len(value) > longest:
         raise Invalid(field, f"text of at most {longest:,} characters")
-    return _unicode(value, field)
+    return _check_unicode(value, field)
 
 
 def integer(value: object, field: str, least: int, most: int) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise refused(field, f"a whole number from {least:,} to {most:,}", value)
+        raise refusal(field, f"a whole number from {least:,} to {most:,}", value)
     return value
 
 
@@ -128,7 +129,7 @@ def number(value: object, field: str, least: float, most: float) -> float:
         or isinstance(value, bool)
         or not least <= value <= most  # NaN is not either
     ):
-        raise refused(field, f"a number from {least:,} to {most:,}", value)
+        raise refusal(field, f"a number from {least:,} to {most:,}", value)
     return value
 
 
@@ -149,21 +150,21 @@ def dump_json(value: Json, field: str) -> str:
     """``value`` as compact JSON text, or Invalid. The limit counts the UTF-8 bytes."""
     try:
         text = "".join(_encode(value, False))
-        if len(text) > _SHORT or not text.isascii():
+        if len(text) > _SHORT_LENGTH or not text.isascii():
             _check_long(text, value, field)
     except RecursionError:
         raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep") from None
     except UnicodeEncodeError:
         raise Invalid(field, "text without lone surrogates") from None
     except (TypeError, ValueError) as error:
-        raise Invalid(field, _no_json(value, error)) from None
+        raise Invalid(field, _json_limit(value, error)) from None
     # Most often one object, whose keys are all text.
-    if isinstance(value, _LEVELS) and (text.find("{", 1) > 0 or set(map(type, value)) != _TEXT):
-        _check_keys(_levels(value), field)
+    if isinstance(value, _CONTAINERS) and (text.find("{", 1) > 0 or set(map(type, value)) != _TEXT):
+        _check_keys(_containers(value), field)
     return text
 
 
-def _no_json(value: object, error: Exception) -> str:
+def _json_limit(value: object, error: Exception) -> str:
     if value is ...:
         return "a JSON value (none was given)"
     if isinstance(value, NewItem):
@@ -189,9 +190,11 @@ def load_json(raw: bytes | str, field: str = "body") -> Json:
     except UnicodeDecodeError as error:
         raise Invalid(field, f"UTF-8 text (byte {error.start} is not valid)") from None
     try:
-        value = json.loads(text, parse_constant=_refuse_constant, parse_int=_int, object_pairs_hook=_pairs)
-    except _Refused as refused:
-        raise Invalid(field, refused.limit) from None
+        value = json.loads(
+            text, parse_constant=_refuse_constant, parse_int=_parse_int, object_pairs_hook=_parse_object
+        )
+    except _RefusedJson as error:
+        raise Invalid(field, error.limit) from None
     except RecursionError:
         raise Invalid(field, f"JSON at most {MAX_JSON_DEPTH} levels deep") from None
     except ValueError as error:
@@ -233,55 +236,55 @@ def _check_integers(text: str, value: Json, field: str) -> None:
     begins = (digit.start() * half for digit in _DIGIT.finditer(text[::half]))
     if not any(text[begin : begin + half].isdigit() for begin in begins):
         return
-    values = (node for level in _levels([value]) for node in _below(level))
+    values = (node for level in _containers([value]) for node in _children(level))
     if any(isinstance(node, int) and abs(node) >= 10**MAX_INTEGER_DIGITS for node in values):
         raise Invalid(field, _INTEGERS)
 
 
-def _levels(value: Json) -> list[Any]:
+def _containers(value: Json) -> list[Any]:
     """Every object and array in a value, itself the first."""
-    containers = [value] if isinstance(value, _LEVELS) else []
+    containers = [value] if isinstance(value, _CONTAINERS) else []
     for node in containers:
-        containers += [child for child in _below(node) if isinstance(child, _LEVELS)]
+        containers += [child for child in _children(node) if isinstance(child, _CONTAINERS)]
     return containers
 
 
-def _below(node: Any) -> Iterable[Any]:
+def _children(node: Any) -> Iterable[Any]:
     return node.values() if isinstance(node, dict) else node
 
 
-class _Refused(ValueError):
+class _RefusedJson(ValueError):
     def __init__(self, limit: str) -> None:
         super().__init__(limit)
         self.limit = limit
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise _Refused(f"JSON numbers ({name} is none)")
+    raise _RefusedJson(f"JSON numbers ({name} is none)")
 
 
-def _int(digits: str) -> int:
+def _parse_int(digits: str) -> int:
     if len(digits) - digits.startswith("-") > MAX_INTEGER_DIGITS:  # guard: integer-digits
-        raise _Refused(_INTEGERS)
+        raise _RefusedJson(_INTEGERS)
     return int(digits)
 
 
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) != len(pairs):  # guard: json-twice
         keys: set[str] = set()
         repeated_key = next(key for key, _ in pairs if key in keys or keys.add(key))  # type: ignore[func-returns-value]
-        raise _Refused(f"each key once in an object ({repeated_key!r} is there twice)")
+        raise _RefusedJson(f"each key once in an object ({repeated_key!r} is there twice)")
     return members
 
 
-def _visible(value: str, field: str) -> None:
+def _check_visible(value: str, field: str) -> None:
     character = None if value.isascii() and value.isprintable() else names.find_invisible(value)
     if character is not None:
         raise Invalid(field, f"visible characters only ({character} is not visible)")
 
 
-def _unicode(value: str, field: str) -> str:
+def _check_unicode(value: str, field: str) -> str:
     try:
         value.encode()
     except UnicodeEncodeError:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
-from leaseq.engine.aio.client import Client, checked, connect, connection_of
+from leaseq.engine.aio.client import Client, check_client, connect, connection_of
 from leaseq.errors import QueueUnreadable
 from leaseq.queue.aio import listing
 from leaseq.queue.aio.admin import Admin
@@ -47,7 +47,7 @@ class Queue(Producer, Consumer, Admin, Inspection, Late, Following, Restoring, D
 
 async def queues(client: Client) -> list[str]:
     """The names of the queues in a server, sorted: as `leaseq.queues`."""
-    return await listing.names(connection_of(checked(client)))
+    return await listing.names(connection_of(check_client(client)))
 
 
 async def read_queues(

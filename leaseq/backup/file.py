@@ -21,7 +21,7 @@ from leaseq.policy import FIELDS, Policy
 FORMAT: Final = 1
 _MARK: Final = "leaseq-backup"
 _CRC: Final = b', "crc32": '
-_FIRST: Final = 1_000  # bytes of the first line, at most
+_FIRST_LINE_BYTES: Final = 1_000  # bytes of the first line, at most
 Line = Mapping[str, Any]
 
 
@@ -103,7 +103,7 @@ def lines(stream: BinaryIO) -> Iterator[Line]:
 def verify(stream: BinaryIO) -> Contents:
     """Read a whole backup. Raises BackupDamaged where it is not as it was written, and RestoreRefused where a
     newer version of leaseq wrote it."""
-    first_line, key_registry = stream.readline(_FIRST), registry()
+    first_line, key_registry = stream.readline(_FIRST_LINE_BYTES), registry()
     contents = _read_first(first_line)
     digest, number, last_line = sha256(first_line), 1, None
     for number, text in enumerate(stream, 2):
@@ -153,20 +153,20 @@ def _check(line: Line, key_registry: Registry, contents: Contents) -> str:
     key are called, or ''."""
     if "queue" in line:
         for name in line["policy"].keys() - FIELDS.keys():
-            raise RestoreRefused(_unknown(f"the policy field {name!r}", contents))
+            raise RestoreRefused(_unknown_feature(f"the policy field {name!r}", contents))
         try:
             Policy(**line["policy"])
         except Invalid as error:
-            raise RestoreRefused(_unknown(f"a value of the policy, {error}", contents)) from error
+            raise RestoreRefused(_unknown_feature(f"a value of the policy, {error}", contents)) from error
     if "key" not in line:
         return ""
     kind = key_registry.of(line["key"])
     if not isinstance(kind, StoredKeys) or kind.type != line["type"]:
-        raise RestoreRefused(f"the backup has the key {line['key']}, which {key_registry.why_unknown}")
+        raise RestoreRefused(f"the backup has the key {line['key']}, which {key_registry.unknown_problem}")
     return kind.entries
 
 
-def _unknown(feature: str, contents: Contents) -> str:
+def _unknown_feature(feature: str, contents: Contents) -> str:
     return (
         f"leaseq {contents.version} wrote this backup, and this is leaseq {version('leaseq')}, which does "
         f"not know {feature}: use the newer version"

@@ -14,7 +14,7 @@ from leaseq.engine.client import Client, connection_of
 from leaseq.engine.keys import NO_QUEUES
 from leaseq.engine.transport import Command
 
-_SCANNED = 1_000  # keys of one step
+_SCAN_COUNT = 1_000  # keys of one step
 _ENTRIES = 500  # of one line
 
 
@@ -30,10 +30,10 @@ def write_keys(client: Client, writer: Writer) -> None:
 
 def _refuse_unknown(client: Client, key_registry: Registry) -> None:
     with client.translating():
-        for name in client.redis.scan_iter(match=f"{NO_QUEUES}*", count=_SCANNED):
+        for name in client.redis.scan_iter(match=f"{NO_QUEUES}*", count=_SCAN_COUNT):
             key = name.decode() if isinstance(name, bytes) else name
             if key_registry.of(key) is None:
-                raise BackupFailed(f"the server has the key {key}, which {key_registry.why_unknown}")
+                raise BackupFailed(f"the server has the key {key}, which {key_registry.unknown_problem}")
 
 
 def _scan(client: Client, tag: str, pattern: str) -> Iterator[str]:
@@ -41,7 +41,7 @@ def _scan(client: Client, tag: str, pattern: str) -> Iterator[str]:
     cursor = 0
     while True:
         with client.translating():
-            cursor, names = connection_of(client).scan(tag, cursor, pattern, _SCANNED)
+            cursor, names = connection_of(client).scan(tag, cursor, pattern, _SCAN_COUNT)
         yield from (name.decode() for name in names)
         if cursor == 0:
             return
@@ -71,7 +71,7 @@ def _values(client: Client, key: str, type: str) -> Iterator[Any]:
     elif type == "stream":
         after = "-"
         while entries := _ask(client, key, "XRANGE", after, "+", "COUNT", str(_ENTRIES)):
-            yield [[id.decode(), *_flat(fields)] for id, fields in entries]
+            yield [[id.decode(), *_flatten(fields)] for id, fields in entries]
             after = f"({entries[-1][0].decode()}"
     elif type == "zset":
         yield dict(_pairs(_ask(client, key, "ZRANGE", "0", "-1", "WITHSCORES")))
@@ -88,7 +88,7 @@ def _ask(client: Client, key: str, command: str, *words: str) -> Any:
         return connection_of(client).ask(key, command, key, *words)
 
 
-def _flat(fields: Mapping[bytes, bytes]) -> list[str]:
+def _flatten(fields: Mapping[bytes, bytes]) -> list[str]:
     return [word.decode() for pair in fields.items() for word in pair]
 
 

@@ -26,10 +26,10 @@ from leaseq.policy import FIELDS, Policy
 from leaseq.queue import Queue
 from leaseq.queue.inspection import COUNTERS
 
-_MOST_READ = 200  # items of one call
-_MUCH = 500_000  # bytes of one reply, after which fewer are read
+_MAX_ITEMS = 200  # items of one call
+_LARGE_REPLY = 500_000  # bytes of one reply, after which fewer are read
 _WORDS, _BYTES = 600, 500_000  # of one call that puts items back
-_OF_ASSIGNMENT = ("state", "score", "record", "grant", "history")
+_ASSIGNMENT_FIELDS = ("state", "score", "record", "grant", "history")
 
 
 def commands_of(client: Client, name: str, clock: Clock | None) -> Commands:
@@ -67,12 +67,12 @@ def _queue(policy: Policy, name: str, commands: Commands) -> Line:
 
 def _items(commands: Commands) -> Iterator[Sequence[Any]]:
     """Every item that is there all the time, a few of them twice. Large ones are read in smaller steps."""
-    cursor, count = "0", _MOST_READ
+    cursor, count = "0", _MAX_ITEMS
     while cursor:
         next_cursor, remaining_ids, *items = commands.dump_items(cursor, count).rest
         yield from items
         size = sum(len(part) for item in items for part in item[5:])
-        count = max(1, count // 2) if remaining_ids or size > _MUCH else min(count * 2, _MOST_READ)
+        count = max(1, count // 2) if remaining_ids or size > _LARGE_REPLY else min(count * 2, _MAX_ITEMS)
         while remaining_ids:
             _, remaining_ids, *items = commands.dump_items("", 0, [id.decode() for id in remaining_ids]).rest
             yield from items
@@ -85,7 +85,7 @@ def _item(parts: Sequence[Any]) -> Line:
     line: dict[str, Any] = {
         "item": id.decode(),
         "assignments": [
-            {name: part.decode() for name, part in zip(_OF_ASSIGNMENT, one, strict=True) if part}
+            {name: part.decode() for name, part in zip(_ASSIGNMENT_FIELDS, one, strict=True) if part}
             for one in groups
         ],
     }
@@ -110,8 +110,8 @@ class QueueLoader:
             raise RestoreRefused(
                 f"the deletion of the queue {line['queue']!r} did not end: run `leaseq queue delete` again"
             )
-        self._is_there = reply.code == replies.EXISTS
-        if self._is_there and not self._is_restored():
+        self._exists = reply.code == replies.EXISTS
+        if self._exists and not self._is_restored():
             name = line["queue"]
             raise RestoreRefused(
                 f"the queue {name!r} was made by another program since the restore began: stop what uses "
@@ -123,7 +123,7 @@ class QueueLoader:
         return self._queue.name.encode() in names
 
     def add(self, line: Line) -> None:
-        if self._is_there:
+        if self._exists:
             return
         rows = list(_rows(line))
         size = sum(map(len, rows))
@@ -136,7 +136,7 @@ class QueueLoader:
 
     def end(self) -> None:
         """Put the last items in, and let others find the queue."""
-        if self._is_there:
+        if self._exists:
             return
         self._send()
         for key in (RESTORED_QUEUES, QUEUES):  # in two slots of a cluster
@@ -177,4 +177,4 @@ def _rows(line: Line) -> Iterable[str]:
     for draft in drafts:
         yield from draft
     for assignment in assignments:
-        yield from (assignment.get(name, "") for name in _OF_ASSIGNMENT)
+        yield from (assignment.get(name, "") for name in _ASSIGNMENT_FIELDS)

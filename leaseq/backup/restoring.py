@@ -15,7 +15,7 @@ from leaseq.backup.file import Contents, Line, RestoreRefused
 from leaseq.backup.key_lines import load_key
 from leaseq.backup.queue_lines import QueueLoader
 from leaseq.backup.stored_keys import registry
-from leaseq.engine.client import Client, checked
+from leaseq.engine.client import Client, check_client
 from leaseq.engine.commands import Clock
 from leaseq.engine.keys import RESTORED_QUEUES, RESTORING, RESTORING_KEYS
 from leaseq.queue import Queue
@@ -44,7 +44,7 @@ def restore(client: Client, stream: BinaryIO, *, clock: Clock | None = None) -> 
     Raises BackupDamaged and RestoreRefused; the latter also where others made one of its queues meanwhile.
     ``clock`` (microseconds since the epoch) is for tests.
     """
-    checked(client)
+    check_client(client)
     with _seekable(stream) as seekable_stream:
         contents = file.verify(seekable_stream)
         seekable_stream.seek(0)
@@ -69,10 +69,10 @@ def _seekable(stream: BinaryIO) -> Iterator[BinaryIO]:
 
 def _begin(client: Client, contents: Contents) -> None:
     """Mark the server as being restored from this file. Raises RestoreRefused where it is in use."""
-    if _restored_from(client) is None:
+    if _restoring_sha256(client) is None:
         _refuse_used(client, contents)
         client.ask(("SET", RESTORING, contents.sha256, "NX"))
-    sha256 = _restored_from(client)
+    sha256 = _restoring_sha256(client)
     if sha256 != contents.sha256:
         raise RestoreRefused(
             "the restore of another backup into this server was begun and did not end: run it again with "
@@ -80,7 +80,7 @@ def _begin(client: Client, contents: Contents) -> None:
         )
 
 
-def _restored_from(client: Client) -> str | None:
+def _restoring_sha256(client: Client) -> str | None:
     """The checksum of the backup whose restore was begun, or None."""
     sha256 = client.ask(("MGET", RESTORING))[0][0]
     return sha256.decode() if sha256 else None

@@ -60,7 +60,7 @@ class Registry:
         self._missing_package = missing_package
 
     @property
-    def why_unknown(self) -> str:
+    def unknown_problem(self) -> str:
         """Why it does not know a key, and what to do."""
         if self._missing_package:
             cure = "pip install 'leaseq[web]'"

@@ -8,7 +8,7 @@ from typing import BinaryIO
 from leaseq.backup.file import Contents, Writer
 from leaseq.backup.key_lines import write_keys
 from leaseq.backup.queue_lines import write_queue
-from leaseq.engine.client import Client, checked
+from leaseq.engine.client import Client, check_client
 from leaseq.engine.commands import Clock
 from leaseq.queue import queues
 
@@ -22,7 +22,7 @@ def back_up(client: Client, stream: BinaryIO, *, clock: Clock | None = None) -> 
     ``clock`` (microseconds since the epoch) is for tests.
     """
     writer = Writer(stream, time.time())
-    write_keys(checked(client), writer)
+    write_keys(check_client(client), writer)
     for name in queues(client):
         write_queue(client, name, writer, clock)
     return writer.end()

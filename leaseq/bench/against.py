@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 from leaseq import Lease, Queue
 from leaseq.bench import floor
-from leaseq.bench.setting import RESULT, Bench, Figure, given, opened
+from leaseq.bench.setting import RESULT, Bench, Figure, open_bench, require_lease
 from leaseq.engine.keys import Keys
 from leaseq.engine.script_table import SCRIPTS
-from leaseq.engine.scripts import Bound, pack
+from leaseq.engine.scripts import BoundScript, pack
 
 _ROUNDS = 9
 _TURN = 250  # cycles
@@ -32,25 +32,25 @@ and 16 to aim at). On other machines they are scaled: docs/decisions/0015-server
 
 
 class _Turn(NamedTuple):
-    two: float  # reserve + finish in two calls: cycles for each of the floor's
-    one: float  # in one
+    two_calls: float  # reserve + finish in two calls: cycles for each of the floor's
+    one_call: float  # in one
     floor: float  # the floor's reserve: the server's microseconds
-    ours: float  # a reserve + finish: the same
+    leaseq: float  # a reserve + finish: the same
     busy_floor: float  # with 50 people at once
-    busy: float
+    busy_leaseq: float
 
 
 def figures(quick: bool, announce: Callable[[str], None]) -> list[Figure]:
     turns: list[_Turn] = []
     for n in range(_ROUNDS):
         announce(f"against the floor, {n + 1} of {_ROUNDS}")
-        with ProcessPoolExecutor(1, get_context("spawn")) as fresh:
-            turns += fresh.submit(_round, quick).result()
-    what = "server time of a reserve + finish, {}, against the floor's reserve"
+        with ProcessPoolExecutor(1, get_context("spawn")) as executor:
+            turns += executor.submit(_round, quick).result()
+    name_pattern = "server time of a reserve + finish, {}, against the floor's reserve"
     return [
         Figure(
             "reserve + finish, two calls, against the floor",
-            median(turn.two for turn in turns),
+            median(turn.two_calls for turn in turns),
             "x",
             0.6,
             0.8,
@@ -58,15 +58,16 @@ def figures(quick: bool, announce: Callable[[str], None]) -> list[Figure]:
         ),
         Figure(
             "finish with then_reserve, against the floor",
-            median(turn.one for turn in turns),
+            median(turn.one_call for turn in turns),
             "x",
             1.0,
             1.3,
             True,
         ),
-        _in_the_server(what.format("one client"), [(turn.ours, turn.floor) for turn in turns]),
+        _in_the_server(name_pattern.format("one client"), [(turn.leaseq, turn.floor) for turn in turns]),
         _in_the_server(
-            what.format(f"{_PEOPLE} people at once"), [(turn.busy, turn.busy_floor) for turn in turns]
+            name_pattern.format(f"{_PEOPLE} people at once"),
+            [(turn.busy_leaseq, turn.busy_floor) for turn in turns],
         ),
     ]
 
@@ -84,7 +85,7 @@ def _in_the_server(name: str, pairs: list[tuple[float, float]]) -> Figure:
 
 
 def _round(quick: bool) -> list[_Turn]:
-    with opened(quick, lambda _: None) as bench:
+    with open_bench(quick, lambda _: None) as bench:
         return list(_turns(bench, bench.cycles // 2 // _TURN))
 
 
@@ -92,20 +93,20 @@ def _turns(bench: Bench, count: int) -> Iterator[_Turn]:
     cycles = (count + 1) * _TURN
     bench.empty()
     floor.fill(bench.server, 2 * cycles)
-    two = bench.another("two", cycles)
-    crowd = _CallBatch(bench, bench.another("busy", cycles))
-    chain = _ChainedWorker(bench.another("one", cycles + 1))
+    two = bench.add_queue("two", cycles)
+    crowd = _CallBatch(bench, bench.add_queue("busy", cycles))
+    chain = _ChainedWorker(bench.add_queue("one", cycles + 1))
     for n in range(count + 1):
-        base, base_server = _measured(bench, partial(floor.cycles, bench.server))
-        ours, ours_server = _measured(bench, partial(two_calls, two))
+        base, base_server = _measure_turn(bench, partial(floor.cycles, bench.server))
+        ours, ours_server = _measure_turn(bench, partial(two_calls, two))
         one = chain.finish_and_next(_TURN)
-        busy_floor = bench.server_microseconds(partial(crowd.floors, _TURN), _TURN)
-        busy = bench.server_microseconds(partial(crowd.ours, _TURN), _TURN)
+        busy_floor = bench.server_microseconds(partial(crowd.run_floor, _TURN), _TURN)
+        busy = bench.server_microseconds(partial(crowd.run_leaseq, _TURN), _TURN)
         if n:  # the first one is to be warm
             yield _Turn(base / ours, base / one, base_server, ours_server, busy_floor, busy)
 
 
-def _measured(bench: Bench, work: Callable[[int], float]) -> tuple[float, float]:
+def _measure_turn(bench: Bench, work: Callable[[int], float]) -> tuple[float, float]:
     """Run one turn: the seconds that ``work`` reports, and the server's microseconds per cycle."""
     seconds: list[float] = []
     server = bench.server_microseconds(lambda: seconds.append(work(_TURN)), _TURN)
@@ -117,7 +118,7 @@ def two_calls(queue: Queue, count: int) -> float:
     started = time.perf_counter()
     for _ in range(count):
         lease = queue.reserve("alice")
-        queue.finish(given(lease), RESULT)
+        queue.finish(require_lease(lease), RESULT)
     return time.perf_counter() - started
 
 
@@ -133,7 +134,7 @@ class _ChainedWorker:
         lease = self._lease
         started = time.perf_counter()
         for _ in range(count):
-            lease = self._queue.finish(given(lease), RESULT, then_reserve=True).next
+            lease = self._queue.finish(require_lease(lease), RESULT, then_reserve=True).next
         seconds = time.perf_counter() - started
         self._lease = lease
         return seconds
@@ -145,22 +146,22 @@ class _CallBatch:
 
     def __init__(self, bench: Bench, queue: Queue) -> None:
         self._reserve, self._finish = (
-            Bound(SCRIPTS[move], Keys(queue.name)) for move in ("reserve", "finish")
+            BoundScript(SCRIPTS[move], Keys(queue.name)) for move in ("reserve", "finish")
         )
         self._floor = floor.command(bench.server)
         self._people = [f"person-{n}" for n in range(_PEOPLE)]
         self._connection: Any = bench.server.connection_pool.make_connection()
 
-    def ours(self, count: int) -> None:
+    def run_leaseq(self, count: int) -> None:
         for _ in range(count // _PEOPLE):
             leases = self._send((*self._reserve.words, "", person, "request") for person in self._people)
-            self._send(map(self._finishing, leases, self._people))
+            self._send(map(self._finish_command, leases, self._people))
 
-    def floors(self, count: int) -> None:
+    def run_floor(self, count: int) -> None:
         for _ in range(count // _PEOPLE):
             self._send((*self._floor, str(n)) for n in range(_PEOPLE))
 
-    def _finishing(self, lease: list[bytes], person: str) -> tuple[str, ...]:
+    def _finish_command(self, lease: list[bytes], person: str) -> tuple[str, ...]:
         token = lease[2].split(b"\t")[0].decode()
         return (*self._finish.words, "", lease[1].decode(), token, person, "{}", "-")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from statistics import median
 
 from leaseq import Lease, NewItem, Queue
-from leaseq.bench.setting import PAYLOAD, RESULT, Bench, Figure, given
+from leaseq.bench.setting import PAYLOAD, RESULT, Bench, Figure, require_lease
 
 _SAMPLES = 200
 
@@ -15,14 +15,14 @@ def figures(bench: Bench) -> list[Figure]:
     return [_skips(bench), _skills(bench), _answers(bench)]
 
 
-def _reserves(bench: Bench, queue: Queue, take: Callable[[], Lease | None]) -> float:
-    """The server's microseconds for a reserve; each item taken is finished, past the clock."""
-    milliseconds: list[float] = []
+def _reserves(bench: Bench, queue: Queue, reserve: Callable[[], Lease | None]) -> float:
+    """The server's microseconds for a reserve; each item is finished then, past the clock."""
+    microseconds: list[float] = []
     for _ in range(_SAMPLES):
-        taken: list[Lease | None] = []
-        milliseconds.append(bench.longest_call(lambda taken=taken: taken.append(take())))  # type: ignore[misc]
-        queue.finish(given(taken[0]), RESULT)
-    return median(milliseconds)
+        leases: list[Lease | None] = []
+        microseconds.append(bench.longest_call(lambda leases=leases: leases.append(reserve())))  # type: ignore[misc]
+        queue.finish(require_lease(leases[0]), RESULT)
+    return median(microseconds)
 
 
 def _skips(bench: Bench) -> Figure:
@@ -31,11 +31,11 @@ def _skips(bench: Bench) -> Figure:
     bench.announce(f"a person who passed over {count:,} items")
     queue = bench.queue("skips", count + 2 * _SAMPLES + 10)
     for _ in range(count):
-        queue.abandon(given(queue.reserve("skipper")), again=False)
+        queue.abandon(require_lease(queue.reserve("skipper")), again=False)
     newcomers = iter(range(_SAMPLES))
-    theirs = _reserves(bench, queue, lambda: queue.reserve("skipper"))
+    skipper = _reserves(bench, queue, lambda: queue.reserve("skipper"))
     newcomer = _reserves(bench, queue, lambda: queue.reserve(f"newcomer-{next(newcomers)}"))
-    return Figure(f"reserve after {count:,} skips, against a newcomer's", theirs / newcomer, "x", 2.0, 1.5)
+    return Figure(f"reserve after {count:,} skips, against a newcomer's", skipper / newcomer, "x", 2.0, 1.5)
 
 
 def _skills(bench: Bench) -> Figure:
@@ -46,8 +46,8 @@ def _skills(bench: Bench) -> Figure:
     each = 2 * _SAMPLES // 100 + 5
     names = [f"skill-{n:02}" for n in range(100)]
     queue.enqueue_many(NewItem(PAYLOAD, requires=(name,)) for name in names for _ in range(each * 40))
-    mine = names[10:13]
-    skilled = _reserves(bench, queue, lambda: queue.reserve("polyglot", skills=mine))
+    own_skills = names[10:13]
+    skilled = _reserves(bench, queue, lambda: queue.reserve("polyglot", skills=own_skills))
     plain = bench.queue("plain", 3 * _SAMPLES)
     base = _reserves(bench, plain, lambda: plain.reserve("anybody"))
     return Figure("reserve with 100 skill rows in use, against none", skilled / base, "x", 5.0, 2.0)
@@ -63,7 +63,7 @@ def _answers(bench: Bench) -> Figure:
 
         def cycle() -> None:
             for n in range(count):
-                queue.finish(given(queue.reserve(people[n % 5])), RESULT)
+                queue.finish(require_lease(queue.reserve(people[n % 5])), RESULT)
 
         return bench.server_microseconds(cycle, count)
 

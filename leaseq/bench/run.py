@@ -9,16 +9,16 @@ from statistics import median
 from leaseq import Queue
 from leaseq.bench import against, people, waiting
 from leaseq.bench.against import two_calls
-from leaseq.bench.setting import FOREVER, PAYLOAD, Bench, Figure, opened
+from leaseq.bench.setting import FOREVER, PAYLOAD, Bench, Figure, open_bench
 
 
 def run(*, quick: bool = False, announce: Callable[[str], None] = lambda _: None) -> list[Figure]:
     """Run all benchmarks. ``quick`` takes a tenth of the items and cycles: it checks that they run, the
     figures mean nothing."""
-    compared = against.figures(quick, announce)
-    with opened(quick, announce) as bench:
+    comparisons = against.figures(quick, announce)
+    with open_bench(quick, announce) as bench:
         return [
-            *compared,
+            *comparisons,
             *_flatness(bench),
             *_clear(bench),
             *_filling(bench),
@@ -44,7 +44,7 @@ def _flatness(bench: Bench) -> list[Figure]:
 
     bench.announce("100,000 open leases against 1,000")
     held = bench.large // 10
-    few, many = _with_leases(bench, "few", held // 100), _with_leases(bench, "many", held)
+    few, many = _queue_with_leases(bench, "few", held // 100), _queue_with_leases(bench, "many", held)
     for queue in (few, many):
         queue.enqueue_many(PAYLOAD for _ in range(cycles * (bench.rounds + 1)))
         two_calls(queue, cycles)
@@ -55,7 +55,7 @@ def _flatness(bench: Bench) -> list[Figure]:
     ]
 
 
-def _with_leases(bench: Bench, name: str, count: int) -> Queue:
+def _queue_with_leases(bench: Bench, name: str, count: int) -> Queue:
     queue = Queue(bench.client, name)
     queue.configure(lease_seconds=FOREVER)
     queue.enqueue_many(PAYLOAD for _ in range(count))
@@ -67,7 +67,7 @@ def _with_leases(bench: Bench, name: str, count: int) -> Queue:
 def _clear(bench: Bench) -> list[Figure]:
     bench.announce("clear, with nothing and with much to do")
     bench.empty()
-    queue = _with_leases(bench, "held", bench.large // 10)
+    queue = _queue_with_leases(bench, "held", bench.large // 10)
     queue.clear()
 
     idle = bench.server_microseconds(lambda: [queue.clear() for _ in range(200)], 200)

@@ -36,7 +36,7 @@ class Figure:
         return self.value >= self.least if self.more_is_better else self.value <= self.least
 
 
-def given(lease: Lease | None) -> Lease:
+def require_lease(lease: Lease | None) -> Lease:
     """The lease that a reserve returned; for queues that have an item for every reserve."""
     if lease is None:
         raise RuntimeError("the queue of this measurement has no item left: fill it with more")
@@ -61,9 +61,9 @@ class Bench:
     def queue(self, name: str, items: int) -> Queue:
         """A queue on an empty server."""
         self.empty()
-        return self.another(name, items)
+        return self.add_queue(name, items)
 
-    def another(self, name: str, items: int) -> Queue:
+    def add_queue(self, name: str, items: int) -> Queue:
         """A further queue on the same server."""
         queue = Queue(self.client, name)
         queue.configure(lease_seconds=FOREVER)
@@ -97,7 +97,7 @@ class Bench:
 
 
 @contextmanager
-def opened(quick: bool, announce: Callable[[str], None]) -> Iterator[Bench]:
+def open_bench(quick: bool, announce: Callable[[str], None]) -> Iterator[Bench]:
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         _one_core(),

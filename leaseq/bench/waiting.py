@@ -13,7 +13,7 @@ from leaseq.bench.setting import PAYLOAD, RESULT, Bench, Figure
 
 _SINGLE = 200  # items that come one by one
 _BURSTS = 5  # times that as many items come at once as people wait
-_LONG = 3_600  # seconds
+_WAIT_SECONDS = 3_600  # seconds
 
 
 def figures(bench: Bench) -> list[Figure]:
@@ -37,10 +37,10 @@ class _WaitingPeople:
         self._queue = bench.queue(f"waiting-{people}", 0)
         self._people = people
         self._arrivals: SimpleQueue[float] = SimpleQueue()
-        self._go_on = threading.Semaphore(
+        self._permits = threading.Semaphore(
             0
         )  # so that no next call delays a call that is still to be answered
-        self._over = threading.Event()
+        self._stop = threading.Event()
         self._threads = [threading.Thread(target=self._work, args=(f"person-{n}",)) for n in range(people)]
 
     def __enter__(self) -> Self:
@@ -51,18 +51,18 @@ class _WaitingPeople:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._over.set()
-        self._go_on.release(self._people)
+        self._stop.set()
+        self._permits.release(self._people)
         self._queue.enqueue_many(PAYLOAD for _ in self._threads)
         for thread in self._threads:
             thread.join()
 
     def _work(self, person: str) -> None:
-        while not self._over.is_set():
-            lease = self._queue.reserve(person, wait=_LONG)
+        while not self._stop.is_set():
+            lease = self._queue.reserve(person, wait=_WAIT_SECONDS)
             if lease is not None:
                 self._arrivals.put(time.perf_counter())
-                self._go_on.acquire()
+                self._permits.acquire()
                 self._queue.finish(lease, RESULT)
 
     def p95(self, times: int, items: int) -> float:
@@ -74,5 +74,5 @@ class _WaitingPeople:
             started = time.perf_counter()
             self._queue.enqueue_many(PAYLOAD for _ in range(items))
             delays += [(self._arrivals.get() - started) * 1000 for _ in range(items)]
-            self._go_on.release(items)
+            self._permits.release(items)
         return quantiles(delays, n=20)[-1]

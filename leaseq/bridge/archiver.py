@@ -17,7 +17,7 @@ from leaseq.bridge.database import transaction
 from leaseq.bridge.dialects import dialect_of
 from leaseq.bridge.registry import save_policy
 from leaseq.bridge.rows import AnswerRow, ItemRow
-from leaseq.bridge.tables import answer, bridged
+from leaseq.bridge.tables import answer, bridge
 from leaseq.errors import QueueNotFound
 from leaseq.events import EventKind, EventRow
 from leaseq.models import Outcome, State
@@ -28,7 +28,7 @@ FOLLOWER = "bridge"
 
 _EVENTS = 10_000  # of one transaction
 _OUTCOMES = 500  # of one call
-_SETTLING: frozenset[EventKind] = frozenset(
+_SETTLING_EVENTS: frozenset[EventKind] = frozenset(
     {"finished", "undone", "late", "adopted", "reopened", "corrected", "died", "revived", "removed"}
 )
 """Events after which an item's status or answers are others."""
@@ -59,7 +59,7 @@ class Archiver:
                 if events:
                     self._write(connection, queue, events)
                 if any(event.what == "created" for event in events):
-                    self._say_what_is_missing(connection, queue)
+                    self._warn_of_missing_items(connection, queue)
             except QueueNotFound:
                 return 0
         if events or cursor:  # the server may have lost the last place
@@ -69,12 +69,12 @@ class Archiver:
     def _write(self, connection: Connection, queue: Queue, events: Sequence[EventRow]) -> None:
         self._dialect.add_events(connection, queue.name, events)
         removed_ids = {event.id for event in events if event.what == "removed" and event.id}
-        settling_ids = {event.id: None for event in events if event.what in _SETTLING and event.id}
+        settling_ids = {event.id: None for event in events if event.what in _SETTLING_EVENTS and event.id}
         added_ids = [event.id for event in events if event.what == "enqueued" and event.id]
-        foreign_ids = self._dialect.missing(connection, queue.name, added_ids) if added_ids else []
+        foreign_ids = self._dialect.missing_ids(connection, queue.name, added_ids) if added_ids else []
         ids = list(settling_ids | dict.fromkeys(foreign_ids))
         outcomes = dict(zip(ids, queue.outcomes(ids), strict=True))
-        self._drop_undone(connection, queue, events, outcomes)
+        self._drop_undone_answers(connection, queue, events, outcomes)
         by_id = {id: one for id, one in outcomes.items() if one is not None}
         self._dialect.put_answers(connection, queue.name, list(_answer_rows(by_id.values())))
         rows = [(_item_row(by_id[id]), _STATUS[by_id[id].state]) for id in foreign_ids if id in by_id]
@@ -85,12 +85,12 @@ class Archiver:
         if any(event.what in ("created", "configured") for event in events):
             save_policy(connection, queue.name, queue.policy)
         connection.execute(
-            update(bridged).where(bridged.c.queue == queue.name).values(cursor=events[-1].cursor)
+            update(bridge).where(bridge.c.queue == queue.name).values(cursor=events[-1].cursor)
         )
 
-    def _say_what_is_missing(self, connection: Connection, queue: Queue) -> None:
+    def _warn_of_missing_items(self, connection: Connection, queue: Queue) -> None:
         """After the queue was deleted, or lost, and created again."""
-        ids = self._dialect.queued(connection, queue.name)
+        ids = self._dialect.queued_ids(connection, queue.name)
         batches = (ids[start : start + _OUTCOMES] for start in range(0, len(ids), _OUTCOMES))
         missing_count = sum(queue.outcomes(batch).count(None) for batch in batches)
         if missing_count:
@@ -102,7 +102,7 @@ class Archiver:
                 queue.name,
             )
 
-    def _drop_undone(
+    def _drop_undone_answers(
         self,
         connection: Connection,
         queue: Queue,

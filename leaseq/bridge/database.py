@@ -15,9 +15,9 @@ from leaseq.errors import Invalid, LeaseqError
 
 _WAIT = 10  # seconds for a connection, and in SQLite for another writer
 _KINDS = ("postgresql", "sqlite")
-_SQLITE_AWAY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_IOERR")
+_SQLITE_UNAVAILABLE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_IOERR")
 # Connection lost, shutdown or start, too many connections; a deadlock, which PostgreSQL ends.
-_POSTGRESQL_AWAY = ("08", "57P", "53300", "40")
+_POSTGRESQL_UNAVAILABLE = ("08", "57P", "53300", "40")
 URLS = "postgresql://user:password@host/database, or sqlite:////path/to/a/file"
 
 
@@ -81,16 +81,16 @@ def translating() -> Iterator[None]:
         yield
     except DBAPIError as error:
         reason = str(error.orig).strip().partition("\n")[0]
-        if _is_away(error):
+        if _is_unavailable(error):
             raise DatabaseUnavailable(f"the database does not answer: {reason}") from error
         raise DatabaseRefused(f"the database refused: {reason}") from error
 
 
-def _is_away(error: DBAPIError) -> bool:
+def _is_unavailable(error: DBAPIError) -> bool:
     """Whether the same can work when it is sent again."""
     if error.connection_invalidated:
         return True
     if isinstance(error.orig, sqlite3.Error):
-        return str(getattr(error.orig, "sqlite_errorname", "")).startswith(_SQLITE_AWAY)
+        return str(getattr(error.orig, "sqlite_errorname", "")).startswith(_SQLITE_UNAVAILABLE)
     state = getattr(error.orig, "sqlstate", None)  # None: there is no connection
-    return state is None or state.startswith(_POSTGRESQL_AWAY)
+    return state is None or state.startswith(_POSTGRESQL_UNAVAILABLE)

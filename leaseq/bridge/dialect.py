@@ -20,7 +20,7 @@ class Dialect(ABC):
         event."""
 
     @abstractmethod
-    def waiting(self, connection: Connection, queue: str, limit: int) -> list[ItemRow]:
+    def waiting_rows(self, connection: Connection, queue: str, limit: int) -> list[ItemRow]:
         """Rows that wait and whose time has come, by priority and age. Another migrator does not get them."""
 
     @abstractmethod
@@ -39,7 +39,7 @@ class Dialect(ABC):
         """Write answers, in place of those with the same id and token."""
 
     @abstractmethod
-    def missing(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
+    def missing_ids(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
         """Those of the ids that leaseq_item does not have, but for rows that were deleted just now."""
 
     @abstractmethod
@@ -58,7 +58,7 @@ class Dialect(ABC):
         """The status of rows by id, in the order of the ids' characters."""
 
     @abstractmethod
-    def queued(self, connection: Connection, queue: str) -> list[str]:
+    def queued_ids(self, connection: Connection, queue: str) -> list[str]:
         """The ids of the rows that leaseq has, by priority and age."""
 
     @abstractmethod

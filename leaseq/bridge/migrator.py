@@ -23,8 +23,10 @@ BY = "bridge"
 
 _BATCH = 1_000  # rows of one transaction
 _CHANGES = 500
-_WAITS = ("inbound", "scheduled")
-_TWIN = "an item with the same payload entered within the policy's dedupe_seconds: this one was not added"
+_WAITING_STATES = ("inbound", "scheduled")
+_DUPLICATE_MESSAGE = (
+    "an item with the same payload entered within the policy's dedupe_seconds: this one was not added"
+)
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +46,7 @@ class Migrator:
         room, count = self._room(queue), 0
         while room > 0:
             with transaction(self._engine) as connection:
-                rows = self._dialect.waiting(connection, queue.name, min(room, _BATCH))
+                rows = self._dialect.waiting_rows(connection, queue.name, min(room, _BATCH))
                 if rows:
                     self._move(connection, queue, rows)
             count, room = count + len(rows), room - len(rows)
@@ -69,7 +71,7 @@ class Migrator:
                 errors[row.id] = str(error)
         duplicates = _enqueue(queue, items, errors)
         moved_ids = [one.id for one in items if one.id and one.id not in errors]
-        finished_ids = self._look(queue, items, moved_ids, errors) if duplicates else []
+        finished_ids = self._handle_duplicates(queue, items, moved_ids, errors) if duplicates else []
         for ids, status in (
             ([id for id in moved_ids if id not in errors], "queued"),
             (finished_ids, "finished"),
@@ -81,7 +83,7 @@ class Migrator:
             clause = (item.c.queue == queue.name) & (item.c.id == id)
             connection.execute(update(item).where(clause).values(status="refused", error=message))
 
-    def _look(
+    def _handle_duplicates(
         self, queue: Queue, items: Sequence[NewItem], ids: Sequence[str], errors: dict[str, str]
     ) -> list[str]:
         """Some of the items are there: bring dead ones back, and give the finished ones."""
@@ -89,7 +91,7 @@ class Migrator:
         by_id = {one.id: one for one in items}
         for id, outcome in zip(ids, queue.outcomes(ids), strict=True):
             if outcome is None:
-                errors[id] = _TWIN
+                errors[id] = _DUPLICATE_MESSAGE
             elif outcome.state == "finished":
                 finished_ids.append(id)
             elif outcome.state == "dead":
@@ -125,7 +127,7 @@ class Migrator:
                 change_row.status == "queued"
                 and change_row.row
                 and outcome
-                and not _changed(queue, outcome, change_row.row, errors)
+                and not _update_item(queue, outcome, change_row.row, errors)
             ):
                 continue
             change_clause = (change.c.queue == queue.name) & (change.c.id == change_row.id)
@@ -186,9 +188,9 @@ def _outcomes(queue: Queue, ids: Sequence[str]) -> Sequence[Outcome | None]:
         return [None] * len(ids)
 
 
-def _changed(queue: Queue, outcome: Outcome, row: ItemRow, errors: dict[str, str]) -> bool:
+def _update_item(queue: Queue, outcome: Outcome, row: ItemRow, errors: dict[str, str]) -> bool:
     """Change an item as its row says. False where that must wait."""
-    if outcome.state not in _WAITS:
+    if outcome.state not in _WAITING_STATES:
         return outcome.state != "reserved"
     try:
         return _change(queue, row.id, outcome, new_item(row), errors)

@@ -27,7 +27,7 @@ class PostgreSQL(Dialect):
         ).scalar()
         return cursor
 
-    def waiting(self, connection: Connection, queue: str, limit: int) -> list[ItemRow]:
+    def waiting_rows(self, connection: Connection, queue: str, limit: int) -> list[ItemRow]:
         rows = connection.exec_driver_sql(
             f"SELECT {_COLUMNS} FROM leaseq_item AS item "
             "WHERE queue = %s AND status = 'waiting' AND run_at <= now() "
@@ -81,7 +81,7 @@ class PostgreSQL(Dialect):
             [row._asdict() for row in rows],
         )
 
-    def missing(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
+    def missing_ids(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
         result = connection.exec_driver_sql(
             "SELECT id FROM json_array_elements_text(%s::json) AS wanted (id) WHERE NOT EXISTS "
             "(SELECT FROM leaseq_item AS item WHERE item.queue = %s AND item.id = wanted.id) AND NOT EXISTS "
@@ -122,7 +122,7 @@ class PostgreSQL(Dialect):
         )
         return {row.id: row.status for row in rows}
 
-    def queued(self, connection: Connection, queue: str) -> list[str]:
+    def queued_ids(self, connection: Connection, queue: str) -> list[str]:
         result = connection.exec_driver_sql(
             "SELECT id FROM leaseq_item WHERE queue = %s AND status = 'queued' "
             "ORDER BY priority, created_at, id",

@@ -16,7 +16,7 @@ from leaseq.bridge.dialect import Dialect
 from leaseq.bridge.dialects import dialect_of
 from leaseq.bridge.migrator import BY, new_item
 from leaseq.bridge.rows import ItemRow
-from leaseq.bridge.tables import answer, bridged, change, event, item
+from leaseq.bridge.tables import answer, bridge, change, event, item
 from leaseq.errors import Invalid
 from leaseq.models import GivenAnswer
 
@@ -61,7 +61,7 @@ def rebuild(client: leaseq.Client, engine: Engine, name: str) -> Rebuilt:
                     refused_count += 1
     with transaction(engine) as connection:
         if is_lost:  # the journal begins anew: what the old one had is archived, or lost with it
-            connection.execute(update(bridged).where(bridged.c.queue == name).values(cursor=None))
+            connection.execute(update(bridge).where(bridge.c.queue == name).values(cursor=None))
         connection.execute(delete(change).where(change.c.queue == name))
         waiting = select(func.count()).where(item.c.queue == name, item.c.status == "waiting")
         return Rebuilt(restored_count, refused_count, connection.execute(waiting).scalar_one(), tokens)
@@ -82,7 +82,7 @@ def _batches(engine: Engine, dialect: Dialect, name: str) -> Iterator[list[ItemR
     """The rows that leaseq had, by priority and age."""
     offset = 0
     with transaction(engine) as connection:
-        ids = dialect.queued(connection, name)
+        ids = dialect.queued_ids(connection, name)
     while offset < len(ids):
         with transaction(engine) as connection:
             rows = dialect.items(connection, name, ids[offset : offset + _BATCH])

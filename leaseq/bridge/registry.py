@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, func, select, update
 
 from leaseq.bridge.dialect import Dialect
-from leaseq.bridge.tables import bridged, item
+from leaseq.bridge.tables import bridge, item
 from leaseq.errors import Invalid
 from leaseq.policy import FIELDS, Policy
 
-GONE_SECONDS = 15.0
+SILENT_SECONDS = 15.0
 """A bridge that gave no sign of life for so long has ended."""
 
 
@@ -37,7 +37,7 @@ def join(connection: Connection, dialect: Dialect, queue: str, name: str, window
     dialect.lock(connection, queue)
     other = dialect.runner(connection, queue)
     other_window = Window(other.high, other.low) if other and other.high and other.low is not None else window
-    if other and other.name != name and other.seconds < GONE_SECONDS and other_window != window:
+    if other and other.name != name and other.seconds < SILENT_SECONDS and other_window != window:
         raise Invalid(
             "window",
             f"{other_window.high:,} and refilled at {other_window.low:,}, as the bridge has that works on "
@@ -50,14 +50,12 @@ def save_policy(connection: Connection, queue: str, policy: Policy) -> None:
     """Keep the policy's fields that are not the default, for `leaseq bridge rebuild`."""
     values = {name: getattr(policy, name) for name in FIELDS}
     fields = {name: value for name, value in values.items() if value != FIELDS[name].default}
-    connection.execute(
-        update(bridged).where(bridged.c.queue == queue).values(policy=_json(connection, fields))
-    )
+    connection.execute(update(bridge).where(bridge.c.queue == queue).values(policy=_json(connection, fields)))
 
 
 def read_policy(connection: Connection, queue: str) -> Mapping[str, object]:
     """The fields for `Queue.configure`."""
-    record = connection.execute(select(bridged.c.policy).where(bridged.c.queue == queue)).scalar()
+    record = connection.execute(select(bridge.c.policy).where(bridge.c.queue == queue)).scalar()
     fields: Mapping[str, object] = (json.loads(record) if isinstance(record, str) else record) or {}
     return {name: value for name, value in fields.items() if name in FIELDS}
 

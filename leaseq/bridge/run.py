@@ -29,7 +29,7 @@ PARTS: tuple[Part, ...] = get_args(Part)
 
 _POLL_SECONDS = 0.2  # between two looks at what there is to do
 _NAMES_SECONDS = 3.0  # between two looks for new queues
-_SEEN_SECONDS = 5.0  # between two signs of life
+_SIGN_SECONDS = 5.0  # between two signs of life
 _RETRY_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
@@ -73,7 +73,7 @@ class Bridge:
                 if not is_checked:
                     schema.check(self._engine)
                 is_checked = True
-                with self._bell(stop) as wait:
+                with self._waiter(stop) as wait:
                     while not stop.is_set():
                         busy = self.step()
                         if is_away:
@@ -94,12 +94,12 @@ class Bridge:
         count = 0
         for name in self._queues():
             try:
-                count += self._look_at(leaseq.Queue(self._client, name))
+                count += self._work_on(leaseq.Queue(self._client, name))
             except QueueUnreadable as error:
                 log.warning("queue %s is left alone: %s", name, error)
         return count > 0
 
-    def _look_at(self, queue: leaseq.Queue) -> int:
+    def _work_on(self, queue: leaseq.Queue) -> int:
         if self._is_lost(queue):
             return 0
         self._join(queue)
@@ -148,10 +148,10 @@ class Bridge:
         with transaction(self._engine) as connection:
             registry.join(connection, self._dialect, queue.name, self._name, self._settings.window)
             if due is None:
-                registry.save_policy(connection, queue.name, self._prepared(queue))
-        self._next_sign[queue.name] = time.monotonic() + _SEEN_SECONDS
+                registry.save_policy(connection, queue.name, self._prepare(queue))
+        self._next_sign[queue.name] = time.monotonic() + _SIGN_SECONDS
 
-    def _prepared(self, queue: leaseq.Queue) -> leaseq.Policy:
+    def _prepare(self, queue: leaseq.Queue) -> leaseq.Policy:
         """The queue's policy, by which the server does not keep for good what is in the database."""
         policy = queue.find_policy()
         if policy is None or policy.keep_finished_seconds is None:
@@ -165,7 +165,7 @@ class Bridge:
         return policy
 
     @contextmanager
-    def _bell(self, stop: threading.Event) -> Iterator[Callable[[], object]]:
+    def _waiter(self, stop: threading.Event) -> Iterator[Callable[[], object]]:
         """A function that waits for a short time, or until PostgreSQL notifies of new rows."""
         if self._engine.dialect.name != "postgresql" or "migrate" not in self._settings.parts:
             yield lambda: stop.wait(_POLL_SECONDS)

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Engine
 
 from leaseq.bridge.database import DatabaseRefused, transaction
 
-_VERSIONS = "leaseq_version"
+_VERSION_TABLE = "leaseq_version"
 
 
 def upgrade(engine: Engine) -> tuple[str | None, str]:
@@ -24,7 +24,7 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
         _refuse_newer(old_version)
         config.attributes["connection"] = connection
         command.upgrade(config, "head")
-        return old_version, _newest()
+        return old_version, _newest_version()
 
 
 def check(engine: Engine) -> None:
@@ -32,10 +32,11 @@ def check(engine: Engine) -> None:
     with transaction(engine) as connection:
         version = _version(connection)
     _refuse_newer(version)
-    if version != _newest():
+    newest_version = _newest_version()
+    if version != newest_version:
         state = "has no tables of leaseq" if version is None else f"has leaseq's tables of version {version}"
         raise DatabaseRefused(
-            f"the database {state} and this leaseq needs version {_newest()}: run `leaseq bridge init`"
+            f"the database {state} and this leaseq needs version {newest_version}: run `leaseq bridge init`"
         )
 
 
@@ -47,21 +48,21 @@ def _config() -> Config:
 
 
 def _version(connection: Connection) -> str | None:
-    context = MigrationContext.configure(connection, opts={"version_table": _VERSIONS})
+    context = MigrationContext.configure(connection, opts={"version_table": _VERSION_TABLE})
     return context.get_current_revision()
 
 
-def _known() -> list[str]:
+def _versions() -> list[str]:
     """The versions, newest first."""
     return [script.revision for script in ScriptDirectory.from_config(_config()).walk_revisions()]
 
 
-def _newest() -> str:
-    return _known()[0]
+def _newest_version() -> str:
+    return _versions()[0]
 
 
 def _refuse_newer(version: str | None) -> None:
-    if version is not None and version not in _known():
+    if version is not None and version not in _versions():
         raise DatabaseRefused(
             f"the database has leaseq's tables of version {version}, which a newer leaseq made: use that one"
         )

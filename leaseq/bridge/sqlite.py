@@ -29,7 +29,7 @@ class SQLite(Dialect):
         ).scalar()
         return cursor
 
-    def waiting(self, connection: Connection, queue: str, limit: int) -> list[ItemRow]:
+    def waiting_rows(self, connection: Connection, queue: str, limit: int) -> list[ItemRow]:
         rows = connection.exec_driver_sql(
             f"SELECT {_COLUMNS}, julianday(run_at) IS NULL FROM leaseq_item AS item WHERE queue = ? "
             "AND status = 'waiting' AND coalesce(julianday(run_at), 0) <= julianday('now') "
@@ -74,7 +74,7 @@ class SQLite(Dialect):
         if values:
             connection.exec_driver_sql(statement, values)
 
-    def missing(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
+    def missing_ids(self, connection: Connection, queue: str, ids: Sequence[str]) -> list[str]:
         result = connection.exec_driver_sql(
             "SELECT value FROM json_each(?) WHERE NOT EXISTS "
             "(SELECT 1 FROM leaseq_item WHERE queue = ? AND id = value) AND NOT EXISTS "
@@ -114,7 +114,7 @@ class SQLite(Dialect):
         )
         return {row.id: row.status for row in rows}
 
-    def queued(self, connection: Connection, queue: str) -> list[str]:
+    def queued_ids(self, connection: Connection, queue: str) -> list[str]:
         result = connection.exec_driver_sql(
             "SELECT id FROM leaseq_item WHERE queue = ? AND status = 'queued' "
             "ORDER BY priority, created_at, rowid",

@@ -71,7 +71,7 @@ change = Table(
     Column("number", BigInteger, nullable=False),  # of the changes since the bridge last dealt with the row
 )
 
-bridged = Table(
+bridge = Table(
     "leaseq_bridge",
     metadata,
     Column("queue", Text, primary_key=True),

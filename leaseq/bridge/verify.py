@@ -17,10 +17,10 @@ from leaseq.errors import QueueNotFound
 from leaseq.models import STATES, Outcome
 
 _BATCH = 250
-_LOOKS_AGAIN = 5  # where the sides differ: one is read after the other, and the archiver needs a moment
-_SECONDS = 0.5  # before each of them
+_RETRIES = 5  # where the sides differ: one is read after the other, and the archiver needs a moment
+_RETRY_SECONDS = 0.5  # before each of them
 
-NOT_THERE = "is queued in the database, and the queue does not have it"
+NOT_IN_QUEUE = "is queued in the database, and the queue does not have it"
 
 _Answers = Mapping[tuple[str, int], tuple[str, str]]  # id and token: person and result
 
@@ -42,10 +42,10 @@ def verify(
     queue = leaseq.Queue(client, name)
     for ids in _all_ids(queue, engine):
         differences = _compare(queue, engine, ids)
-        for _ in range(_LOOKS_AGAIN):
+        for _ in range(_RETRIES):
             if not differences:
                 break
-            sleep(_SECONDS)
+            sleep(_RETRY_SECONDS)
             differences = _compare(queue, engine, [one.id for one in differences])
         yield from differences
 
@@ -67,7 +67,9 @@ def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
         while True:
             page = queue.page(state, limit=_BATCH, after=after)
             with transaction(engine) as connection:
-                foreign_ids = dialect.missing(connection, queue.name, sorted({one.id for one in page.items}))
+                foreign_ids = dialect.missing_ids(
+                    connection, queue.name, sorted({one.id for one in page.items})
+                )
             yield foreign_ids
             after = page.after
             if after is None:
@@ -106,7 +108,7 @@ def _difference(status: str | None, outcome: Outcome | None, answers: _Answers) 
         return f"is {outcome.state} in the queue, and the database has no row of it" if outcome else None
     if outcome is None:
         if status == "queued":
-            return NOT_THERE
+            return NOT_IN_QUEUE
         if status == "dead":
             return "is dead in the database, and the queue does not have it"
         if status == "finished" and not answers:
@@ -117,7 +119,7 @@ def _difference(status: str | None, outcome: Outcome | None, answers: _Answers) 
         return f"is {status} in the database and {outcome.state} in the queue"
     queue_answers = {(outcome.id, one.token): (one.person, one.result) for one in outcome.answers}
     for key in sorted(queue_answers.keys() | answers.keys()):
-        if not _same(queue_answers.get(key), answers.get(key)):
+        if not _is_same_answer(queue_answers.get(key), answers.get(key)):
             side = "database" if key not in answers else "queue" if key not in queue_answers else None
             return (
                 f"its answer of token {key[1]} is not in the {side}"
@@ -127,7 +129,7 @@ def _difference(status: str | None, outcome: Outcome | None, answers: _Answers) 
     return None
 
 
-def _same(one: tuple[str, str] | None, other: tuple[str, str] | None) -> bool:
+def _is_same_answer(one: tuple[str, str] | None, other: tuple[str, str] | None) -> bool:
     if one is None or other is None:
         return False
     return one[0] == other[0] and json.loads(one[1]) == json.loads(other[1])

@@ -34,7 +34,7 @@ COMMANDS = {
 }
 
 # What the web parts plug in.
-PLUGGED = {
+PLUGGED_COMMANDS = {
     "person": "Export and erase the data of a person.",
     "serve": "Serve the pages and the REST API, using a server that runs elsewhere.",
     "token": "Create, list and revoke tokens for the REST API.",
@@ -45,9 +45,9 @@ PLUGGED = {
 
 @click.group(
     cls=CommandGroup,
-    own=COMMANDS,
-    plugged="leaseq.commands",
-    plugged_help=PLUGGED,
+    own_commands=COMMANDS,
+    entry_point_group="leaseq.commands",
+    plugged_help=PLUGGED_COMMANDS,
     epilog=EXAMPLE,
     context_settings={"help_option_names": ["-h", "--help"]},
 )

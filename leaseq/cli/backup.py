@@ -11,7 +11,7 @@ import click
 
 from leaseq import transfer
 from leaseq.cli.common import connected, emit_json, json_option
-from leaseq.cli.transfers import opened
+from leaseq.cli.transfers import open_input
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -40,7 +40,7 @@ def backup(client: Client, file: str, as_json: bool) -> None:
 
     if file == "-" and as_json:
         raise click.UsageError("--json prints to standard output, and so does --to -: use one of them.")
-    with _made(file) as stream:
+    with _output(file) as stream:
         contents = back_up(client, stream)
         stream.flush()
     queues, items = len(contents.queues), contents.items
@@ -62,7 +62,7 @@ def restore(client: Client, file: str, as_json: bool) -> None:
     """
     from leaseq.backup import restore as restore_backup
 
-    with opened(file) as stream:
+    with open_input(file) as stream:
         result = restore_backup(client, stream)
     if as_json:
         emit_json(
@@ -83,5 +83,5 @@ def _entries(entries: Counter[str]) -> dict[str, int]:
     return {name.replace(" ", "_"): count for name, count in sorted(entries.items())}
 
 
-def _made(file: str) -> AbstractContextManager[BinaryIO]:
+def _output(file: str) -> AbstractContextManager[BinaryIO]:
     return nullcontext(sys.stdout.buffer) if file == "-" else transfer.whole_file(Path(file), private=True)

@@ -39,7 +39,7 @@ def bench(quick: bool, markdown: bool, as_json: bool) -> None:
 
 def _print(figures: list[Figure], markdown: bool) -> None:
     headings = ("figure", "measured", "limit", "aim")
-    rows = [(f.name, _measured(f), _limit(f, f.least), _limit(f, f.aim)) for f in figures]
+    rows = [(f.name, _value(f), _limit(f, f.least), _limit(f, f.aim)) for f in figures]
     if markdown:
         for row in (headings, ("---",) * 4, *rows):
             click.echo(f"| {' | '.join(row)} |")
@@ -47,7 +47,7 @@ def _print(figures: list[Figure], markdown: bool) -> None:
         emit_table(headings, rows)
 
 
-def _measured(figure: Figure) -> str:
+def _value(figure: Figure) -> str:
     return _number(figure.value, figure.unit) + (f" ({figure.detail})" if figure.detail else "")
 
 

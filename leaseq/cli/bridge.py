@@ -186,7 +186,7 @@ def verify(engine: Engine, client: Client, queues: tuple[str, ...], as_json: boo
     """Compare queues with the database and print each difference; exit with 1 where there are any."""
     from leaseq.bridge import registry, schema
     from leaseq.bridge.database import transaction
-    from leaseq.bridge.verify import NOT_THERE
+    from leaseq.bridge.verify import NOT_IN_QUEUE
     from leaseq.bridge.verify import verify as differences
 
     schema.check(engine)
@@ -198,7 +198,7 @@ def verify(engine: Engine, client: Client, queues: tuple[str, ...], as_json: boo
     for name in queues:
         for difference in differences(client, engine, name):
             total += 1
-            if difference.text == NOT_THERE and name not in lacking_names:
+            if difference.text == NOT_IN_QUEUE and name not in lacking_names:
                 lacking_names.append(name)
             if as_json:
                 emit_json(difference, indent=None)

@@ -40,13 +40,13 @@ def clear(
     if bool(names) == every_queue:
         raise click.UsageError("name the queues to clear, or add --all.")
     if every is None:
-        _once(client, names, as_json)
+        _clear_once(client, names, as_json)
         return
     with stopped_by_signals() as stop:
-        _go_on(client, names, every, as_json, stop)
+        _clear_repeatedly(client, names, every, as_json, stop)
 
 
-def _once(client: Client, names: tuple[str, ...], as_json: bool) -> None:
+def _clear_once(client: Client, names: tuple[str, ...], as_json: bool) -> None:
     from leaseq import Cleared, QueueUnreadable
 
     outcomes = dict(_round(client, names))
@@ -57,7 +57,7 @@ def _once(client: Client, names: tuple[str, ...], as_json: bool) -> None:
         for name, one in cleared.items():
             click.echo(_line(name, one))
     if messages := [
-        _left_out(name, one) for name, one in outcomes.items() if isinstance(one, QueueUnreadable)
+        _left_out_message(name, one) for name, one in outcomes.items() if isinstance(one, QueueUnreadable)
     ]:
         raise CommandFailed("; ".join(messages))
 
@@ -92,7 +92,7 @@ def _clear(queue: Queue, stop: threading.Event | None) -> Cleared:
     return total
 
 
-def _go_on(
+def _clear_repeatedly(
     client: Client, names: tuple[str, ...], every: float, as_json: bool, stop: threading.Event
 ) -> None:
     from leaseq import QueueUnreadable, ServerRefused, ServerUnavailable
@@ -107,7 +107,7 @@ def _go_on(
                     _print(name, outcome, as_json)
                 elif name not in left_out_names:
                     left_out_names.add(name)
-                    click.echo(f"leaseq: {_left_out(name, outcome)}", err=True)
+                    click.echo(f"leaseq: {_left_out_message(name, outcome)}", err=True)
             if is_away:
                 click.echo("leaseq: the server is back", err=True)
             is_away = False
@@ -119,7 +119,7 @@ def _go_on(
         stop.wait(every)
 
 
-def _left_out(name: str, error: QueueUnreadable) -> str:
+def _left_out_message(name: str, error: QueueUnreadable) -> str:
     return f"queue {name!r} was left out: {error}"
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from leaseq.doctor import Finding, Report
 
 _COLORS = {"error": "red", "warning": "yellow", "unseen": "cyan"}
-_COUNTED = {"error": "errors", "warning": "warnings", "unseen": "not checked"}
+_LEVEL_WORDS = {"error": "errors", "warning": "warnings", "unseen": "not checked"}
 
 
 @click.command(epilog="Example: leaseq doctor --redis rediss://leaseq:password@redis.example.org:6379/0")
@@ -53,7 +53,7 @@ def _print(report: Report) -> None:
         click.echo(f"{click.style(finding.level, fg=_COLORS[finding.level])}: {_line(finding)}")
     levels: list[str] = [finding.level for finding in report.findings]
     if levels:
-        counts = (f"{word} {levels.count(level)}" for level, word in _COUNTED.items())
+        counts = (f"{word} {levels.count(level)}" for level, word in _LEVEL_WORDS.items())
         click.echo(f"{report.server}: {', '.join(counts)}")
     else:
         click.echo(f"no problems found: {report.server}")

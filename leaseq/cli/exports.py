@@ -11,7 +11,7 @@ import click
 from leaseq import transfer
 from leaseq.cli.common import CommandMisused, connected, count, existing_queue
 from leaseq.cli.progress import Show, writing_bar
-from leaseq.cli.transfers import format_of, format_option, made
+from leaseq.cli.transfers import format_of, format_option, open_output
 from leaseq.errors import Invalid
 from leaseq.models import STATES, State
 
@@ -111,8 +111,8 @@ def _answers(
 
 
 def _export_answers(queue: Queue, answers: Iterable[Answer], file: str, format: str) -> None:
-    with made(file) as stream, writing_bar(file, queue.stats().finished, "answers") as show:
-        rows = _Counted(answers, show)
+    with open_output(file) as stream, writing_bar(file, queue.stats().finished, "answers") as show:
+        rows = _RowCounter(answers, show)
         transfer.write(rows, stream, format)
     _report(file, rows.count, "answer", "answers")
 
@@ -143,8 +143,8 @@ def _export_new(queue: Queue, after: str | None, cursor_file: Path | None, file:
 
 def _export_items(queue: Queue, state: State, file: str, format: str) -> None:
     total, max_attempts = getattr(queue.stats(), state), queue.policy.max_attempts
-    with made(file) as stream, writing_bar(file, total, "items") as show:
-        rows = _Counted(_items(queue, state), show)
+    with open_output(file) as stream, writing_bar(file, total, "items") as show:
+        rows = _RowCounter(_items(queue, state), show)
         for piece in transfer.encode_items(rows, format, max_attempts=max_attempts):
             stream.write(piece)
     _report(file, rows.count, "item", "items")
@@ -159,7 +159,7 @@ def _items(queue: Queue, state: State) -> Iterator[Item]:
             return
 
 
-class _Counted(Iterator[T]):
+class _RowCounter(Iterator[T]):
     """The same rows; how many there were."""
 
     def __init__(self, rows: Iterable[T], show: Show) -> None:

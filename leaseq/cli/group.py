@@ -28,14 +28,14 @@ class CommandGroup(click.Group):
     def __init__(
         self,
         *args: Any,
-        own: Mapping[str, tuple[str, str]],
-        plugged: str,
+        own_commands: Mapping[str, tuple[str, str]],
+        entry_point_group: str,
         plugged_help: Mapping[str, str],
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
-        self._own_commands = own
-        self._entry_point_group = plugged
+        self._own_commands = own_commands
+        self._entry_point_group = entry_point_group
         self._plugged_help = plugged_help
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002

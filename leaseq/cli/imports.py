@@ -12,7 +12,7 @@ import click
 from leaseq import transfer
 from leaseq.cli.common import connected, count, emit_json, existing_queue, json_option
 from leaseq.cli.progress import Echo, Show, reading_bar
-from leaseq.cli.transfers import format_of, format_option, made, opened
+from leaseq.cli.transfers import format_of, format_option, open_input, open_output
 
 if TYPE_CHECKING:
     from leaseq import Client, Queue
@@ -96,7 +96,7 @@ def import_command(
     queue = existing_queue(client, name)
     mapping = _mapping(**columns)
     with ExitStack() as stack:
-        stream = stack.enter_context(opened(file))
+        stream = stack.enter_context(open_input(file))
         rows = transfer.read(
             transfer.decoded(stream, encoding),
             format,
@@ -105,7 +105,8 @@ def import_command(
             delimiter=transfer.DELIMITERS[delimiter] if delimiter else None,
             quotes=quotes,
         )
-        reject_writer = transfer.Rejects(stack.enter_context(made(rejects)), format) if rejects else None
+        reject_stream = stack.enter_context(open_output(rejects)) if rejects else None
+        reject_writer = transfer.Rejects(reject_stream, format) if reject_stream else None
         result = _import(None if dry_run else queue, rows, stream, reject_writer)
         if reject_writer:
             reject_writer.close()

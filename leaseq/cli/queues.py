@@ -78,7 +78,7 @@ def _warn_of_title(client: Client, changed_queue: Queue, changes: dict[str, Any]
         return
     titles, _ = read_queues(client, lambda one: one.policy.title)
     for name, other in titles.items():
-        if name != changed_queue.name and (other == title or names.same_look(title, [other])):
+        if name != changed_queue.name and (other == title or names.find_lookalike(title, [other])):
             click.echo(
                 f"leaseq: the title {title!r} looks like that of queue {name!r}: people may confuse the two",
                 err=True,

@@ -38,7 +38,7 @@ HEADINGS = (
     "alerts",
 )
 
-Counted = tuple[Mapping[str, "Stats"], Mapping[str, "QueueUnreadable"]]
+StatsAndErrors = tuple[Mapping[str, "Stats"], Mapping[str, "QueueUnreadable"]]
 
 
 @click.command(epilog="Example: leaseq stats reviews --watch")
@@ -73,7 +73,7 @@ def counts(stats: Stats) -> dict[str, Any]:
     return {**asdict(stats), "counters": dict(stats.counters)}
 
 
-def _count(client: Client, names: tuple[str, ...]) -> Counted:
+def _count(client: Client, names: tuple[str, ...]) -> StatsAndErrors:
     """The stats of these queues or of all. One that was named and can't be read is an error."""
     from leaseq import Queue, read_queues
 
@@ -84,7 +84,7 @@ def _count(client: Client, names: tuple[str, ...]) -> Counted:
     return stats, errors
 
 
-def _print(stats: Counted, as_json: bool, *, indent: int | None = 2) -> None:
+def _print(stats: StatsAndErrors, as_json: bool, *, indent: int | None = 2) -> None:
     if as_json:
         by_queue, errors = stats
         rows = [{"name": name, **counts(one)} for name, one in by_queue.items()]
@@ -110,7 +110,7 @@ def _watch(client: Client, names: tuple[str, ...], every: float) -> None:
             live.update(_table(_count(client, names)), refresh=True)
 
 
-def _table(stats: Counted) -> Table:
+def _table(stats: StatsAndErrors) -> Table:
     from rich.table import Table
     from rich.text import Text
 
@@ -122,7 +122,7 @@ def _table(stats: Counted) -> Table:
     return table
 
 
-def _rows(stats: Counted) -> list[tuple[str, ...]]:
+def _rows(stats: StatsAndErrors) -> list[tuple[str, ...]]:
     by_queue, errors = stats
     rows = [
         (

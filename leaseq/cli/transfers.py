@@ -31,13 +31,13 @@ def format_of(file: str, format_name: transfer.Format | None) -> transfer.Format
     return transfer.format_of(transfer.without_gz(file))
 
 
-def opened(file: str) -> AbstractContextManager[BinaryIO]:
+def open_input(file: str) -> AbstractContextManager[BinaryIO]:
     """Standard input, or a file to read."""
     return nullcontext(sys.stdin.buffer) if file == "-" else Path(file).open("rb")
 
 
 @contextmanager
-def made(file: str) -> Iterator[BinaryIO]:
+def open_output(file: str) -> Iterator[BinaryIO]:
     """Standard output, or a file that appears when it is complete, gzipped where its name ends with .gz."""
     if file == "-":
         yield sys.stdout.buffer

@@ -62,7 +62,7 @@ def work(
     """
     from leaseq import Invalid, Worker
 
-    config = _configured(queue, function, config_file)
+    config = _config(queue, function, config_file)
     options = config.options | {name: value for name, value in options.items() if value not in (None, ())}
     for name in config.handlers:
         existing_queue(client, name)
@@ -73,17 +73,17 @@ def work(
             raise
         raise CommandMisused(f"{config_file}: {error}") from None
     click.echo(f"{options['person']} works on {', '.join(config.handlers)}. Ctrl-C stops it.", err=True)
-    with working_line(lambda: _ended(worker.stats)):
+    with working_line(lambda: _counts(worker.stats)):
         worker.run()
     stats = worker.stats
     click.echo(f"{stats.finished} finished, {stats.failed} failed, {stats.given_back} given back", err=True)
 
 
-def _ended(stats: WorkerStats) -> tuple[int, int]:
+def _counts(stats: WorkerStats) -> tuple[int, int]:
     return stats.finished, stats.failed
 
 
-def _configured(queue: str | None, function: str | None, config_file: Path | None) -> WorkConfig:
+def _config(queue: str | None, function: str | None, config_file: Path | None) -> WorkConfig:
     """What to work on, from the file or from the command line."""
     if config_file is None:
         if queue is None or function is None:

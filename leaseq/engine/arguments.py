@@ -88,7 +88,7 @@ def request(value: object) -> str:
     return value
 
 
-def chosen(request: str, chunk: int, rows: Sequence[str]) -> str:
+def numbered_request(request: str, chunk: int, rows: Sequence[str]) -> str:
     """A caller's request id in the form that the server keeps: with the number of a chunk, and a digest of
     it."""
     return f"{request}\a{chunk}\a{digest.digest_of_rows(rows)}"
@@ -125,7 +125,7 @@ def changes(item_changes: ItemChanges) -> list[str]:
         fields += ["priority", "" if priority == 100 else str(priority), str(priority)]
     if "due" in item_changes:
         due = None if item_changes["due"] is None else _time(item_changes["due"], "due")
-        time_text = None if due is None else codec.when(due).isoformat().replace("+00:00", "Z")
+        time_text = None if due is None else codec.to_datetime(due).isoformat().replace("+00:00", "Z")
         fields += ["due", "" if due is None else str(due), json.dumps(time_text)]
     if "requires" in item_changes:
         skills = validation.skills(item_changes["requires"], "requires")
@@ -144,7 +144,7 @@ def _time(value: object, field: str) -> int:
         if time >= 0:  # in UTC it may be of 1969
             return time
     limit = "a datetime with a time zone, such as datetime.now(UTC), from 1970 to 9000"
-    raise validation.refused(field, limit, value)
+    raise validation.refusal(field, limit, value)
 
 
 def cursor(after: object, state: str) -> tuple[str, str, str]:
@@ -159,7 +159,7 @@ def cursor(after: object, state: str) -> tuple[str, str, str]:
     return place, score, assignment(validation.item_id(id, "after"), int(number))
 
 
-def wanted(where: Filter, backwards: bool) -> tuple[str, ...]:
+def criteria(where: Filter, backwards: bool) -> tuple[str, ...]:
     """A filter in the form that the script of lists takes."""
     if not isinstance(where, Filter):
         raise Invalid("where", f"a leaseq.Filter; this is a {type(where).__name__}")

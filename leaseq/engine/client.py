@@ -78,7 +78,7 @@ class Client:
         return self._connection.translating()
 
 
-def checked(client: object) -> Client:
+def check_client(client: object) -> Client:
     """``client``, or Invalid where it is not a Client."""
     if not isinstance(client, Client):
         raise Invalid("client", f"what leaseq.connect(url) gives; this is a {type(client).__name__}")
@@ -90,7 +90,7 @@ def connection_of(client: Client) -> Connection:
     return client._connection  # noqa: SLF001 - the one place that reaches into it
 
 
-def lasting(client: Client) -> Client:
+def copy_for_worker(client: Client) -> Client:
     """The same client for a worker, which ends what it holds after the client was closed. Raises Invalid
     where it is closed already."""
     client._connection.check_open()  # noqa: SLF001

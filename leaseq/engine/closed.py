@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from leaseq.engine.durability import Wait
-from leaseq.engine.scripts import Bound
+from leaseq.engine.scripts import BoundScript
 from leaseq.engine.transport import Command, Transport
 from leaseq.errors import Invalid
 
@@ -25,13 +25,13 @@ class ClosedTransport:
         self.timeout = transport.timeout
 
     def send(
-        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
         if bound.script.name != "leave_line":
             refuse()
         return self._transport.send(bound, args, wait, loading=loading)
 
-    def load(self, bound: Bound) -> None:
+    def load(self, bound: BoundScript) -> None:
         self._transport.load(bound)
 
     def reset(self) -> None:

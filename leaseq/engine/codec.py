@@ -33,7 +33,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _parse = cast("Any", json.JSONDecoder()).scan_once  # what raw_decode calls: text, where to begin
 
 
-def when(microseconds: int | float | str | bytes) -> datetime:
+def to_datetime(microseconds: int | float | str | bytes) -> datetime:
     return datetime.fromtimestamp(float(microseconds) / 1e6, UTC)  # a double holds these to the microsecond
 
 
@@ -92,10 +92,12 @@ def parse_grant(text: str) -> ParsedGrant:
         token=int(token),
         person=person,
         attempt=int(attempt),
-        reserved_at=when(granted_at),
+        reserved_at=to_datetime(granted_at),
         how=cast("Ending", kind or "held"),
-        ended_at=None if is_held else when(ended_at),
-        expires_at=when(by_letter.get("x") or int(granted_at) + float(seconds) * 1e6) if is_held else None,
+        ended_at=None if is_held else to_datetime(ended_at),
+        expires_at=to_datetime(by_letter.get("x") or int(granted_at) + float(seconds) * 1e6)
+        if is_held
+        else None,
         renewals=int(by_letter.get("n", 0)),
         reason=reason,
     )
@@ -171,15 +173,15 @@ def item(name: str, parts: Sequence[Any]) -> Item:
         payload=first.payload,
         priority=int(first.head.get("p", 100)),
         requires=tuple(first.head["r"].split(",")) if "r" in first.head else (),
-        due=when(first.head["d"]) if "d" in first.head else None,
+        due=to_datetime(first.head["d"]) if "d" in first.head else None,
         attempts=sum(one.attempts for one in assignments),
         failures=int(first.head.get("f", 0)),
         max_attempts=int(first.head.get("m") or first.max_attempts),
-        enqueued_at=when(int(first.enqueued_at, 16) * 1000),
-        state_since=when(shown_assignment.score),
+        enqueued_at=to_datetime(int(first.enqueued_at, 16) * 1000),
+        state_since=to_datetime(shown_assignment.score),
         leases=tuple(block.grant for block in blocks if block.grant.how == "held"),
         answers=tuple(_answer(id, first.payload, block) for block in answers),
-        late_answers=tuple(_late(id, first.payload, t, blocks) for t in first.late.split("\n\n") if t),
+        late_answers=tuple(_late_answer(id, first.payload, t, blocks) for t in first.late.split("\n\n") if t),
         history=tuple(block.grant for block in blocks),
         last_error=errors[-1] if errors else None,
         assigned_to=tuple(one.assigned_to for one in assignments if one.assigned_to),
@@ -192,9 +194,9 @@ def outcome(id: str, parts: Sequence[bytes]) -> Outcome:
     """Decode the state, the record, the late answers, and the grant of each assignment that is finished."""
     state, record, late, *grants = (part.decode() for part in parts)
     _, head, payload = parse_record(record)
-    answers = [_given(text) for text in grants]
+    answers = [_given_answer(text) for text in grants]
     if late:
-        answers += map(_came_late, late.split("\n\n"))
+        answers += map(_late_given_answer, late.split("\n\n"))
     priority, due = int(head.get("p", 100)), head.get("d")
     return Outcome(
         id,
@@ -202,22 +204,22 @@ def outcome(id: str, parts: Sequence[bytes]) -> Outcome:
         payload,
         priority,
         requires=head.get("r", ""),
-        due=when(due) if due else None,
+        due=to_datetime(due) if due else None,
         answers=tuple(answers),
     )
 
 
-def _given(grant: str) -> GivenAnswer:
+def _given_answer(grant: str) -> GivenAnswer:
     claim, ending, result = grant.split("\n", 2)
     token, person, _ = claim.split("\t")
     _, at, late = ending.split(" ")
-    return GivenAnswer(int(token), person, result, when(at), late == "1", stands=True)
+    return GivenAnswer(int(token), person, result, to_datetime(at), late == "1", stands=True)
 
 
-def _came_late(text: str) -> GivenAnswer:
+def _late_given_answer(text: str) -> GivenAnswer:
     claim, _, result = text.partition("\n")
     token, person, at = claim.split("\t")
-    return GivenAnswer(int(token), person, result, when(at), late=True, stands=False)
+    return GivenAnswer(int(token), person, result, to_datetime(at), late=True, stands=False)
 
 
 def in_list_by_due(item: Item) -> Item:
@@ -243,11 +245,11 @@ def _answer(id: str, payload: Json, block: ParsedGrant) -> Answer:
     )
 
 
-def _late(id: str, payload: Json, text: str, blocks: Sequence[ParsedGrant]) -> Answer:
+def _late_answer(id: str, payload: Json, text: str, blocks: Sequence[ParsedGrant]) -> Answer:
     line, _, result = text.partition("\n")
     token, person, at = line.split("\t")
     attempt = next((b.grant.attempt for b in blocks if b.grant.token == int(token)), 1)
-    return Answer(id, payload, json.loads(result), person, int(token), attempt, when(at), late=True)
+    return Answer(id, payload, json.loads(result), person, int(token), attempt, to_datetime(at), late=True)
 
 
 def ineligibility(reply: Sequence[Any]) -> Ineligibility:
@@ -263,7 +265,7 @@ def alerts(text: bytes) -> tuple[Alert, ...]:
     for line in text.decode().splitlines():
         rule, since, value = line.split(" ")
         name, _, limit = rule.partition(">")
-        raised_alerts.append(Alert(cast("AlertName", name), int(limit), int(value), when(since)))
+        raised_alerts.append(Alert(cast("AlertName", name), int(limit), int(value), to_datetime(since)))
     return tuple(raised_alerts)
 
 
@@ -286,7 +288,7 @@ def event_rows(entry: bytes, fields: Sequence[bytes]) -> list[EventRow]:
 
 def event(row: EventRow) -> Event:
     detail = json.loads(row.detail) if row.detail else None
-    return Event(row.cursor, when(row.position), row.what, row.id, row.person, row.token, detail)
+    return Event(row.cursor, to_datetime(row.position), row.what, row.id, row.person, row.token, detail)
 
 
 def events(entry: bytes, fields: Sequence[bytes]) -> list[Event]:

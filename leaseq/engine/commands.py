@@ -10,11 +10,11 @@ from time import monotonic
 from typing import Final
 
 from leaseq.engine.connection import Connection
-from leaseq.engine.durability import MOST, Wait, majority_of, still_true
+from leaseq.engine.durability import MAX_MILLISECONDS, Wait, check_fsync_again, majority_of
 from leaseq.engine.keys import Keys
-from leaseq.engine.replies import REFUSED, Call, Reply, refusal
-from leaseq.engine.script_table import CONFIRMED, SCRIPTS
-from leaseq.engine.scripts import Bound
+from leaseq.engine.replies import REFUSAL_CODES, Call, Reply, refusal
+from leaseq.engine.script_table import CONFIRMED_SCRIPTS, SCRIPTS
+from leaseq.engine.scripts import BoundScript
 from leaseq.errors import QueueNotFound
 from leaseq.models import Held
 from leaseq.policy import Durable
@@ -22,28 +22,28 @@ from leaseq.policy import Durable
 Clock = Callable[[], int]
 """The time in microseconds since the epoch. Only tests pass one: without it the server's clock counts."""
 
-_UNREAD: Final[tuple[Durable, float]] = ("server", 0.0)
-_KNOWN_FOR = 2.0  # seconds that a policy's `durable` counts, once read
+_UNREAD_DURABLE: Final[tuple[Durable, float]] = ("server", 0.0)
+_CACHE_SECONDS = 2.0  # that a policy's `durable` counts, once read
 
 
-def _following(request: str | None, skills: str) -> tuple[str, ...]:
+def _reserve_arguments(request: str | None, skills: str) -> tuple[str, ...]:
     """The arguments for the reserve that follows; left out where they are empty."""
     return () if request is None else (request, skills) if skills else (request,)
 
 
 @lru_cache(maxsize=4_096)
-def _bind(name: str, keys: Keys) -> Bound:
-    return Bound(SCRIPTS[name], keys)
+def _bind(name: str, keys: Keys) -> BoundScript:
+    return BoundScript(SCRIPTS[name], keys)
 
 
-class _BoundScripts(dict[str, Bound]):
+class _BoundScripts(dict[str, BoundScript]):
     """The scripts with the keys of one queue, each made at its first call: a web request makes a Queue of its
     own and calls about three of them."""
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
 
-    def __missing__(self, name: str) -> Bound:
+    def __missing__(self, name: str) -> BoundScript:
         bound = self[name] = _bind(name, self._keys)
         return bound
 
@@ -61,18 +61,18 @@ class Commands:
 
     def _run(self, name: str, args: tuple[str, ...]) -> Reply:
         at = str(self._clock()) if self._clock else ""
-        durable, until = self._connection.durable.get(self._ledger, _UNREAD)
+        durable, until = self._connection.durable.get(self._ledger, _UNREAD_DURABLE)
         is_unconfirmed = durable == "server" and monotonic() < until  # most queues, but for a move in seconds
-        wait = None if is_unconfirmed or name not in CONFIRMED else self.confirm()
+        wait = None if is_unconfirmed or name not in CONFIRMED_SCRIPTS else self.confirm()
         reply = self._connection.move(self._scripts[name], (at, *args), wait)
-        if reply.code in REFUSED and (error := refusal(Call(name, self._queue, args), reply)):
+        if reply.code in REFUSAL_CODES and (error := refusal(Call(name, self._queue, args), reply)):
             raise error
         return reply
 
     def confirm(self) -> Wait | None:
         """The wait that follows a write, by the queue's policy. The policy, and whether the server still
         confirms after an fsync, are checked again every few seconds."""
-        durable, until = self._connection.durable.get(self._ledger, _UNREAD)
+        durable, until = self._connection.durable.get(self._ledger, _UNREAD_DURABLE)
         if until < monotonic():
             try:
                 durable = json.loads(self.policy(("durable",)).rest[3])
@@ -83,9 +83,9 @@ class Commands:
             return None
         # equivalent mutant: compare: the clock is not read at that very moment
         if durable == "fsync" and self._connection.disks.get(self._ledger, 0.0) < monotonic():
-            is_readable = still_true(lambda *words: self._connection.ask(self._ledger, *words))
-            self._connection.disks[self._ledger] = monotonic() + _KNOWN_FOR if is_readable else inf
-        milliseconds = min(self._connection.wait_milliseconds, MOST[durable])
+            is_readable = check_fsync_again(lambda *words: self._connection.ask(self._ledger, *words))
+            self._connection.disks[self._ledger] = monotonic() + _CACHE_SECONDS if is_readable else inf
+        milliseconds = min(self._connection.wait_milliseconds, MAX_MILLISECONDS[durable])
         quorum = majority_of(self._replicas()) if durable == "majority" else 1
         return Wait(durable, self._scripts["confirm"], milliseconds, quorum)
 
@@ -93,12 +93,12 @@ class Commands:
         count, until = self._connection.majorities.get(self._ledger, (0, 0.0))
         if until < monotonic():
             count = self._connection.replicas(self._ledger)
-            self._connection.majorities[self._ledger] = (count, monotonic() + _KNOWN_FOR)
+            self._connection.majorities[self._ledger] = (count, monotonic() + _CACHE_SECONDS)
         return count
 
     def learn(self, durable: Durable | None) -> None:
         """Set the policy's present ``durable``; None: read it at the next call."""
-        until = 0.0 if durable is None else monotonic() + _KNOWN_FOR
+        until = 0.0 if durable is None else monotonic() + _CACHE_SECONDS
         self._connection.durable[self._ledger] = (durable or "server", until)
 
     def enqueue(self, request: str, rows: Sequence[str]) -> Reply:
@@ -128,7 +128,7 @@ class Commands:
     def finish(self, held: Held, result: str, form_version: str, request: str | None, skills: str) -> Reply:
         """Finish an item. ``request``: the request id of the reserve that follows; None where none does."""
         id, token, person = held
-        reserve_arguments = _following(request, skills)
+        reserve_arguments = _reserve_arguments(request, skills)
         return self._run("finish", (id, str(token), person, result, form_version, *reserve_arguments))
 
     def undo_finish(self, held: Held, request: str, microseconds: int) -> Reply:
@@ -143,13 +143,13 @@ class Commands:
         """Give an item back. ``request`` and ``skills``: as for `finish`."""
         id, token, person = held
         words = (id, str(token), person, reason, "later" if again else "never")
-        return self._run("abandon", (*words, *_following(request, skills)))
+        return self._run("abandon", (*words, *_reserve_arguments(request, skills)))
 
     def fail(self, held: Held, error: str, retry: bool, request: str | None, skills: str) -> Reply:
         """Report a failure. ``request`` and ``skills``: as for `finish`."""
         id, token, person = held
         words = (id, str(token), person, error, "retry" if retry else "die")
-        return self._run("fail", (*words, *_following(request, skills)))
+        return self._run("fail", (*words, *_reserve_arguments(request, skills)))
 
     def clear(self, limit: int) -> Reply:
         return self._run("clear", (str(limit),))
@@ -222,7 +222,7 @@ class Commands:
         self, state: str, limit: int, look: int, place: Sequence[str], criteria: Sequence[str]
     ) -> Reply:
         """List items. ``place``: row and shelf, score, last assignment. ``criteria``: from
-        `arguments.wanted`."""
+        `arguments.criteria`."""
         return self._run("items", (state, str(limit), str(look), *place, *criteria))
 
     def late_items(self, step: str, count: int, since: str) -> Reply:

@@ -17,13 +17,13 @@ from leaseq.engine.durability import Wait
 from leaseq.engine.notifications import Listener
 from leaseq.engine.replies import Reply
 from leaseq.engine.script_errors import message_of
-from leaseq.engine.scripts import Bound, Script
+from leaseq.engine.scripts import BoundScript, Script
 from leaseq.engine.transport import FAILURES, Command, Transport, transport_of
 from leaseq.engine.urls import without_password
 from leaseq.errors import QueueUnreadable, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
 
-_AWAY = (
+_UNAVAILABLE_ERRORS = (
     rx.ConnectionError,
     rx.TimeoutError,
     rx.ClusterError,  # CLUSTERDOWN and MASTERDOWN, and where redis-py gives up on a slot that is moved
@@ -32,10 +32,10 @@ _AWAY = (
     rx.RedisClusterException,
     OSError,
 )
-_AWAY_FOR_NOW = ("BUSY", "NOSCRIPT", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS")
-_LOADS = 20  # of one script for one move
+_UNAVAILABLE_CODES = ("BUSY", "NOSCRIPT", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS")
+_MAX_LOADS = 20  # of one script for one move
 # A new link may lead to a server that answers.
-_BROKEN_LINK = (rx.ConnectionError, rx.ReadOnlyError, rx.MovedError)
+_BROKEN_LINK_ERRORS = (rx.ConnectionError, rx.ReadOnlyError, rx.MovedError)
 
 
 class Connection:
@@ -69,18 +69,23 @@ class Connection:
         with self.translating():
             self._transport.drop_idle()
 
-    def move(self, bound: Bound, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
+    def move(self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
         """Run a script; load it where the server doesn't have it; send it again where the reply was lost.
         With ``wait``, return only when that is over."""
         transport = self._transport  # a call that began before the client was closed also ends
         try:
             reply = transport.send(bound, args, wait)
         except FAILURES as error:
-            return self._again(transport, bound, args, wait, error)
+            return self._retry(transport, bound, args, wait, error)
         return Reply(reply[0], reply[1:], False)
 
-    def _again(
-        self, transport: Transport, bound: Bound, args: tuple[str, ...], wait: Wait | None, error: Exception
+    def _retry(
+        self,
+        transport: Transport,
+        bound: BoundScript,
+        args: tuple[str, ...],
+        wait: Wait | None,
+        error: Exception,
     ) -> Reply:
         """Load the script where the server doesn't have it, and send once more after a broken connection,
         in whichever order these happen. A new connection may lead to another server, and a server may
@@ -88,7 +93,7 @@ class Connection:
         loads, resent = 0, False
         while True:
             try:
-                if isinstance(error, rx.NoScriptError) and loads < _LOADS:
+                if isinstance(error, rx.NoScriptError) and loads < _MAX_LOADS:
                     loads += 1
                     if loads == 1:
                         self._load(transport, bound)
@@ -110,7 +115,7 @@ class Connection:
         try:
             try:
                 return self._transport.ask(key, *words)
-            except _BROKEN_LINK:
+            except _BROKEN_LINK_ERRORS:
                 self._transport.reset()
                 return self._transport.ask(key, *words)
         except rx.ResponseError:
@@ -124,7 +129,7 @@ class Connection:
         with self.translating():
             try:
                 next_cursor, names = self._transport.scan(key, cursor, pattern, count)
-            except _BROKEN_LINK:
+            except _BROKEN_LINK_ERRORS:
                 self._transport.reset()
                 next_cursor, names = self._transport.scan(key, cursor, pattern, count)
         return int(next_cursor), names
@@ -134,7 +139,7 @@ class Connection:
         with self.translating():
             try:
                 return self._replies(commands)
-            except _BROKEN_LINK:
+            except _BROKEN_LINK_ERRORS:
                 self._transport.reset()
                 return self._replies(commands)
 
@@ -151,12 +156,12 @@ class Connection:
         with self.translating():
             return self._transport.replicas(key)
 
-    def _load(self, transport: Transport, bound: Bound) -> None:
+    def _load(self, transport: Transport, bound: BoundScript) -> None:
         """By itself, since a reply that is lost here is no lost reply of the move."""
         with self.translating(bound.script):
             try:
                 transport.load(bound)
-            except _BROKEN_LINK:
+            except _BROKEN_LINK_ERRORS:
                 transport.reset()
                 transport.load(bound)
 
@@ -172,7 +177,7 @@ class Connection:
         if isinstance(error, (rx.AuthenticationError, rx.AuthorizationError)):
             raise ServerRefused(f"the server did not accept the user or password: {error}") from error
         message = message_of(error, script)
-        if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
+        if isinstance(error, _UNAVAILABLE_ERRORS) or str(error).startswith(_UNAVAILABLE_CODES):
             raise ServerUnavailable(f"no answer from {without_password(self._url)}: {message}") from error
         code, _, problem = message.partition(" ")
         if code in ("NEWER", "OLDER"):  # of lua/lib/queue.lua
@@ -181,5 +186,5 @@ class Connection:
 
 
 def _is_broken_link(error: Exception) -> bool:
-    is_broken = isinstance(error, _BROKEN_LINK) or str(error).startswith("NOREPLICAS")
+    is_broken = isinstance(error, _BROKEN_LINK_ERRORS) or str(error).startswith("NOREPLICAS")
     return is_broken and not isinstance(error, rx.AuthenticationError)

@@ -12,16 +12,16 @@ from typing import Any, NamedTuple, Protocol
 from redis import exceptions as rx
 
 from leaseq.engine.script_errors import message_of
-from leaseq.engine.scripts import Bound, pack
+from leaseq.engine.scripts import BoundScript, pack
 from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
 
-_TRY = 500  # milliseconds that `check` gives the server
+_TRY_MILLISECONDS = 500  # that `check` gives the server
 # Milliseconds. There is no other disk to turn to; but a primary without a replica may have been replaced, so
 # that wait is short.
-MOST = {"fsync": 60_000, "replica": 1_000, "majority": 1_000}
-_AWAY = (rx.ReadOnlyError, rx.ClusterError, rx.AskError, rx.TryAgainError)
-_AWAY_FOR_NOW = ("UNBLOCKED", "NOREPLICAS", "BUSY")
+MAX_MILLISECONDS = {"fsync": 60_000, "replica": 1_000, "majority": 1_000}
+_UNAVAILABLE_ERRORS = (rx.ReadOnlyError, rx.ClusterError, rx.AskError, rx.TryAgainError)
+_UNAVAILABLE_CODES = ("UNBLOCKED", "NOREPLICAS", "BUSY")
 
 
 class ServerQueries(Protocol):
@@ -37,25 +37,25 @@ class Wait(NamedTuple):
     change nothing, and on a connection that wrote nothing the wait would be over at once."""
 
     durable: Durable
-    mark: Bound
+    mark: BoundScript
     milliseconds: int
     quorum: int  # how many are to confirm: the disk is one, else replicas
 
-    def packed(self) -> tuple[bytes, bytes]:
+    def packed_commands(self) -> tuple[bytes, bytes]:
         words = (*_command(self.durable, self.quorum), str(self.milliseconds))
         return pack((*self.mark.words, "")), pack(words)
 
     @property
-    def by(self) -> str:
+    def confirmers(self) -> str:
         """A description of the servers that must confirm."""
-        return _by(self.durable, self.quorum)
+        return _confirmers(self.durable, self.quorum)
 
 
 def _command(durable: Durable, quorum: int) -> tuple[str, ...]:
     return ("WAITAOF", "1", "0") if durable == "fsync" else ("WAIT", str(quorum))
 
 
-def _by(durable: Durable, quorum: int) -> str:
+def _confirmers(durable: Durable, quorum: int) -> str:
     if durable == "fsync":
         return "its disk"
     return "a replica" if quorum == 1 else f"{quorum} of its replicas"
@@ -66,7 +66,7 @@ def majority_of(replicas: int) -> int:
     return replicas // 2 + 1
 
 
-def send(connection: Any, bound: Bound, args: tuple[str, ...], *, loading: bool) -> list[Any]:
+def send(connection: Any, bound: BoundScript, args: tuple[str, ...], *, loading: bool) -> list[Any]:
     """Send a script call. ``loading``: after loading its script, for a server that forgets scripts
     quickly."""
     _, reply = send_all(connection, _load(bound, loading), pack(bound.words + args))
@@ -77,27 +77,29 @@ def send(connection: Any, bound: Bound, args: tuple[str, ...], *, loading: bool)
 
 
 def exchange(
-    connection: Any, bound: Bound, args: tuple[str, ...], wait: Wait, *, loading: bool = False
+    connection: Any, bound: BoundScript, args: tuple[str, ...], wait: Wait, *, loading: bool = False
 ) -> list[Any]:
     """Send a move and its wait; return the move's reply once it is confirmed.
 
     Raises what redis-py raises for the move, and ServerUnavailable or ServerRefused where the move was
     made but not confirmed.
     """
-    commands = (_load(bound, loading), pack(bound.words + args), *wait.packed())
+    commands = (_load(bound, loading), pack(bound.words + args), *wait.packed_commands())
     _, reply, mark_reply, wait_reply = send_all(connection, *commands)
     if isinstance(reply, Exception):
         raise reply
     if isinstance(mark_reply, rx.NoScriptError):
-        load_reply, mark_reply, wait_reply = send_all(connection, _load(wait.mark, True), *wait.packed())
+        load_reply, mark_reply, wait_reply = send_all(
+            connection, _load(wait.mark, True), *wait.packed_commands()
+        )
         if isinstance(mark_reply, rx.NoScriptError) and isinstance(load_reply, Exception):
             mark_reply = load_reply
     for error in (mark_reply, wait_reply):
         if isinstance(error, Exception):
-            raise _refused(wait, error)
+            raise _unconfirmed_error(wait, error)
     if _count(wait_reply) < wait.quorum:
         raise ServerUnavailable(
-            f"the server made this change, but {wait.by} did not confirm it within "
+            f"the server made this change, but {wait.confirmers} did not confirm it within "
             f"{wait.milliseconds / 1000:g} seconds; it is safe to send the call again",
             taken=True,
         )
@@ -105,7 +107,7 @@ def exchange(
     return reply_parts
 
 
-def _load(bound: Bound, loading: bool) -> bytes:
+def _load(bound: BoundScript, loading: bool) -> bytes:
     return pack(("SCRIPT", "LOAD", bound.script.source)) if loading else b""
 
 
@@ -117,10 +119,11 @@ def send_all(connection: Any, *commands: bytes) -> list[Any]:
     return [_read(connection) if command else None for command in commands]
 
 
-def _refused(wait: Wait, error: Exception) -> ServerUnavailable | ServerRefused:
+def _unconfirmed_error(wait: Wait, error: Exception) -> ServerUnavailable | ServerRefused:
     message = message_of(error, wait.mark.script)
-    text = f"the server made this change, but {wait.by} did not confirm it: {message}; it may be sent again"
-    if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
+    text = f"the server made this change, but {wait.confirmers} did not confirm it: {message}"
+    text += "; it may be sent again"
+    if isinstance(error, _UNAVAILABLE_ERRORS) or str(error).startswith(_UNAVAILABLE_CODES):
         return ServerUnavailable(text, taken=True)
     return ServerRefused(
         f"{text}. The policy's durable is {wait.durable!r}: see docs/operator.md for what that requires"
@@ -147,8 +150,8 @@ def check(durable: Durable, server: ServerQueries, key: str) -> None:
 
     if durable == "fsync":
         _check_fsync(ask)
-    elif durable == "replica" and not _confirmed(durable, 1, ask):
-        raise _cannot(durable, "a connected replica", "has none that answers", "connect one")
+    elif durable == "replica" and not _count_confirmations(durable, 1, ask):
+        raise _unsupported(durable, "a connected replica", "has none that answers", "connect one")
     elif durable == "majority":
         _check_majority(ask, lambda: server.replicas(key))
 
@@ -158,15 +161,18 @@ def _check_majority(ask: Callable[..., Any], replicas: Callable[[], int]) -> Non
         count = replicas()
     except ServerRefused as error:
         cure = "add the ACL rule +info, or give a URL of Sentinel or a cluster, which count the replicas"
-        raise _cannot("majority", "the number of replicas", f"does not tell it ({error})", cure) from error
+        problem = f"does not tell it ({error})"
+        raise _unsupported("majority", "the number of replicas", problem, cure) from error
     quorum = majority_of(count)
-    confirmations = _confirmed("majority", quorum, ask)
+    confirmations = _count_confirmations("majority", quorum, ask)
     if confirmations < quorum:
         need = f"{quorum} connected {'replica' if quorum == 1 else 'replicas'}"
-        raise _cannot("majority", need, f"has {count}, of which {confirmations} answered", "connect them")
+        raise _unsupported(
+            "majority", need, f"has {count}, of which {confirmations} answered", "connect them"
+        )
 
 
-def still_true(ask: Callable[..., Any]) -> bool:
+def check_fsync_again(ask: Callable[..., Any]) -> bool:
     """Raise ServerRefused where a server that was checked for ``fsync`` now confirms too early. False
     where this can't be read, and need not be tried again."""
     config = _configuration(ask)
@@ -187,14 +193,16 @@ def _check_fsync(ask: Callable[..., Any]) -> None:
     fsync = config.get("appendfsync")
     if fsync not in (None, "always"):
         problem = f"has appendfsync {fsync}, with which it may confirm writes that a power cut loses"
-        raise _cannot("fsync", "appendfsync always", problem, "set appendfsync always on the server")
-    confirmations = _confirmed("fsync", 1, ask)
+        raise _unsupported("fsync", "appendfsync always", problem, "set appendfsync always on the server")
+    confirmations = _count_confirmations("fsync", 1, ask)
     if fsync is None and _is_valkey(ask):  # with everysec it confirms too early: its word is not enough
         problem = "does not allow this user to read that setting"
         cure = "allow the user who configures the queue to call CONFIG GET (the ACL rule +config|get)"
-        raise _cannot("fsync", "appendfsync always", problem, cure)
+        raise _unsupported("fsync", "appendfsync always", problem, cure)
     if not confirmations:
-        raise _cannot("fsync", "a disk that confirms", f"did not confirm within {_TRY} ms", "check its log")
+        raise _unsupported(
+            "fsync", "a disk that confirms", f"did not confirm within {_TRY_MILLISECONDS} ms", "check its log"
+        )
 
 
 def _configuration(ask: Callable[..., Any]) -> dict[str, str]:
@@ -214,11 +222,11 @@ def _is_valkey(ask: Callable[..., Any]) -> bool:
         return True
 
 
-def _confirmed(durable: Durable, quorum: int, ask: Callable[..., Any]) -> int:
+def _count_confirmations(durable: Durable, quorum: int, ask: Callable[..., Any]) -> int:
     """The number of confirmations, where WAIT or WAITAOF itself works."""
     words = _command(durable, quorum)
     try:
-        return _count(ask(*words, str(_TRY)))
+        return _count(ask(*words, str(_TRY_MILLISECONDS)))
     except rx.ResponseError as error:
         message = str(error).lower()
         if "appendonly" in message:
@@ -226,13 +234,13 @@ def _confirmed(durable: Durable, quorum: int, ask: Callable[..., Any]) -> int:
         problem, cure = f"answers {error}", "use Valkey, or Redis 7.2 or newer"
         if isinstance(error, rx.NoPermissionError):
             problem, cure = "does not allow it to this user", f"add the ACL rule +{words[0].lower()}"
-        raise _cannot(durable, words[0], problem, cure) from error
+        raise _unsupported(durable, words[0], problem, cure) from error
 
 
 def _no_file() -> Invalid:
     cure = "set appendonly yes and appendfsync always on the server"
-    return _cannot("fsync", "an append-only file", "has none (appendonly no)", cure)
+    return _unsupported("fsync", "an append-only file", "has none (appendonly no)", cure)
 
 
-def _cannot(durable: Durable, need: str, problem: str, cure: str) -> Invalid:
+def _unsupported(durable: Durable, need: str, problem: str, cure: str) -> Invalid:
     return Invalid("durable", f"{durable!r} needs {need}; this server {problem}: {cure}, or choose 'server'")

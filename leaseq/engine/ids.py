@@ -37,10 +37,10 @@ class _ItemIdGenerator:
             is_later = candidate >> _RANDOM_BITS > self._last_id >> _RANDOM_BITS
             first = candidate if is_later else self._last_id + 1 + secrets.randbits(8)
             self._last_id = first + count - 1
-        return _spelled(first, count)
+        return _spell(first, count)
 
 
-def _spelled(first: int, count: int) -> list[str]:
+def _spell(first: int, count: int) -> list[str]:
     ids: list[str] = []
     stop = first + count
     while first < stop:
@@ -56,7 +56,7 @@ def derived_id(queue: str, request: str, place: int) -> str:
     """The id of the item at ``place`` (from 0) in this request: the same in every process."""
     digest = blake2b(f"{queue}\0{request}\0{place}".encode(), digest_size=12).digest()
     derived_bit = 1 << _ID_BITS - 1  # no id that is made from the time has this bit
-    return _spelled(derived_bit | int.from_bytes(digest) % derived_bit, 1)[0]
+    return _spell(derived_bit | int.from_bytes(digest) % derived_bit, 1)[0]
 
 
 class _RequestIds:

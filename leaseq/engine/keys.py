@@ -144,7 +144,7 @@ class Keys:
 
     @cached_property
     def absent(self) -> str:
-        """A key that never exists; ``Bound.whole`` says why a script is given it."""
+        """A key that never exists; ``BoundScript.for_cluster`` says why a script is given it."""
         return self._key("absent")
 
     @cached_property

@@ -27,7 +27,7 @@ class _Part:
         return words | {name.partition(".")[0] for name in words}
 
 
-def placed(lines: Iterable[Line]) -> list[Line]:
+def arrange_functions(lines: Iterable[Line]) -> list[Line]:
     """The lines, without the functions at top level that nothing uses. A function that is first used behind a
     later block of includes moves to the start of that block: where the script returns before it, the
     function is not made.

@@ -61,17 +61,17 @@ class LuaSource:
         return includes
 
     @cached_property
-    def declared(self) -> frozenset[str]:
+    def declared_names(self) -> frozenset[str]:
         """All names that it declares: locals, parameters, loop variables."""
         return frozenset(name for name, _ in self._declarations)
 
     @cached_property
-    def exported(self) -> frozenset[str]:
+    def exported_names(self) -> frozenset[str]:
         """The names that it declares at top level, for the files that include it."""
         return frozenset(name for name, depth in self._declarations if depth == 0)
 
     @cached_property
-    def used(self) -> frozenset[str]:
+    def used_names(self) -> frozenset[str]:
         """All names that it reads or sets. A key in a table constructor is not one."""
         names, braces, tokens = set(), 0, self._tokens
         for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):

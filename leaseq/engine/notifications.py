@@ -23,8 +23,8 @@ from weakref import WeakSet
 from leaseq.errors import Invalid, ServerUnavailable
 from leaseq.models import Lease
 
-_LOOK_AGAIN = (1.0, 2.0)  # seconds, at random between: not all at once
-_AWAY = (0.1, 0.5)  # seconds until a waiter polls again while its server is unavailable
+_POLL_SECONDS = (1.0, 2.0)  # seconds, at random between: not all at once
+_RETRY_SECONDS = (0.1, 0.5)  # seconds until a waiter polls again while its server is unavailable
 _LINGER = 5.0  # seconds that a subscription is kept without waiters
 _TICK = 0.05  # seconds until the listener notices a waiter on another queue, or a wait that was ended
 _SILENCE = 2.0  # seconds after which it asks a link whether it is there, and again until it gives it up
@@ -32,36 +32,36 @@ _SILENCE = 2.0  # seconds after which it asks a link whether it is there, and ag
 _CHECK_ON_OTHERS = 0.3  # seconds after another client's waiter was woken; the scripts give it 0.2 to come
 
 
-class LookAgain(NamedTuple):
+class NoItemYet(NamedTuple):
     """The outcome of a try that found no item for the waiter."""
 
     seconds: float  # until the next poll
     last_token: int  # of the queue; 0: not known
-    there: bool = True  # whether there is a queue
+    queue_exists: bool = True  # whether there is a queue
 
 
-Attempt = Callable[[str, bool], Lease | LookAgain]
+Attempt = Callable[[str, bool], Lease | NoItemYet]
 """One try: given the waiter's name and whether it was woken."""
 
 
 class Waiter:
-    """One call that waits. ``roused`` is set when it should try again: it was woken, other waiters need a
+    """One call that waits. ``wake_event`` is set when it should try again: it was woken, other waiters need a
     check, or its wait is over."""
 
-    def __init__(self, name: str, channel: str, stop: Any, roused: Any) -> None:
+    def __init__(self, name: str, channel: str, stop: Any, wake_event: Any) -> None:
         self.name = name
         self.channel = channel
         self.stop = stop
-        self.roused = roused
-        self.woken = False  # changes under the listener's lock
+        self.wake_event = wake_event
+        self.was_woken = False  # changes under the listener's lock
 
 
 class Channel:
     """One queue's subscription, while it is waited on and a little longer."""
 
-    def __init__(self, heard: Any) -> None:
+    def __init__(self, subscribed: Any) -> None:
         self.waiters: dict[str, Waiter] = {}
-        self.heard = heard
+        self.subscribed = subscribed
         self.quiet_since = 0.0
         self.check_at = float("inf")  # when the first of the waiters is to check on others
 
@@ -81,14 +81,14 @@ class Waiters:
         """Begin anew in a fork's child: the thread, its connection and the waiters are the parent's."""
         self._lock = threading.Lock()
         self._channels: dict[str, Channel] = {}
-        self._alive: Any = None  # the thread or the task that listens
+        self._runner: Any = None  # the thread or the task that listens
         self._process = secrets.token_hex(6)
         self._number = 0
         self._rouse_at = 0.0
 
-    def _add(self, name: str, stop: Any, roused: Any) -> tuple[Waiter, Channel]:
+    def _add(self, name: str, stop: Any, wake_event: Any) -> tuple[Waiter, Channel]:
         self._number += 1
-        waiter = Waiter(f"{self._process}.{self._number}", name, stop, roused or self.event())
+        waiter = Waiter(f"{self._process}.{self._number}", name, stop, wake_event or self.event())
         channel = self._channels.setdefault(name, Channel(self.event()))
         channel.waiters[waiter.name] = waiter
         return waiter, channel
@@ -99,13 +99,13 @@ class Waiters:
             del channel.waiters[waiter.name]
             channel.quiet_since = time.monotonic()
 
-    def take_turns(self, waiters: Sequence[Waiter]) -> list[bool]:
+    def take_wake_ups(self, waiters: Sequence[Waiter]) -> list[bool]:
         """Whether each of the waiters was woken since the last call. A later wake-up is not lost."""
         with self._lock:
-            wake_ups = [waiter.woken for waiter in waiters]
+            wake_ups = [waiter.was_woken for waiter in waiters]
             for waiter in waiters:
-                waiter.roused.clear()
-                waiter.woken = False
+                waiter.wake_event.clear()
+                waiter.was_woken = False
             return wake_ups
 
     def has_ended(self, stop: Any) -> bool:
@@ -118,20 +118,20 @@ class Waiters:
             self.closed = True
             for channel in self._channels.values():
                 for waiter in channel.waiters.values():
-                    waiter.roused.set()
+                    waiter.wake_event.set()
 
-    def _is_left(self) -> bool:
+    def _stop_if_idle(self) -> bool:
         """Whether nobody waits any more; then the next waiter begins to listen anew."""
         for channel in self._channels.values():
-            channel.heard.clear()
+            channel.subscribed.clear()
         if any(channel.waiters for channel in self._channels.values()):
             return False
         self._channels.clear()
-        self._alive = None
+        self._runner = None
         return True
 
-    def _wanted(self) -> set[str]:
-        """The queues that are, or just were, waited on. Also rouses who should try again."""
+    def _refresh_channels(self) -> set[str]:
+        """Wake the waiters that should try again, and drop channels without any; the names of the others."""
         now = time.monotonic()
         with self._lock:
             # equivalent mutant: compare: a clock with nanoseconds is not read at that very moment
@@ -150,23 +150,23 @@ class Waiters:
             # equivalent mutant: compare: a clock with nanoseconds is not read at that very moment
             if now >= channel.check_at:
                 channel.check_at = float("inf")
-                waiter.roused.set()
+                waiter.wake_event.set()
             if self.has_ended(waiter.stop):
-                waiter.roused.set()
+                waiter.wake_event.set()
 
-    def _take(self, message: dict[str, Any]) -> None:
+    def _handle(self, message: dict[str, Any]) -> None:
         """Handle a message: a wake-up, or the confirmation of a subscription."""
         with self._lock:
             channel = message["channel"] and self._channels.get(message["channel"].decode())
             if not channel:
                 return
             if message["type"] == "subscribe":
-                channel.heard.set()
+                channel.subscribed.set()
             elif message["type"] == "message":
                 for name in message["data"].decode().split(" "):
                     if name in channel.waiters:
-                        channel.waiters[name].woken = True
-                        channel.waiters[name].roused.set()
+                        channel.waiters[name].was_woken = True
+                        channel.waiters[name].wake_event.set()
                     else:
                         channel.check_at = min(channel.check_at, time.monotonic() + _CHECK_ON_OTHERS)
 
@@ -185,30 +185,30 @@ class Listener(Waiters):
         self.close()
 
     def join(
-        self, name: str, stop: threading.Event | None = None, roused: threading.Event | None = None
+        self, name: str, stop: threading.Event | None = None, wake_event: threading.Event | None = None
     ) -> Waiter:
-        """Add a waiter on the queue of this channel, at most until ``stop`` is set. ``roused``: one event for
-        the waiters of a call that waits in several queues."""
+        """Add a waiter on the queue of this channel, at most until ``stop`` is set. ``wake_event``: one
+        event for the waiters of a call that waits in several queues."""
         with self._lock:
-            waiter, channel = self._add(name, stop, roused)
-            if self._alive is None:
-                self._alive = threading.Thread(target=self._live, name="leaseq-waiting", daemon=True)
-                self._alive.start()
+            waiter, channel = self._add(name, stop, wake_event)
+            if self._runner is None:
+                self._runner = threading.Thread(target=self._run, name="leaseq-waiting", daemon=True)
+                self._runner.start()
         try:
-            channel.heard.wait(1)  # not to miss the first message; it is no matter if one is missed
+            channel.subscribed.wait(1)  # not to miss the first message; it is no matter if one is missed
         except BaseException:  # Ctrl-C
             self.leave(waiter)
             raise
         return waiter
 
-    def _live(self) -> None:
+    def _run(self) -> None:
         while True:
             try:
                 self._listen()
             except Exception:  # noqa: BLE001 - redis-py's errors, or what its reader raises on a closed socket
-                time.sleep(random.uniform(*_AWAY))  # noqa: S311 - not all at once
+                time.sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 - not all at once
             with self._lock:
-                if self._is_left():
+                if self._stop_if_idle():
                     return
 
     def _listen(self) -> None:
@@ -223,7 +223,7 @@ class Listener(Waiters):
                 silence = time.monotonic() - heard_at
                 if message:
                     heard_at, pinged = time.monotonic(), False
-                    self._take(message)
+                    self._handle(message)
                 elif pinged and silence > 2 * _SILENCE:
                     raise ConnectionError("the server did not answer a ping in time")
                 elif not pinged and silence > _SILENCE:
@@ -235,7 +235,7 @@ class Listener(Waiters):
 
     def _subscribe(self, pubsub: Any, subscribed_names: set[str]) -> bool:
         """Subscribe to the queues that are, or just were, waited on. False where there are none."""
-        names = self._wanted()
+        names = self._refresh_channels()
         # equivalent mutant: part:2: where they are the same, nothing is new or gone
         if names and names != subscribed_names:
             if new_names := names - subscribed_names:
@@ -267,10 +267,10 @@ def wait_for(
     first that gets a lease counts.
     """
     until = time.monotonic() + seconds
-    stop, roused = waiters[0].stop, waiters[0].roused
+    stop, wake_event = waiters[0].stop, waiters[0].wake_event
     while not listener.has_ended(stop):
-        look_again = random.uniform(*_LOOK_AGAIN)  # noqa: S311 - not all at once
-        for waiter, attempt, woken in zip(waiters, attempts, listener.take_turns(waiters), strict=True):
+        poll_seconds = random.uniform(*_POLL_SECONDS)  # noqa: S311 - not all at once
+        for waiter, attempt, woken in zip(waiters, attempts, listener.take_wake_ups(waiters), strict=True):
             try:
                 outcome = attempt(waiter.name, woken)
             except Invalid:
@@ -281,13 +281,13 @@ def wait_for(
                 # equivalent mutant: compare: a clock with nanoseconds is not read at that very moment
                 if time.monotonic() >= until or listener.has_ended(stop):
                     raise
-                outcome = LookAgain(random.uniform(*_AWAY), 0)  # noqa: S311 - not all at once
+                outcome = NoItemYet(random.uniform(*_RETRY_SECONDS), 0)  # noqa: S311 - not all at once
             if isinstance(outcome, Lease):
                 return outcome
-            look_again = min(look_again, max(outcome.seconds, 0.01))
+            poll_seconds = min(poll_seconds, max(outcome.seconds, 0.01))
         seconds_left = until - time.monotonic()
         # equivalent mutant: compare: with nothing left the next wait takes no time
         if seconds_left <= 0:
             break
-        roused.wait(min(seconds_left, look_again))
+        wake_event.wait(min(seconds_left, poll_seconds))
     return None

@@ -27,7 +27,7 @@ NOT_ELIGIBLE = b"not-eligible"
 PAUSED = b"paused"
 SOMETHING = b"something"
 
-REUSED = "a different id for each request; this one was used with different content"
+REUSED_REQUEST_ID = "a different id for each request; this one was used with different content"
 
 
 class Reply(NamedTuple):
@@ -61,19 +61,19 @@ def refusal(call: Call, reply: Reply) -> LeaseqError | None:
     return make(call, reply) if make else None
 
 
-def _lost(call: Call, reply: Reply) -> LeaseLost:
+def _lease_lost(call: Call, reply: Reply) -> LeaseLost:
     answer_kept, parts = reply.rest
     item = codec.item(call.id, parts)
     return LeaseLost(_lost_text(item, call.held, bool(answer_kept)), item=item, answer_kept=bool(answer_kept))
 
 
-def _adopted(call: Call, reply: Reply) -> LeaseLost:
+def _answer_adopted(call: Call, reply: Reply) -> LeaseLost:
     item = codec.item(call.id, reply.rest[0])
     message = f"a manager adopted the answer of this lease of item {item.id!r}"
     return LeaseLost(f"{message}: only a manager can change it", item=item)
 
 
-def _removed(call: Call, reply: Reply) -> ItemNotFound | None:
+def _item_missing(call: Call, reply: Reply) -> ItemNotFound | None:
     """A repeated remove finds the item gone, because the first one removed it."""
     return None if reply.resent else ItemNotFound(call.queue, call.id)
 
@@ -87,7 +87,7 @@ def _hands_full(_: Call, reply: Reply) -> Invalid:
     return Invalid("holds", f"at most {_count(reply, 'lease')} at once; finish or give one back first")
 
 
-def _used_up(_: Call, reply: Reply) -> Invalid:
+def _no_renewals_left(_: Call, reply: Reply) -> Invalid:
     limit = _count(reply, "renewal")
     return Invalid("renewals", f"at most {limit} of one lease: finish the item or give it back")
 
@@ -124,7 +124,7 @@ def _not_changeable(call: Call, reply: Reply) -> Invalid:
     return Invalid("id", f"an item that is inbound, scheduled or dead; {call.id!r} is {state}: {advice}")
 
 
-def _taken(call: Call, _: Reply) -> Invalid:
+def _payload_fixed(call: Call, _: Reply) -> Invalid:
     limit = f"of {call.id!r} it stays as it is, since somebody holds or answered it; the rest can be changed"
     return Invalid("payload", limit)
 
@@ -134,12 +134,12 @@ def _answered_or_holds(call: Call, _: Reply) -> Invalid:
     return Invalid("person", limit)
 
 
-def _no_answer(call: Call, _: Reply) -> Invalid:
+def _no_late_answer(call: Call, _: Reply) -> Invalid:
     limit = f"the token of a late answer of {call.id!r}; none has the token {call.args[1]}"
     return Invalid("token", limit)
 
 
-def _not_given(call: Call, _: Reply) -> Invalid:
+def _no_such_answer(call: Call, _: Reply) -> Invalid:
     limit = f"the token of an answer that {call.id!r} has; none has the token {call.args[1]}"
     return Invalid("token", limit)
 
@@ -159,40 +159,40 @@ def _state(reply: Reply) -> str:
     return state.decode()
 
 
-_ANSWERED = "a late answer of a person who has no other answer and does not hold the item"
+_ONE_ANSWER = "a late answer of a person who has no other answer and does not hold the item"
 
 _Refusal = Callable[[Call, Reply], LeaseqError | None]
 _ANY = ""  # any script
 _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     (_ANY, b"no-queue"): lambda call, reply: QueueNotFound(call.queue, deleted=reply.rest[:1] == [1]),
     (_ANY, b"no-item"): lambda call, _: ItemNotFound(call.queue, call.id),
-    (_ANY, b"lost"): _lost,
-    ("enqueue", b"reused"): lambda *_: Invalid("request_id", REUSED),
+    (_ANY, b"lost"): _lease_lost,
+    ("enqueue", b"reused"): lambda *_: Invalid("request_id", REUSED_REQUEST_ID),
     ("enqueue", b"rows"): _rows("requires"),
     ("renew", b"full"): _hands_full,
-    ("renew", b"used-up"): _used_up,
+    ("renew", b"used-up"): _no_renewals_left,
     ("undo_finish", b"too-late"): _too_late("the finish"),
     ("take_back", b"too-late"): _too_late("the abandon or fail"),
-    ("undo_finish", b"adopted"): _adopted,
+    ("undo_finish", b"adopted"): _answer_adopted,
     ("revive", b"wrong-state"): _not_dead,
     ("assign", b"wrong-state"): _not_waiting,
     ("assign", b"answered"): _answered_or_holds,
     ("assign", b"rows"): _rows("person"),
     ("change", b"wrong-state"): _not_changeable,
-    ("change", b"taken"): _taken,
+    ("change", b"taken"): _payload_fixed,
     ("change", b"rows"): _rows("requires"),
     ("restore", b"rows"): _rows("requires"),
-    ("adopt", b"no-answer"): _no_answer,
-    ("adopt", b"answered"): lambda *_: Invalid("token", _ANSWERED),
-    ("reopen", b"no-answer"): _not_given,
+    ("adopt", b"no-answer"): _no_late_answer,
+    ("adopt", b"answered"): lambda *_: Invalid("token", _ONE_ANSWER),
+    ("reopen", b"no-answer"): _no_such_answer,
     ("reopen", b"answered"): _has_another("to", 3),
     ("reopen", b"dead"): _partly_dead,
     ("reopen", b"rows"): _rows("to"),
-    ("correct", b"no-answer"): _not_given,
+    ("correct", b"no-answer"): _no_such_answer,
     ("correct", b"answered"): _has_another("by", 2),
-    ("remove", b"no-item"): _removed,
+    ("remove", b"no-item"): _item_missing,
 }
-REFUSED: Final = frozenset(code for _, code in _TABLE)
+REFUSAL_CODES: Final = frozenset(code for _, code in _TABLE)
 """The codes that may be refusals."""
 
 
@@ -207,10 +207,10 @@ def _lost_text(item: Item, held: Held, answer_kept: bool) -> str:
     if grant is None:
         text = f"{person!r} has no lease of item {item.id!r} with token {token}"
     note = "; the answer is kept for the manager" if answer_kept else ""
-    return f"{text}: {_now(item, token, person)}{note}"
+    return f"{text}: {_present_state(item, token, person)}{note}"
 
 
-def _now(item: Item, token: int, person: str) -> str:
+def _present_state(item: Item, token: int, person: str) -> str:
     """The present state of an item, described to the person whose lease had this token."""
     if leases := [one for one in item.leases if one.person == person]:
         return f"the same person holds it, under token {leases[0].token}"

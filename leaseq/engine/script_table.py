@@ -65,7 +65,7 @@ SCRIPTS: Final[dict[str, Script]] = {
 
 # What acknowledges nothing: the clear job runs again by itself, a line is no promise, a follower that was set
 # back reads again, a queue is gone once its deletion began, and a restore that broke off begins again.
-_UNCONFIRMED = {"clear", "check_alerts", "leave_line", "confirm", "follow", "unfollow", "delete_keys"}
-_UNCONFIRMED |= {"load", "load_items"}
-CONFIRMED: Final = {name for name, script in SCRIPTS.items() if script.writes} - _UNCONFIRMED
+_UNCONFIRMED_SCRIPTS = {"clear", "check_alerts", "leave_line", "confirm", "follow", "unfollow", "delete_keys"}
+_UNCONFIRMED_SCRIPTS |= {"load", "load_items"}
+CONFIRMED_SCRIPTS: Final = {name for name, script in SCRIPTS.items() if script.writes} - _UNCONFIRMED_SCRIPTS
 """The scripts whose writes are confirmed as the policy's ``durable`` says."""

@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 from hiredis import pack_command
 
 from leaseq.engine.keys import Keys
-from leaseq.engine.lua_functions import placed
+from leaseq.engine.lua_functions import arrange_functions
 from leaseq.engine.lua_source import GLOBALS, LuaSource
 from leaseq.engine.policy_codec import rule_defaults, text_defaults
 
@@ -22,9 +22,10 @@ pack: Callable[[tuple[Any, ...]], bytes] = cast("Any", pack_command)
 """A command as the server reads it; what hiredis says of its types is of tuples with one word."""
 
 # In an error of the server, before the line of a script: Redis 7 adds the script's SHA, Valkey does not.
-_RUNNING = re.compile(r"\bscript: (?:[0-9a-f]{40}, )?on (?=@user_script:\d)")
+_RUNNING_SCRIPT = re.compile(r"\bscript: (?:[0-9a-f]{40}, )?on (?=@user_script:\d)")
 _LINE = re.compile(r"@?\buser_script:(\d+)")
-_OPENED = re.compile(r"(?<=' at )line (\d+)(?=\) near )")  # 'end' expected (to close 'if' at line 7) near …
+# 'end' expected (to close 'if' at line 7) near …
+_OPENING_LINE = re.compile(r"(?<=' at )line (\d+)(?=\) near )")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,13 @@ class Script:
 
     def readable(self, message: str) -> str:
         """The server's error message, with files and lines in place of this script's line numbers."""
-        message = _RUNNING.sub(f"script: {self.name}, on ", message)
-        for pattern in (_LINE, _OPENED):
+        message = _RUNNING_SCRIPT.sub(f"script: {self.name}, on ", message)
+        for pattern in (_LINE, _OPENING_LINE):
             message = pattern.sub(lambda match: self.where(int(match[1])), message)
         return message
 
 
-class Bound:
+class BoundScript:
     """A script with the keys of one queue."""
 
     def __init__(self, script: Script, keys: Keys, *extra_keys: str) -> None:
@@ -69,12 +70,12 @@ class Bound:
         self.words = ("EVALSHA", script.sha, str(len(self.keys)), *self.keys)
 
     @cached_property
-    def whole(self) -> Bound:
+    def for_cluster(self) -> BoundScript:
         """The arguments for a cluster: with one key more, which never exists. A node answers TRYAGAIN or
         ASK where one of a script's keys is missing and their slot is being migrated. Where none is
         missing at first it runs the script, and aborts it halfway when that reads a key which does not
         exist, or creates a second one while the first is still being migrated."""
-        return Bound(self.script, self._queue_keys, self._queue_keys.absent)
+        return BoundScript(self.script, self._queue_keys, self._queue_keys.absent)
 
 
 @cache
@@ -98,7 +99,7 @@ def read(folder: Traversable, name: str, *keys: str) -> Script:
     it uses a name that neither it nor a file joined ahead of it declares, or declares one that such a file
     declares.
     """
-    lines = placed(_Joined(folder).lines(f"{name}.lua"))
+    lines = arrange_functions(_Joiner(folder).lines(f"{name}.lua"))
     source = "".join(text + "\n" for _, _, text in lines)
     sha = sha1(source.encode(), usedforsecurity=False).hexdigest()
     return Script(name, keys, source, sha, tuple((file, number) for file, number, _ in lines))
@@ -108,7 +109,7 @@ class ScriptError(Exception):
     """A Lua file breaks a rule of the loader."""
 
 
-class _Joined:
+class _Joiner:
     """One script while its files are joined."""
 
     def __init__(self, folder: Traversable) -> None:
@@ -119,7 +120,7 @@ class _Joined:
 
     def lines(self, file: str) -> Iterator[tuple[str, int, str]]:
         """The lines, each with its file and its number there."""
-        source = _parsed((self._folder / file).read_text(encoding="utf-8"))
+        source = _parse((self._folder / file).read_text(encoding="utf-8"))
         self._check_includes(file, source)
         self._begun_files.add(file)
         for number, line in source.code:
@@ -132,7 +133,7 @@ class _Joined:
             elif f"lib/{name}.lua" not in self._done_files:
                 yield from self.lines(f"lib/{name}.lua")
         self._check_names(file, source)
-        self._names |= source.exported
+        self._names |= source.exported_names
         self._done_files.add(file)
 
     def _check_includes(self, file: str, source: LuaSource) -> None:
@@ -147,12 +148,12 @@ class _Joined:
             names.add(name)
 
     def _check_names(self, file: str, source: LuaSource) -> None:
-        if unknown_names := sorted(source.used - source.declared - self._names):
+        if unknown_names := sorted(source.used_names - source.declared_names - self._names):
             raise ScriptError(
                 f"{file} uses {', '.join(unknown_names)}, which neither it nor a file that it includes "
                 "declares"
             )
-        if repeated_names := sorted(source.exported & self._names - GLOBALS):
+        if repeated_names := sorted(source.exported_names & self._names - GLOBALS):
             raise ScriptError(
                 f"{file} declares {', '.join(repeated_names)}, as a file does that is joined ahead of it: "
                 "rename one"
@@ -160,7 +161,7 @@ class _Joined:
 
 
 @cache
-def _parsed(text: str) -> LuaSource:
+def _parse(text: str) -> LuaSource:
     return LuaSource(text)
 
 

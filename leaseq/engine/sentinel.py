@@ -14,9 +14,9 @@ from redis.sentinel import (
     SentinelManagedConnection,
     SentinelManagedSSLConnection,
 )
-from redis.utils import SENTINEL as UNSAID
+from redis.utils import SENTINEL as UNSET
 
-from leaseq.engine.silence import answer
+from leaseq.engine.silence import read_reply
 from leaseq.engine.transport import FAILURES, TIMEOUT
 
 
@@ -58,11 +58,11 @@ class SentinelClient(Sentinel):
 class SentinelConnection(SentinelManagedConnection):
     """A connection that asks the sentinels for the primary where its server does not answer."""
 
-    def read_response(self, *args: Any, timeout: Any = UNSAID, **options: Any) -> Any:
+    def read_response(self, *args: Any, timeout: Any = UNSET, **options: Any) -> Any:
         read = partial(super().read_response, *args, **options)
-        if timeout is not UNSAID:  # the listener checks its own connection
+        if timeout is not UNSET:  # the listener checks its own connection
             return read(timeout=timeout)
-        return answer(read, self.socket_timeout or TIMEOUT, self._is_replaced)
+        return read_reply(read, self.socket_timeout or TIMEOUT, self._is_replaced)
 
     def _is_replaced(self) -> bool:
         """Whether a sentinel names another primary; False where none is named."""

@@ -9,10 +9,10 @@ from typing import Any
 from redis import exceptions as rx
 
 SILENCE = 0.5  # seconds of it after which others are asked about a server that may be one of several
-AGAIN = 0.2  # seconds until they are asked again: a silence that long is seldom a slow answer
+CHECK_SECONDS = 0.2  # seconds until they are asked again: a silence that long is seldom a slow answer
 
 
-def answer(read: Callable[..., Any], timeout: float, is_replaced: Callable[[], bool]) -> Any:
+def read_reply(read: Callable[..., Any], timeout: float, is_replaced: Callable[[], bool]) -> Any:
     """Return what ``read`` returns; raise ConnectionError where the server stopped answering and another
     took its place. So a call leaves a server that hangs, or was cut off from its replicas, before the
     whole timeout is over."""
@@ -27,4 +27,4 @@ def answer(read: Callable[..., Any], timeout: float, is_replaced: Callable[[], b
                 raise
             if is_replaced():
                 raise rx.ConnectionError("another server took the place of this one") from None
-            pause = AGAIN
+            pause = CHECK_SECONDS

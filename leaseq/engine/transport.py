@@ -21,12 +21,12 @@ from redis.cluster import RedisCluster
 
 from leaseq.engine import durability
 from leaseq.engine.durability import Wait, exchange
-from leaseq.engine.scripts import Bound, pack
-from leaseq.engine.silence import answer
+from leaseq.engine.scripts import BoundScript, pack
+from leaseq.engine.silence import read_reply
 from leaseq.errors import ServerRefused, ServerUnavailable
 
 TIMEOUT = 5.0  # seconds for a connect and for a reply
-_ON_ITS_WAY = 2.0  # seconds for which a call waits for a slot that is being migrated
+_MIGRATION_SECONDS = 2.0  # seconds for which a call waits for a slot that is being migrated
 FAILURES = (rx.RedisError, rx.RedisClusterException, OSError)  # the second is not one of the first
 
 
@@ -38,10 +38,10 @@ class Transport(Protocol):
     timeout: float
 
     def send(
-        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]: ...
 
-    def load(self, bound: Bound) -> None: ...
+    def load(self, bound: BoundScript) -> None: ...
 
     def reset(self) -> None: ...
 
@@ -71,10 +71,10 @@ class PooledTransport:
         self._pool = client.connection_pool
         self.timeout = self._pool.connection_kwargs.get("socket_timeout") or TIMEOUT
         self._idle: list[Any] = []
-        _pooled.add(self)
+        _pooled_transports.add(self)
 
     def send(
-        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
         try:
             connection = self._idle.pop()
@@ -126,7 +126,7 @@ class PooledTransport:
         up."""
         return self._pool.connection_class(**self._pool.connection_kwargs)
 
-    def load(self, bound: Bound) -> None:
+    def load(self, bound: BoundScript) -> None:
         self._redis.script_load(bound.script.source)
 
     def reset(self) -> None:
@@ -159,11 +159,11 @@ class PooledTransport:
         self._idle = []
 
 
-_pooled: WeakSet[PooledTransport] = WeakSet()
+_pooled_transports: WeakSet[PooledTransport] = WeakSet()
 
 
 def _forget_all() -> None:
-    for link in _pooled:
+    for link in _pooled_transports:
         link.forget()
 
 
@@ -172,23 +172,23 @@ os.register_at_fork(after_in_child=_forget_all)
 
 class ClusterTransport:
     """A cluster: a call goes to the slot's primary. While the slot is being migrated, the call waits,
-    since a script must not run on a part of a queue (``Bound.whole``)."""
+    since a script must not run on a part of a queue (``BoundScript.for_cluster``)."""
 
     def __init__(self, client: Any) -> None:
         self._redis = client
-        self._failed = ""  # the node that a link broke to: asked last where the slots are now
+        self._failed_node = ""  # the node that a link broke to: asked last where the slots are now
         self.timeout = client.get_connection_kwargs().get("socket_timeout") or TIMEOUT
 
     def send(
-        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
         """Send a call, following redirects. No reply that redirects it, or asks for a retry, has changed
         anything."""
-        whole, wait = bound.whole, wait and wait._replace(mark=wait.mark.whole)
-        node, turns, until = self._node(bound.keys[0]), 0, monotonic() + _ON_ITS_WAY
+        cluster_script, wait = bound.for_cluster, wait and wait._replace(mark=wait.mark.for_cluster)
+        node, turns, until = self._node(bound.keys[0]), 0, monotonic() + _MIGRATION_SECONDS
         while True:
             try:
-                return self._send_to(node, whole, args, wait, loading)
+                return self._send_to(node, cluster_script, args, wait, loading)
             except (rx.AskError, rx.TryAgainError) as error:  # MovedError is an AskError
                 if isinstance(error, rx.MovedError):
                     self._redis.nodes_manager.move_slot(error)
@@ -203,16 +203,16 @@ class ClusterTransport:
                 turns += 1
                 node = self._node(bound.keys[0])
             except (rx.ClusterDownError, rx.TimeoutError, ServerUnavailable, ServerRefused):
-                self._failed = node.name  # no answer, or no confirmation, as above
+                self._failed_node = node.name  # no answer, or no confirmation, as above
                 with suppress(*FAILURES):
                     self.reset()
                 raise
             except rx.ConnectionError:
-                self._failed = node.name
+                self._failed_node = node.name
                 raise
 
     def _send_to(
-        self, node: Any, bound: Bound, args: tuple[str, ...], wait: Wait | None, loading: bool
+        self, node: Any, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, loading: bool
     ) -> list[Any]:
         """Send to one node, all on one connection, which redis-py's own commands don't promise."""
         pool = self._redis.get_redis_connection(node).connection_pool
@@ -272,7 +272,7 @@ class ClusterTransport:
         shards = self._redis.get_redis_connection(self._node(key)).execute_command("CLUSTER SLOTS")
         return next((len(shard) - 3 for shard in shards if shard[0] <= slot <= shard[1]), 0)
 
-    def load(self, bound: Bound) -> None:
+    def load(self, bound: BoundScript) -> None:
         """Load the script on one node: where another does not answer, this one's queues still work."""
         self._redis.get_redis_connection(self._node(bound.keys[0])).script_load(bound.script.source)
 
@@ -280,7 +280,7 @@ class ClusterTransport:
         self._redis.close()
 
     def reset(self) -> None:
-        self._redis.nodes_manager.initialize(last_failed_node_name=self._failed)
+        self._redis.nodes_manager.initialize(last_failed_node_name=self._failed_node)
 
     def drop_idle(self) -> None:
         for node in self._redis.get_nodes():
@@ -297,4 +297,4 @@ class _NodeConnection:
         self._timeout, self._is_replaced = timeout, is_replaced
 
     def read_response(self) -> Any:
-        return answer(self._read, self._timeout, self._is_replaced)
+        return read_reply(self._read, self._timeout, self._is_replaced)

@@ -50,13 +50,13 @@ def redis_of(url: object, classes: Classes) -> tuple[str, Any]:
     scheme = url.partition("://")[0]
     try:
         if scheme in ("redis", "rediss", "unix"):
-            return url, _one(url, classes)
+            return url, _standalone(url, classes)
         if scheme in ("redis+sentinel", "rediss+sentinel"):
             return url, _sentinel(url, classes)
         if scheme in ("redis+cluster", "rediss+cluster"):
             return url, _cluster(url, classes)
     except (ValueError, TypeError) as error:
-        raise Invalid("url", _why(url, error)) from None
+        raise Invalid("url", _problem(url, error)) from None
     raise Invalid("url", f"a URL that begins with {SCHEMES}")
 
 
@@ -71,7 +71,7 @@ def _options(classes: Classes) -> dict[str, Any]:
     }
 
 
-def _one(url: str, classes: Classes) -> Any:
+def _standalone(url: str, classes: Classes) -> Any:
     parts = urlsplit(url)
     if parts.scheme == "unix" and (parts.hostname or not parts.path):  # redis-py would pass over the host
         raise Invalid("url", "the absolute path of a socket, after three slashes: unix:///run/valkey.sock")
@@ -80,18 +80,18 @@ def _one(url: str, classes: Classes) -> Any:
     return client
 
 
-def _why(url: str, error: Exception) -> str:
+def _problem(url: str, error: Exception) -> str:
     """Why redis-py refused a URL. Its own message may contain a piece of the password, which may hold a
     question mark: only what can be nothing but an option's name is quoted."""
     query = url.partition("?")[2]
     for name, _ in parse_qsl(query):
         if "@" not in query and re.fullmatch("[a-z_]+", name) and repr(name) in str(error):
             options = TLS_OPTIONS if url.startswith("rediss") else OPTIONS
-            return _unknown(name, options) if isinstance(error, TypeError) else _bad_value(name)
+            return _unknown_option(name, options) if isinstance(error, TypeError) else _bad_value(name)
     return "a URL that redis-py understands, a password's special characters percent-encoded"
 
 
-def _unknown(name: str, options: Sequence[str]) -> str:
+def _unknown_option(name: str, options: Sequence[str]) -> str:
     suggestion = did_you_mean(name, options, f"known are {', '.join(options)}")
     return f"a URL without the option {name!r}; {suggestion}"
 
@@ -125,7 +125,8 @@ def _sentinel(url: str, classes: Classes) -> Any:
         tls_options["ssl_ca_certs"] = query.pop("ssl_ca_certs")
     for name in query:
         raise Invalid(
-            "url", _unknown(name, (*SENTINEL_OPTIONS, "ssl_ca_certs") if tls_options else SENTINEL_OPTIONS)
+            "url",
+            _unknown_option(name, (*SENTINEL_OPTIONS, "ssl_ca_certs") if tls_options else SENTINEL_OPTIONS),
         )
     shared_options = {**_options(classes), **timeouts, **tls_options}
     options = {**shared_options, "db": int(database or 0), **{k: v for k, v in login.items() if v}}
@@ -145,7 +146,7 @@ def _seconds(name: str, text: str) -> float:
 
 def _cluster(url: str, classes: Classes) -> Any:
     plain_url = url.replace("+cluster", "", 1)
-    _one(plain_url, classes)  # before any I/O: an error in the URL itself
+    _standalone(plain_url, classes)  # before any I/O: an error in the URL itself
     try:
         return classes.cluster.from_url(plain_url, **_options(classes))
     except FAILURES as error:  # redis-py asks a cluster for its slots at once

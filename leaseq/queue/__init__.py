@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from leaseq.engine.client import Client, checked, connection_of
+from leaseq.engine.client import Client, check_client, connection_of
 from leaseq.errors import QueueUnreadable
 from leaseq.queue import listing
 from leaseq.queue.admin import Admin
@@ -37,7 +37,7 @@ def queues(client: Client) -> list[str]:
     be lost with it, though their queues are whole. They are added again by `configure`, and by each process
     that knew them when it next lists the queues, as the clear job and the pages do.
     """
-    return listing.names(connection_of(checked(client)))
+    return listing.names(connection_of(check_client(client)))
 
 
 def read_queues(

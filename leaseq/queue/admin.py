@@ -101,7 +101,7 @@ class Admin(Inspection):
         arguments.by(by)
         moved_ids: set[str] = set()  # with several answers, an item is in the list once for each
         for item in self._walk(state, _LOOK):
-            if item.id in moved_ids or not _had_last(item, error_text, person_name):
+            if item.id in moved_ids or not _matches(item, error_text, person_name):
                 continue
             try:
                 move(item.id)
@@ -184,13 +184,13 @@ class Admin(Inspection):
         """
         item, number = validation.item_id(id), validation.integer(token, "token", 1, 2**53)
         manager, text = validation.person_name(by, "by"), validation.dump_json(result, "result")
-        reply = self._checked(
+        reply = self._send_checked(
             result, lambda version: self._commands.correct(item, number, manager, text, version)
         )
         return self._item(reply, id)
 
 
-def _had_last(item: Item, error: str | None, person: str | None) -> bool:
+def _matches(item: Item, error: str | None, person: str | None) -> bool:
     """Whether an item's last error contains ``error`` and its last grant was the person's."""
     if error is not None and error not in (item.last_error or ""):
         return False

@@ -9,7 +9,7 @@ from typing import Unpack
 
 from leaseq import form, validation
 from leaseq.engine import arguments, codec, replies
-from leaseq.engine.client import Client, checked, connection_of
+from leaseq.engine.client import Client, check_client, connection_of
 from leaseq.engine.commands import Clock, Commands
 from leaseq.engine.durability import check
 from leaseq.engine.keys import QUEUES, RESTORED_QUEUES, SCHEMA, WEBHOOK_STATE, Keys, of_queue
@@ -21,14 +21,14 @@ from leaseq.models import Item, Json
 from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanges
 from leaseq.queue.elsewhere import forget_elsewhere
 
-_SCANNED = 1_000  # keys of the server that one call looks at
-_UNLINKED = 500  # by one call
+_SCAN_COUNT = 1_000  # keys of the server that one call looks at
+_UNLINK_COUNT = 500  # by one call
 
 
 class Base:
     def __init__(self, client: Client, name: str, *, clock: Clock | None = None) -> None:
         self.name = validation.queue_name(name)
-        self._client = checked(client)
+        self._client = check_client(client)
         self._connection = connection_of(client)
         self._keys = Keys(self.name)
         self._commands = Commands(self._connection, self._keys, clock)
@@ -93,13 +93,13 @@ class Base:
         is_new = not version and self._is_new()
         self._commands.learn(policy.durable)  # ahead, for configure itself to wait for what it sets
         try:
-            is_created = is_new and self._make(policy, manager)
+            is_created = is_new and self._create(policy, manager)
             if create_only and not is_created:
                 raise QueueExists(self.name)
             if (changes or version) and not is_created:
                 self._enter()
-                reply = self._commands.configure(manager, version, _stored(policy, sorted(changes)))
-                self._changed(reply, policy)
+                reply = self._commands.configure(manager, version, _stored_fields(policy, sorted(changes)))
+                self._check_expected(reply, policy)
         except LeaseqError:
             self._commands.learn(None)
             raise
@@ -113,16 +113,16 @@ class Base:
             return True
         return False
 
-    def _changed(self, reply: Reply, policy: Policy) -> None:
+    def _check_expected(self, reply: Reply, policy: Policy) -> None:
         """Raise PolicyChanged where another policy is in force than the one that was expected."""
         if reply.code == replies.CHANGED:
             now = self.policy
             if not reply.resent or now != policy:  # sent twice, it finds what it wrote itself
                 raise PolicyChanged(self.name, now)
 
-    def _make(self, policy: Policy, by: str = "") -> bool:
+    def _create(self, policy: Policy, by: str = "") -> bool:
         """Create the queue; False where another process was faster."""
-        fields = [*_stored(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
+        fields = [*_stored_fields(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
         self._enter()
         while (reply := self._commands.configure(by, "create", fields)).code == replies.DELETING:
             self._delete_keys()
@@ -140,7 +140,7 @@ class Base:
         with suppress(QueueNotFound):  # another caller was faster
             while self._commands.delete_keys(()).rest == [1]:  # who waits is woken, before the list goes
                 pass
-            while self._unlink_found():
+            while self._unlink_keys():
                 pass
             forget_elsewhere(self._client, self.name)
             self._connection.ask_all([("HDEL", WEBHOOK_STATE, f"follows {self.name}")])
@@ -152,29 +152,31 @@ class Base:
         if not self._is_new():  # and made another queue, which may have been taken off the list here
             self._enter()
 
-    def _unlink_found(self) -> bool:
+    def _unlink_keys(self) -> bool:
         """Look through the server's keys once; whether there were any of this queue, or may be, since the
         server was restarted or replaced meanwhile."""
         cursor, has_keys = 0, False
         witness = Witness(self._connection, self._keys.ledger)
         witness.load()
         while True:
-            cursor, parts = self._look_for_keys(cursor)
-            for start in range(0, len(parts), _UNLINKED):
-                self._commands.delete_keys(parts[start : start + _UNLINKED])
+            cursor, parts = self._scan_keys(cursor)
+            for start in range(0, len(parts), _UNLINK_COUNT):
+                self._commands.delete_keys(parts[start : start + _UNLINK_COUNT])
                 has_keys = True
             if cursor == 0:
                 return has_keys or not witness.is_there()
 
-    def _look_for_keys(self, cursor: int) -> tuple[int, list[str]]:
+    def _scan_keys(self, cursor: int) -> tuple[int, list[str]]:
         """One step through the server's keys: where the next one begins, and those of this queue but for the
         two that go last or stay, each without what all begin with."""
-        next_cursor, names = self._connection.scan(self._keys.ledger, cursor, of_queue(self.name), _SCANNED)
+        next_cursor, names = self._connection.scan(
+            self._keys.ledger, cursor, of_queue(self.name), _SCAN_COUNT
+        )
         kept_keys = {self._keys.ledger, self._keys.deleted}
         parts = [name.decode() for name in names if name.decode() not in kept_keys]
         return next_cursor, [part.removeprefix(of_queue(self.name, "")) for part in parts]
 
-    def _checked(self, result: Json, send: Callable[[str], Reply]) -> Reply:
+    def _send_checked(self, result: Json, send: Callable[[str], Reply]) -> Reply:
         """The reply to an answer, which ``send`` sends with the version of the form that it was checked
         against: as last read, and again where the server says that it was changed since.
 
@@ -210,5 +212,5 @@ def expected_version(expected: Policy | str | None) -> str:
     return version
 
 
-def _stored(policy: Policy, names: Iterable[str]) -> list[str]:
+def _stored_fields(policy: Policy, names: Iterable[str]) -> list[str]:
     return to_server(policy, names, form.version(policy.form))

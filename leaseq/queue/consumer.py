@@ -85,12 +85,12 @@ class Consumer(Reserving):
         skills = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
         skills_text = ",".join(skills)
-        reply = self._checked(
+        reply = self._send_checked(
             result, lambda version: self._commands.finish(held, text, version, request, skills_text)
         )
         late, replayed, held_microseconds, finished_at, *reserve_replies = reply.rest
         next_lease = self._next(reserve_replies, held[2], skills, request)
-        at = codec.when(finished_at)
+        at = codec.to_datetime(finished_at)
         return Finished(held[0], bool(late), bool(replayed), next_lease, int(held_microseconds) / 1e6, at)
 
     def _next(
@@ -219,7 +219,7 @@ class Consumer(Reserving):
         text = arguments.text(error, "error")
         due, *reserve_replies = self._commands.fail(held, text, retry, request, ",".join(skills)).rest
         next_lease = self._next(reserve_replies, held[2], skills, request)
-        return Failed(held[0], codec.when(due) if due else None, next_lease)
+        return Failed(held[0], codec.to_datetime(due) if due else None, next_lease)
 
     @overload
     def take_back(self, lease: Lease, *, request_id: str | None = None) -> Lease: ...
@@ -255,7 +255,7 @@ class Consumer(Reserving):
             return WhyNothing(None)
         if reply.code == replies.PAUSED:
             return WhyNothing("paused", detail=json.loads(reply.rest[0]))
-        free_at = codec.when(reply.rest[0]) if reply.rest[0] else None
+        free_at = codec.to_datetime(reply.rest[0]) if reply.rest[0] else None
         if reply.code == replies.NOT_ELIGIBLE:
             return WhyNothing("not-eligible", free_at, ineligibility=codec.ineligibility(reply.rest[1:]))
         return WhyNothing("held" if reply.code == replies.HELD else "empty", free_at)

@@ -21,7 +21,7 @@ class Deleting(Base):
         ``expected``, a policy or its ``version``: delete only if this one is in force; else raises
         PolicyChanged, and nothing changes. Raises QueueNotFound where there is no queue.
         """
-        self._look_for_keys(0)  # a user who lacks the rights changes nothing
+        self._scan_keys(0)  # a user who lacks the rights changes nothing
         self._connection.ask_all([("HEXISTS", WEBHOOK_STATE, f"follows {self.name}")])
         if self._commands.delete(expected_version(expected)).code == replies.CHANGED:
             raise PolicyChanged(self.name, self.policy)

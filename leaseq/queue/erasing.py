@@ -35,7 +35,7 @@ class Erasing(Base):
                     seen_ids.add(id)
                     item, text = codec.item(id, parts), draft[0] if draft else None
                     relation = SIGNS.get(sign.decode())
-                    yield _of_person(item, person, relation, bool(is_assigned), text)
+                    yield _person_item(item, person, relation, bool(is_assigned), text)
             step = next_step.decode()
             if step == "0":
                 if witness.is_there():
@@ -72,7 +72,7 @@ class Erasing(Base):
         raise Invalid("person", f"{limit}: stop what works under this name, and erase it again")
 
 
-def _of_person(
+def _person_item(
     item: Item, person: str, relation: Relation | None, is_assigned: bool, draft: bytes | None
 ) -> PersonItem:
     return PersonItem(

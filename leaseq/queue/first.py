@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from leaseq import validation
 from leaseq.engine import ids
-from leaseq.engine.notifications import Attempt, Listener, LookAgain, Waiter, wait_for
+from leaseq.engine.notifications import Attempt, Listener, NoItemYet, Waiter, wait_for
 from leaseq.errors import LeaseqError
 from leaseq.models import Lease
 from leaseq.queue import Queue
@@ -26,14 +26,14 @@ class _Place:
     def listener(self) -> Listener:
         return self.queue._connection.listener  # noqa: SLF001 - of this package
 
-    def join(self, stop: threading.Event, roused: threading.Event) -> Waiter:
+    def join(self, stop: threading.Event, wake_event: threading.Event) -> Waiter:
         channel = self.queue._keys.wake  # noqa: SLF001 - of this package
-        self.waiter = self.listener.join(channel, stop, roused)
+        self.waiter = self.listener.join(channel, stop, wake_event)
         return self.waiter
 
-    def attempt(self, name: str, woken: bool) -> Lease | LookAgain:
+    def attempt(self, name: str, woken: bool) -> Lease | NoItemYet:
         outcome = self.queue._reserve(*self._call, name, woken)  # noqa: SLF001 - of this package
-        if isinstance(outcome, LookAgain):
+        if isinstance(outcome, NoItemYet):
             self._last_token = max(self._last_token, outcome.last_token)
         return outcome
 
@@ -61,12 +61,12 @@ def reserve_first(
     """
     person, skills_text = validation.person_name(person), ",".join(validation.skills(skills))
     request = ids.request_id()
-    places, roused = [_Place(queue, person, skills_text, request) for queue in queues], threading.Event()
+    places, wake_event = [_Place(queue, person, skills_text, request) for queue in queues], threading.Event()
     attempts: list[Attempt] = [place.attempt for place in places]
     listener = places[0].listener
     lease: Lease | None = None
     try:
-        waiters = [place.join(stop, roused) for place in places]
+        waiters = [place.join(stop, wake_event) for place in places]
         lease = wait_for(listener, waiters, wait, attempts)
         if listener.has_ended(stop):
             lease = None

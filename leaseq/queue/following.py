@@ -13,7 +13,7 @@ from leaseq.queue.base import Base
 
 _NAME = re.compile(r"[a-z][a-z0-9_-]{0,63}\Z")
 _BATCH = 250  # items of one call
-_WHOLE = 999_999_999  # behind the last event of any entry
+_ENTRY_END = 999_999_999  # behind the last event of any entry
 
 
 class Following(Base):
@@ -33,7 +33,7 @@ class Following(Base):
         keep_text = "" if keep is None else str(validation.integer(keep, "keep", 0, 10**9))
         entry, number = ("", 0) if read is None else arguments.event(read, "read")
         reply = self._commands.follow(_follower(name), entry, "" if read is None else str(number), keep_text)
-        return f"{reply.rest[0].decode()}.{_WHOLE}"
+        return f"{reply.rest[0].decode()}.{_ENTRY_END}"
 
     def unfollow(self, name: str) -> None:
         """Forget a follower: nothing is kept for it any more."""

@@ -29,7 +29,7 @@ from leaseq.queue.base import Base
 
 COUNTERS: tuple[CounterName, ...] = get_args(CounterName)
 EVERYTHING = Filter()
-MOST_LOOKS = 1_000_000
+MAX_LOOK = 1_000_000
 _PAGE = 50  # items of one call to the server: about a millisecond of it
 _LOOK = 250  # entries that one call scans for a filter: the same
 _AT_ONCE = 5  # journal entries among which one of a known time is
@@ -73,7 +73,7 @@ class Inspection(Base):
         if state not in get_args(ListName):
             raise Invalid("state", "one of " + ", ".join(get_args(ListName)))
         return self._page(
-            state, limit, after, where, validation.integer(look, "look", 1, MOST_LOOKS), backwards
+            state, limit, after, where, validation.integer(look, "look", 1, MAX_LOOK), backwards
         )
 
     def _page(
@@ -82,11 +82,11 @@ class Inspection(Base):
         limit: int,
         after: str | Item | None,
         where: Filter = EVERYTHING,
-        look: int = MOST_LOOKS,
+        look: int = MAX_LOOK,
         backwards: bool = False,
     ) -> Page:
         max_items = validation.integer(limit, "limit", 1, 1_000)
-        criteria = arguments.wanted(where, backwards)
+        criteria = arguments.criteria(where, backwards)
         cursor = after.cursor if isinstance(after, Item) else after
         items: list[Item] = []
         scanned = 0
@@ -119,9 +119,9 @@ class Inspection(Base):
         only those in time) restrict them.
         """
         where = Filter(person=person, outcome="finished" if person else None, since=since, until=until)
-        arguments.wanted(where, backwards=False)  # refused now, and not when the first answer is asked for
+        arguments.criteria(where, backwards=False)  # refused now, and not when the first answer is asked for
         item_filter = replace(where, until=None)  # an adopted answer was given before its item was finished
-        matches = partial(_wanted, person=person, since=since, until=until, late=late)
+        matches = partial(_matches, person=person, since=since, until=until, late=late)
         if with_late:
             return self._answers(STATES, chunk, EVERYTHING, matches, with_late)
         return self._answers(("finished",), chunk, item_filter, matches, with_late)
@@ -217,27 +217,27 @@ class Inspection(Base):
         """The journal's events of an item since it was enqueued, among the ``look`` entries from then on;
         and those of managers who ended its leases, at any later time."""
         item = self.get(id)
-        remaining = validation.integer(look, "look", 1, MOST_LOOKS)
+        remaining = validation.integer(look, "look", 1, MAX_LOOK)
         start, known_events = str(codec.microseconds(item.enqueued_at)), list[Event]()
         while start and remaining > 0:
-            scanned, start, events = self._of_item(item.id, start, min(remaining, _ENTRIES_BACK))
+            scanned, start, events = self._item_events(item.id, start, min(remaining, _ENTRIES_BACK))
             known_events += events
             remaining -= scanned
         known_tokens = {event.token for event in known_events if event.what == "released"}
         for grant in item.history if start else ():
             if grant.how == "released" and grant.ended_at and grant.token not in known_tokens:
-                events = self._of_item(item.id, str(codec.microseconds(grant.ended_at)), _AT_ONCE)[2]
+                events = self._item_events(item.id, str(codec.microseconds(grant.ended_at)), _AT_ONCE)[2]
                 known_events += [one for one in events if one.what == "released" and one.token == grant.token]
         return History(tuple(known_events), whole=not start)
 
-    def _of_item(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
+    def _item_events(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
         """How many entries were scanned, with which to go on, and what they tell of the item."""
         scanned, next_entry, *entries = self._commands.history(start, look, id).rest
         moves = [move for entry in entries for move in codec.events(*entry)]
         return int(scanned), next_entry.decode(), [move for move in moves if move.id == id]
 
 
-def _wanted(
+def _matches(
     answer: Answer, *, person: str | None, since: datetime | None, until: datetime | None, late: bool | None
 ) -> bool:
     """Whether it is this person's, of this stretch of time, and late or not."""

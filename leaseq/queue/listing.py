@@ -17,7 +17,7 @@ def names(connection: Connection) -> list[str]:
     (members,) = connection.ask_all([("SMEMBERS", QUEUES)])
     listed_names = {name.decode() if isinstance(name, bytes) else name for name in members}
     missing_names = connection.names - listed_names
-    existing_names = _existing(connection, sorted(listed_names | missing_names))
+    existing_names = _existing_names(connection, sorted(listed_names | missing_names))
     if lost_names := missing_names.intersection(existing_names):
         with suppress(LeaseqError):  # a user who may only read gets the list all the same
             connection.ask_all([("SADD", QUEUES, *lost_names)])
@@ -26,7 +26,7 @@ def names(connection: Connection) -> list[str]:
     return existing_names
 
 
-def _existing(connection: Connection, candidates: Sequence[str]) -> list[str]:
+def _existing_names(connection: Connection, candidates: Sequence[str]) -> list[str]:
     """Those of the queues that exist."""
     statuses: list[bytes | None] = []
     for start in range(0, len(candidates), _BATCH):

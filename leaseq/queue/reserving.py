@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from leaseq import validation
 from leaseq.engine import arguments, codec, replies
-from leaseq.engine.notifications import LookAgain, Waiter, wait_for
+from leaseq.engine.notifications import NoItemYet, Waiter, wait_for
 from leaseq.errors import Invalid, LeaseqError, QueueNotFound
 from leaseq.models import Lease
 from leaseq.queue.base import Base
@@ -57,15 +57,15 @@ class Reserving(Base):
         self, person: str, request: str, skills: str, seconds: float, stop: threading.Event | None
     ) -> Lease | None:
         """However it ends: either the caller has the lease, or the queue has the item."""
-        listener, last_token, was_there = self._connection.listener, 0, False
+        listener, last_token, queue_existed = self._connection.listener, 0, False
         waiter: Waiter | None = None
 
-        def attempt(name: str | None = None, woken: bool = False) -> Lease | LookAgain:
-            nonlocal last_token, was_there
+        def attempt(name: str | None = None, woken: bool = False) -> Lease | NoItemYet:
+            nonlocal last_token, queue_existed
             outcome = self._reserve(person, request, skills, name, woken)
-            if isinstance(outcome, LookAgain):
+            if isinstance(outcome, NoItemYet):
                 last_token = max(last_token, outcome.last_token)
-                was_there = self._is_there_still(was_there, outcome)
+                queue_existed = self._check_queue_exists(queue_existed, outcome)
             return outcome
 
         def leave_line(broken_off: bool) -> None:
@@ -75,7 +75,7 @@ class Reserving(Base):
         if listener.has_ended(stop):
             return None
         try:
-            outcome: Lease | LookAgain | None = attempt()
+            outcome: Lease | NoItemYet | None = attempt()
             if not isinstance(outcome, Lease):
                 waiter = listener.join(self._keys.wake, stop)
                 outcome = wait_for(listener, [waiter], seconds, [attempt])
@@ -92,10 +92,10 @@ class Reserving(Base):
             if listener.closed:
                 self._connection.drop_idle_links()  # the one by which the line was left
 
-    def _is_there_still(self, was_there: bool, outcome: LookAgain) -> bool:
-        if was_there and not outcome.there:
+    def _check_queue_exists(self, queue_existed: bool, outcome: NoItemYet) -> bool:
+        if queue_existed and not outcome.queue_exists:
             raise QueueNotFound(self.name, deleted=True)
-        return outcome.there
+        return outcome.queue_exists
 
     def _leave_line(
         self, waiter: str, person: str, request: str, last_token: int, *, broken_off: bool
@@ -108,11 +108,11 @@ class Reserving(Base):
 
     def _reserve(
         self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
-    ) -> Lease | LookAgain:
+    ) -> Lease | NoItemYet:
         reply = self._commands.reserve(person, request, skills, waiter, woken)
         while reply.code == replies.MORE:
             reply = self._commands.reserve(person, request, skills, waiter, woken)
         if reply.code == replies.LEASED:
             return codec.lease(self.name, reply.rest)
         microseconds, last_token = reply.rest or (b"", 0)  # there is no queue
-        return LookAgain(int(microseconds or MAX_WAIT * 1_000_000) / 1e6, int(last_token), bool(reply.rest))
+        return NoItemYet(int(microseconds or MAX_WAIT * 1_000_000) / 1e6, int(last_token), bool(reply.rest))

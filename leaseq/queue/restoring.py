@@ -24,19 +24,19 @@ class Restoring(Base):
             raise Invalid("id", "required: the id that the item had")
         row = arguments.row(item, item.id)
         answer_words = [word for one in answers for word in _words(one)]
-        self._ensure()
+        self._create_if_missing()
         reply = self._commands.restore(arguments.by(by), 0, [*row, *answer_words])
         return bool(reply.rest[0]) or reply.resent  # sent twice, it finds its own
 
     def raise_tokens(self, above: int, *, by: str | None = None) -> None:
         """Let the tokens of all later grants be above this one. They never go back."""
         token = validation.integer(above, "above", 0, 2**52)
-        self._ensure()
+        self._create_if_missing()
         self._commands.restore(arguments.by(by), token, ())
 
-    def _ensure(self) -> None:
+    def _create_if_missing(self) -> None:
         if self._is_new():
-            self._make(Policy())
+            self._create(Policy())
 
 
 def _words(answer: GivenAnswer) -> tuple[str, ...]:

@@ -67,19 +67,19 @@ def _priority(value: Json, name: str) -> int:
     try:
         return validation.integer(validation.whole(number), name, 0, validation.MAX_PRIORITY)
     except Invalid as error:
-        raise validation.refused(name, error.limit, value) from None
+        raise validation.refusal(name, error.limit, value) from None
 
 
 def _due(value: Json, name: str, zone: tzinfo) -> datetime:
     if not isinstance(value, str):
-        raise validation.refused(name, _DUE, value)
+        raise validation.refusal(name, _DUE, value)
     text = value.strip()
     if len(text) == len("2026-11-21"):
         return time_of(text, name, zone=zone)
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise validation.refused(name, _DUE, value) from None
+        raise validation.refusal(name, _DUE, value) from None
     return in_zone(moment, zone, name)
 
 

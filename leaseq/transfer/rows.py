@@ -131,4 +131,4 @@ def utc_time(value: object, field: str) -> datetime:
                 return moment.astimezone(UTC)
     except (ValueError, OverflowError):
         pass
-    raise validation.refused(field, "a time like 2026-11-21T10:05:00.123Z", value)
+    raise validation.refusal(field, "a time like 2026-11-21T10:05:00.123Z", value)

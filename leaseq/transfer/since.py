@@ -103,7 +103,7 @@ def _parsed(cursor: str, queue: str) -> tuple[int, set[int], str | None]:
         return 0, set(), None
     match = _CURSOR.fullmatch(cursor)
     if match is None:
-        raise validation.refused("after", _LIMIT, cursor)
+        raise validation.refusal("after", _LIMIT, cursor)
     name, time, tokens, place = match.groups()
     if name != queue:
         limit = f"a cursor of the queue {queue!r}, or {BEGINNING} for the beginning"
@@ -113,4 +113,4 @@ def _parsed(cursor: str, queue: str) -> tuple[int, set[int], str | None]:
     try:
         return int(time), set(), urlsafe_b64decode(place).decode()
     except ValueError:
-        raise validation.refused("after", _LIMIT, cursor) from None
+        raise validation.refusal("after", _LIMIT, cursor) from None

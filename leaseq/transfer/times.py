@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 
 from leaseq.errors import Invalid
-from leaseq.validation import refused
+from leaseq.validation import refusal
 
 
 def rfc3339(time: datetime) -> str:
@@ -23,9 +23,9 @@ def time_of(text: str, field: str, *, last: bool = False, zone: tzinfo | None = 
             return datetime.combine(day, time(), zone or UTC).astimezone(UTC)
         moment = datetime.fromisoformat(text)
     except (ValueError, OverflowError):
-        raise refused(field, _wanted(zone), text) from None
+        raise refusal(field, _wanted(zone), text) from None
     if moment.tzinfo is None and zone is None:
-        raise refused(field, _wanted(zone), text)
+        raise refusal(field, _wanted(zone), text)
     return in_zone(moment, zone or UTC, field, last=last)
 
 

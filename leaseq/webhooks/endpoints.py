@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from leaseq import validation
-from leaseq.engine.client import Client, checked
+from leaseq.engine.client import Client, check_client
 from leaseq.engine.keys import WEBHOOK_STATE, WEBHOOKS
 from leaseq.errors import Invalid, LeaseqError
 from leaseq.webhooks.addresses import NOTHING, Networks, refuse_url
@@ -78,7 +78,7 @@ class Endpoints:
     """
 
     def __init__(self, client: Client, *, clock: Clock | None = None) -> None:
-        self._client = checked(client)
+        self._client = check_client(client)
         self._clock = clock
 
     def all(self) -> list[Endpoint]:

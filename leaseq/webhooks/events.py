@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from leaseq import validation
-from leaseq.engine.client import Client, checked
+from leaseq.engine.client import Client, check_client
 from leaseq.engine.keys import WEBHOOK_EVENTS
 from leaseq.errors import Invalid
 from leaseq.models import Json
@@ -71,7 +71,7 @@ def emit(client: Client, type: str, data: Mapping[str, Json]) -> str:
     """Record an event for the endpoints that ask for its type; returns its id. The latest 10,000 are kept, so
     that it costs little where nobody asks."""
     text = validation.dump_json(dict(data), "data")
-    with checked(client).translating():
+    with check_client(client).translating():
         id = client.redis.xadd(WEBHOOK_EVENTS, {"type": type, "data": text}, maxlen=_KEPT, approximate=True)
     return id.decode() if isinstance(id, bytes) else str(id)
 

@@ -14,7 +14,7 @@ from queue import Empty, SimpleQueue
 from typing import Literal, TypeAlias
 
 from leaseq import validation
-from leaseq.engine.client import Client, checked, connection_of, lasting
+from leaseq.engine.client import Client, check_client, connection_of, copy_for_worker
 from leaseq.models import Json, Lease
 from leaseq.queue import Queue
 from leaseq.worker.handlers import Handlers
@@ -81,7 +81,7 @@ class Worker:
         skills: Sequence[str] = (),
         grace: float = 30,
     ) -> None:
-        self._client = lasting(checked(client))
+        self._client = copy_for_worker(check_client(client))
         self._concurrency = validation.integer(concurrency, "concurrency", 1, _MAX_CONCURRENCY)
         self._person = validation.person_name(person)
         self._skills = validation.skills(skills)

@@ -11,7 +11,7 @@ import pytest
 
 import leaseq
 from leaseq.engine.aio import links
-from leaseq.engine.notifications import LookAgain
+from leaseq.engine.notifications import NoItemYet
 from tests.conftest import Server
 from tests.support.ports import free_port
 
@@ -137,9 +137,9 @@ def test_who_waits_asks_the_server_seldom(server: Server, queue_name: str, due_i
     class Asking(leaseq.aio.Queue):
         async def _reserve(
             self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
-        ) -> leaseq.Lease | LookAgain:
+        ) -> leaseq.Lease | NoItemYet:
             asked.append(waiter)
-            return LookAgain(due_in, 0)
+            return NoItemYet(due_in, 0)
 
     async def waits() -> None:
         async with leaseq.aio.connect(server.url) as client:

@@ -66,7 +66,7 @@ def worked(queue: leaseq.Queue, clock: Clock, chance: random.Random, steps: int)
                 priority=chance.choice((1, 100, 200)),
                 requires=chance.choice(((), (), ("fr",), SKILLS)),
                 delay=chance.choice((0, 0, 30)),
-                due=chance.choice((None, codec.when(clock() + chance.choice((5, 500)) * 10**6))),
+                due=chance.choice((None, codec.to_datetime(clock() + chance.choice((5, 500)) * 10**6))),
                 max_attempts=chance.choice((None, 2)),
             )
         elif what < 9:

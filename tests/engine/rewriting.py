@@ -7,7 +7,7 @@ from hashlib import sha1
 
 import leaseq
 from leaseq.engine.keys import Keys
-from leaseq.engine.scripts import Bound
+from leaseq.engine.scripts import BoundScript
 
 
 def rewrite(queue: leaseq.Queue, move: str, words: str, instead: str) -> None:
@@ -16,4 +16,4 @@ def rewrite(queue: leaseq.Queue, move: str, words: str, instead: str) -> None:
     assert script.source.count(words) == 1
     source = script.source.replace(words, instead)
     changed = dataclasses.replace(script, source=source, sha=sha1(source.encode()).hexdigest())
-    queue._commands._scripts[move] = Bound(changed, Keys(queue.name))
+    queue._commands._scripts[move] = BoundScript(changed, Keys(queue.name))

@@ -46,7 +46,7 @@ Made of {source} by ``python -m tests.meta.asynchronous``; not to be edited.
 NO_LIMIT = "# ruff: noqa: E501\n"  # of a line's length: strings that were joined
 # What is written by hand in leaseq/engine/aio, by module: what is imported from there.
 BY_HAND = {
-    "leaseq.engine.client": {"Client", "checked", "connection_of"},
+    "leaseq.engine.client": {"Client", "check_client", "connection_of"},
     "leaseq.engine.iterables": {"each"},
     "leaseq.engine.notifications": {"Listener", "wait_for"},
     "leaseq.engine.transport": {"Transport", "transport_of"},
@@ -70,7 +70,7 @@ TYPES = (
 IMPORTS = """
 import asyncio
 from collections.abc import AsyncIterable, AsyncIterator, Awaitable
-from leaseq.engine.aio.links import to_the_end
+from leaseq.engine.aio.links import run_to_end
 """
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
@@ -180,7 +180,7 @@ class Awaiting(ast.NodeTransformer):
         node.args = [self.visit(one) for one in node.args]
         node.keywords = [self.visit(one) for one in node.keywords]
         if awaited and isinstance(node.func, ast.Attribute) and node.func.attr in TO_THE_END:
-            node = ast.Call(ast.Name("to_the_end"), [node], [])
+            node = ast.Call(ast.Name("run_to_end"), [node], [])
         return ast.Await(node) if awaited else node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:

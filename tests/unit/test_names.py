@@ -8,7 +8,7 @@ import pytest
 
 import leaseq
 from leaseq import Invalid
-from leaseq.names import find_invisible, normal, same_look
+from leaseq.names import find_invisible, find_lookalike, normalize
 
 INVISIBLE = [
     "ann\u200b",  # zero-width space
@@ -81,16 +81,16 @@ def test_joiners_stay_where_a_script_or_an_emoji_needs_them() -> None:
     ],
 )
 def test_names_that_look_the_same(name: str, other: str) -> None:
-    assert same_look(name, ["zed", other]) == other
-    assert same_look(other, ["zed", name]) == name
+    assert find_lookalike(name, ["zed", other]) == other
+    assert find_lookalike(other, ["zed", name]) == name
 
 
 @pytest.mark.parametrize(
     ("name", "other"), [("Ian", "Lan"), ("José", "Jose"), ("ann", "anna"), ("Иван", "Ivan"), ("ann", "ann")]
 )
 def test_names_that_do_not(name: str, other: str) -> None:
-    assert same_look(name, [other]) is None
+    assert find_lookalike(name, [other]) is None
 
 
 def test_one_name_has_one_spelling() -> None:
-    assert normal(unicodedata.normalize("NFD", "Zoë")) == normal("Zoë") == "Zoë"
+    assert normalize(unicodedata.normalize("NFD", "Zoë")) == normalize("Zoë") == "Zoë"

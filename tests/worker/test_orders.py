@@ -77,7 +77,7 @@ def test_it_waits_in_all_queues_at_once(
 ) -> None:
     """And is woken: it would not look by itself before the test is over."""
     monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * PATIENCE)
-    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (10 * PATIENCE, 10 * PATIENCE))
+    monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (10 * PATIENCE, 10 * PATIENCE))
     seen = threading.Semaphore(0)
     running = start(handlers(queues, lambda _: seen.release()), order=order)
     for queue in [*queues.values()] * 2:

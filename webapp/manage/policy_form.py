@@ -13,7 +13,7 @@ from leaseq import Invalid, Json, Policy, validation
 from leaseq.policy import FIELDS
 from leaseq.policy import GROUPS as TITLES
 from leaseq.policy_fields import (
-    MOST_OF_ALERT,
+    MAX_ALERT_LIMIT,
     Alerts,
     Bands,
     Field,
@@ -164,7 +164,7 @@ class Setting:
                 return str(gettext("At most %(count)s characters.", count=format_decimal(longest)))
             case Alerts(measures):
                 meanings = "; ".join(f"{name}: {gettext(meaning)}" for name, meaning in measures.items())
-                ends = {"least": format_decimal(1), "most": format_decimal(MOST_OF_ALERT)}
+                ends = {"least": format_decimal(1), "most": format_decimal(MAX_ALERT_LIMIT)}
                 return f"{meanings}. " + str(gettext("%(least)s to %(most)s each.", **ends))
         return ""
 

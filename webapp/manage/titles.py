@@ -6,7 +6,7 @@ from flask import flash
 from flask_babel import gettext as _
 
 import leaseq
-from leaseq.names import same_look
+from leaseq.names import find_lookalike
 from leaseq.webapp.context import queue_names, state
 
 
@@ -16,7 +16,7 @@ def warn_of_same_look(queue: leaseq.Queue, title: str) -> None:
         state().client, lambda queue: queue.policy.title, queue_names("manage")
     )
     for name, other_title in titles.items():
-        if name != queue.name and title and (other_title == title or same_look(title, [other_title])):
+        if name != queue.name and title and (other_title == title or find_lookalike(title, [other_title])):
             flash(
                 _(
                     "The title looks like that of %(queue)s: people may confuse the two.",

@@ -71,7 +71,7 @@ class Client:
         return self._connection.translating()
 
 
-def checked(client: object) -> Client:
+def check_client(client: object) -> Client:
     """``client``, or Invalid where it is not a Client."""
     if not isinstance(client, Client):
         raise Invalid("client", f"what leaseq.aio.connect(url) gives; this is a {type(client).__name__}")

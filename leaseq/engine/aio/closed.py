@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from leaseq.engine.aio.transport import Transport
 from leaseq.engine.closed import refuse
 from leaseq.engine.durability import Wait
-from leaseq.engine.scripts import Bound
+from leaseq.engine.scripts import BoundScript
 from leaseq.engine.transport import Command
 
 
@@ -24,13 +24,13 @@ class ClosedTransport:
         self.timeout = transport.timeout
 
     async def send(
-        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
         if bound.script.name != "leave_line":
             refuse()
         return await self._transport.send(bound, args, wait, loading=loading)
 
-    async def load(self, bound: Bound) -> None:
+    async def load(self, bound: BoundScript) -> None:
         await self._transport.load(bound)
 
     async def reset(self) -> None:

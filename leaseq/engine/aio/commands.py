@@ -11,12 +11,18 @@ from math import inf
 from time import monotonic
 
 from leaseq.engine.aio.connection import Connection
-from leaseq.engine.aio.durability import still_true
-from leaseq.engine.commands import _KNOWN_FOR, _UNREAD, Clock, _BoundScripts, _following
-from leaseq.engine.durability import MOST, Wait, majority_of
+from leaseq.engine.aio.durability import check_fsync_again
+from leaseq.engine.commands import (
+    _CACHE_SECONDS,
+    _UNREAD_DURABLE,
+    Clock,
+    _BoundScripts,
+    _reserve_arguments,
+)
+from leaseq.engine.durability import MAX_MILLISECONDS, Wait, majority_of
 from leaseq.engine.keys import Keys
-from leaseq.engine.replies import REFUSED, Call, Reply, refusal
-from leaseq.engine.script_table import CONFIRMED
+from leaseq.engine.replies import REFUSAL_CODES, Call, Reply, refusal
+from leaseq.engine.script_table import CONFIRMED_SCRIPTS
 from leaseq.errors import QueueNotFound
 from leaseq.models import Held
 from leaseq.policy import Durable
@@ -35,18 +41,18 @@ class Commands:
 
     async def _run(self, name: str, args: tuple[str, ...]) -> Reply:
         at = str(self._clock()) if self._clock else ""
-        durable, until = self._connection.durable.get(self._ledger, _UNREAD)
+        durable, until = self._connection.durable.get(self._ledger, _UNREAD_DURABLE)
         is_unconfirmed = durable == "server" and monotonic() < until
-        wait = None if is_unconfirmed or name not in CONFIRMED else await self.confirm()
+        wait = None if is_unconfirmed or name not in CONFIRMED_SCRIPTS else await self.confirm()
         reply = await self._connection.move(self._scripts[name], (at, *args), wait)
-        if reply.code in REFUSED and (error := refusal(Call(name, self._queue, args), reply)):
+        if reply.code in REFUSAL_CODES and (error := refusal(Call(name, self._queue, args), reply)):
             raise error
         return reply
 
     async def confirm(self) -> Wait | None:
         """The wait that follows a write, by the queue's policy. The policy, and whether the server still
         confirms after an fsync, are checked again every few seconds."""
-        durable, until = self._connection.durable.get(self._ledger, _UNREAD)
+        durable, until = self._connection.durable.get(self._ledger, _UNREAD_DURABLE)
         if until < monotonic():
             try:
                 durable = json.loads((await self.policy(("durable",))).rest[3])
@@ -56,9 +62,9 @@ class Commands:
         if durable == "server":
             return None
         if durable == "fsync" and self._connection.disks.get(self._ledger, 0.0) < monotonic():
-            is_readable = await still_true(lambda *words: self._connection.ask(self._ledger, *words))
-            self._connection.disks[self._ledger] = monotonic() + _KNOWN_FOR if is_readable else inf
-        milliseconds = min(self._connection.wait_milliseconds, MOST[durable])
+            is_readable = await check_fsync_again(lambda *words: self._connection.ask(self._ledger, *words))
+            self._connection.disks[self._ledger] = monotonic() + _CACHE_SECONDS if is_readable else inf
+        milliseconds = min(self._connection.wait_milliseconds, MAX_MILLISECONDS[durable])
         quorum = majority_of(await self._replicas()) if durable == "majority" else 1
         return Wait(durable, self._scripts["confirm"], milliseconds, quorum)
 
@@ -66,12 +72,12 @@ class Commands:
         count, until = self._connection.majorities.get(self._ledger, (0, 0.0))
         if until < monotonic():
             count = await self._connection.replicas(self._ledger)
-            self._connection.majorities[self._ledger] = (count, monotonic() + _KNOWN_FOR)
+            self._connection.majorities[self._ledger] = (count, monotonic() + _CACHE_SECONDS)
         return count
 
     def learn(self, durable: Durable | None) -> None:
         """Set the policy's present ``durable``; None: read it at the next call."""
-        until = 0.0 if durable is None else monotonic() + _KNOWN_FOR
+        until = 0.0 if durable is None else monotonic() + _CACHE_SECONDS
         self._connection.durable[self._ledger] = (durable or "server", until)
 
     async def enqueue(self, request: str, rows: Sequence[str]) -> Reply:
@@ -103,7 +109,7 @@ class Commands:
     ) -> Reply:
         """Finish an item. ``request``: the request id of the reserve that follows; None where none does."""
         id, token, person = held
-        reserve_arguments = _following(request, skills)
+        reserve_arguments = _reserve_arguments(request, skills)
         return await self._run("finish", (id, str(token), person, result, form_version, *reserve_arguments))
 
     async def undo_finish(self, held: Held, request: str, microseconds: int) -> Reply:
@@ -118,13 +124,13 @@ class Commands:
         """Give an item back. ``request`` and ``skills``: as for `finish`."""
         id, token, person = held
         words = (id, str(token), person, reason, "later" if again else "never")
-        return await self._run("abandon", (*words, *_following(request, skills)))
+        return await self._run("abandon", (*words, *_reserve_arguments(request, skills)))
 
     async def fail(self, held: Held, error: str, retry: bool, request: str | None, skills: str) -> Reply:
         """Report a failure. ``request`` and ``skills``: as for `finish`."""
         id, token, person = held
         words = (id, str(token), person, error, "retry" if retry else "die")
-        return await self._run("fail", (*words, *_following(request, skills)))
+        return await self._run("fail", (*words, *_reserve_arguments(request, skills)))
 
     async def clear(self, limit: int) -> Reply:
         return await self._run("clear", (str(limit),))
@@ -197,7 +203,7 @@ class Commands:
         self, state: str, limit: int, look: int, place: Sequence[str], criteria: Sequence[str]
     ) -> Reply:
         """List items. ``place``: row and shelf, score, last assignment. ``criteria``: from
-        `arguments.wanted`."""
+        `arguments.criteria`."""
         return await self._run("items", (state, str(limit), str(look), *place, *criteria))
 
     async def late_items(self, step: str, count: int, since: str) -> Reply:

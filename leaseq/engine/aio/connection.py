@@ -18,11 +18,17 @@ from leaseq.engine.aio.closed import ClosedTransport
 from leaseq.engine.aio.notifications import Listener
 from leaseq.engine.aio.transport import Transport, transport_of
 from leaseq.engine.closed import refuse
-from leaseq.engine.connection import _AWAY, _AWAY_FOR_NOW, _BROKEN_LINK, _LOADS, _is_broken_link
+from leaseq.engine.connection import (
+    _BROKEN_LINK_ERRORS,
+    _MAX_LOADS,
+    _UNAVAILABLE_CODES,
+    _UNAVAILABLE_ERRORS,
+    _is_broken_link,
+)
 from leaseq.engine.durability import Wait
 from leaseq.engine.replies import Reply
 from leaseq.engine.script_errors import message_of
-from leaseq.engine.scripts import Bound, Script
+from leaseq.engine.scripts import BoundScript, Script
 from leaseq.engine.transport import FAILURES, Command
 from leaseq.engine.urls import without_password
 from leaseq.errors import QueueUnreadable, ServerRefused, ServerUnavailable
@@ -60,18 +66,23 @@ class Connection:
         with self.translating():
             await self._transport.drop_idle()
 
-    async def move(self, bound: Bound, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
+    async def move(self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
         """Run a script; load it where the server doesn't have it; send it again where the reply was lost.
         With ``wait``, return only when that is over."""
         transport = self._transport
         try:
             reply = await transport.send(bound, args, wait)
         except FAILURES as error:
-            return await self._again(transport, bound, args, wait, error)
+            return await self._retry(transport, bound, args, wait, error)
         return Reply(reply[0], reply[1:], False)
 
-    async def _again(
-        self, transport: Transport, bound: Bound, args: tuple[str, ...], wait: Wait | None, error: Exception
+    async def _retry(
+        self,
+        transport: Transport,
+        bound: BoundScript,
+        args: tuple[str, ...],
+        wait: Wait | None,
+        error: Exception,
     ) -> Reply:
         """Load the script where the server doesn't have it, and send once more after a broken connection,
         in whichever order these happen. A new connection may lead to another server, and a server may
@@ -79,7 +90,7 @@ class Connection:
         loads, resent = (0, False)
         while True:
             try:
-                if isinstance(error, rx.NoScriptError) and loads < _LOADS:
+                if isinstance(error, rx.NoScriptError) and loads < _MAX_LOADS:
                     loads += 1
                     if loads == 1:
                         await self._load(transport, bound)
@@ -100,7 +111,7 @@ class Connection:
         try:
             try:
                 return await self._transport.ask(key, *words)
-            except _BROKEN_LINK:
+            except _BROKEN_LINK_ERRORS:
                 await self._transport.reset()
                 return await self._transport.ask(key, *words)
         except rx.ResponseError:
@@ -114,7 +125,7 @@ class Connection:
         with self.translating():
             try:
                 next_cursor, names = await self._transport.scan(key, cursor, pattern, count)
-            except _BROKEN_LINK:
+            except _BROKEN_LINK_ERRORS:
                 await self._transport.reset()
                 next_cursor, names = await self._transport.scan(key, cursor, pattern, count)
         return (int(next_cursor), names)
@@ -124,7 +135,7 @@ class Connection:
         with self.translating():
             try:
                 return await self._replies(commands)
-            except _BROKEN_LINK:
+            except _BROKEN_LINK_ERRORS:
                 await self._transport.reset()
                 return await self._replies(commands)
 
@@ -141,12 +152,12 @@ class Connection:
         with self.translating():
             return await self._transport.replicas(key)
 
-    async def _load(self, transport: Transport, bound: Bound) -> None:
+    async def _load(self, transport: Transport, bound: BoundScript) -> None:
         """By itself, since a reply that is lost here is no lost reply of the move."""
         with self.translating(bound.script):
             try:
                 await transport.load(bound)
-            except _BROKEN_LINK:
+            except _BROKEN_LINK_ERRORS:
                 await transport.reset()
                 await transport.load(bound)
 
@@ -162,7 +173,7 @@ class Connection:
         if isinstance(error, (rx.AuthenticationError, rx.AuthorizationError)):
             raise ServerRefused(f"the server did not accept the user or password: {error}") from error
         message = message_of(error, script)
-        if isinstance(error, _AWAY) or str(error).startswith(_AWAY_FOR_NOW):
+        if isinstance(error, _UNAVAILABLE_ERRORS) or str(error).startswith(_UNAVAILABLE_CODES):
             raise ServerUnavailable(f"no answer from {without_password(self._url)}: {message}") from error
         code, _, problem = message.partition(" ")
         if code in ("NEWER", "OLDER"):

@@ -15,17 +15,17 @@ from typing import Any, Protocol
 from redis import exceptions as rx
 
 from leaseq.engine.durability import (
-    _TRY,
+    _TRY_MILLISECONDS,
     Wait,
-    _cannot,
     _command,
     _count,
     _load,
     _no_file,
-    _refused,
+    _unconfirmed_error,
+    _unsupported,
     majority_of,
 )
-from leaseq.engine.scripts import Bound, pack
+from leaseq.engine.scripts import BoundScript, pack
 from leaseq.errors import ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
 
@@ -38,7 +38,7 @@ class ServerQueries(Protocol):
     async def replicas(self, key: str, /) -> int: ...
 
 
-async def send(connection: Any, bound: Bound, args: tuple[str, ...], *, loading: bool) -> list[Any]:
+async def send(connection: Any, bound: BoundScript, args: tuple[str, ...], *, loading: bool) -> list[Any]:
     """Send a script call. ``loading``: after loading its script, for a server that forgets scripts
     quickly."""
     _, reply = await send_all(connection, _load(bound, loading), pack(bound.words + args))
@@ -49,29 +49,29 @@ async def send(connection: Any, bound: Bound, args: tuple[str, ...], *, loading:
 
 
 async def exchange(
-    connection: Any, bound: Bound, args: tuple[str, ...], wait: Wait, *, loading: bool = False
+    connection: Any, bound: BoundScript, args: tuple[str, ...], wait: Wait, *, loading: bool = False
 ) -> list[Any]:
     """Send a move and its wait; return the move's reply once it is confirmed.
 
     Raises what redis-py raises for the move, and ServerUnavailable or ServerRefused where the move was
     made but not confirmed.
     """
-    commands = (_load(bound, loading), pack(bound.words + args), *wait.packed())
+    commands = (_load(bound, loading), pack(bound.words + args), *wait.packed_commands())
     _, reply, mark_reply, wait_reply = await send_all(connection, *commands)
     if isinstance(reply, Exception):
         raise reply
     if isinstance(mark_reply, rx.NoScriptError):
         load_reply, mark_reply, wait_reply = await send_all(
-            connection, _load(wait.mark, True), *wait.packed()
+            connection, _load(wait.mark, True), *wait.packed_commands()
         )
         if isinstance(mark_reply, rx.NoScriptError) and isinstance(load_reply, Exception):
             mark_reply = load_reply
     for error in (mark_reply, wait_reply):
         if isinstance(error, Exception):
-            raise _refused(wait, error)
+            raise _unconfirmed_error(wait, error)
     if _count(wait_reply) < wait.quorum:
         raise ServerUnavailable(
-            f"the server made this change, but {wait.by} did not confirm it within {wait.milliseconds / 1000:g} seconds; it is safe to send the call again",
+            f"the server made this change, but {wait.confirmers} did not confirm it within {wait.milliseconds / 1000:g} seconds; it is safe to send the call again",
             taken=True,
         )
     reply_parts: list[Any] = reply
@@ -101,8 +101,8 @@ async def check(durable: Durable, server: ServerQueries, key: str) -> None:
 
     if durable == "fsync":
         await _check_fsync(ask)
-    elif durable == "replica" and (not await _confirmed(durable, 1, ask)):
-        raise _cannot(durable, "a connected replica", "has none that answers", "connect one")
+    elif durable == "replica" and (not await _count_confirmations(durable, 1, ask)):
+        raise _unsupported(durable, "a connected replica", "has none that answers", "connect one")
     elif durable == "majority":
         await _check_majority(ask, lambda: server.replicas(key))
 
@@ -112,15 +112,18 @@ async def _check_majority(ask: Callable[..., Awaitable[Any]], replicas: Callable
         count = await replicas()
     except ServerRefused as error:
         cure = "add the ACL rule +info, or give a URL of Sentinel or a cluster, which count the replicas"
-        raise _cannot("majority", "the number of replicas", f"does not tell it ({error})", cure) from error
+        problem = f"does not tell it ({error})"
+        raise _unsupported("majority", "the number of replicas", problem, cure) from error
     quorum = majority_of(count)
-    confirmations = await _confirmed("majority", quorum, ask)
+    confirmations = await _count_confirmations("majority", quorum, ask)
     if confirmations < quorum:
         need = f"{quorum} connected {('replica' if quorum == 1 else 'replicas')}"
-        raise _cannot("majority", need, f"has {count}, of which {confirmations} answered", "connect them")
+        raise _unsupported(
+            "majority", need, f"has {count}, of which {confirmations} answered", "connect them"
+        )
 
 
-async def still_true(ask: Callable[..., Awaitable[Any]]) -> bool:
+async def check_fsync_again(ask: Callable[..., Awaitable[Any]]) -> bool:
     """Raise ServerRefused where a server that was checked for ``fsync`` now confirms too early. False
     where this can't be read, and need not be tried again."""
     config = await _configuration(ask)
@@ -139,14 +142,16 @@ async def _check_fsync(ask: Callable[..., Awaitable[Any]]) -> None:
     fsync = config.get("appendfsync")
     if fsync not in (None, "always"):
         problem = f"has appendfsync {fsync}, with which it may confirm writes that a power cut loses"
-        raise _cannot("fsync", "appendfsync always", problem, "set appendfsync always on the server")
-    confirmations = await _confirmed("fsync", 1, ask)
+        raise _unsupported("fsync", "appendfsync always", problem, "set appendfsync always on the server")
+    confirmations = await _count_confirmations("fsync", 1, ask)
     if fsync is None and await _is_valkey(ask):
         problem = "does not allow this user to read that setting"
         cure = "allow the user who configures the queue to call CONFIG GET (the ACL rule +config|get)"
-        raise _cannot("fsync", "appendfsync always", problem, cure)
+        raise _unsupported("fsync", "appendfsync always", problem, cure)
     if not confirmations:
-        raise _cannot("fsync", "a disk that confirms", f"did not confirm within {_TRY} ms", "check its log")
+        raise _unsupported(
+            "fsync", "a disk that confirms", f"did not confirm within {_TRY_MILLISECONDS} ms", "check its log"
+        )
 
 
 async def _configuration(ask: Callable[..., Awaitable[Any]]) -> dict[str, str]:
@@ -166,11 +171,11 @@ async def _is_valkey(ask: Callable[..., Awaitable[Any]]) -> bool:
         return True
 
 
-async def _confirmed(durable: Durable, quorum: int, ask: Callable[..., Awaitable[Any]]) -> int:
+async def _count_confirmations(durable: Durable, quorum: int, ask: Callable[..., Awaitable[Any]]) -> int:
     """The number of confirmations, where WAIT or WAITAOF itself works."""
     words = _command(durable, quorum)
     try:
-        return _count(await ask(*words, str(_TRY)))
+        return _count(await ask(*words, str(_TRY_MILLISECONDS)))
     except rx.ResponseError as error:
         message = str(error).lower()
         if "appendonly" in message:
@@ -178,4 +183,4 @@ async def _confirmed(durable: Durable, quorum: int, ask: Callable[..., Awaitable
         problem, cure = (f"answers {error}", "use Valkey, or Redis 7.2 or newer")
         if isinstance(error, rx.NoPermissionError):
             problem, cure = ("does not allow it to this user", f"add the ACL rule +{words[0].lower()}")
-        raise _cannot(durable, words[0], problem, cure) from error
+        raise _unsupported(durable, words[0], problem, cure) from error

@@ -18,21 +18,21 @@ from leaseq.errors import Invalid
 MOST_CALLS = 64
 """Calls that run at once by one client; more wait for their turn. Tasks are cheap, connections are not."""
 
-_ending: set[asyncio.Task[None]] = set()
+_tasks: set[asyncio.Task[None]] = set()
 
 
-async def to_the_end(work: Coroutine[Any, Any, None]) -> None:
+async def run_to_end(work: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine in a task of its own, and wait for it even where the caller is cancelled meanwhile, for
     TIMEOUT seconds at most. Then raise the cancellation."""
     task = asyncio.create_task(work)
-    _ending.add(task)
-    task.add_done_callback(_ending.discard)
+    _tasks.add(task)
+    task.add_done_callback(_tasks.discard)
     loop = asyncio.get_running_loop()
     until = loop.time() + TIMEOUT
     cancelled: asyncio.CancelledError | None = None
-    while not task.done() and (left := until - loop.time()) > 0:
+    while not task.done() and (seconds_left := until - loop.time()) > 0:
         try:
-            await asyncio.wait({task}, timeout=left)
+            await asyncio.wait({task}, timeout=seconds_left)
         except asyncio.CancelledError as error:
             cancelled = error
     if cancelled is not None:
@@ -68,23 +68,23 @@ async def within(seconds: float, work: Awaitable[Any]) -> Any:
         raise rx.TimeoutError(f"no answer within {seconds:g} seconds") from None
 
 
-async def answer(
+async def read_reply(
     read: Callable[[float], Awaitable[Any]], seconds: float, is_replaced: Callable[[], Awaitable[bool]]
 ) -> Any:
-    """As `leaseq.engine.silence.answer`."""
+    """As `leaseq.engine.silence.read_reply`."""
     loop = asyncio.get_running_loop()
     until, pause = loop.time() + seconds, silence.SILENCE
     while True:
-        left = max(until - loop.time(), 0.001)
+        seconds_left = max(until - loop.time(), 0.001)
         try:
-            return await read(min(pause, left))
+            return await read(min(pause, seconds_left))
         except rx.TimeoutError:
             # equivalent mutant: compare: the clock is not read at that very moment
-            if left <= pause:
+            if seconds_left <= pause:
                 raise
             if await is_replaced():
                 raise rx.ConnectionError("another server took the place of this one") from None
-            pause = silence.AGAIN
+            pause = silence.CHECK_SECONDS
 
 
 class Link:
@@ -106,13 +106,13 @@ class Link:
             raise
         self.connection.socket_timeout = None
 
-    async def send_packed_command(self, packed: Sequence[bytes], *, check_health: bool = False) -> None:
-        await within(self._seconds, self.connection.send_packed_command(packed, check_health=check_health))
+    async def send_packed_command(self, commands: Sequence[bytes], *, check_health: bool = False) -> None:
+        await within(self._seconds, self.connection.send_packed_command(commands, check_health=check_health))
 
     async def read_response(self) -> Any:
         if self._is_replaced is None:
             return await self._read(self._seconds)
-        return await answer(self._read, self._seconds, self._is_replaced)
+        return await read_reply(self._read, self._seconds, self._is_replaced)
 
     async def _read(self, seconds: float) -> Any:
         reading = self.connection.read_response(timeout=math.inf, disconnect_on_error=False)

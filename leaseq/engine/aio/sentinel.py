@@ -29,17 +29,17 @@ class SentinelClient(Sentinel):
 
     async def _state(self, service_name: str) -> Any:
         """The service's state, by the first sentinel that knows a primary which is reachable."""
-        unanswered = 0
+        silent_count = 0
         for sentinel in sorted(self.sentinels, key=lambda one: (self._failed_at.get(one, 0.0), random())):  # noqa: S311
             try:
                 masters: Any = await sentinel.sentinel_masters()
             except (rx.ConnectionError, rx.TimeoutError):
                 self._failed_at[sentinel] = monotonic()
-                unanswered += 1
+                silent_count += 1
                 continue
             state = masters.get(service_name)
             if state and self.check_master_state(state, service_name):
                 return state
         raise MasterNotFoundError(
-            f"{unanswered} of {len(self.sentinels)} sentinels did not answer, no other knows a primary"
+            f"{silent_count} of {len(self.sentinels)} sentinels did not answer, no other knows a primary"
         )

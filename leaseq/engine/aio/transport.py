@@ -18,7 +18,7 @@ from leaseq.engine.aio import durability
 from leaseq.engine.aio.durability import exchange
 from leaseq.engine.aio.links import Link, Turns
 from leaseq.engine.durability import Wait
-from leaseq.engine.scripts import Bound, pack
+from leaseq.engine.scripts import BoundScript, pack
 from leaseq.engine.transport import FAILURES, TIMEOUT, Command
 from leaseq.errors import ServerRefused, ServerUnavailable
 
@@ -27,10 +27,10 @@ class Transport(Protocol):
     timeout: float
 
     async def send(
-        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]: ...
 
-    async def load(self, bound: Bound) -> None: ...
+    async def load(self, bound: BoundScript) -> None: ...
 
     async def reset(self) -> None: ...
 
@@ -64,7 +64,7 @@ class PooledTransport:
         self._idle: list[Link] = []
 
     async def send(
-        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
         async with self._turn():
             link = await self._take()
@@ -106,8 +106,8 @@ class PooledTransport:
         if self._idle:
             return self._idle.pop()
         connection = self._pool.connection_class(**self._pool.connection_kwargs)
-        watched = None if self._sentinels is None else partial(self._is_replaced, connection)
-        link = Link(connection, self.timeout, watched)
+        is_replaced = None if self._sentinels is None else partial(self._is_replaced, connection)
+        link = Link(connection, self.timeout, is_replaced)
         await link.open()
         return link
 
@@ -118,7 +118,7 @@ class PooledTransport:
         except FAILURES:
             return False
 
-    async def load(self, bound: Bound) -> None:
+    async def load(self, bound: BoundScript) -> None:
         async with self._turn():
             await self._redis.script_load(bound.script.source)
 
@@ -154,25 +154,26 @@ class PooledTransport:
 
 class ClusterTransport:
     """A cluster: a call goes to the slot's primary. While the slot is being migrated, the call waits,
-    since a script must not run on a part of a queue (``Bound.whole``)."""
+    since a script must not run on a part of a queue (``BoundScript.for_cluster``)."""
 
     def __init__(self, client: Any) -> None:
         self._redis = client
-        self._failed = ""  # the node that a link broke to: asked last where the slots are now
+        self._failed_node = ""  # the node that a link broke to: asked last where the slots are now
         self._turn = Turns().turn
         self.timeout = client.get_connection_kwargs().get("socket_timeout") or TIMEOUT
 
     async def send(
-        self, bound: Bound, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
+        self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
         """Send a call, following redirects. No reply that redirects it, or asks for a retry, has changed
         anything."""
         async with self._turn():
-            whole, wait = bound.whole, wait and wait._replace(mark=wait.mark.whole)
-            node, turns, until = await self._node(bound.keys[0]), 0, monotonic() + transport._ON_ITS_WAY  # noqa: SLF001
+            cluster_script, wait = bound.for_cluster, wait and wait._replace(mark=wait.mark.for_cluster)
+            until = monotonic() + transport._MIGRATION_SECONDS  # noqa: SLF001
+            node, turns = await self._node(bound.keys[0]), 0
             while True:
                 try:
-                    return await self._send_to(node, whole, args, wait, loading)
+                    return await self._send_to(node, cluster_script, args, wait, loading)
                 except (rx.AskError, rx.TryAgainError) as error:  # MovedError is an AskError
                     if isinstance(error, rx.MovedError):
                         await self._redis.nodes_manager.move_slot(error)
@@ -182,16 +183,16 @@ class ClusterTransport:
                     turns += 1
                     node = await self._node(bound.keys[0])
                 except (rx.ClusterDownError, rx.TimeoutError, ServerUnavailable, ServerRefused):
-                    self._failed = node.name  # no answer, or no confirmation, as above
+                    self._failed_node = node.name  # no answer, or no confirmation, as above
                     with suppress(*FAILURES):
                         await self.reset()
                     raise
                 except rx.ConnectionError:
-                    self._failed = node.name
+                    self._failed_node = node.name
                     raise
 
     async def _send_to(
-        self, node: Any, bound: Bound, args: tuple[str, ...], wait: Wait | None, loading: bool
+        self, node: Any, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, loading: bool
     ) -> list[Any]:
         async with self._link(node, partial(self._is_replaced, node, bound.keys[0])) as link:
             if wait is not None:
@@ -268,7 +269,7 @@ class ClusterTransport:
             shards = await self._ask_node(node, "CLUSTER", "SLOTS")
             return next((len(shard) - 3 for shard in shards if shard[0] <= slot <= shard[1]), 0)
 
-    async def load(self, bound: Bound) -> None:
+    async def load(self, bound: BoundScript) -> None:
         """Load the script on one node: where another does not answer, this one's queues still work."""
         async with self._turn():
             await self._ask_node(await self._node(bound.keys[0]), "SCRIPT", "LOAD", bound.script.source)
@@ -278,7 +279,7 @@ class ClusterTransport:
         for node in self._redis.get_nodes():
             for connection in tuple(node._free):  # noqa: SLF001 - its own method lets a call take one halfway
                 await connection.disconnect(nowait=True)
-        await self._redis.nodes_manager.initialize(last_failed_node_name=self._failed)
+        await self._redis.nodes_manager.initialize(last_failed_node_name=self._failed_node)
 
     async def drop_idle(self) -> None:
         for node in self._redis.get_nodes():

@@ -12,7 +12,7 @@ from leaseq import validation
 from leaseq.engine import arguments, ids
 from leaseq.errors import Invalid, ItemNotFound
 from leaseq.models import STATES, Cleared, Item, ItemChanges, Json, State
-from leaseq.queue.admin import _LOOK, _MOVES, OnRemoved, _had_last
+from leaseq.queue.admin import _LOOK, _MOVES, OnRemoved, _matches
 from leaseq.queue.aio.inspection import Inspection
 
 
@@ -101,7 +101,7 @@ class Admin(Inspection):
         arguments.by(by)
         moved_ids: set[str] = set()
         async for item in self._walk(state, _LOOK):
-            if item.id in moved_ids or not _had_last(item, error_text, person_name):
+            if item.id in moved_ids or not _matches(item, error_text, person_name):
                 continue
             try:
                 await move(item.id)
@@ -182,7 +182,7 @@ class Admin(Inspection):
         """
         item, number = (validation.item_id(id), validation.integer(token, "token", 1, 2**53))
         manager, text = (validation.person_name(by, "by"), validation.dump_json(result, "result"))
-        reply = await self._checked(
+        reply = await self._send_checked(
             result, lambda version: self._commands.correct(item, number, manager, text, version)
         )
         return self._item(reply, id)

@@ -11,7 +11,7 @@ from typing import Unpack
 
 from leaseq import form, validation
 from leaseq.engine import arguments, codec, replies
-from leaseq.engine.aio.client import Client, checked, connection_of
+from leaseq.engine.aio.client import Client, check_client, connection_of
 from leaseq.engine.aio.commands import Commands
 from leaseq.engine.aio.durability import check
 from leaseq.engine.aio.witness import Witness
@@ -23,13 +23,13 @@ from leaseq.errors import Invalid, LeaseqError, PolicyChanged, QueueExists, Queu
 from leaseq.models import Item, Json
 from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanges
 from leaseq.queue.aio.elsewhere import forget_elsewhere
-from leaseq.queue.base import _SCANNED, _UNLINKED, _stored, expected_version
+from leaseq.queue.base import _SCAN_COUNT, _UNLINK_COUNT, _stored_fields, expected_version
 
 
 class Base:
     def __init__(self, client: Client, name: str, *, clock: Clock | None = None) -> None:
         self.name = validation.queue_name(name)
-        self._client = checked(client)
+        self._client = check_client(client)
         self._connection = connection_of(client)
         self._keys = Keys(self.name)
         self._commands = Commands(self._connection, self._keys, clock)
@@ -94,13 +94,15 @@ class Base:
         is_new = not version and await self._is_new()
         self._commands.learn(policy.durable)
         try:
-            is_created = is_new and await self._make(policy, manager)
+            is_created = is_new and await self._create(policy, manager)
             if create_only and (not is_created):
                 raise QueueExists(self.name)
             if (changes or version) and (not is_created):
                 await self._enter()
-                reply = await self._commands.configure(manager, version, _stored(policy, sorted(changes)))
-                await self._changed(reply, policy)
+                reply = await self._commands.configure(
+                    manager, version, _stored_fields(policy, sorted(changes))
+                )
+                await self._check_expected(reply, policy)
         except LeaseqError:
             self._commands.learn(None)
             raise
@@ -114,16 +116,16 @@ class Base:
             return True
         return False
 
-    async def _changed(self, reply: Reply, policy: Policy) -> None:
+    async def _check_expected(self, reply: Reply, policy: Policy) -> None:
         """Raise PolicyChanged where another policy is in force than the one that was expected."""
         if reply.code == replies.CHANGED:
             now = await self.policy
             if not reply.resent or now != policy:
                 raise PolicyChanged(self.name, now)
 
-    async def _make(self, policy: Policy, by: str = "") -> bool:
+    async def _create(self, policy: Policy, by: str = "") -> bool:
         """Create the queue; False where another process was faster."""
-        fields = [*_stored(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
+        fields = [*_stored_fields(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
         await self._enter()
         while (reply := (await self._commands.configure(by, "create", fields))).code == replies.DELETING:
             await self._delete_keys()
@@ -141,7 +143,7 @@ class Base:
         with suppress(QueueNotFound):
             while (await self._commands.delete_keys(())).rest == [1]:
                 pass
-            while await self._unlink_found():
+            while await self._unlink_keys():
                 pass
             await forget_elsewhere(self._client, self.name)
             await self._connection.ask_all([("HDEL", WEBHOOK_STATE, f"follows {self.name}")])
@@ -153,31 +155,31 @@ class Base:
         if not await self._is_new():
             await self._enter()
 
-    async def _unlink_found(self) -> bool:
+    async def _unlink_keys(self) -> bool:
         """Look through the server's keys once; whether there were any of this queue, or may be, since the
         server was restarted or replaced meanwhile."""
         cursor, has_keys = (0, False)
         witness = Witness(self._connection, self._keys.ledger)
         await witness.load()
         while True:
-            cursor, parts = await self._look_for_keys(cursor)
-            for start in range(0, len(parts), _UNLINKED):
-                await self._commands.delete_keys(parts[start : start + _UNLINKED])
+            cursor, parts = await self._scan_keys(cursor)
+            for start in range(0, len(parts), _UNLINK_COUNT):
+                await self._commands.delete_keys(parts[start : start + _UNLINK_COUNT])
                 has_keys = True
             if cursor == 0:
                 return has_keys or not await witness.is_there()
 
-    async def _look_for_keys(self, cursor: int) -> tuple[int, list[str]]:
+    async def _scan_keys(self, cursor: int) -> tuple[int, list[str]]:
         """One step through the server's keys: where the next one begins, and those of this queue but for the
         two that go last or stay, each without what all begin with."""
         next_cursor, names = await self._connection.scan(
-            self._keys.ledger, cursor, of_queue(self.name), _SCANNED
+            self._keys.ledger, cursor, of_queue(self.name), _SCAN_COUNT
         )
         kept_keys = {self._keys.ledger, self._keys.deleted}
         parts = [name.decode() for name in names if name.decode() not in kept_keys]
         return (next_cursor, [part.removeprefix(of_queue(self.name, "")) for part in parts])
 
-    async def _checked(self, result: Json, send: Callable[[str], Awaitable[Reply]]) -> Reply:
+    async def _send_checked(self, result: Json, send: Callable[[str], Awaitable[Reply]]) -> Reply:
         """The reply to an answer, which ``send`` sends with the version of the form that it was checked
         against: as last read, and again where the server says that it was changed since.
 

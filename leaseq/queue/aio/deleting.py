@@ -25,7 +25,7 @@ class Deleting(Base):
         ``expected``, a policy or its ``version``: delete only if this one is in force; else raises
         PolicyChanged, and nothing changes. Raises QueueNotFound where there is no queue.
         """
-        await self._look_for_keys(0)
+        await self._scan_keys(0)
         await self._connection.ask_all([("HEXISTS", WEBHOOK_STATE, f"follows {self.name}")])
         if (await self._commands.delete(expected_version(expected))).code == replies.CHANGED:
             raise PolicyChanged(self.name, await self.policy)

@@ -13,7 +13,7 @@ from leaseq.engine.aio.witness import Witness
 from leaseq.errors import Invalid
 from leaseq.persons import SIGNS, Erased, PersonItem
 from leaseq.queue.aio.base import Base
-from leaseq.queue.erasing import _ROUNDS, _STEP, _of_person
+from leaseq.queue.erasing import _ROUNDS, _STEP, _person_item
 
 
 class Erasing(Base):
@@ -34,7 +34,7 @@ class Erasing(Base):
                     seen_ids.add(id)
                     item, text = (codec.item(id, parts), draft[0] if draft else None)
                     relation = SIGNS.get(sign.decode())
-                    yield _of_person(item, person, relation, bool(is_assigned), text)
+                    yield _person_item(item, person, relation, bool(is_assigned), text)
             step = next_step.decode()
             if step == "0":
                 if await witness.is_there():

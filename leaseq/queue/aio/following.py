@@ -11,7 +11,7 @@ from leaseq import validation
 from leaseq.engine import arguments, codec
 from leaseq.models import Outcome
 from leaseq.queue.aio.base import Base
-from leaseq.queue.following import _BATCH, _WHOLE, _follower
+from leaseq.queue.following import _BATCH, _ENTRY_END, _follower
 
 
 class Following(Base):
@@ -33,7 +33,7 @@ class Following(Base):
         reply = await self._commands.follow(
             _follower(name), entry, "" if read is None else str(number), keep_text
         )
-        return f"{reply.rest[0].decode()}.{_WHOLE}"
+        return f"{reply.rest[0].decode()}.{_ENTRY_END}"
 
     async def unfollow(self, name: str) -> None:
         """Forget a follower: nothing is kept for it any more."""

@@ -27,8 +27,8 @@ from leaseq.queue.inspection import (
     _WALK,
     COUNTERS,
     EVERYTHING,
-    MOST_LOOKS,
-    _wanted,
+    MAX_LOOK,
+    _matches,
 )
 
 
@@ -67,7 +67,7 @@ class Inspection(Base):
         if state not in get_args(ListName):
             raise Invalid("state", "one of " + ", ".join(get_args(ListName)))
         return await self._page(
-            state, limit, after, where, validation.integer(look, "look", 1, MOST_LOOKS), backwards
+            state, limit, after, where, validation.integer(look, "look", 1, MAX_LOOK), backwards
         )
 
     async def _page(
@@ -76,11 +76,11 @@ class Inspection(Base):
         limit: int,
         after: str | Item | None,
         where: Filter = EVERYTHING,
-        look: int = MOST_LOOKS,
+        look: int = MAX_LOOK,
         backwards: bool = False,
     ) -> Page:
         max_items = validation.integer(limit, "limit", 1, 1000)
-        criteria = arguments.wanted(where, backwards)
+        criteria = arguments.criteria(where, backwards)
         cursor = after.cursor if isinstance(after, Item) else after
         items: list[Item] = []
         scanned = 0
@@ -115,9 +115,9 @@ class Inspection(Base):
         only those in time) restrict them.
         """
         where = Filter(person=person, outcome="finished" if person else None, since=since, until=until)
-        arguments.wanted(where, backwards=False)
+        arguments.criteria(where, backwards=False)
         item_filter = replace(where, until=None)
-        matches = partial(_wanted, person=person, since=since, until=until, late=late)
+        matches = partial(_matches, person=person, since=since, until=until, late=late)
         if with_late:
             return self._answers(STATES, chunk, EVERYTHING, matches, with_late)
         return self._answers(("finished",), chunk, item_filter, matches, with_late)
@@ -214,20 +214,22 @@ class Inspection(Base):
         """The journal's events of an item since it was enqueued, among the ``look`` entries from then on;
         and those of managers who ended its leases, at any later time."""
         item = await self.get(id)
-        remaining = validation.integer(look, "look", 1, MOST_LOOKS)
+        remaining = validation.integer(look, "look", 1, MAX_LOOK)
         start, known_events = (str(codec.microseconds(item.enqueued_at)), list[Event]())
         while start and remaining > 0:
-            scanned, start, events = await self._of_item(item.id, start, min(remaining, _ENTRIES_BACK))
+            scanned, start, events = await self._item_events(item.id, start, min(remaining, _ENTRIES_BACK))
             known_events += events
             remaining -= scanned
         known_tokens = {event.token for event in known_events if event.what == "released"}
         for grant in item.history if start else ():
             if grant.how == "released" and grant.ended_at and (grant.token not in known_tokens):
-                events = (await self._of_item(item.id, str(codec.microseconds(grant.ended_at)), _AT_ONCE))[2]
+                events = (
+                    await self._item_events(item.id, str(codec.microseconds(grant.ended_at)), _AT_ONCE)
+                )[2]
                 known_events += [one for one in events if one.what == "released" and one.token == grant.token]
         return History(tuple(known_events), whole=not start)
 
-    async def _of_item(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
+    async def _item_events(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
         """How many entries were scanned, with which to go on, and what they tell of the item."""
         scanned, next_entry, *entries = (await self._commands.history(start, look, id)).rest
         moves = [move for entry in entries for move in codec.events(*entry)]

@@ -19,7 +19,7 @@ async def names(connection: Connection) -> list[str]:
     (members,) = await connection.ask_all([("SMEMBERS", QUEUES)])
     listed_names = {name.decode() if isinstance(name, bytes) else name for name in members}
     missing_names = connection.names - listed_names
-    existing_names = await _existing(connection, sorted(listed_names | missing_names))
+    existing_names = await _existing_names(connection, sorted(listed_names | missing_names))
     if lost_names := missing_names.intersection(existing_names):
         with suppress(LeaseqError):
             await connection.ask_all([("SADD", QUEUES, *lost_names)])
@@ -28,7 +28,7 @@ async def names(connection: Connection) -> list[str]:
     return existing_names
 
 
-async def _existing(connection: Connection, candidates: Sequence[str]) -> list[str]:
+async def _existing_names(connection: Connection, candidates: Sequence[str]) -> list[str]:
     """Those of the queues that exist."""
     statuses: list[bytes | None] = []
     for start in range(0, len(candidates), _BATCH):

@@ -57,7 +57,7 @@ class Producer(Base):
         result = await self._enqueue(row, own_request, 0)
         if result.differing_places and (is_derived or on_conflict) and await self._differs(row):
             if is_derived:
-                raise Invalid("request_id", replies.REUSED)
+                raise Invalid("request_id", replies.REUSED_REQUEST_ID)
             if on_conflict:
                 on_conflict(Conflict(0, row[0]))
         return Enqueued(result.twin or row[0], result.added == 1)
@@ -79,7 +79,7 @@ class Producer(Base):
         error of each invalid item, which is left out and not counted; without it the call ends there.
         """
         own_request = None if request_id is None else arguments.request(request_id)
-        make_id = self._maker(own_request)
+        make_id = self._id_maker(own_request)
         added = total = invalid_count = size = chunk = 0
         rows: list[str] = []
         places: list[int] = []
@@ -112,7 +112,7 @@ class Producer(Base):
             await send()
         return EnqueuedMany(added, total - invalid_count - added)
 
-    def _maker(self, own_request: str | None) -> Callable[[int], str]:
+    def _id_maker(self, own_request: str | None) -> Callable[[int], str]:
         """A function that makes the id of the item at a place: a new one, or one derived from the request
         id."""
         if own_request is not None:
@@ -132,13 +132,15 @@ class Producer(Base):
         The server asks for digests where the policy needs them, and its reply says whether it used them, so
         that no cached policy is relied on.
         """
-        request = ids.request_id() if own_request is None else arguments.chosen(own_request, chunk, rows)
+        request = (
+            ids.request_id() if own_request is None else arguments.numbered_request(own_request, chunk, rows)
+        )
         while True:
             sent_rows = digest.with_digests(rows) if self._wants_digests else rows
             try:
                 reply = await self._commands.enqueue(request, sent_rows)
             except QueueNotFound:
-                await self._make(Policy())
+                await self._create(Policy())
                 continue
             if reply.code != replies.DIGESTS:
                 break

@@ -11,9 +11,9 @@ from contextlib import suppress
 
 from leaseq import validation
 from leaseq.engine import arguments, codec, replies
-from leaseq.engine.aio.links import to_the_end
+from leaseq.engine.aio.links import run_to_end
 from leaseq.engine.aio.notifications import wait_for
-from leaseq.engine.notifications import LookAgain, Waiter
+from leaseq.engine.notifications import NoItemYet, Waiter
 from leaseq.errors import Invalid, LeaseqError, QueueNotFound
 from leaseq.models import Lease
 from leaseq.queue.aio.base import Base
@@ -53,7 +53,7 @@ class Reserving(Base):
         except LeaseqError:
             raise
         except BaseException:
-            await to_the_end(self._leave_line("", person, request, 0, broken_off=True))
+            await run_to_end(self._leave_line("", person, request, 0, broken_off=True))
             raise
         return outcome if isinstance(outcome, Lease) else None
 
@@ -61,25 +61,25 @@ class Reserving(Base):
         self, person: str, request: str, skills: str, seconds: float, stop: asyncio.Event | None
     ) -> Lease | None:
         """However it ends: either the caller has the lease, or the queue has the item."""
-        listener, last_token, was_there = (self._connection.listener, 0, False)
+        listener, last_token, queue_existed = (self._connection.listener, 0, False)
         waiter: Waiter | None = None
 
-        async def attempt(name: str | None = None, woken: bool = False) -> Lease | LookAgain:
-            nonlocal last_token, was_there
+        async def attempt(name: str | None = None, woken: bool = False) -> Lease | NoItemYet:
+            nonlocal last_token, queue_existed
             outcome = await self._reserve(person, request, skills, name, woken)
-            if isinstance(outcome, LookAgain):
+            if isinstance(outcome, NoItemYet):
                 last_token = max(last_token, outcome.last_token)
-                was_there = self._is_there_still(was_there, outcome)
+                queue_existed = self._check_queue_exists(queue_existed, outcome)
             return outcome
 
         async def leave_line(broken_off: bool) -> None:
             name = waiter.name if waiter is not None else ""
-            await to_the_end(self._leave_line(name, person, request, last_token, broken_off=broken_off))
+            await run_to_end(self._leave_line(name, person, request, last_token, broken_off=broken_off))
 
         if listener.has_ended(stop):
             return None
         try:
-            outcome: Lease | LookAgain | None = await attempt()
+            outcome: Lease | NoItemYet | None = await attempt()
             if not isinstance(outcome, Lease):
                 waiter = await listener.join(self._keys.wake, stop)
                 outcome = await wait_for(listener, [waiter], seconds, [attempt])
@@ -96,10 +96,10 @@ class Reserving(Base):
             if listener.closed:
                 await self._connection.drop_idle_links()
 
-    def _is_there_still(self, was_there: bool, outcome: LookAgain) -> bool:
-        if was_there and (not outcome.there):
+    def _check_queue_exists(self, queue_existed: bool, outcome: NoItemYet) -> bool:
+        if queue_existed and (not outcome.queue_exists):
             raise QueueNotFound(self.name, deleted=True)
-        return outcome.there
+        return outcome.queue_exists
 
     async def _leave_line(
         self, waiter: str, person: str, request: str, last_token: int, *, broken_off: bool
@@ -112,13 +112,13 @@ class Reserving(Base):
 
     async def _reserve(
         self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
-    ) -> Lease | LookAgain:
+    ) -> Lease | NoItemYet:
         reply = await self._commands.reserve(person, request, skills, waiter, woken)
         while reply.code == replies.MORE:
             reply = await self._commands.reserve(person, request, skills, waiter, woken)
         if reply.code == replies.LEASED:
             return codec.lease(self.name, reply.rest)
         microseconds, last_token = reply.rest or (b"", 0)
-        return LookAgain(
+        return NoItemYet(
             int(microseconds or MAX_WAIT * 1000000) / 1000000.0, int(last_token), bool(reply.rest)
         )

@@ -30,16 +30,16 @@ class Restoring(Base):
             raise Invalid("id", "required: the id that the item had")
         row = arguments.row(item, item.id)
         answer_words = [word for one in answers for word in _words(one)]
-        await self._ensure()
+        await self._create_if_missing()
         reply = await self._commands.restore(arguments.by(by), 0, [*row, *answer_words])
         return bool(reply.rest[0]) or reply.resent
 
     async def raise_tokens(self, above: int, *, by: str | None = None) -> None:
         """Let the tokens of all later grants be above this one. They never go back."""
         token = validation.integer(above, "above", 0, 2**52)
-        await self._ensure()
+        await self._create_if_missing()
         await self._commands.restore(arguments.by(by), token, ())
 
-    async def _ensure(self) -> None:
+    async def _create_if_missing(self) -> None:
         if await self._is_new():
-            await self._make(Policy())
+            await self._create(Policy())

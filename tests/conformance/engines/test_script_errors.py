@@ -14,7 +14,7 @@ import leaseq
 from leaseq.engine.durability import Wait
 from leaseq.engine.keys import Keys
 from leaseq.engine.script_table import SCRIPTS
-from leaseq.engine.scripts import Bound, read
+from leaseq.engine.scripts import BoundScript, read
 
 LUA = Path(leaseq.__file__).parents[1] / "lua"
 FAULTS = {
@@ -39,8 +39,8 @@ class PlantedFault:
         self.path.write_text("\n".join(lines))
         self.place = f"{file}:{self.line}"
 
-    def bound(self, name: str, queue: leaseq.Queue) -> Bound:
-        return Bound(read(self.lua, name, *SCRIPTS[name].keys), Keys(queue.name))
+    def bound(self, name: str, queue: leaseq.Queue) -> BoundScript:
+        return BoundScript(read(self.lua, name, *SCRIPTS[name].keys), Keys(queue.name))
 
     def is_told(self, message: str, fault: str) -> None:
         """As a place that leads to the fault, and no other."""
@@ -76,7 +76,7 @@ def reserved(queue: leaseq.Queue, planted: PlantedFault) -> None:
 
 
 def reserved_and_confirmed(queue: leaseq.Queue, planted: PlantedFault) -> None:
-    wait = Wait("replica", Bound(SCRIPTS["confirm"], Keys(queue.name)), 500, 0)
+    wait = Wait("replica", BoundScript(SCRIPTS["confirm"], Keys(queue.name)), 500, 0)
     queue._connection.move(planted.bound("reserve", queue), ("", "ann", "r1"), wait)
 
 
@@ -109,7 +109,7 @@ def test_they_name_the_line_of_the_script_that_confirms(
     planted = PlantedFault(tmp_path, "confirm.lua", behind, fault)
     wait = Wait("replica", planted.bound("confirm", queue), 500, 0)
     with pytest.raises(leaseq.ServerRefused, match="the server made this change") as refused:
-        queue._connection.move(Bound(SCRIPTS["reserve"], Keys(queue.name)), ("", "ann", "r1"), wait)
+        queue._connection.move(BoundScript(SCRIPTS["reserve"], Keys(queue.name)), ("", "ann", "r1"), wait)
     planted.is_told(str(refused.value), fault)
     said = the_record(caplog)
     planted.is_told(said, fault)

@@ -76,7 +76,7 @@ def test_it_is_refused_where_too_few_answer(service: Service) -> None:
 def test_without_sentinels_the_connected_ones_count(
     service: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "_KNOWN_FOR", -1.0)
+    monkeypatch.setattr(commands, "_CACHE_SECONDS", -1.0)
     client = leaseq.connect(service.direct)
     queue = leaseq.Queue(client, NAME)
     queue.configure(durable="majority")
@@ -96,7 +96,7 @@ def test_without_sentinels_the_connected_ones_count(
 def _last_wait(client: leaseq.Client, queue: leaseq.Queue) -> str:
     wait = queue._commands.confirm()
     assert wait is not None
-    return wait.packed()[1].decode()
+    return wait.packed_commands()[1].decode()
 
 
 def test_a_user_who_may_not_count_the_replicas_is_told_what_is_missing(service: Service) -> None:

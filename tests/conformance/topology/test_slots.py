@@ -102,7 +102,7 @@ def test_no_move_is_half_done(move: SlotMigration, monkeypatch: pytest.MonkeyPat
     assert lease is not None
     move.begin()
     before = move.everything()
-    monkeypatch.setattr("leaseq.engine.transport._ON_ITS_WAY", 0.05)
+    monkeypatch.setattr("leaseq.engine.transport._MIGRATION_SECONDS", 0.05)
     while True:
         with pytest.raises(leaseq.ServerUnavailable):
             queue.finish(lease, {}, then_reserve=True)
@@ -144,6 +144,6 @@ def test_a_call_follows_a_slot_that_was_moved(move: SlotMigration, monkeypatch: 
     def read_anew(_: ClusterTransport) -> None:
         raise AssertionError("the slots are read anew")
 
-    monkeypatch.setattr("leaseq.engine.transport._ON_ITS_WAY", 10)
+    monkeypatch.setattr("leaseq.engine.transport._MIGRATION_SECONDS", 10)
     monkeypatch.setattr(ClusterTransport, "reset", read_anew)
     assert not_none(move.queue.reserve("ann")).id == "a"

@@ -69,13 +69,13 @@ def test_two_who_change_different_fields_both_count(queue: leaseq.Queue, server:
 
 def before_making(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
     """Let another program act after the look whether there is a queue, and before this one makes it."""
-    make = queue._make
+    make = queue._create
 
     def late(*arguments: Any) -> bool:
         act()
         return make(*arguments)
 
-    monkeypatch.setattr(queue, "_make", late)
+    monkeypatch.setattr(queue, "_create", late)
 
 
 def test_a_change_counts_though_another_made_the_queue_meanwhile(
@@ -260,13 +260,13 @@ def test_who_only_wants_a_new_queue_changes_none_that_is_there(queue: leaseq.Que
 def test_of_two_who_make_a_queue_at_once_one_does(
     queue: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    make = queue._make
+    make = queue._create
 
     def late(*arguments: Any) -> bool:
         leaseq.Queue(server.client, queue.name).configure(holds=7)
         return make(*arguments)
 
-    monkeypatch.setattr(queue, "_make", late)
+    monkeypatch.setattr(queue, "_create", late)
     with pytest.raises(leaseq.QueueExists):
         queue.configure(create_only=True, holds=2)
     assert queue.policy == Policy(holds=7)

@@ -33,7 +33,7 @@ def test_the_oldest_that_waits(timed: leaseq.Queue, take: Take, clock: Clock) ->
     assert raised(timed) == []
     clock.tick(0.1)
     timed.clear()
-    assert [(one.value, one.since) for one in timed.alerts()] == [(101, codec.when(clock.now))]
+    assert [(one.value, one.since) for one in timed.alerts()] == [(101, codec.to_datetime(clock.now))]
     lease = take("ann")
     timed.clear()
     assert told(timed) == [("alert.raised", "oldest", 100, 101), ("alert.resolved", "oldest", 100, 0)]

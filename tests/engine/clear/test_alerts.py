@@ -26,7 +26,7 @@ def test_it_is_raised_once_and_resolved_once(timed: leaseq.Queue, clock: Clock) 
     fill(timed, 2)
     clock.tick(60)
     timed.clear()
-    now = codec.when(clock.now)
+    now = codec.to_datetime(clock.now)
     assert timed.alerts() == timed.stats().alerts == (Alert("waiting", 10, 12, now),)
     fill(timed, 5)
     for _ in range(3):

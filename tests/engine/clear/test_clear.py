@@ -88,7 +88,7 @@ def test_it_does_at_most_so_much_and_says_whether_there_is_more(
 def test_what_is_due_by_the_next_call_is_more_to_do(timed: leaseq.Queue, clock: Clock) -> None:
     """A change takes a microsecond: what is due at its end is not left to the next round of the clear job."""
     due = clock.now + 60_000_000
-    timed.enqueue_many(NewItem({}, at=codec.when(due + microseconds)) for microseconds in (0, 1))
+    timed.enqueue_many(NewItem({}, at=codec.to_datetime(due + microseconds)) for microseconds in (0, 1))
     clock.now = due
     assert timed.clear(limit=1) == Cleared(returned=0, released=1, died=0, more=True)
     assert timed.clear(limit=1) == Cleared(returned=0, released=1, died=0, more=False)

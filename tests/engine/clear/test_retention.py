@@ -65,7 +65,7 @@ def test_what_is_old_goes_and_what_is_not_stays(daily: leaseq.Queue, clock: Cloc
 
 
 def test_nothing_is_left_of_it(daily: leaseq.Queue, clock: Clock, server: Server) -> None:
-    daily.enqueue({"n": 1}, id="gone-item", due=codec.when(clock.now), requires=["fr"])
+    daily.enqueue({"n": 1}, id="gone-item", due=codec.to_datetime(clock.now), requires=["fr"])
     given = not_none(daily.reserve("ann", skills=["fr"]))
     daily.save_draft(given, {"half": 1})
     daily.abandon(given)

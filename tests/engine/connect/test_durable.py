@@ -132,7 +132,7 @@ def other(disk: EmbeddedServer) -> leaseq.Queue:
 def test_another_program_follows_a_changed_policy(
     disk: EmbeddedServer, other: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(commands, "_KNOWN_FOR", -1.0)
+    monkeypatch.setattr(commands, "_CACHE_SECONDS", -1.0)
     _ = other.policy  # what it knew is past its time
     assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 1
     durable(disk.url, "q", "server")
@@ -214,7 +214,7 @@ def test_a_server_that_confirms_too_early_by_now_is_refused(
 ) -> None:
     queue = durable(disk.url, "q", "fsync")
     queue.enqueue({}, id="one")
-    monkeypatch.setattr(commands, "_KNOWN_FOR", -1.0)
+    monkeypatch.setattr(commands, "_CACHE_SECONDS", -1.0)
     raw(queue).config_set("appendfsync", "everysec")
     queue._connection.disks.clear()  # what it knew is past its time
     with pytest.raises(leaseq.ServerRefused, match=r"now has appendfsync everysec.*nothing was changed"):
@@ -235,7 +235,7 @@ def test_who_may_not_read_the_configuration_asks_once(
     admin = durable(disk.url, "q", "fsync")
     raw(admin).execute_command("ACL", "SETUSER", "low", *MINIMAL.split())
     queue = leaseq.Queue(leaseq.connect(f"unix://low:pw@{disk.url.removeprefix('unix://')}"), "q")
-    monkeypatch.setattr(commands, "_KNOWN_FOR", -1.0)
+    monkeypatch.setattr(commands, "_CACHE_SECONDS", -1.0)
     queue.enqueue_many([{} for _ in range(3)])
     queue.reserve("ann")
     refused = {entry["object"]: entry["count"] for entry in raw(admin).acl_log()}

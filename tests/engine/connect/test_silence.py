@@ -26,10 +26,10 @@ def in_loop(read: Callable[..., Any], seconds: float, is_replaced: Callable[[], 
     async def replaced() -> bool:
         return is_replaced()
 
-    return asyncio.run(links.answer(reading, seconds, replaced))
+    return asyncio.run(links.read_reply(reading, seconds, replaced))
 
 
-@pytest.fixture(params=[silence.answer, in_loop], ids=["thread", "task"])
+@pytest.fixture(params=[silence.read_reply, in_loop], ids=["thread", "task"])
 def answer(request: pytest.FixtureRequest) -> Answer:
     found: Answer = request.param
     return found

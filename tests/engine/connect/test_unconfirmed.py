@@ -12,7 +12,7 @@ import pytest
 import redis
 
 import leaseq
-from leaseq.engine.durability import MOST, check
+from leaseq.engine.durability import MAX_MILLISECONDS, check
 from tests.conformance.topology.servers import port_of, primary_and_replicas
 from tests.support.patience import eventually
 from tests.support.taking import not_none
@@ -123,7 +123,7 @@ def test_a_wait_that_the_server_breaks_off_may_be_asked_for_again(
     pair: Pair, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As one does that is no primary any more."""
-    monkeypatch.setitem(MOST, "replica", 60_000)
+    monkeypatch.setitem(MAX_MILLISECONDS, "replica", 60_000)
     queue = leaseq.Queue(leaseq.connect(f"{pair.url}?socket_timeout=60"), queue_name)
     queue.configure(durable="replica")
     queue.enqueue({})  # so that the script is there
@@ -144,7 +144,7 @@ def test_a_long_timeout_makes_nobody_wait_long_for_a_replica(pair: Pair, queue_n
     with pair.primary.monitor() as seen:
         queue.enqueue({})
         waits = next(one["command"] for one in seen.listen() if one["command"].startswith("WAIT "))
-    assert waits == f"WAIT 1 {MOST['replica']}"
+    assert waits == f"WAIT 1 {MAX_MILLISECONDS['replica']}"
 
 
 def test_a_replica_s_word_is_not_the_disk_s() -> None:

@@ -23,7 +23,7 @@ from tests.support.taking import take
 def full(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
     """A queue that has made use of every key that there is."""
     timed.configure(answers=2, holds=9, dedupe_seconds=60, keep_finished_seconds=9_000, alerts=("waiting>1",))
-    skilled = NewItem({"n": "skilled"}, id="skilled", requires=("fr",), due=codec.when(clock.now))
+    skilled = NewItem({"n": "skilled"}, id="skilled", requires=("fr",), due=codec.to_datetime(clock.now))
     timed.enqueue_many([skilled, NewItem({}, delay=9), NewItem({"n": 1}, id="high", priority=1), {"n": 2}])
     put_off = take(timed, "ann")
     timed.save_draft(put_off, {"half": 1})
@@ -169,7 +169,7 @@ def broken_off(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> leaseq.Q
     """Its deletion stops behind the first few keys."""
     queue.enqueue_many([{"n": n} for n in range(30)])
     take(queue, "ann")
-    monkeypatch.setattr(base, "_UNLINKED", 2)
+    monkeypatch.setattr(base, "_UNLINK_COUNT", 2)
     real, calls = queue._commands.delete_keys, 0
 
     def dies(parts: Any, end: str = "") -> Any:
@@ -201,7 +201,7 @@ def test_a_restart_in_the_middle_of_a_look_leaves_nothing(
     full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its cursor means another place then, and what is ahead of that is not seen."""
-    real, looks = full._look_for_keys, 0
+    real, looks = full._scan_keys, 0
 
     def look(cursor: int) -> tuple[int, list[str]]:
         nonlocal looks
@@ -211,7 +211,7 @@ def test_a_restart_in_the_middle_of_a_look_leaves_nothing(
         server.redis.script_flush()
         return 0, []
 
-    monkeypatch.setattr(full, "_look_for_keys", look)
+    monkeypatch.setattr(full, "_scan_keys", look)
     full.delete()
     assert [*looking.everything(server.redis, full.name)] == [Keys(full.name).deleted.encode()]
 

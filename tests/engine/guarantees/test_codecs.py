@@ -105,7 +105,7 @@ alerts = st.lists(
         st.sampled_from(get_args(leaseq.AlertName)),
         st.integers(1, 999_999_999),
         st.integers(0, 10**9),
-        st.integers(10**15, 2 * 10**15).map(codec.when),
+        st.integers(10**15, 2 * 10**15).map(codec.to_datetime),
     )
 )
 
@@ -177,10 +177,10 @@ def test_python_reads_the_grant_that_lua_writes(
     parsed = codec.parse_grant(text)
     grant = parsed.grant
     assert (str(grant.token), grant.person, grant.attempt) == (line["token"], line["person"], line["attempt"])
-    assert grant.reserved_at == codec.when(line["granted"])
+    assert grant.reserved_at == codec.to_datetime(line["granted"])
     assert (grant.how, parsed.moved) == (ending.get("ending", "held"), "moved" in line)
     assert grant.renewals == int(line.get("renewals", 0))
-    assert grant.ended_at == (codec.when(ending["ended"]) if ending else None)
+    assert grant.ended_at == (codec.to_datetime(ending["ended"]) if ending else None)
     if grant.how == "finished":
         assert (parsed.late, parsed.result) == (ending["detail"] == "1", json.loads(ending["answer"]))
     elif grant.how in ("abandoned", "failed"):

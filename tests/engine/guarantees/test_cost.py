@@ -29,7 +29,7 @@ def alone() -> Iterator[redis.Redis]:
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder, fsync="no") as embedded,
     ):
-        patch.setattr(commands, "_KNOWN_FOR", 3_600.0)  # or the clock says which move reads the policy
+        patch.setattr(commands, "_CACHE_SECONDS", 3_600.0)  # or the clock says which move reads the policy
         client = leaseq.connect(embedded.url)
         assert isinstance(client.redis, redis.Redis)
         yield client.redis

@@ -158,7 +158,7 @@ def test_a_finish_is_undone_up_to_then(timed: leaseq.Queue, take: Take, clock: C
 
 def test_what_is_due_now_is_not_overdue(timed: leaseq.Queue, clock: Clock) -> None:
     clock.tick(1)
-    timed.enqueue({}, due=codec.when(clock.now + 5))
+    timed.enqueue({}, due=codec.to_datetime(clock.now + 5))
     clock.now += 5
     assert timed.stats().overdue == 0
     clock.now += 1
@@ -178,7 +178,7 @@ def test_a_server_tells_its_microseconds_without_zeros_before_them(
 ) -> None:
     rewrite(queue, "enqueue", "redis.call('TIME')", f"{{ '1900000000', '{microseconds}' }}")
     queue.enqueue({}, id="one")
-    assert queue.get("one").state_since == codec.when(1_900_000_000_000_000 + microseconds)
+    assert queue.get("one").state_since == codec.to_datetime(1_900_000_000_000_000 + microseconds)
 
 
 @pytest.mark.parametrize("then_reserve", [False, True])

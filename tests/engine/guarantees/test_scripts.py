@@ -205,7 +205,7 @@ def test_each_function_that_a_script_uses_is_in_it(name: str) -> None:
 def test_a_script_sets_and_reads_no_global_but_these(name: str) -> None:
     """Of the whole script as the server gets it."""
     whole = LuaSource(SCRIPTS[name].source)
-    assert whole.used - whole.declared <= GLOBALS
+    assert whole.used_names - whole.declared_names <= GLOBALS
 
 
 def test_each_key_is_one_of_the_queues() -> None:

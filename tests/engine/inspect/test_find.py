@@ -269,7 +269,7 @@ def test_the_journal_tells_of_one_item_and_by_whom(timed: leaseq.Queue, take: Ta
 def test_the_journal_of_a_large_import_makes_no_long_call(queue: leaseq.Queue) -> None:
     queue.enqueue_many(NewItem({}, id=f"ticket-{n:020}") for n in range(20_000))
     queue.finish(take(queue, "ann"), {})
-    scanned, following, events = queue._of_item(f"ticket-{1:020}", "-", 1_000)
+    scanned, following, events = queue._item_events(f"ticket-{1:020}", "-", 1_000)
     assert scanned < 80
     assert following
     assert [event.what for event in events] == ["enqueued"]

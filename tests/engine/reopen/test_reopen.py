@@ -114,7 +114,7 @@ def test_of_several_answers_one_alone_waits_again(timed: leaseq.Queue, sets: Set
 
 
 def test_a_due_date_counts_again_and_an_assignment_is_over(timed: leaseq.Queue, clock: Clock) -> None:
-    due = timed.get(timed.enqueue({}, id="a", due=leaseq.engine.codec.when(clock.now)).id).due
+    due = timed.get(timed.enqueue({}, id="a", due=leaseq.engine.codec.to_datetime(clock.now)).id).due
     timed.assign("a", "ann")
     lease = take(timed, "ann")
     timed.finish(lease, {})

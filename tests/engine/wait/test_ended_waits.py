@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.engine.notifications import LookAgain
+from leaseq.engine.notifications import NoItemYet
 from tests.conftest import Server
 from tests.engine.waiters import LONG, in_line
 from tests.support.patience import eventually
@@ -26,7 +26,7 @@ class HookedQueue(leaseq.Queue):
         super().__init__(client, name)
         self._after_nothing, self._after_lease = after_nothing, after_lease
 
-    def _reserve(self, *given: Any, **more: Any) -> leaseq.Lease | LookAgain:
+    def _reserve(self, *given: Any, **more: Any) -> leaseq.Lease | NoItemYet:
         outcome = super()._reserve(*given, **more)
         if isinstance(outcome, leaseq.Lease):
             self._after_lease()
@@ -44,7 +44,7 @@ def interrupt() -> None:
 
 @pytest.fixture(autouse=True)
 def looks_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (600, 600))
+    monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (600, 600))
 
 
 def is_as_if_nobody_had_asked(queue: leaseq.Queue, server: Server, person: str = "ann") -> bool:
@@ -89,9 +89,9 @@ def test_a_reserve_without_a_wait_that_is_interrupted_takes_nothing_either(
 
 
 class PollingOnceQueue(leaseq.Queue):
-    """It looks again only where it is roused."""
+    """It looks again only where it is woken."""
 
-    def _reserve(self, *given: Any, **more: Any) -> leaseq.Lease | LookAgain:
+    def _reserve(self, *given: Any, **more: Any) -> leaseq.Lease | NoItemYet:
         outcome = super()._reserve(*given, **more)
         return outcome if isinstance(outcome, leaseq.Lease) else outcome._replace(seconds=600)
 

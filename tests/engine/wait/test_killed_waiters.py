@@ -13,7 +13,7 @@ import pytest
 
 import leaseq
 from leaseq.engine.keys import Keys
-from leaseq.engine.notifications import LookAgain
+from leaseq.engine.notifications import NoItemYet
 from tests.conftest import Clock, Server
 from tests.engine.waiters import LONG, in_line
 from tests.support.patience import eventually
@@ -101,7 +101,7 @@ def test_who_stands_behind_them_looks_when_a_lease_runs_out(
     stand("killed 1", "killed 2", "ann")
     clock.tick(PROMISE + 12)
     outcome = timed._reserve("ann", "r-ann", "", "ann", False)
-    assert isinstance(outcome, LookAgain)
+    assert isinstance(outcome, NoItemYet)
     assert outcome.seconds < 3
 
 
@@ -200,16 +200,16 @@ def test_one_who_was_killed_while_others_got_an_item_holds_up_nobody_later(
 class RousedQueue(leaseq.Queue):
     """Its waits never look by themselves."""
 
-    def _reserve(self, *given: Any, **more: Any) -> leaseq.Lease | LookAgain:
+    def _reserve(self, *given: Any, **more: Any) -> leaseq.Lease | NoItemYet:
         outcome = super()._reserve(*given, **more)
-        return outcome if isinstance(outcome, leaseq.Lease) else LookAgain(LONG, outcome.last_token)
+        return outcome if isinstance(outcome, leaseq.Lease) else NoItemYet(LONG, outcome.last_token)
 
 
 def test_who_waits_elsewhere_takes_what_the_killed_did_not_come_for(
     server: Server, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """They hear that others were woken, and look a moment later."""
-    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (LONG, LONG))
+    monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (LONG, LONG))
     queue.configure()
     elsewhere = RousedQueue(server.client, queue.name)
     for name in ("killed 1", "killed 2", "killed 3"):

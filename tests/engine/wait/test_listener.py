@@ -32,7 +32,7 @@ def test_a_silent_link_of_the_listener_is_replaced(
 ) -> None:
     """Its other end may be gone without a word: a machine that was switched off, a table of a router."""
     monkeypatch.setattr("leaseq.engine.notifications._SILENCE", 0.1)
-    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (LONG, LONG))
+    monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (LONG, LONG))
     queue.configure()
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
@@ -56,7 +56,7 @@ def test_only_what_somebody_waits_on_is_heard(
     server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.engine.notifications._LINGER", 0.0)
-    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (LONG, LONG))
+    monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (LONG, LONG))
     other = leaseq.Queue(server.client, f"{queue.name}.other")
     queue.configure()
     other.configure()

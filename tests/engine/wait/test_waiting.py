@@ -13,7 +13,7 @@ import pytest
 import leaseq
 from leaseq.engine.client import connection_of
 from leaseq.engine.keys import Keys
-from leaseq.engine.notifications import LookAgain
+from leaseq.engine.notifications import NoItemYet
 from tests.conftest import Clock, Server
 from tests.engine.waiters import LONG, Start, got, in_line
 from tests.support.patience import eventually
@@ -61,7 +61,7 @@ def test_what_comes_back_wakes(
     queue: leaseq.Queue, start: Start, how: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also a lease that runs out and a retry that comes due while nothing runs but those who wait."""
-    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (2 * LONG, 2 * LONG))
+    monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (2 * LONG, 2 * LONG))
     queue.configure(lease_seconds=0.5, retry_seconds=0.2)
     queue.enqueue({}, id="a")
     lease = queue.reserve("ann")
@@ -129,7 +129,7 @@ def test_who_stands_in_line_for_long_is_woken_first(
     timed: leaseq.Queue, clock: Clock, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As long as they look now and then, as who waits does."""
-    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (0.05, 0.05))
+    monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (0.05, 0.05))
     looks: list[str] = []
     reserve = leaseq.Queue._reserve
 
@@ -154,21 +154,21 @@ def test_a_wake_up_between_two_looks_is_not_lost(
     server: Server, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The item comes, and its wake-up is heard, while the answer is under way that there is nothing."""
-    monkeypatch.setattr("leaseq.engine.notifications._LOOK_AGAIN", (LONG, LONG))
+    monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (LONG, LONG))
     queue.configure()
 
     class Meanwhile(leaseq.Queue):
         def _reserve(
             self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
-        ) -> leaseq.Lease | LookAgain:
+        ) -> leaseq.Lease | NoItemYet:
             if woken or not waiter:
                 return super()._reserve(who, request, can, waiter, woken)
             if not queue.stats().inbound:  # else she looks by herself, since her time is over
                 super()._reserve(who, request, can, waiter)
                 queue.enqueue({}, id="a")
                 channel = connection_of(server.client).listener._channels[Keys(queue.name).wake]
-                eventually(channel.waiters[waiter].roused.is_set)
-            return LookAgain(LONG, 0)
+                eventually(channel.waiters[waiter].wake_event.is_set)
+            return NoItemYet(LONG, 0)
 
     lease = Meanwhile(server.client, queue.name).reserve("ann", wait=LONG / 2)
     assert lease is not None
@@ -185,9 +185,9 @@ def test_who_waits_asks_the_server_seldom(
     class Asking(leaseq.Queue):
         def _reserve(
             self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
-        ) -> leaseq.Lease | LookAgain:
+        ) -> leaseq.Lease | NoItemYet:
             asked.append(waiter)
-            return LookAgain(due_in, 0)
+            return NoItemYet(due_in, 0)
 
     queue.configure()
     assert Asking(server.client, queue.name).reserve("ann", wait=0.2) is None

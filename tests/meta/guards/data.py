@@ -57,7 +57,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "error-length",
             "test_what_is_told_of_a_wrong_answer_is_short_and_little",
-            instead='errors.setdefault((path or _missing(error) or "result")[:MAX_ERROR], message)',
+            instead='errors.setdefault((path or _missing_member(error) or "result")[:MAX_ERROR], message)',
         ),
         guard(
             "error-count",

@@ -107,7 +107,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "blank-characters",
             "test_a_character_that_nobody_sees_is_found",
-            instead="return unicodedata.category(char) in _HIDDEN",
+            instead="return unicodedata.category(char) in _HIDDEN_CATEGORIES",
         ),
         guard(
             "joiner-symbol",

@@ -142,7 +142,7 @@ def test_a_big_answer_is_not_told_back_a_thousand_times() -> None:
 def test_an_answer_as_big_as_it_may_be_is_told(
     monkeypatch: pytest.MonkeyPatch, result: str, said: str
 ) -> None:
-    monkeypatch.setattr("leaseq.form._COPIED", len('"four"'))
+    monkeypatch.setattr("leaseq.form._MAX_COPIED_BYTES", len('"four"'))
     with pytest.raises(Invalid, match=said):
         check_result({"ask": {"type": "object"}}, result)
 

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Literal, TypeAlias, get_args
 
 from leaseq import Invalid, validation
-from leaseq.names import normal
+from leaseq.names import normalize
 
 Role: TypeAlias = Literal["worker", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
@@ -85,17 +85,17 @@ def checked_name(value: object) -> str:
     """A new person's name in the spelling in which it is kept: the library's rule, and no white space at the
     ends. It may be another text than was given."""
     # guard: looks-normal
-    name = validation.person_name(normal(value) if isinstance(value, str) else value, "name")
+    name = validation.person_name(normalize(value) if isinstance(value, str) else value, "name")
     if name != name.strip():
         raise Invalid("name", "no space at its beginning or end")
-    if validation.is_dots(name):
+    if validation.is_dot_segment(name):
         raise Invalid("name", "a name other than '.' and '..', which a URL can't contain")
     return name
 
 
 def checked_team(value: object, field: str = "team") -> str:
     """A team's name, in the spelling in which it is kept."""
-    name = normal(value) if isinstance(value, str) else value
+    name = normalize(value) if isinstance(value, str) else value
     if not isinstance(name, str) or len(name) > MAX_TEAM or not name.isprintable() or name != name.strip():
         raise Invalid(field, f"a team of at most {MAX_TEAM} printable characters, no space at its ends")
     return name

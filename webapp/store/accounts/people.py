@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from leaseq import Invalid, LeaseqError, ServerRefused
-from leaseq.names import same_look
+from leaseq.names import find_lookalike
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.erasures import Erasure, loaded
 from leaseq.webapp.store.accounts.model import Person, Role
@@ -73,7 +73,7 @@ def refuse_taken(name: str, names: Collection[str]) -> None:
 
 
 def refuse_same_look(name: str, names: Iterable[str]) -> None:
-    similar_name = same_look(name, names)
+    similar_name = find_lookalike(name, names)
     if similar_name is not None:  # guard: looks-taken
         raise Invalid(
             "name",
