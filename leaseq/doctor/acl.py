@@ -120,13 +120,13 @@ def rules(*needs: Iterable[str], password: str, newer: bool = True) -> list[str]
     ``newer=False``: for a server that lacks the newest commands.
     """
     commands = dict.fromkeys(need for group in needs for need in group if newer or need not in _NEWER)
-    return ["reset", "on", f">{password}", *PATTERNS, "-@all", *allowing(commands)]
+    return ["reset", "on", f">{password}", *PATTERNS, "-@all", *allow_rules(commands)]
 
 
-def allowing(needs: Iterable[str]) -> list[str]:
+def allow_rules(needs: Iterable[str]) -> list[str]:
     return [f"+{need}" for need in needs]
 
 
-def dispensable(need: str) -> bool:
+def is_dispensable(need: str) -> bool:
     """Whether leaseq can do without the command on a server that lacks it."""
     return need in _NEWER

@@ -37,5 +37,5 @@ class Check:
     says: str
     cure: str
 
-    def found(self, where: str, **facts: object) -> Finding:
+    def finding(self, where: str, **facts: object) -> Finding:
         return Finding(self.name, self.level, where, self.says.format(**facts), self.cure.format(**facts))

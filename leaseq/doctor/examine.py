@@ -12,7 +12,7 @@ from leaseq import Client, ServerRefused, ServerUnavailable
 from leaseq.doctor import exposure, memory, persistence, policies, proxies, replication, rights, server
 from leaseq.doctor.checks import Check, Finding, Group
 from leaseq.doctor.server_info import Node
-from leaseq.doctor.topology import Topology, place_of
+from leaseq.doctor.topology import Topology, topology_of
 from leaseq.engine.keys import SCHEMA
 from leaseq.engine.transport import FAILURES
 from leaseq.engine.urls import without_password
@@ -75,8 +75,8 @@ class _Examination:
 
     def run(self) -> Report:
         with self.client.translating():
-            topology = place_of(self.client)
-            unreachable_nodes = {node for node in topology.nodes if not self._looked(node, topology)}
+            topology = topology_of(self.client)
+            unreachable_nodes = {node for node in topology.nodes if not self._examine_node(node, topology)}
             self._take(
                 "replication",
                 [*topology.nodes, *topology.sentinels],
@@ -94,7 +94,7 @@ class _Examination:
             self.schemas,
         )
 
-    def _looked(self, node: Node, topology: Topology) -> bool:
+    def _examine_node(self, node: Node, topology: Topology) -> bool:
         """Run every check on one server; False where it is one of several and does not answer."""
         parts: tuple[tuple[Group, Callable[[], Iterator[Finding]]], ...] = (
             ("append-only file", lambda: persistence.look(node)),
@@ -155,7 +155,7 @@ def _unseen(node: Node) -> Iterator[Finding]:
     for command, part in node.unseen:
         by_command[command][part] = None
     for command, parts in by_command.items():
-        yield UNSEEN.found(node.where, what=", ".join(parts), command=command)
+        yield UNSEEN.finding(node.where, what=", ".join(parts), command=command)
 
 
 def examine(client: Client, *, clock: server.Clock = time.time) -> Report:

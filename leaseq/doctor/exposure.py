@@ -12,7 +12,7 @@ from typing import NamedTuple
 from redis import exceptions as rx
 
 from leaseq.doctor.checks import Check, Finding
-from leaseq.doctor.server_info import Node, say
+from leaseq.doctor.server_info import Node, send_command
 from leaseq.engine.keys import QUEUES
 
 NO_PASSWORD = Check(
@@ -77,21 +77,21 @@ class OpenAddresses(NamedTuple):
 
 
 def look(node: Node) -> Iterator[Finding]:
-    addresses = listens_beyond(node)
-    if addresses is not None and lets_anyone_in(node):
-        is_protected = node.config("protected-mode") == "yes" and not node.beyond
-        yield (PROTECTED_ONLY if is_protected else NO_PASSWORD).found(node.where, where_to=addresses.where)
-    if node.beyond and not node.tls:
-        yield NO_TLS.found(node.where, host=node.link["host"])
+    addresses = open_addresses(node)
+    if addresses is not None and accepts_anyone(node):
+        is_protected = node.config("protected-mode") == "yes" and not node.is_remote
+        yield (PROTECTED_ONLY if is_protected else NO_PASSWORD).finding(node.where, where_to=addresses.where)
+    if node.is_remote and not node.tls:
+        yield NO_TLS.finding(node.where, host=node.link["host"])
     elif addresses is not None and addresses.plain:
-        yield PLAIN_PORT.found(node.where, where_to=addresses.where)
+        yield PLAIN_PORT.finding(node.where, where_to=addresses.where)
     yield from _socket(node)
 
 
-def listens_beyond(node: Node) -> OpenAddresses | None:
+def open_addresses(node: Node) -> OpenAddresses | None:
     bind = node.config("bind")
     if bind is None:  # not to be seen: how we came in has to do
-        return OpenAddresses(str(node.link["host"]), not node.tls) if node.beyond else None
+        return OpenAddresses(str(node.link["host"]), not node.tls) if node.is_remote else None
     has_plain_port, has_tls_port = (node.config(option) not in (None, "0") for option in ("port", "tls-port"))
     words = [word for word in bind.split() if not _is_loopback_word(word)] if bind else ["every address"]
     if not words or not (has_plain_port or has_tls_port):
@@ -107,12 +107,12 @@ def _is_loopback_word(word: str) -> bool:
         return word == "localhost"
 
 
-def lets_anyone_in(node: Node) -> bool:
+def accepts_anyone(node: Node) -> bool:
     """Whether a connection without a user name and password may read our keys. Tried, not read from
     CONFIG."""
     try:
         with node.connection(login=False) as connection:
-            say(connection, "SMEMBERS", QUEUES)
+            send_command(connection, "SMEMBERS", QUEUES)
     except rx.MovedError:  # it would have been answered, by another node
         return True
     except (rx.ResponseError, rx.ConnectionError, OSError):
@@ -122,7 +122,7 @@ def lets_anyone_in(node: Node) -> bool:
 
 def _socket(node: Node) -> Iterator[Finding]:
     path = node.path
-    if path is None and not node.beyond:
+    if path is None and not node.is_remote:
         path = node.config("unixsocket")
     if not path:
         return
@@ -131,8 +131,8 @@ def _socket(node: Node) -> Iterator[Finding]:
         mode = stat.S_IMODE(socket.stat().st_mode)
         folder_mode = stat.S_IMODE(folder.stat().st_mode)
         if mode & stat.S_IRWXO:
-            yield SOCKET.found(node.where, path=socket, mode=f"{mode:o}")
+            yield SOCKET.finding(node.where, path=socket, mode=f"{mode:o}")
         if folder_mode & stat.S_IWOTH:
-            yield DIRECTORY_WRITABLE.found(node.where, path=folder, mode=f"{folder_mode:o}")
+            yield DIRECTORY_WRITABLE.finding(node.where, path=folder, mode=f"{folder_mode:o}")
         elif folder_mode & stat.S_IRWXO:
-            yield DIRECTORY_OPEN.found(node.where, path=folder, mode=f"{folder_mode:o}")
+            yield DIRECTORY_OPEN.finding(node.where, path=folder, mode=f"{folder_mode:o}")

@@ -42,16 +42,16 @@ CROWDED = (
 def look(node: Node) -> Iterator[Finding]:
     policy = node.config("maxmemory-policy", else_info="maxmemory_policy")
     if policy not in (None, "noeviction"):
-        yield EVICTION.found(node.where, policy=policy)
+        yield EVICTION.finding(node.where, policy=policy)
     limit = node.config("maxmemory", else_info="maxmemory")
-    used_bytes = node.said("used_memory")
+    used_bytes = node.info_field("used_memory")
     if limit is None or used_bytes is None:
         return
     if int(limit):
         percent = 100 * used_bytes // int(limit)
         if percent >= FULL:
-            yield NEARLY_FULL.found(node.where, percent=percent, maxmemory=int(limit))
-    elif total := node.said("total_system_memory"):
+            yield NEARLY_FULL.finding(node.where, percent=percent, maxmemory=int(limit))
+    elif total := node.info_field("total_system_memory"):
         percent = 100 * used_bytes // total
         if percent >= CROWDED:
-            yield NO_LIMIT.found(node.where, percent=percent, total=total)
+            yield NO_LIMIT.finding(node.where, percent=percent, total=total)

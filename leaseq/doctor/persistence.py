@@ -55,12 +55,12 @@ def look(node: Node) -> Iterator[Finding]:
     if appendonly in ("no", "0"):
         save = node.config("save")
         check = NO_FILE if save == "" else SNAPSHOTS_ONLY
-        yield check.found(node.where, save=save or "not visible")
+        yield check.finding(node.where, save=save or "not visible")
         return
     fsync = node.config("appendfsync")
     if fsync not in (None, "always"):
-        yield EVERY_SECOND.found(node.where, fsync=fsync, lost=_LOST.get(fsync, "some time"))
+        yield EVERY_SECOND.finding(node.where, fsync=fsync, lost=_LOST.get(fsync, "some time"))
     if node.config("no-appendfsync-on-rewrite") == "yes":
-        yield NOT_ON_REWRITE.found(node.where)
+        yield NOT_ON_REWRITE.finding(node.where)
     if node.config("aof-load-truncated") == "no":
-        yield TRUNCATED.found(node.where)
+        yield TRUNCATED.finding(node.where)

@@ -64,11 +64,11 @@ def look(client: Client, schemas: Mapping[str, int]) -> Iterator[Finding]:
         if schema > SCHEMA:
             newer[schema].append(name)
     for schema, names in newer.items():
-        yield NEWER.found(where, names=_listed(names), schema=schema, known=SCHEMA)
+        yield NEWER.finding(where, names=_queue_list(names), schema=schema, known=SCHEMA)
     supported_names = [name for name, schema in schemas.items() if schema <= SCHEMA]
     durables, errors = read_queues(client, lambda queue: queue.policy.durable, supported_names)
     for name, error in errors.items():
-        yield UNREADABLE.found(where, names=_listed([name]), problem=error)
+        yield UNREADABLE.finding(where, names=_queue_list([name]), problem=error)
     yield from _durability(client, durables)
 
 
@@ -84,12 +84,14 @@ def _durability(client: Client, durables: Mapping[str, Durable]) -> Iterator[Fin
             check(durable, connection_of(client), key)
         except Invalid as error:
             truth, _, cure = error.limit.rpartition(": ")
-            yield DURABLE.found(server, names=_listed(names), truth=truth, cure=cure)
+            yield DURABLE.finding(server, names=_queue_list(names), truth=truth, cure=cure)
         else:
             count = _replicas(client, key) if durable == "replica" else 0
             if count > 1:
                 needed_count = majority_of(count)
-                yield ONE_OF_SEVERAL.found(server, names=_listed(names), count=count, needed=needed_count)
+                yield ONE_OF_SEVERAL.finding(
+                    server, names=_queue_list(names), count=count, needed=needed_count
+                )
 
 
 def _replicas(client: Client, key: str) -> int:
@@ -108,6 +110,6 @@ def _server(client: Client, queue: str) -> str:
     return without_password(client.url)
 
 
-def _listed(names: list[str]) -> str:
+def _queue_list(names: list[str]) -> str:
     text = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
     return f"the queue {text}" if len(names) == 1 else f"each of the queues {text}"

@@ -43,4 +43,4 @@ def look(client: Client, where: str) -> Iterator[Finding]:
     with client.translating():
         note = {name.decode(): value.decode() for name, value in redis.hgetall(UNDECLARED_PROXY).items()}
     if note:
-        yield UNDECLARED.found(where, address=note["address"], header=note["header"])
+        yield UNDECLARED.finding(where, address=note["address"], header=note["header"])

@@ -120,14 +120,14 @@ WELL = {
 }
 
 SLOT_COUNT = 16_384
-ENOUGH = 2_000  # milliseconds until a sentinel takes a primary for gone
+MIN_DOWN_AFTER = 2_000  # milliseconds until a sentinel takes a primary for gone
 
 
 def look(topology: Topology, unreachable_nodes: set[Node]) -> Iterator[Finding]:
     """Run the checks; ``unreachable_nodes`` are those that did not answer."""
     for node in topology.nodes:
         if node in unreachable_nodes:
-            yield AWAY.found(node.where)
+            yield AWAY.finding(node.where)
     for node in topology.primaries:
         if node not in unreachable_nodes:
             yield from _replicas(node, in_cluster=topology.kind == "cluster")
@@ -140,65 +140,65 @@ def look(topology: Topology, unreachable_nodes: set[Node]) -> Iterator[Finding]:
 def _replicas(node: Node, *, in_cluster: bool) -> Iterator[Finding]:
     """A cluster's primary that is cut off stops by itself."""
     minimum = int(node.config("min-replicas-to-write") or 0)
-    count = int(node.said("connected_slaves") or 0)
+    count = int(node.info_field("connected_slaves") or 0)
     if minimum and node.info:
         good_count = int(node.info.get("min_slaves_good_slaves", count))
         if good_count < minimum:
-            yield TOO_FEW.found(node.where, wanted=minimum, good=good_count)
+            yield TOO_FEW.finding(node.where, wanted=minimum, good=good_count)
     elif count and not minimum and not in_cluster and node.config("min-replicas-to-write") is not None:
-        yield MIN_REPLICAS.found(node.where)
+        yield MIN_REPLICAS.finding(node.where)
 
 
 def _sentinels(topology: Topology, reachable_count: int) -> Iterator[Finding]:
     primary = topology.nodes[0]
     facts = {"service": topology.service, "address": primary.where.replace(":", " ")}
     if reachable_count == 1:
-        yield NO_REPLICA.found(primary.where, **facts)
+        yield NO_REPLICA.finding(primary.where, **facts)
     elif reachable_count == 2:
-        yield FEW_NODES.found(primary.where, **facts)
+        yield FEW_NODES.finding(primary.where, **facts)
     sentinel_count = 0
     for sentinel in topology.sentinels:
         try:
             state: Any = sentinel.redis.sentinel_master(topology.service)
         except FAILURES:
-            yield SENTINEL_AWAY.found(sentinel.where)
+            yield SENTINEL_AWAY.finding(sentinel.where)
             continue
         sentinel_count = max(sentinel_count, int(state["num-other-sentinels"]) + 1)
         yield from _quorum(sentinel, topology.service)
-        if (milliseconds := int(state["down-after-milliseconds"])) < ENOUGH:
-            yield HASTY.found(
-                sentinel.where, service=topology.service, milliseconds=milliseconds, enough=ENOUGH
+        if (milliseconds := int(state["down-after-milliseconds"])) < MIN_DOWN_AFTER:
+            yield HASTY.finding(
+                sentinel.where, service=topology.service, milliseconds=milliseconds, enough=MIN_DOWN_AFTER
             )
-        yield from _door(sentinel)
+        yield from _exposure(sentinel)
     if sentinel_count < 3:
-        yield FEW_SENTINELS.found(primary.where, count=sentinel_count)
+        yield FEW_SENTINELS.finding(primary.where, count=sentinel_count)
 
 
 def _quorum(sentinel: Node, service: str) -> Iterator[Finding]:
     try:
         sentinel.ask("SENTINEL CKQUORUM", service)
     except rx.NoPermissionError:
-        sentinel.not_seen("SENTINEL CKQUORUM", "the quorum")
+        sentinel.note_unreadable("SENTINEL CKQUORUM", "the quorum")
     except rx.ResponseError as error:
-        yield QUORUM.found(sentinel.where, service=service, said=" ".join(str(error).split()))
+        yield QUORUM.finding(sentinel.where, service=service, said=" ".join(str(error).split()))
 
 
-def _door(sentinel: Node) -> Iterator[Finding]:
+def _exposure(sentinel: Node) -> Iterator[Finding]:
     """Check whether strangers can send commands to a sentinel, which lets them move the primary."""
-    if sentinel.beyond:
+    if sentinel.is_remote:
         if not sentinel.link.get("password"):
-            yield NO_PASSWORD.found(sentinel.where, where_to=sentinel.link["host"])
+            yield NO_PASSWORD.finding(sentinel.where, where_to=sentinel.link["host"])
         if not sentinel.tls:
-            yield NO_TLS.found(sentinel.where, host=sentinel.link["host"])
+            yield NO_TLS.finding(sentinel.where, host=sentinel.link["host"])
 
 
 def _shards(nodes: list[Node]) -> Iterator[Finding]:
     for node in nodes:
         if not node.replica:
-            if node.said("connected_slaves") == 0:
-                yield SHARD_ALONE.found(node.where)
+            if node.info_field("connected_slaves") == 0:
+                yield SHARD_ALONE.finding(node.where)
             if node.config("cluster-require-full-coverage") == "yes":
-                yield COVERAGE.found(node.where)
+                yield COVERAGE.finding(node.where)
     yield from _slots(nodes)
 
 
@@ -208,9 +208,9 @@ def _slots(nodes: list[Node]) -> Iterator[Finding]:
         try:
             state: dict[str, str] = node.ask("CLUSTER INFO")
         except rx.NoPermissionError:
-            node.not_seen("CLUSTER INFO", "the cluster's slots")
+            node.note_unreadable("CLUSTER INFO", "the cluster's slots")
             continue
         missing_count = SLOT_COUNT - int(state["cluster_slots_ok"])
         if missing_count:
-            yield SLOTS.found(node.where, count=missing_count)
+            yield SLOTS.finding(node.where, count=missing_count)
             return

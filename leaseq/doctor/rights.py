@@ -14,9 +14,9 @@ from typing import Any
 
 from redis import exceptions as rx
 
-from leaseq.doctor.acl import LIBRARY, PAGES, PATTERNS, allowing, dispensable
+from leaseq.doctor.acl import LIBRARY, PAGES, PATTERNS, allow_rules, is_dispensable
 from leaseq.doctor.checks import Check, Finding
-from leaseq.doctor.server_info import Node, say
+from leaseq.doctor.server_info import Node, send_command
 from leaseq.engine.keys import Keys
 
 COMMANDS = Check(
@@ -121,8 +121,8 @@ TRIES = {
     "rpush": f"RPUSH {KEY} member",
     "del": f"DEL {KEY}",
 }
-_MAKING = {"hset", "hsetnx", "hincrby", "set", "incrby", "decrby", "sadd", "lpush", "rpush"}
-_ALONE = {"subscribe", "unsubscribe", "multi"}  # they leave their connection in another mode
+_KEY_CREATING = {"hset", "hsetnx", "hincrby", "set", "incrby", "decrby", "sadd", "lpush", "rpush"}
+_MODE_CHANGING = {"subscribe", "unsubscribe", "multi"}  # they leave their connection in another mode
 
 Ask = Callable[..., Any]
 
@@ -146,7 +146,7 @@ class MissingRights:
 
 def look(node: Node) -> Iterator[Finding]:
     user = user_of(node)
-    missing_rights = lacking(node, user, (*LIBRARY, *PAGES))
+    missing_rights = find_missing_rights(node, user, (*LIBRARY, *PAGES))
     yield from _findings(node, user or "default", missing_rights)
 
 
@@ -154,18 +154,18 @@ def _findings(node: Node, user: str, missing_rights: MissingRights) -> Iterator[
     library = [need for need in missing_rights.commands if need in LIBRARY]
     pages = [need for need in missing_rights.commands if need in PAGES]
     if library:
-        rules = " ".join(allowing(library))
-        yield COMMANDS.found(node.where, user=user, commands=_listed(library), rules=rules)
+        rules = " ".join(allow_rules(library))
+        yield COMMANDS.finding(node.where, user=user, commands=_command_list(library), rules=rules)
     if 0 < len(pages) < len(PAGES) / 2:  # with few or none of them it is a user for the library alone
-        rules = " ".join(allowing(pages))
-        yield PAGES_COMMANDS.found(node.where, user=user, commands=_listed(pages), rules=rules)
+        rules = " ".join(allow_rules(pages))
+        yield PAGES_COMMANDS.finding(node.where, user=user, commands=_command_list(pages), rules=rules)
     if missing_rights.keys:
-        yield KEYS.found(node.where, user=user, rules=PATTERNS[0])
+        yield KEYS.finding(node.where, user=user, rules=PATTERNS[0])
     if missing_rights.channels:
-        yield CHANNELS.found(node.where, user=user, rules=PATTERNS[-1])
+        yield CHANNELS.finding(node.where, user=user, rules=PATTERNS[-1])
 
 
-def _listed(commands: Iterable[str]) -> str:
+def _command_list(commands: Iterable[str]) -> str:
     return ", ".join(command.replace("|", " ").upper() for command in commands)
 
 
@@ -173,49 +173,49 @@ def user_of(node: Node) -> str:
     """The name of our user, by ACL WHOAMI, else from the URL."""
     try:
         with node.connection() as connection:
-            user: bytes = say(connection, "ACL", "WHOAMI")
+            user: bytes = send_command(connection, "ACL", "WHOAMI")
             return user.decode()
     except rx.ResponseError:
         return str(node.link.get("username") or "")
 
 
-def lacking(node: Node, user: str, needs: Iterable[str]) -> MissingRights:
+def find_missing_rights(node: Node, user: str, needs: Iterable[str]) -> MissingRights:
     keys = Keys(f"doctor.{secrets.token_hex(6)}")
     tried_needs = [need for need in TRIES if need in set(needs)]
-    commands = {need: [_place(word, keys) for word in TRIES[need].split()] for need in tried_needs}
+    commands = {need: [_argument(word, keys) for word in TRIES[need].split()] for need in tried_needs}
     with node.connection() as connection:
         try:
-            say(connection, "ACL", "DRYRUN", user, "PING")
+            send_command(connection, "ACL", "DRYRUN", user, "PING")
         except rx.ResponseError:
-            return _tried(node, connection, commands)
-        return _asked(connection, user, commands)
+            return _try_commands(node, connection, commands)
+        return _dry_run(connection, user, commands)
 
 
-def _place(word: str, keys: Keys) -> str:
+def _argument(word: str, keys: Keys) -> str:
     return {KEY: keys.ledger, CHANNEL: keys.wake}.get(word, word)
 
 
-def _asked(connection: Any, user: str, commands: dict[str, list[str]]) -> MissingRights:
+def _dry_run(connection: Any, user: str, commands: dict[str, list[str]]) -> MissingRights:
     missing_rights = MissingRights()
     for need, command in commands.items():
         try:
-            answer = say(connection, "ACL", "DRYRUN", user, *command)
+            answer = send_command(connection, "ACL", "DRYRUN", user, *command)
             refusal = "" if answer == b"OK" else answer.decode()
         except rx.ResponseError as error:  # no such command here
-            refusal = "" if dispensable(need) else str(error)
+            refusal = "" if is_dispensable(need) else str(error)
         if refusal:
             missing_rights.note(need, refusal)
     return missing_rights
 
 
-def _tried(node: Node, connection: Any, commands: dict[str, list[str]]) -> MissingRights:
+def _try_commands(node: Node, connection: Any, commands: dict[str, list[str]]) -> MissingRights:
     missing_rights = MissingRights()
     for need, command in commands.items():
-        if need in _MAKING - {"hset"} and "hset" in missing_rights.commands:
+        if need in _KEY_CREATING - {"hset"} and "hset" in missing_rights.commands:
             continue  # without the scratch key they would create one; HSET is reported already
         if need == "hset" and "hdel" in missing_rights.commands:
             continue  # it could not be deleted again; HDEL is reported already
-        if need in _ALONE:
+        if need in _MODE_CHANGING:
             with node.connection() as other:
                 refusal = _refusal(other, need, command)
         else:
@@ -231,10 +231,10 @@ def _refusal(connection: Any, need: str, command: list[str]) -> str:
     """Why the user may not run a command; '' where they may, even if the server refuses it for another
     reason."""
     try:
-        say(connection, *command)
+        send_command(connection, *command)
     except rx.ResponseError as error:
         text = str(error)
         is_denied = "no permissions" in text.lower()  # EXEC wraps it in an error of its own
-        is_missing = text.lower().startswith("unknown") and not dispensable(need)
+        is_missing = text.lower().startswith("unknown") and not is_dispensable(need)
         return text if is_denied or is_missing else ""
     return ""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from redis import exceptions as rx
 
 from leaseq.doctor.checks import Check, Finding
-from leaseq.doctor.server_info import Node, say
+from leaseq.doctor.server_info import Node, send_command
 
 TOO_OLD = Check(
     "too-old",
@@ -57,7 +57,7 @@ KEEPALIVE = Check(
 CHECKS = (TOO_OLD, READ_ONLY, CLOCK, DRIFT, TIMEOUT, KEEPALIVE)
 WELL = "new enough, accepts writes, its clock agrees with that of this machine"
 
-_LEAST = {"valkey": (7, 2), "redis": (7, 0)}
+_MIN_VERSIONS = {"valkey": (7, 2), "redis": (7, 0)}
 _CLOCK_SECONDS, _DRIFT_SECONDS = 60, 1
 _SHORT_SECONDS = 60  # a pause of people at work is as long as that
 
@@ -66,22 +66,22 @@ Clock = Callable[[], float]
 
 def look(node: Node, clock: Clock = time.time) -> Iterator[Finding]:
     name, version = identity(node)
-    minimum = _LEAST.get(name)
+    minimum = _MIN_VERSIONS.get(name)
     if minimum is not None and _numbers(version) < minimum:
         needed_version = f"{name.capitalize()} {minimum[0]}.{minimum[1]}"
-        yield TOO_OLD.found(node.where, name=name.capitalize(), version=version, least=needed_version)
+        yield TOO_OLD.finding(node.where, name=name.capitalize(), version=version, least=needed_version)
     if not node.replica and node.hello.get("role") in ("replica", "slave"):
         info = node.info
         primary = (
             f"{info['master_host']}:{info['master_port']}" if "master_host" in info else "not shown to us"
         )
-        yield READ_ONLY.found(node.where, primary=primary)
+        yield READ_ONLY.finding(node.where, primary=primary)
     yield from _clocks(node, clock)
     timeout = node.config("timeout")
     if timeout is not None and 0 < int(timeout) < _SHORT_SECONDS:
-        yield TIMEOUT.found(node.where, seconds=timeout)
+        yield TIMEOUT.finding(node.where, seconds=timeout)
     if node.config("tcp-keepalive") == "0":
-        yield KEEPALIVE.found(node.where)
+        yield KEEPALIVE.finding(node.where)
 
 
 def identity(node: Node) -> tuple[str, str]:
@@ -104,7 +104,7 @@ def _clocks(node: Node, clock: Clock) -> Iterator[Finding]:
         for _ in range(3):
             before = clock()
             try:
-                seconds, microseconds = say(connection, "TIME")
+                seconds, microseconds = send_command(connection, "TIME")
             except rx.ResponseError:  # missing rights are reported by the checks of rights
                 return
             after = clock()
@@ -114,6 +114,6 @@ def _clocks(node: Node, clock: Clock) -> Iterator[Finding]:
     direction = "ahead of" if offset > 0 else "behind"
     certain_offset = abs(offset) - duration / 2
     if certain_offset > _CLOCK_SECONDS:
-        yield CLOCK.found(node.where, seconds=abs(offset), way=direction)
+        yield CLOCK.finding(node.where, seconds=abs(offset), way=direction)
     elif certain_offset > _DRIFT_SECONDS:
-        yield DRIFT.found(node.where, seconds=abs(offset), way=direction)
+        yield DRIFT.finding(node.where, seconds=abs(offset), way=direction)

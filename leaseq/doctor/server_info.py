@@ -58,7 +58,7 @@ class Node:
         return self.link.get("path")
 
     @cached_property
-    def beyond(self) -> bool:
+    def is_remote(self) -> bool:
         """Whether our connection to it leaves this machine."""
         return not is_loopback(str(self.link.get("host", "localhost")))
 
@@ -76,7 +76,7 @@ class Node:
         """The reply to HELLO: server, version, role. It needs no rule of the ACL."""
         with self.connection() as connection:
             try:
-                words = say(connection, "HELLO")
+                words = send_command(connection, "HELLO")
             except rx.ResponseError:
                 return {}
         texts = [word.decode() if isinstance(word, bytes) else word for word in words]
@@ -97,16 +97,16 @@ class Node:
             return self._config.get(option)
         if else_info in self.info:
             return str(self.info[else_info])
-        self.not_seen("CONFIG GET", option)
+        self.note_unreadable("CONFIG GET", option)
         return None
 
-    def said(self, field: str) -> Any:
+    def info_field(self, field: str) -> Any:
         """A field of INFO; None where it can't be read."""
         if not self.info:
-            self.not_seen("INFO", field)
+            self.note_unreadable("INFO", field)
         return self.info.get(field)
 
-    def not_seen(self, command: str, part: str) -> None:
+    def note_unreadable(self, command: str, part: str) -> None:
         """Note that it could not be read, for the report's end."""
         self.unseen.append((command, part))
 
@@ -126,7 +126,7 @@ class Node:
             connection.disconnect()
 
 
-def say(connection: Any, *words: str) -> Any:
+def send_command(connection: Any, *words: str) -> Any:
     """Send a command and return its reply; raises ResponseError where the server refuses it."""
     connection.send_command(*words, check_health=False)
     return connection.read_response()

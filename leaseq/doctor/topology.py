@@ -33,7 +33,7 @@ class Topology:
         return [node for node in self.nodes if not node.replica]
 
 
-def place_of(client: Client) -> Topology:
+def topology_of(client: Client) -> Topology:
     """Find the servers behind a URL. Raises ServerUnavailable where no node or sentinel answers."""
     if isinstance(client.redis, RedisCluster):
         return _cluster(client.redis)

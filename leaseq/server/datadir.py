@@ -60,7 +60,7 @@ class DataDir:
 
     def claim(self) -> None:
         """Create the directory where it is missing, and lock it for this process."""
-        with self._saying_why():
+        with self._explain_errors():
             self._make()
             lock = os.open(self.path / "up.lock", os.O_RDWR | os.O_CREAT, 0o600)
             try:
@@ -85,13 +85,13 @@ class DataDir:
             private_file(self.path / "up.json", json.dumps(state, indent=1) + "\n")
         except OSError as error:
             if not (self.path / "up.json").exists():
-                raise self._refused(error) from None
+                raise self._refusal(error) from None
             # A full disk must not end what runs: the file then keeps its old content.
 
     def secret_key(self) -> str:
         """The key that signs sessions: made once, kept here, readable by its owner only."""
         path = self.path / "secret-key"
-        with self._saying_why():
+        with self._explain_errors():
             if not path.exists():
                 private_file(path, secrets.token_urlsafe(48) + "\n")
             return path.read_text().strip()
@@ -107,13 +107,13 @@ class DataDir:
         self.path.chmod(0o700)
 
     @contextmanager
-    def _saying_why(self) -> Iterator[None]:
+    def _explain_errors(self) -> Iterator[None]:
         try:
             yield
         except OSError as error:
-            raise self._refused(error) from None
+            raise self._refusal(error) from None
 
-    def _refused(self, error: OSError) -> DataDirRefused:
+    def _refusal(self, error: OSError) -> DataDirRefused:
         return DataDirRefused(f"cannot use {self.path} as data directory: {error.strerror}")
 
     def _wait_for(self, lock: int) -> None:
@@ -122,9 +122,9 @@ class DataDir:
         has_dismissed = False
         while not try_lock(lock, fcntl.LOCK_EX):
             holder = _pid_in(lock)
-            is_alive = _alive(holder)
+            is_alive = _is_alive(holder)
             if time.monotonic() - start > (GLANCE if is_alive else PATIENCE):
-                raise DataDirRefused(self._in_use(holder))
+                raise DataDirRefused(self._in_use_message(holder))
             if not is_alive and not has_dismissed:
                 has_dismissed = True
                 message = f"the `leaseq up` of {self.path} (pid {holder}) was killed"
@@ -137,11 +137,11 @@ class DataDir:
         """End the processes that hold the lock. While they do, these are still their pids."""
         pids = read_state(self.path).get("pids", {})
         for pid in (pids.get("web"), pids.get("server")):
-            if isinstance(pid, int) and _alive(pid):
+            if isinstance(pid, int) and _is_alive(pid):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGTERM)
 
-    def _in_use(self, holder: int) -> str:
+    def _in_use_message(self, holder: int) -> str:
         web = read_state(self.path).get("web")
         where = f" at {web}" if web else ""
         return (
@@ -187,7 +187,7 @@ def _pid_in(lock: int) -> int:
     return int(digits) if digits.isdigit() else 0
 
 
-def _alive(pid: int) -> bool:
+def _is_alive(pid: int) -> bool:
     if pid <= 0:
         return False
     try:

@@ -81,7 +81,7 @@ class Signals:
         self._wakeup_before = signal.set_wakeup_fd(self._wake_write.fileno(), warn_on_full_buffer=False)
         for number in (signal.SIGINT, signal.SIGTERM):
             self._handlers[number] = signal.signal(number, self._stop)
-        self._handlers[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, _nothing)
+        self._handlers[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, _ignore_signal)
         return self
 
     def __exit__(
@@ -139,12 +139,12 @@ class Supervisor:
         while child.ready is not None and not child.ready():
             if has_ended(process):
                 raise ChildFailed(
-                    f"{child.name} {_how(_exit_code(process))} before it was ready{_why(child)}"
+                    f"{child.name} {_exit_text(_exit_code(process))} before it was ready{_last_words(child)}"
                 )
             # equivalent mutant: compare: a clock is not read at that very moment
             if time.monotonic() > deadline:
                 limit = f"within {child.ready_within:g} seconds"
-                raise ChildFailed(f"{child.name} was not ready {limit}{_why(child)}")
+                raise ChildFailed(f"{child.name} was not ready {limit}{_last_words(child)}")
             self._signals.wait(_POLL)
             self._signals.check()
 
@@ -171,8 +171,8 @@ class Supervisor:
         code = _exit_code(process)
         if now - entry.started_at > STEADY:
             entry.backoff = FIRST_BACKOFF
-        reason = _why(entry.child) if code > 0 else ""
-        say(f"{entry.child.name} {_how(code)}; starting it again in {entry.backoff:g} s{reason}")
+        reason = _last_words(entry.child) if code > 0 else ""
+        say(f"{entry.child.name} {_exit_text(code)}; starting it again in {entry.backoff:g} s{reason}")
         entry.restart_at = now + entry.backoff
         entry.backoff = min(LONGEST_BACKOFF, entry.backoff * 2)
 
@@ -277,13 +277,13 @@ def _die_with_parent() -> Callable[[], None] | None:
 _PR_SET_PDEATHSIG = 1
 
 
-def _how(code: int) -> str:
+def _exit_text(code: int) -> str:
     return f"was killed by signal {-code}" if code < 0 else f"ended with exit code {code}"
 
 
-def _why(child: Child) -> str:
+def _last_words(child: Child) -> str:
     return f": {child.last_words()}" if child.last_words is not None else ""
 
 
-def _nothing(_number: int, _frame: FrameType | None) -> None:
+def _ignore_signal(_number: int, _frame: FrameType | None) -> None:
     """A handler must be set, or SIGCHLD would wake no wait."""

@@ -54,7 +54,7 @@ class _ValueGenerator:
     def make(self, schema: Json, depth: int) -> Json:
         if not isinstance(schema, dict):
             return self._text({})
-        schema = self._whole(schema, depth)
+        schema = self._resolve(schema, depth)
         if "const" in schema:
             return schema["const"]
         if schema.get("enum"):
@@ -79,20 +79,20 @@ class _ValueGenerator:
             case _:
                 return self._text(schema)
 
-    def _whole(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
+    def _resolve(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
         """``schema`` with its reference followed, a branch of its choices taken and its parts merged."""
         result = dict(schema)
         if depth > DEEPEST:
             return result
-        parts = [self._at(result.pop("$ref"))] if "$ref" in result else []
+        parts = [self._referenced_schema(result.pop("$ref"))] if "$ref" in result else []
         parts += result.pop("allOf", [])
         parts += [self._rng.choice(result.pop(name)) for name in ("anyOf", "oneOf") if result.get(name)]
         for part in parts:
             if isinstance(part, dict):
-                result = _merge(result, self._whole(part, depth + 1))
+                result = _merge(result, self._resolve(part, depth + 1))
         return result
 
-    def _at(self, reference: str) -> Json:
+    def _referenced_schema(self, reference: str) -> Json:
         schema = self._root
         for step in reference.removeprefix("#").strip("/").split("/"):
             if not isinstance(schema, dict):

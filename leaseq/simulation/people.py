@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 TICK = 0.2  # seconds between two reads of the queue while it runs
 PATIENCE = 0.5  # the longest wait of a person without an item
 NEWCOMER = "sim-newcomer"  # never works, so every item is available to this name
-LATER = 0.5  # share of the items given back that the same person may get again
+AGAIN_RATE = 0.5  # share of the items given back that the same person may get again
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,12 +106,12 @@ class _Workforce:
 
     def run(self, on_tick: Callable[[Outcome], None] | None) -> Outcome:
         seats = range(1, self._plan.people + 1)
-        threads = [threading.Thread(target=self._sit, args=(seat,)) for seat in seats]
+        threads = [threading.Thread(target=self._run_seat, args=(seat,)) for seat in seats]
         for thread in threads:
             thread.start()
         try:
             while not self._stop.is_set():
-                self._look()
+                self._check_progress()
                 if on_tick:
                     on_tick(self.outcome())
                 self._stop.wait(TICK)
@@ -132,7 +132,7 @@ class _Workforce:
                 **self._counts,
             )
 
-    def _look(self) -> None:
+    def _check_progress(self) -> None:
         """Count what is left, and check whether to stop."""
         stats = self._queue.stats()
         self._remaining = stats.inbound + stats.reserved + stats.scheduled
@@ -141,7 +141,7 @@ class _Workforce:
         if self._remaining == 0 or (limit is not None and time.monotonic() - self._start >= limit):
             self._stop.set()
 
-    def _sit(self, seat: int) -> None:
+    def _run_seat(self, seat: int) -> None:
         rng = Random(None if self._plan.seed is None else f"{self._plan.seed}/{seat}")  # noqa: S311
         try:
             for turn in itertools.count(1):
@@ -158,25 +158,25 @@ class _Workforce:
         while not self._stop.is_set():
             lease = self._queue.reserve(person)
             if lease is None:
-                if self._only_somebody_new(person):
+                if self._needs_newcomer(person):
                     return True
                 self._stop.wait(rng.uniform(0.1, 1) * PATIENCE)
                 continue
             self._count("reserved")
             try:
-                if self._treat(lease, rng):
+                if self._handle(lease, rng):
                     return True
             except LeaseLost:
                 self._count("lost")
         return False
 
-    def _only_somebody_new(self, person: str) -> bool:
+    def _needs_newcomer(self, person: str) -> bool:
         """Whether this person had or passed over all that waits, and a new person could have some of it."""
         if self._queue.why_nothing(person).reason != "not-eligible":
             return False
         return self._queue.why_nothing(NEWCOMER).reason is None
 
-    def _treat(self, lease: Lease, rng: Random) -> bool:
+    def _handle(self, lease: Lease, rng: Random) -> bool:
         """Think about an item and do something with it. True: they walked away from it."""
         # The time people take over a task: never nothing, most of it near the mean, a long tail.
         if self._stop.wait(rng.gammavariate(4, self._plan.think / 4) if self._plan.think else 0):
@@ -190,7 +190,7 @@ class _Workforce:
             return True
         choice -= plan.walk_away_rate
         if choice < plan.abandon_rate:
-            again = rng.random() < LATER
+            again = rng.random() < AGAIN_RATE
             self._queue.abandon(lease, reason=f"simulated: {'later' if again else 'not for me'}", again=again)
             self._count("abandoned")
         elif choice - plan.abandon_rate < plan.fail_rate:

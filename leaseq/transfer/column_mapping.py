@@ -10,7 +10,7 @@ from typing import Any
 from leaseq import validation
 from leaseq.errors import Invalid
 from leaseq.models import Json, NewItem
-from leaseq.transfer.rows import checked, identity
+from leaseq.transfer.rows import checked_item, identity
 from leaseq.transfer.times import in_zone, time_of
 
 _DUE = "a time like 2026-11-21T10:05:00Z, or a date"
@@ -43,17 +43,17 @@ class ColumnMapping:
         fields: dict[str, Any] = {}
         if self.id is not None:
             fields["id"] = identity(row, self.id)
-        if self.priority is not None and _there(row.get(self.priority)):
+        if self.priority is not None and _has_value(row.get(self.priority)):
             fields["priority"] = _priority(row[self.priority], self.priority)
-        if self.due is not None and _there(row.get(self.due)):
+        if self.due is not None and _has_value(row.get(self.due)):
             fields["due"] = _due(row[self.due], self.due, self.zone)
-        if self.requires is not None and _there(row.get(self.requires)):
+        if self.requires is not None and _has_value(row.get(self.requires)):
             fields["requires"] = validation.skills(_words(row[self.requires]), self.requires)
         payload = row if self.payload is None else {name: row[name] for name in self.payload if name in row}
-        return checked(NewItem(payload, **fields))
+        return checked_item(NewItem(payload, **fields))
 
 
-def _there(value: Json) -> bool:
+def _has_value(value: Json) -> bool:
     return value is not None and not (isinstance(value, str) and not value.strip())
 
 

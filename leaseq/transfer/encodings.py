@@ -114,7 +114,7 @@ def _text_encodings() -> set[str]:
 
 def _recoded(pieces: Iterator[bytes], decoder: codecs.IncrementalDecoder, encoding: str) -> Iterator[bytes]:
     line = 1
-    for piece, last in _with_last(pieces):
+    for piece, last in _mark_end(pieces):
         state = decoder.getstate()
         try:
             text = decoder.decode(piece, last)
@@ -124,18 +124,20 @@ def _recoded(pieces: Iterator[bytes], decoder: codecs.IncrementalDecoder, encodi
             decoder.setstate(state)
             line += decoder.decode(piece[:good_size]).count("\n")
             byte = error.object[error.start]
-            raise _wrong(f"line {line:,} has the byte 0x{byte:02x}, which is no {encoding} there") from error
+            raise _wrong_encoding(
+                f"line {line:,} has the byte 0x{byte:02x}, which is no {encoding} there"
+            ) from error
         except UnicodeError as error:  # no byte order mark, where the encoding needs one
-            raise _wrong(f"the file is not {encoding}: {error}") from error
+            raise _wrong_encoding(f"the file is not {encoding}: {error}") from error
         line += text.count("\n")
         yield text.encode(errors="surrogatepass")
 
 
-def _wrong(fault: str) -> Invalid:
+def _wrong_encoding(fault: str) -> Invalid:
     return Invalid("encoding", "that of the file", f"{fault}: name the encoding that the file has")
 
 
-def _with_last(pieces: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
+def _mark_end(pieces: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:
     for piece in pieces:
         yield piece, False
     yield b"", True

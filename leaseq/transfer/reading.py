@@ -14,7 +14,7 @@ from leaseq.transfer.delimiters import NAMES
 from leaseq.transfer.formats import FORMATS
 from leaseq.transfer.lines import TOO_LONG, check_binary, lines
 from leaseq.transfer.quotes import QUOTES, Quotes
-from leaseq.transfer.rejects import rejected_before
+from leaseq.transfer.rejects import original_row
 from leaseq.transfer.rows import BadRow, Remedy, Row, from_export, from_row
 from leaseq.transfer.tables import Table, TableSummary
 
@@ -23,10 +23,10 @@ class Rows(Iterator[NewItem | BadRow]):
     """The rows of a file: each a new item, or a bad row with its line and what is wrong."""
 
     def __init__(
-        self, rows: Iterator[Row | BadRow], turn: Callable[[Json], NewItem], table: Table | None = None
+        self, rows: Iterator[Row | BadRow], convert: Callable[[Json], NewItem], table: Table | None = None
     ) -> None:
         self._rows = rows
-        self._turn = turn
+        self._convert = convert
         self._table = table
 
     @property
@@ -44,7 +44,7 @@ class Rows(Iterator[NewItem | BadRow]):
         if isinstance(row, BadRow):
             return row
         try:
-            item = self._turn(row.value)
+            item = self._convert(row.value)
         except Invalid as error:
             too_large = isinstance(error, TooLarge)
             return BadRow(
@@ -104,14 +104,16 @@ def read(
             "id_field can't be combined with envelope, whose items have their own id",
         )
     needs = mapping.needs() if mapping else (id_field,) if id_field is not None else ()
-    turn = _turn(id_field, envelope, mapping)
+    convert = _converter(id_field, envelope, mapping)
     if table:
         source = Table(stream, file_format, quotes, delimiter)
-        return Rows(source.rows(needs), turn, source)
-    return Rows(_from_array(stream) if file_format == "json" else _from_lines(stream), turn)
+        return Rows(source.rows(needs), convert, source)
+    return Rows(_from_array(stream) if file_format == "json" else _from_lines(stream), convert)
 
 
-def _turn(id_field: str | None, envelope: bool, mapping: ColumnMapping | None) -> Callable[[Json], NewItem]:
+def _converter(
+    id_field: str | None, envelope: bool, mapping: ColumnMapping | None
+) -> Callable[[Json], NewItem]:
     if envelope:
         return from_export
     if mapping is not None:
@@ -139,7 +141,7 @@ def _decoded(line: int, text: bytes) -> Row | BadRow:
         content = text.decode(errors="replace")
         remedy: Remedy | None = None if content.encode() == text else "encoding"
         return BadRow(line, str(error), content, remedy, raw=text)
-    original = rejected_before(value)
+    original = original_row(value)
     if original is None:
         return Row(line, value)
     return _decoded(line, original) if isinstance(original, bytes) else Row(line, original[0])

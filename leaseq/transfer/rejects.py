@@ -39,7 +39,7 @@ class Rejects:
         else:
             separator = b"" if self._format == "jsonl" else b",\n" if self.count else b"[\n"
             end = b"\n" if self._format == "jsonl" else b""
-            self._stream.write(separator + compact_json(_around(row)).encode(errors="replace") + end)
+            self._stream.write(separator + compact_json(_reject_shape(row)).encode(errors="replace") + end)
         self.count += 1
 
     def close(self) -> None:
@@ -60,7 +60,7 @@ class Rejects:
         self._stream.write(start.encode(errors="replace") + _line(row.raw or b""))
 
 
-def rejected_before(value: Json) -> tuple[Json] | bytes | None:
+def original_row(value: Json) -> tuple[Json] | bytes | None:
     """What stood in a row of JSON that `Rejects` wrote: the row in a tuple, or its text that was no JSON;
     None: another row."""
     if not isinstance(value, dict) or len(value) != len(REJECTED) + 1 or list(value)[:2] != REJECTED:
@@ -71,7 +71,7 @@ def rejected_before(value: Json) -> tuple[Json] | bytes | None:
     return text.encode(errors="surrogatepass") if isinstance(text, str) else None
 
 
-def _around(row: BadRow) -> dict[str, Json]:
+def _reject_shape(row: BadRow) -> dict[str, Json]:
     # Of a row that is too long, or where the array itself is broken, nothing was kept: no text is no row.
     is_json = row.raw is None and row.value is not None
     row_fields: dict[str, Json] = {"row": row.value} if is_json else {"text": _text(row.raw)}

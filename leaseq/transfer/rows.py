@@ -70,10 +70,10 @@ class BadRow:
 def from_row(value: Json, id_field: str | None) -> NewItem:
     """The item whose payload is the row itself; its id comes from one of the row's fields if asked for."""
     if id_field is None:
-        return checked(NewItem(value))
+        return checked_item(NewItem(value))
     if not isinstance(value, dict):
         raise Invalid("id", f"an object with a field {id_field!r}")
-    return checked(NewItem(value, id=identity(value, id_field)))
+    return checked_item(NewItem(value, id=identity(value, id_field)))
 
 
 def identity(row: dict[str, Json], id_field: str) -> str:
@@ -113,10 +113,10 @@ def from_envelope(value: Json) -> NewItem:
         fields["requires"] = validation.skills(fields["requires"], "requires")
     for name in {"priority", "max_attempts"} & set(fields):
         fields[name] = validation.whole(fields[name])
-    return checked(NewItem(**fields))
+    return checked_item(NewItem(**fields))
 
 
-def checked(item: NewItem) -> NewItem:
+def checked_item(item: NewItem) -> NewItem:
     """The item, where the queue will accept it: a refused one would take its whole batch along."""
     arguments.row(item, "made-later" if item.id is None else item.id)
     return item

@@ -20,7 +20,7 @@ _CURSOR = re.compile(r"([a-z0-9._-]{1,64}):([0-9]{1,16})(?:((?:\.[0-9]{1,16})*)|
 _LIMIT = f"a cursor of a queue's answers, or {BEGINNING} for the beginning"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PAGE = 500
-_MOST_TOKENS = 100  # of one cursor, which a URL must hold
+_MAX_TOKENS = 100  # of one cursor, which a URL must hold
 
 
 class AnswerSource(Protocol):
@@ -48,7 +48,7 @@ class AnswersSince(Iterator[Answer]):
 
     def __init__(self, queue: AnswerSource, after: str = BEGINNING, *, limit: int | None = None) -> None:
         self._name = queue.name
-        self._time, self._tokens, self._place = _parsed(after, queue.name)
+        self._time, self._tokens, self._place = _parse_cursor(after, queue.name)
         self.more = False
         maximum = None if limit is None else validation.integer(limit, "limit", 1, 2**53)
         self._answers = self._walk(queue, maximum)
@@ -76,7 +76,7 @@ class AnswersSince(Iterator[Answer]):
                         self.more = True
                         return
                     remaining = None if remaining is None else remaining - 1
-                    self._pass(item, answer.token)
+                    self._advance(item, answer.token)
                     yield answer
             place = page.after
             self.more = remaining == 0 and place is not None
@@ -86,18 +86,18 @@ class AnswersSince(Iterator[Answer]):
     def _is_behind(self, item: Item, token: int) -> bool:
         return codec.microseconds(item.state_since) == self._time and token in self._tokens
 
-    def _pass(self, item: Item, token: int) -> None:
+    def _advance(self, item: Item, token: int) -> None:
         """Move the cursor behind an answer."""
         time = codec.microseconds(item.state_since)
         if time != self._time:
             self._time, self._tokens, self._place = time, set(), None
-        if self._place is None and len(self._tokens) < _MOST_TOKENS:
+        if self._place is None and len(self._tokens) < _MAX_TOKENS:
             self._tokens.add(token)
         else:
             self._place = item.cursor
 
 
-def _parsed(cursor: str, queue: str) -> tuple[int, set[int], str | None]:
+def _parse_cursor(cursor: str, queue: str) -> tuple[int, set[int], str | None]:
     """The time, and the tokens or the place."""
     if cursor == BEGINNING:
         return 0, set(), None

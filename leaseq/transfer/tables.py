@@ -87,7 +87,7 @@ class Table:
             yield BadRow(1, NOT_UTF8, remedy="encoding")
             return
         if len(splits) > 1 or splits[0] not in NAMES:
-            yield BadRow(1, self._unsplit(splits), remedy="delimiter")
+            yield BadRow(1, self._split_problem(splits), remedy="delimiter")
             return
         records = self._records(splits[0])
         header = next(records, None)
@@ -107,7 +107,7 @@ class Table:
         if header.span:
             self.count_joined(*header.span)
         for record in records:
-            yield self._bad(record) if isinstance(record, BadRow) else self._row(record, names)
+            yield self._bad_row(record) if isinstance(record, BadRow) else self._row(record, names)
 
     @property
     def head(self) -> tuple[bytes, str] | None:
@@ -126,7 +126,7 @@ class Table:
             return raw
         return raw.split(self._used_delimiter.encode(), len(REJECTED))[-1]
 
-    def _bad(self, row: BadRow) -> BadRow:
+    def _bad_row(self, row: BadRow) -> BadRow:
         value = self._cells(row.value) if isinstance(row.value, list) else row.value
         return replace(row, value=value, raw=self._text(row.raw) if row.raw is not None else None)
 
@@ -141,7 +141,7 @@ class Table:
             return BadRow(record.line, fault, cells, remedy, record.span, raw=raw)
         return Row(record.line, dict(zip(names, cells, strict=True)), record.span, raw)
 
-    def _unsplit(self, splits: Sequence[str]) -> str:
+    def _split_problem(self, splits: Sequence[str]) -> str:
         if splits[0] not in NAMES:
             return f"the first line names {splits[0]!r} as the separator, which is not supported"
         counts = {one: count_of(self._header, one, quoted=self._quoted) + 1 for one in splits}

@@ -23,9 +23,9 @@ def time_of(text: str, field: str, *, last: bool = False, zone: tzinfo | None = 
             return datetime.combine(day, time(), zone or UTC).astimezone(UTC)
         moment = datetime.fromisoformat(text)
     except (ValueError, OverflowError):
-        raise refusal(field, _wanted(zone), text) from None
+        raise refusal(field, _expected(zone), text) from None
     if moment.tzinfo is None and zone is None:
-        raise refusal(field, _wanted(zone), text)
+        raise refusal(field, _expected(zone), text)
     return in_zone(moment, zone or UTC, field, last=last)
 
 
@@ -41,7 +41,7 @@ def period_of(
     return begin, end
 
 
-def _wanted(zone: tzinfo | None) -> str:
+def _expected(zone: tzinfo | None) -> str:
     if zone is None:
         return "a day such as 2026-11-21, or a time with its zone such as 2026-11-21T10:05:00Z"
     return f"a day such as 2026-11-21, or a time such as 2026-11-21T10:05; both in {zone}"

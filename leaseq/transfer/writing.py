@@ -65,7 +65,7 @@ def _array(shapes: Iterable[dict[str, Any]]) -> Iterator[bytes]:
 
 def _table(shapes: Iterable[dict[str, Any]], fields: Sequence[str], delimiter: str) -> Iterator[bytes]:
     with tempfile.TemporaryFile() as spool:
-        names = _keep(shapes, fields, spool)
+        names = _spool_rows(shapes, fields, spool)
         buffer = io.StringIO()
         # CRLF as in RFC 4180; with it the module quotes a cell that has either of the two characters.
         writer = csv.DictWriter(buffer, names, restval="", delimiter=delimiter, lineterminator="\r\n")
@@ -78,7 +78,7 @@ def _table(shapes: Iterable[dict[str, Any]], fields: Sequence[str], delimiter: s
             yield buffer.getvalue().encode()
 
 
-def _keep(shapes: Iterable[dict[str, Any]], fields: Sequence[str], spool: IO[bytes]) -> list[str]:
+def _spool_rows(shapes: Iterable[dict[str, Any]], fields: Sequence[str], spool: IO[bytes]) -> list[str]:
     """Write every row to a temporary file and gather the columns; the file is rewound."""
     columns = Columns(fields)
     for shape in shapes:

@@ -23,7 +23,7 @@ from leaseq.errors import Invalid
 SETTING = "LEASEQ_WEBHOOK_ALLOW"
 MAX_URL = 2_000
 Networks: TypeAlias = tuple[IPv4Network | IPv6Network, ...]
-NOTHING: Networks = ()
+NO_NETWORKS: Networks = ()
 
 _Address: TypeAlias = IPv4Address | IPv6Address
 _RESOLVE_SECONDS = 3.0
@@ -143,7 +143,7 @@ def is_allowed(address: _Address, allow: Networks) -> bool:
 def is_public(address: _Address) -> bool:
     """Whether the address is one of the internet's: not of this machine, its network or its cloud."""
     if isinstance(address, IPv6Address):
-        inner_addresses = list(_inside(address))
+        inner_addresses = list(_embedded_addresses(address))
         if inner_addresses:  # guard: webhook-inside
             return all(map(is_public, inner_addresses))
     if any(address in network for network in _SPECIAL) or address.is_multicast or address.is_reserved:
@@ -151,7 +151,7 @@ def is_public(address: _Address) -> bool:
     return address.is_global and (address.version == 4 or address in _UNICAST)
 
 
-def _inside(address: IPv6Address) -> Iterator[IPv4Address]:
+def _embedded_addresses(address: IPv6Address) -> Iterator[IPv4Address]:
     """The IPv4 addresses that the packets may go to in the end: mapped, compatible, 6to4, Teredo, NAT64."""
     if address.ipv4_mapped:
         yield address.ipv4_mapped

@@ -91,7 +91,7 @@ class Deliverer:
         except EndpointNotFound as error:
             return Response(None, 0, error=str(error))
         headers = {"Content-Type": "application/json", "User-Agent": "leaseq"}
-        headers |= signed(webhook_id(lease.id), at, text, keys)
+        headers |= signature_headers(webhook_id(lease.id), at, text, keys)
         return post(endpoint.url, headers, text.encode(), self._allow, seconds=self._seconds)
 
     def _note_failure(self, endpoint: Endpoint, at: datetime, response: Response, *, counts: bool) -> None:
@@ -103,7 +103,7 @@ class Deliverer:
                 self.endpoints.failed(endpoint, at)
 
 
-def signed(id: str, at: datetime, text: str, keys: Sequence[str]) -> Mapping[str, str]:
+def signature_headers(id: str, at: datetime, text: str, keys: Sequence[str]) -> Mapping[str, str]:
     """The headers of Standard Webhooks, with one signature for each secret."""
     from standardwebhooks import Webhook  # noqa: PLC0415 - where it isn't installed, all but sending works
 

@@ -137,8 +137,8 @@ class Deliveries:
         if delivery is None and since is None and not failed:
             raise Invalid("since", "a time, unless a delivery is named or only failed ones are sent again")
         run, sent_ids = secrets.token_hex(4), set[str]()
-        items = [] if delivery is None else [self._of(endpoint, delivery)]
-        for item in items or self._ended(endpoint.id, since, failed):
+        items = [] if delivery is None else [self._replayable(endpoint, delivery)]
+        for item in items or self._ended_items(endpoint.id, since, failed):
             # What is sent again meanwhile may end again: each once.
             if webhook_id(item.id) not in sent_ids and self._send_again(item, run):
                 sent_ids.add(webhook_id(item.id))
@@ -150,19 +150,19 @@ class Deliveries:
         """Remove all deliveries to an endpoint."""
         if self.queue.exists():
             for state in STATES:
-                self._remove(self._all(state, Filter(skill=endpoint)))
+                self._remove(self._items(state, Filter(skill=endpoint)))
 
     def forget_dead(self) -> None:
         """Remove what failed longer ago than DEAD_KEPT."""
         for event in self.queue.latest_events(1):  # the server's time is not before it
-            self._remove(self._all("dead", Filter(until=event.at - DEAD_KEPT)))
+            self._remove(self._items("dead", Filter(until=event.at - DEAD_KEPT)))
 
     def _remove(self, items: Iterable[Item]) -> None:
         for item in items:
             with suppress(ItemNotFound):
                 self.queue.remove(item.id)
 
-    def _of(self, endpoint: Endpoint, delivery: str) -> Item:
+    def _replayable(self, endpoint: Endpoint, delivery: str) -> Item:
         item = self.queue.get(delivery)
         if endpoint.id not in item.requires:
             raise ItemNotFound(QUEUE, delivery)
@@ -172,11 +172,11 @@ class Deliveries:
             raise Invalid("delivery", "one that was delivered or failed for good; this one is still tried")
         return item
 
-    def _ended(self, endpoint: str, since: datetime | None, failed: bool) -> Iterator[Item]:
+    def _ended_items(self, endpoint: str, since: datetime | None, failed: bool) -> Iterator[Item]:
         states: tuple[State, ...] = ("dead",) if failed else ("dead", "finished")
         if self.queue.exists():
             for state in states:
-                items = self._all(state, Filter(skill=endpoint, since=since))
+                items = self._items(state, Filter(skill=endpoint, since=since))
                 yield from (item for item in items if not is_test(item.id))
 
     def _send_again(self, item: Item, run: str) -> bool:
@@ -188,7 +188,7 @@ class Deliveries:
         copy_id = f"{webhook_id(item.id)}{_COPY}{run}"
         return self.queue.enqueue(item.payload, id=copy_id, requires=item.requires).added
 
-    def _all(self, state: State, criteria: Filter) -> Iterator[Item]:
+    def _items(self, state: State, criteria: Filter) -> Iterator[Item]:
         after = None
         while True:
             page = self.queue.find(state, criteria, limit=_PAGE, after=after, look=_LOOK)

@@ -14,7 +14,7 @@ from leaseq import validation
 from leaseq.engine.client import Client, check_client
 from leaseq.engine.keys import WEBHOOK_STATE, WEBHOOKS
 from leaseq.errors import Invalid, LeaseqError
-from leaseq.webhooks.addresses import NOTHING, Networks, refuse_url
+from leaseq.webhooks.addresses import NO_NETWORKS, Networks, refuse_url
 from leaseq.webhooks.events import DEFAULT_TYPES, checked_types, emit, matches
 
 MAX_ENDPOINTS = 100
@@ -110,7 +110,7 @@ class Endpoints:
         events: Sequence[str] = DEFAULT_TYPES,
         queues: Sequence[str] = (),
         by: str,
-        allow: Networks = NOTHING,
+        allow: Networks = NO_NETWORKS,
     ) -> NewSecret:
         """Add an endpoint, which is sent what happens from now on. ``allow``: networks to which webhooks may
         be sent though they are not public. Raises Invalid for a URL that would be refused at a delivery."""

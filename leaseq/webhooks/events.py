@@ -35,7 +35,7 @@ DEFAULT_TYPES = ("item.*", "queue.empty", "alert.*")
 TEST = "webhook.test"
 
 _FAMILIES = tuple(dict.fromkeys(f"{name.partition('.')[0]}.*" for name in TYPES))
-_KEPT = 10_000  # events of the stream
+_MAX_EVENTS = 10_000  # events of the stream
 _PAGE = 500  # events of one read
 
 
@@ -72,7 +72,9 @@ def emit(client: Client, type: str, data: Mapping[str, Json]) -> str:
     that it costs little where nobody asks."""
     text = validation.dump_json(dict(data), "data")
     with check_client(client).translating():
-        id = client.redis.xadd(WEBHOOK_EVENTS, {"type": type, "data": text}, maxlen=_KEPT, approximate=True)
+        id = client.redis.xadd(
+            WEBHOOK_EVENTS, {"type": type, "data": text}, maxlen=_MAX_EVENTS, approximate=True
+        )
     return id.decode() if isinstance(id, bytes) else str(id)
 
 

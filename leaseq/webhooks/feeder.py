@@ -27,8 +27,8 @@ FOLLOWER = "webhooks"
 _EVENTS = 1_000  # of one read: more than an entry of a journal has
 _ITEMS = 50  # of which the payloads and answers are in memory at once
 _READ = "read"
-_OF_QUEUES = tuple(type for type in TYPES if type.startswith(("item.", "queue.", "alert.")))
-_OF_NONE = tuple(type for type in TYPES if type not in _OF_QUEUES)
+_QUEUE_TYPES = tuple(type for type in TYPES if type.startswith(("item.", "queue.", "alert.")))
+_QUEUELESS_TYPES = tuple(type for type in TYPES if type not in _QUEUE_TYPES)
 _LEAVING = frozenset({"finished", "died", "removed"})
 _ENTERING = ("enqueued", "revived", "undone", "reopened")
 _EPOCH = datetime.fromtimestamp(0, UTC)
@@ -50,17 +50,17 @@ class Feeder:
         """Read on in each journal that an endpoint asks for; whether there is more to read."""
         endpoints = self._endpoints.all()
         self._purge({one.id for one in endpoints})
-        followed_names = self._followed()
+        followed_names = self._followed_queues()
         active_endpoints = [one for one in endpoints if one.disabled_at is None]
         has_more = False
         for name in self._names(active_endpoints):
-            asking_endpoints = [one for one in active_endpoints if _asks(one, name)]
+            asking_endpoints = [one for one in active_endpoints if _wants_queue(one, name)]
             if asking_endpoints:
                 has_more = self._feed(name, asking_endpoints, new=name not in followed_names) or has_more
                 followed_names.discard(name)
         for name in followed_names:
             self._unfollow(name)
-        return self._feed_stream([one for one in active_endpoints if _asks_of_none(one)]) or has_more
+        return self._feed_stream([one for one in active_endpoints if _wants_queueless(one)]) or has_more
 
     def _names(self, endpoints: Sequence[Endpoint]) -> list[str]:
         return [name for name in queues(self._client) if name != QUEUE] if endpoints else []
@@ -71,7 +71,7 @@ class Feeder:
             self._deliveries.purge(endpoint_id)
         self._endpoint_ids = ids
 
-    def _followed(self) -> set[str]:
+    def _followed_queues(self) -> set[str]:
         fields = self._client.ask(("HGETALL", WEBHOOK_STATE))[0]
         words = [name.decode() for name in list(fields)[:: 1 if isinstance(fields, dict) else 2]]
         return {word.removeprefix("follows ") for word in words if word.startswith("follows ")}
@@ -178,13 +178,13 @@ def _outcomes(queue: Queue, events: Sequence[Event]) -> dict[str | None, Outcome
     return dict(zip(ids, queue.outcomes(ids), strict=True)) if ids else {}
 
 
-def _asks(endpoint: Endpoint, queue: str) -> bool:
+def _wants_queue(endpoint: Endpoint, queue: str) -> bool:
     is_named = not endpoint.queues or queue in endpoint.queues
-    return is_named and any(matches(type, endpoint.events) for type in _OF_QUEUES)
+    return is_named and any(matches(type, endpoint.events) for type in _QUEUE_TYPES)
 
 
-def _asks_of_none(endpoint: Endpoint) -> bool:
-    return any(matches(type, endpoint.events) for type in _OF_NONE)
+def _wants_queueless(endpoint: Endpoint) -> bool:
+    return any(matches(type, endpoint.events) for type in _QUEUELESS_TYPES)
 
 
 def _whole_calls(events: Sequence[Event]) -> list[Event]:

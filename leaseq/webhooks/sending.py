@@ -21,7 +21,7 @@ CONNECT_SECONDS = 3.0
 TOTAL_SECONDS = 10.0
 _READ = 1_024  # bytes of an answer's body
 _EXCERPT = 400  # characters of it that are kept
-_NOT_SHOWN = re.compile(r"[^\x20-\x7e\xa0-\ufffd]+")
+_UNPRINTABLE = re.compile(r"[^\x20-\x7e\xa0-\ufffd]+")
 GONE = 410
 
 
@@ -85,7 +85,7 @@ def post(
             status, excerpt = _exchange(line, target, headers, body, deadline)
     except (Refused, Invalid, OSError, HTTPException) as error:
         is_late = deadline.is_over or isinstance(error, TimeoutError)
-        reason = f"no answer within {seconds:g} s" if is_late else _said(error)
+        reason = f"no answer within {seconds:g} s" if is_late else _error_text(error)
         return Response(None, monotonic() - start, error=reason)
     return Response(status, monotonic() - start, excerpt)
 
@@ -135,7 +135,7 @@ def _excerpt(response: HTTPResponse) -> str:
     with suppress(OSError, HTTPException):
         while len(data) < _READ and (chunk := response.read1(_READ - len(data))):
             data += chunk
-    return _NOT_SHOWN.sub(" ", data.decode("utf-8", "replace")).strip()[:_EXCERPT]
+    return _UNPRINTABLE.sub(" ", data.decode("utf-8", "replace")).strip()[:_EXCERPT]
 
 
 @lru_cache(maxsize=1)
@@ -144,6 +144,6 @@ def _tls() -> ssl.SSLContext:
     return ssl.create_default_context()
 
 
-def _said(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     text = error.verify_message if isinstance(error, ssl.SSLCertVerificationError) else str(error)
-    return _NOT_SHOWN.sub(" ", text)[:_EXCERPT] or type(error).__name__
+    return _UNPRINTABLE.sub(" ", text)[:_EXCERPT] or type(error).__name__

@@ -17,7 +17,7 @@ Handler: TypeAlias = Callable[[Lease], Json | Awaitable[Json]]
 Handlers: TypeAlias = Mapping[str, Handler | Mapping[str, Handler]]
 
 T = TypeVar("T", str, bool)
-_SHOWN = 60  # characters of a value in an error
+_EXCERPT = 60  # characters of a value in an error
 
 
 class NoHandler(Exception):
@@ -39,30 +39,33 @@ class QueueHandlers:
             return self.handler
         if not isinstance(payload, dict) or self.by not in payload:
             raise NoHandler(
-                f"the payload has no field {_shown(self.by)}, which says who handles it; {self._known()}"
+                f"the payload has no field {_excerpt(self.by)}, which says who handles it; "
+                f"{self._handler_list()}"
             )
         value = payload[self.by]
         handler = self.handlers.get(value) if isinstance(value, str) else None
         if handler is None:
-            problem = f"no handler for {_shown(value)}, the value of the payload's field {_shown(self.by)}"
-            raise NoHandler(f"{problem}; {self._known()}")
+            problem = (
+                f"no handler for {_excerpt(value)}, the value of the payload's field {_excerpt(self.by)}"
+            )
+            raise NoHandler(f"{problem}; {self._handler_list()}")
         return handler
 
-    def _known(self) -> str:
-        return "there are handlers for " + ", ".join(_shown(value) for value in self.handlers)
+    def _handler_list(self) -> str:
+        return "there are handlers for " + ", ".join(_excerpt(value) for value in self.handlers)
 
 
-def _shown(value: object) -> str:
+def _excerpt(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= _SHOWN else text[: _SHOWN - 1] + "…"
+    return text if len(text) <= _EXCERPT else text[: _EXCERPT - 1] + "…"
 
 
-def checked(handlers: object, by: object, retry: object) -> dict[str, QueueHandlers]:
+def checked_handlers(handlers: object, by: object, retry: object) -> dict[str, QueueHandlers]:
     """The handlers of each queue, by its name."""
     if not isinstance(handlers, Mapping) or not handlers:
         raise Invalid("handlers", "a mapping from queue names to the functions that work on their items")
-    fields = {} if by is None else _of_each(handlers, by, "by", str, "the name of a field of the payload")
-    retries = _of_each(handlers, retry, "retry", bool, "true or false")
+    fields = {} if by is None else _per_queue(handlers, by, "by", str, "the name of a field of the payload")
+    retries = _per_queue(handlers, retry, "retry", bool, "true or false")
     queues: dict[str, QueueHandlers] = {}
     for name, handler in handlers.items():
         validation.queue_name(name)
@@ -102,7 +105,7 @@ def _by_value(
     return field, handlers
 
 
-def _of_each(
+def _per_queue(
     handlers: Mapping[str, object], setting: object, option: str, type: type[T], limit: str
 ) -> dict[str, T]:
     """What is set for each queue: the same for all, or by the queue's name."""

@@ -14,13 +14,13 @@ from datetime import timedelta
 from leaseq.errors import LeaseqError, ServerRefused, ServerUnavailable
 from leaseq.models import Lease
 from leaseq.queue import Queue
-from leaseq.worker.outcomes import GONE
+from leaseq.worker.outcomes import LOST_ERRORS
 
 _log = logging.getLogger("leaseq.worker")
-_PART = 1 / 3  # share of the remaining lease time until it is renewed: two renewals may fail
+_SHARE = 1 / 3  # share of the remaining lease time until it is renewed: two renewals may fail
 _JITTER = (0.8, 1.0)  # of that, at random: what was taken together is not renewed together
 _LONGEST_RETRY = 5.0  # seconds, where the server is away
-_SHORTEST = 0.01  # seconds; what ran out already is tried at once, but not in a tight loop
+_MIN_WAIT = 0.01  # seconds; what ran out already is tried at once, but not in a tight loop
 
 _Key = tuple[str, int]
 
@@ -48,7 +48,7 @@ class Renewer:
         self._entries: dict[_Key, _RenewedLease] = {}
         self._due: list[tuple[float, _Key]] = []  # a heap; entries of dropped leases are skipped
         self._has_ended = False
-        self._thread = threading.Thread(target=self._live, name="leaseq-renewing", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="leaseq-renewing", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -63,7 +63,7 @@ class Renewer:
         """Renew this lease from now on; call it right after the grant. ``on_lost`` is called, in the
         renewer's thread, where somebody else has the item, or it or its queue was deleted."""
         entry = _RenewedLease(queue, lease, time.monotonic(), on_lost)
-        self._plan(entry, lease.lease_seconds * _PART, new=True)
+        self._plan(entry, lease.lease_seconds * _SHARE, new=True)
 
     def drop(self, lease: Lease) -> None:
         with self._condition:
@@ -72,14 +72,14 @@ class Renewer:
     def _plan(self, entry: _RenewedLease, seconds: float, *, new: bool = False) -> None:
         """Schedule a renewal after that long; nothing where the lease was dropped during the last one."""
         key = (entry.lease.queue, entry.lease.token)
-        at = time.monotonic() + max(_SHORTEST, seconds * random.uniform(*_JITTER))  # noqa: S311
+        at = time.monotonic() + max(_MIN_WAIT, seconds * random.uniform(*_JITTER))  # noqa: S311
         with self._condition:
             if new or key in self._entries:
                 self._entries[key] = entry
                 heapq.heappush(self._due, (at, key))
                 self._condition.notify()
 
-    def _live(self) -> None:
+    def _run(self) -> None:
         while (entry := self._next()) is not None:
             self._renew(entry)
 
@@ -105,9 +105,9 @@ class Renewer:
         except LeaseqError as error:  # lost, removed, or renewed as often as the policy allows
             with self._condition:
                 removed_entry = self._entries.pop((lease.queue, lease.token), None)
-            if removed_entry and removed_entry.on_lost is not None and isinstance(error, GONE):
+            if removed_entry and removed_entry.on_lost is not None and isinstance(error, LOST_ERRORS):
                 removed_entry.on_lost()
-            if removed_entry and isinstance(error, GONE):
+            if removed_entry and isinstance(error, LOST_ERRORS):
                 _log.info("%s: %s is not renewed any more: %s", lease.queue, lease.id, error)
             elif removed_entry:
                 _log.warning(
@@ -120,4 +120,4 @@ class Renewer:
                 )
         else:
             entry.lease = renewed_lease
-            self._plan(entry, entry.seconds_left() * _PART)
+            self._plan(entry, entry.seconds_left() * _SHARE)

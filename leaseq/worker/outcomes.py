@@ -25,7 +25,7 @@ from leaseq.worker.retry import Retry
 
 _log = logging.getLogger("leaseq.worker")
 _CALLERS = ("leaseq.worker.", "asyncio.", "concurrent.futures.")
-GONE = (LeaseLost, ItemNotFound, QueueNotFound)
+LOST_ERRORS = (LeaseLost, ItemNotFound, QueueNotFound)
 """What a call raises whose lease is lost, or whose item or queue was deleted."""
 
 
@@ -67,7 +67,7 @@ class OutcomeSender:
             if outcome.late:
                 _log.info("%s: %s was finished after its lease ran out", queue.name, lease.id)
         except LeaseqError as error:
-            self._lost(queue, lease, error)
+            self._count_lost(queue, lease, error)
 
     def fail(self, queue: Queue, lease: Lease, exception: BaseException, *, retry: bool) -> None:
         """Fail the item with the exception that its function raised."""
@@ -79,9 +79,9 @@ class OutcomeSender:
         try:
             self._fail(queue, lease, error_text(exception), retry)
         except LeaseqError as error:
-            self._lost(queue, lease, error)
+            self._count_lost(queue, lease, error)
 
-    def cancelled(self, queue: Queue, lease: Lease) -> None:
+    def count_cancelled(self, queue: Queue, lease: Lease) -> None:
         """Count a lease that was lost and whose task was cancelled."""
         _log.warning("%s: %s: the lease was lost, so its task was cancelled", queue.name, lease.id)
         self._count("lost")
@@ -103,8 +103,8 @@ class OutcomeSender:
         if outcome.retry_at is None:
             _log.warning("%s: %s is dead", queue.name, lease.id)
 
-    def _lost(self, queue: Queue, lease: Lease, error: LeaseqError) -> None:
-        if isinstance(error, GONE):
+    def _count_lost(self, queue: Queue, lease: Lease, error: LeaseqError) -> None:
+        if isinstance(error, LOST_ERRORS):
             _log.warning("%s: %s: %s", queue.name, lease.id, error)
         elif isinstance(error, (ServerUnavailable, ServerRefused)):
             _log.error("%s: %s: the result was not taken; the item returns: %s", queue.name, lease.id, error)

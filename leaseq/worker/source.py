@@ -15,8 +15,8 @@ from leaseq.queue import Queue
 from leaseq.worker.handlers import QueueHandlers
 
 _log = logging.getLogger("leaseq.worker")
-_RULES = 5.0  # seconds between two reads of a queue's policy
-_PAST = 1_000  # grants remembered after their end
+_POLICY_SECONDS = 5.0  # seconds between two reads of a queue's policy
+_MAX_PAST_TOKENS = 1_000  # grants remembered after their end
 
 
 class Source:
@@ -38,16 +38,16 @@ class Source:
         self._is_unsure = True  # whether the person may hold what no thread here knows of
         self._left_tokens: frozenset[int] | None = None  # tokens held before the first item was asked for
         self._held_tokens: set[int] = set()  # tokens in work here
-        self._past_tokens: deque[int] = deque(maxlen=_PAST)
+        self._past_tokens: deque[int] = deque(maxlen=_MAX_PAST_TOKENS)
 
     def enter(self, room: threading.Event | None = None) -> bool:
         """Whether one more item may be in work now; rereads the policy from time to time. Where not, ``room``
         is set once one is done."""
         with self._lock:
             # equivalent mutant: compare: a minute or so is over, to the clock's last digit or not
-            if time.monotonic() - self._read_at > _RULES:
+            if time.monotonic() - self._read_at > _POLICY_SECONDS:
                 policy = self.queue.find_policy()
-                self._tell_missing(is_missing=policy is None)
+                self._log_missing(is_missing=policy is None)
                 self._holds = (policy or Policy()).holds
                 self._read_at = time.monotonic()
                 if policy is not None:
@@ -65,7 +65,7 @@ class Source:
 
         First the leases that a crash left, or a reserve whose reply was lost.
         """
-        if self._is_unsure and (lease := self._unknown()) is not None:
+        if self._is_unsure and (lease := self._find_unknown()) is not None:
             return lease, True
         try:
             lease = self.queue.reserve(self.person, skills=skills, wait=wait, stop=stop)
@@ -80,9 +80,9 @@ class Source:
         """The reply of a reserve was lost: the person may hold an item by it."""
         self._is_unsure = True
 
-    def _unknown(self) -> Lease | None:
+    def _find_unknown(self) -> Lease | None:
         with self._lock:
-            leases = self._mine()
+            leases = self._held_leases()
             if self._left_tokens is None:
                 self._left_tokens = frozenset(lease.token for lease in leases)
             for lease in leases:
@@ -92,7 +92,7 @@ class Source:
             self._is_unsure = False
             return None
 
-    def _mine(self) -> list[Lease]:
+    def _held_leases(self) -> list[Lease]:
         try:
             return self.queue.mine(self.person)
         except QueueNotFound:  # a worker may be there before its queue
@@ -120,11 +120,11 @@ class Source:
                 self._held_tokens.discard(lease.token)
                 self._past_tokens.append(lease.token)
 
-    def was_left(self, lease: Lease) -> bool:
+    def is_leftover(self, lease: Lease) -> bool:
         """Whether the person held it before this worker began, because an earlier one was killed."""
         return self._left_tokens is not None and lease.token in self._left_tokens
 
-    def _tell_missing(self, *, is_missing: bool) -> None:
+    def _log_missing(self, *, is_missing: bool) -> None:
         if is_missing and not self._is_missing:
             _log.warning(
                 "%s: there is no queue of this name: the worker waits until it is created", self.queue.name

@@ -82,10 +82,10 @@ class EventLoop:
         runner, end_event = asyncio.Runner(loop_factory=asyncio.new_event_loop), asyncio.Event()
         loop = runner.get_loop()
 
-        def live() -> None:
+        def run_loop() -> None:
             with runner:
                 runner.run(end_event.wait())
 
-        thread = threading.Thread(target=live, name="leaseq-worker-tasks", daemon=True)
+        thread = threading.Thread(target=run_loop, name="leaseq-worker-tasks", daemon=True)
         thread.start()
         return loop, end_event, thread

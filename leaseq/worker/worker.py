@@ -17,8 +17,7 @@ from leaseq import validation
 from leaseq.engine.client import Client, check_client, connection_of, copy_for_worker
 from leaseq.models import Json, Lease
 from leaseq.queue import Queue
-from leaseq.worker.handlers import Handlers
-from leaseq.worker.handlers import checked as checked_handlers
+from leaseq.worker.handlers import Handlers, checked_handlers
 from leaseq.worker.heartbeat import Renewer
 from leaseq.worker.outcomes import OutcomeSender, WorkerStats
 from leaseq.worker.retry import Retry
@@ -26,7 +25,7 @@ from leaseq.worker.source import Source
 from leaseq.worker.taking import Taker
 from leaseq.worker.tasks import RAISED, EventLoop, RunningTask
 
-_LOOK = 1.0  # seconds between two polls of the messages to the thread of run()
+_POLL = 1.0  # seconds between two polls of the messages to the thread of run()
 _CLEAN_UP = 5.0  # seconds for coroutines that are cancelled at the end
 _MAX_CONCURRENCY = 256
 
@@ -97,7 +96,7 @@ class Worker:
         self._loop = EventLoop()
         self._retry = Retry()
         self._stop = threading.Event()  # takes no more
-        self._takers = [self._taker(number) for number in range(self._concurrency)]
+        self._takers = [self._new_taker(number) for number in range(self._concurrency)]
         self._over = threading.Event()  # once set, no call is repeated
         self._outcomes = OutcomeSender(self._retry, self._over)
         # Messages to the thread of run(). A SimpleQueue, because its put() is reentrant: a signal handler may
@@ -130,7 +129,9 @@ class Worker:
             raise RuntimeError("a worker runs once, and this one did: make another one")
         self._has_run = True
         slots = [
-            threading.Thread(target=self._slot, args=(taker,), name=f"leaseq-worker-{number}", daemon=True)
+            threading.Thread(
+                target=self._run_slot, args=(taker,), name=f"leaseq-worker-{number}", daemon=True
+            )
             for number, taker in enumerate(self._takers, 1)
         ]
         with self._signals():
@@ -141,7 +142,7 @@ class Worker:
             self._take_no_more()
             self._wait_for(slots, signals)
             self._give_back()
-            stuck_threads = {job.thread for job in self._in_work() if job.stage == "given back"}
+            stuck_threads = {job.thread for job in self._jobs_in_work() if job.stage == "given back"}
             for slot in slots:
                 if slot not in stuck_threads:
                     slot.join()
@@ -179,25 +180,25 @@ class Worker:
             remaining = until - time.monotonic()
             if remaining <= 0:
                 return
-            signals += self._next_message(min(remaining, _LOOK)) == "signal"
+            signals += self._next_message(min(remaining, _POLL)) == "signal"
 
     def _next_message(self, seconds: float | None = None) -> str | None:
         """The next message to this thread, within that time. It polls once a second: the system may
         deliver a second signal to another thread, and Python handles it only once the main thread runs."""
         while True:
             try:
-                return self._messages.get(timeout=_LOOK if seconds is None else seconds)
+                return self._messages.get(timeout=_POLL if seconds is None else seconds)
             except Empty:
                 if seconds is not None:
                     return None
 
-    def _in_work(self) -> list[_Job]:
+    def _jobs_in_work(self) -> list[_Job]:
         with self._lock:
             return list(self._jobs)
 
     def _give_back(self) -> None:
         self._over.set()
-        for job in self._in_work():
+        for job in self._jobs_in_work():
             with self._lock:
                 if job.stage != "working":
                     continue
@@ -212,7 +213,7 @@ class Worker:
         self._renewer.drop(lease)
         self._outcomes.give_back(queue, lease)
 
-    def _taker(self, number: int) -> Taker:
+    def _new_taker(self, number: int) -> Taker:
         turns = self._order == "turn"
         first = number % len(self._sources) if turns else 0
         return Taker(
@@ -224,7 +225,7 @@ class Worker:
             give_back=self._give_back_unworked,
         )
 
-    def _slot(self, taker: Taker) -> None:
+    def _run_slot(self, taker: Taker) -> None:
         """The loop of one thread: one item after the other."""
         try:
             while not self._stop.is_set() and not self._client.closed:
@@ -245,7 +246,7 @@ class Worker:
         if is_too_late:
             self._give_back_unworked(source, lease)
             return
-        if not source.was_left(lease):
+        if not source.is_leftover(lease):
             self._renewer.add(source.queue, lease, lambda: self._lose(job))
         result: Json = None
         exception: BaseException | None = None
@@ -271,7 +272,7 @@ class Worker:
         if exception is None:
             self._outcomes.finish(job.queue, job.lease, result, retry=retry)
         elif isinstance(exception, asyncio.CancelledError) and job.is_lost:
-            self._outcomes.cancelled(job.queue, job.lease)
+            self._outcomes.count_cancelled(job.queue, job.lease)
         else:
             self._outcomes.fail(job.queue, job.lease, exception, retry=retry)
 

@@ -16,7 +16,7 @@ import redis
 
 import leaseq
 from leaseq.doctor import examine
-from leaseq.doctor.acl import SENTINEL, SENTINEL_DOCTOR, allowing
+from leaseq.doctor.acl import SENTINEL, SENTINEL_DOCTOR, allow_rules
 from leaseq.engine.keys import SCHEMA
 from tests.conformance.topology.servers import cluster, port_of, running, service_url
 from tests.conformance.topology.watched import SentinelService
@@ -131,7 +131,9 @@ def test_what_a_sentinel_must_allow() -> None:
         port = int(url.partition("/mymaster")[0].rpartition(":")[2])
         watcher = redis.Redis(port=port)
         for user, rules in (("library", SENTINEL), ("doctor", (*SENTINEL, *SENTINEL_DOCTOR))):
-            watcher.execute_command("ACL", "SETUSER", user, "reset", "on", ">pw", "-@all", *allowing(rules))
+            watcher.execute_command(
+                "ACL", "SETUSER", user, "reset", "on", ">pw", "-@all", *allow_rules(rules)
+            )
         watcher.execute_command("ACL", "SETUSER", "default", "-@all", "+auth")
         leaseq.Queue(leaseq.connect(f"{url}?sentinel_username=library&sentinel_password=pw"), "q").enqueue({})
         report = examined(f"{url}?sentinel_username=doctor&sentinel_password=pw")

@@ -64,7 +64,7 @@ def test_when_the_grace_time_is_over_it_ends(
     queue: leaseq.Queue, start: Start, handle: HeldFunction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And not only when it looks for a signal next."""
-    monkeypatch.setattr("leaseq.worker.worker._LOOK", 10 * PATIENCE)
+    monkeypatch.setattr("leaseq.worker.worker._POLL", 10 * PATIENCE)
     queue.enqueue({})
     running = start(handle, grace=0.1)
     wait_for(handle.begun)

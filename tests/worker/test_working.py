@@ -63,7 +63,7 @@ def test_a_queue_that_is_not_there_is_told_once(
     queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """And once more where it is deleted later."""
-    monkeypatch.setattr("leaseq.worker.source._RULES", -1)
+    monkeypatch.setattr("leaseq.worker.source._POLICY_SECONDS", -1)
     source = Source(queue, QueueHandlers(lambda _: None), "bot", concurrency=2)
 
     def told() -> list[str]:

@@ -11,7 +11,7 @@ from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.errors import problem_of
 from leaseq.webapp.security.audit_log import note, note_nothing
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.queue_access import who_may_work
+from leaseq.webapp.security.queue_access import worker_name
 
 TAGS: list[Any] = [{"name": "items"}]
 _LOGGED = {"release": "released", "assign": "assigned", "revive": "revived", "remove": "removed"}
@@ -30,7 +30,7 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
         raise Invalid("ids", f"1 to {MOST_IDS:,} ids")
     if (body.action == "assign") != (body.person is not None):
         raise Invalid("person", "a name for assign, and none for the other actions")
-    assignee = who_may_work(queue.name, body.person) if body.action == "assign" else ""
+    assignee = worker_name(queue.name, body.person) if body.action == "assign" else ""
     count, refusals = 0, []
     try:
         for id in dict.fromkeys(body.ids):

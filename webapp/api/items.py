@@ -29,7 +29,7 @@ from leaseq.webapp.api.pagination import listed
 from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.security.audit_log import detail_changes
 from leaseq.webapp.security.authorization import may_manage, needs
-from leaseq.webapp.security.queue_access import who_may_work
+from leaseq.webapp.security.queue_access import worker_name
 from leaseq.webapp.serving.problem import Problem
 
 TAGS: list[Any] = [{"name": "items"}]
@@ -132,7 +132,7 @@ def release(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG0
 def assign(path: ItemPath, body: AssignRequest) -> dict[str, Any]:
     """Assign a waiting item to one person: only they may reserve it, until they give it back."""
     queue = existing_queue(path.q)
-    assignee = who_may_work(queue.name, body.person)
+    assignee = worker_name(queue.name, body.person)
     return models_out.Item.of(queue.assign(path.id, assignee, by=person().name))
 
 
@@ -151,7 +151,7 @@ def reopen(path: ItemPath, body: ReopenRequest) -> dict[str, Any]:
     The answer is kept as a late one, and is the draft of the person who gave it.
     """
     queue = existing_queue(path.q)
-    assignee = None if body.to is None else who_may_work(queue.name, body.to, "to")
+    assignee = None if body.to is None else worker_name(queue.name, body.to, "to")
     item = queue.reopen(path.id, body.token, to=assignee, reason=body.reason, by=person().name)
     return models_out.Item.of(item)
 

@@ -76,9 +76,9 @@ def _wait_for_item(queue: Queue, seconds: float) -> Lease | None:
     """Reserve an item as soon as there is one. A client that has gone gets none."""
     caller = person()
     with (
-        state().open_calls.one("waits", caller.name),
-        state().request_slots.lent(),
-        state().waits.one(request.environ) as stop,
+        state().open_calls.track("waits", caller.name),
+        state().request_slots.lend(),
+        state().waits.track(request.environ) as stop,
     ):
         return queue.reserve(
             caller.name, skills=caller.skills, wait=seconds, request_id=request_id(), stop=stop

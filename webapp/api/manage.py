@@ -21,7 +21,7 @@ from leaseq.webapp.api.models_in import (
 from leaseq.webapp.api.pagination import LateQuery, listed
 from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.rendering.answers_export import streamed_answers
-from leaseq.webapp.rendering.late_answers import unused
+from leaseq.webapp.rendering.late_answers import unused_answers
 from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "manage"}]
@@ -146,5 +146,5 @@ def list_late(path: QueuePath, query: LateQuery) -> dict[str, Any]:
     In no order; one may be on two pages, and a page may be empty though `after` names another.
     """
     page = existing_queue(path.q).late_page(limit=query.limit, after=query.after)
-    late_answers = [models_out.Answer.of(one) for item in page.items for one in unused(item)]
+    late_answers = [models_out.Answer.of(one) for item in page.items for one in unused_answers(item)]
     return listed("answers", late_answers, page.after)

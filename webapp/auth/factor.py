@@ -36,7 +36,7 @@ def factor() -> str | Response:
 
 def _page(error: str | None = None) -> str | Response:
     name = person().name
-    secret = accounts().factors.offered(name)
+    secret = accounts().factors.offered_secret(name)
     if secret is None:
         return redirect(url_for("auth.account"), 303)
     code = segno.make(provisioning_uri(name, secret), error="m")

@@ -19,7 +19,7 @@ from leaseq.webapp.auth.news import flash_notices, flashed
 from leaseq.webapp.context import accounts, named_queue, person
 from leaseq.webapp.rendering.filters import span
 from leaseq.webapp.security.authorization import Visitor
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.accounts.attempts import TooManyTries, of_password
@@ -228,7 +228,7 @@ def token_fields() -> dict[str, Any]:
     """The arguments of ``Accounts.create_token``, from the form."""
     form = request.form
     days = form.get("days", str(TOKEN_DAYS[1]))
-    count = whole(days)
+    count = whole_number(days)
     if days != "never" and count is None:
         raise Invalid("days", "a number of days, or never")
     return {

@@ -9,7 +9,7 @@ import click
 from leaseq import Invalid
 from leaseq.cli.common import CommandFailed, connected, emit_json, emit_table, existing_queue, json_option
 from leaseq.webapp.commands.common import BY, accounts_of
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.serving.numbers import whole_number
 
 if TYPE_CHECKING:
     from leaseq import Client
@@ -66,7 +66,7 @@ _OF_PERSON = ("person", "tokens")
 def _days(expires: str) -> int | None:
     if expires == "never":
         return None
-    days = whole(expires)
+    days = whole_number(expires)
     if days is None:
         raise click.BadParameter("must be a number of days, or never", param_hint="'--expires'")
     return days

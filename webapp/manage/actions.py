@@ -15,13 +15,13 @@ from leaseq.webapp.context import person, state
 from leaseq.webapp.item_title import item_title, title_of
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.rendering.states import state_word
-from leaseq.webapp.search.criteria import ANY, Search, Searched
+from leaseq.webapp.search.criteria import ANY, Search, SearchedState
 from leaseq.webapp.security.audit_log import note
 
 Move: TypeAlias = Literal["release", "assign", "revive", "remove"]
 MOVES: tuple[Move, ...] = get_args(Move)
 
-_ON: dict[Searched, tuple[Move, ...]] = {
+_ON: dict[SearchedState, tuple[Move, ...]] = {
     "inbound": ("assign", "remove"),
     "reserved": ("release", "remove"),
     "scheduled": ("assign", "remove"),
@@ -43,7 +43,7 @@ class RefusedItem:
     why: str
 
 
-def moves_on(state: Searched) -> tuple[Move, ...]:
+def moves_on(state: SearchedState) -> tuple[Move, ...]:
     """The actions that apply to the items of a list, or of all states."""
     return _ON[state]
 

@@ -17,8 +17,8 @@ from leaseq.webapp.manage.item import redirect_to_item, search_along, show_item
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.queue_access import who_may_work
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.security.queue_access import worker_name
+from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.work.form_view import form_view_of
 
 
@@ -29,7 +29,7 @@ def reopen(q: str, id: str) -> Response | tuple[str, int]:
     refused."""
     queue, name = existing_queue(q), request.form.get("to", "").strip()
     try:
-        to = who_may_work(q, name) if name else None
+        to = worker_name(q, name) if name else None
         reason = request.form.get("reason", "").strip() or None
         queue.reopen(id, _token(), to=to, reason=reason, by=person().name)
     except Invalid as error:
@@ -91,7 +91,7 @@ def _correction(
 
 
 def _token() -> int:
-    token = whole(request.values.get("token"))
+    token = whole_number(request.values.get("token"))
     if token is None:
         raise Invalid("token", "the token of an answer")
     return token

@@ -18,7 +18,7 @@ from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.distribution import MOST_GROUPS, agreement_of, distribution_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import people_of
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.site_time import filter_period, site_zone
 
 READ = (1_000, 5_000, 20_000)
@@ -104,7 +104,7 @@ def newest(queue: leaseq.Queue, criteria: Filter, limit: int) -> tuple[list[Answ
 
 def _skipped() -> int:
     """How many disagreements stand on earlier pages."""
-    skip = whole(request.args.get("skip") or "0")
+    skip = whole_number(request.args.get("skip") or "0")
     if skip is None or skip < 0:
         raise Invalid("skip", "a whole number from 0 on")
     return skip

@@ -29,10 +29,10 @@ from leaseq.webapp.manage.actions import (
     write_down,
 )
 from leaseq.webapp.rendering.refusals import in_words
-from leaseq.webapp.search.criteria import ANY, Search, said_of, search_of
+from leaseq.webapp.search.criteria import ANY, Search, description_of, search_of
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.queue_access import people_of, who_may_work
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.security.queue_access import people_of, worker_name
+from leaseq.webapp.serving.numbers import whole_number
 
 MOST_CHOSEN = 500
 COUNTED = 1_000  # the number of matches that the confirmation counts at most
@@ -84,7 +84,7 @@ def do_many(q: str) -> str | tuple[str, int]:
     assignee = request.form.get("person", "").strip()
     try:
         if bulk.move == "assign":
-            assignee = who_may_work(queue.name, assignee)
+            assignee = worker_name(queue.name, assignee)
     except Invalid as error:
         return _question(queue, bulk, error=in_words(error)), 400
     outcome = _step(queue, bulk, assignee) if bulk.all else _chosen(queue, bulk, assignee)
@@ -114,7 +114,7 @@ def _question(queue: leaseq.Queue, bulk: BulkRequest, *, error: str | None = Non
         bulk=bulk,
         name=name_of(bulk.move),
         meaning=meaning_of(bulk.move),
-        said=said_of(bulk.search),
+        said=description_of(bulk.search),
         count=count,
         more=has_more,
         looks=scanned,
@@ -174,7 +174,10 @@ def _step(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
             " ".join(
                 filter(
                     None,
-                    (_("all items of this search: %(search)s", search=said_of(bulk.search)), _to(assignee)),
+                    (
+                        _("all items of this search: %(search)s", search=description_of(bulk.search)),
+                        _to(assignee),
+                    ),
                 )
             ),
         )
@@ -194,7 +197,8 @@ def _step(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
         write_down(
             queue,
             bulk.move,
-            f"{outcome.done}: " + _("all items of this search: %(search)s", search=said_of(bulk.search)),
+            f"{outcome.done}: "
+            + _("all items of this search: %(search)s", search=description_of(bulk.search)),
         )
     return outcome
 
@@ -212,4 +216,4 @@ def _to(assignee: str) -> str:
 
 
 def _number(name: str) -> int:
-    return whole(request.form.get(name)) or 0
+    return whole_number(request.form.get(name)) or 0

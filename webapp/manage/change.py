@@ -14,7 +14,7 @@ import leaseq
 from leaseq import Invalid, validation
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.rendering.refusals import in_words
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.site_time import clock_text, typed_moment
 from leaseq.webapp.typed import SEEN, digest_of, lines_of
 
@@ -86,7 +86,7 @@ def value_of(name: str, text: str) -> Any:
 
 
 def _priority(text: str) -> int:
-    number = whole(text)
+    number = whole_number(text)
     if number is None:
         raise Invalid("priority", f"a whole number from 0 to {validation.MAX_PRIORITY:,}")
     return number

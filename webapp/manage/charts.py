@@ -93,7 +93,7 @@ def charts_of(queue: leaseq.Queue) -> dict[str, object]:
         "waiting": _chart(_("Waiting"), buckets, {_("Waiting"): lambda one: one.waiting}),
         "each": span(_PLANS[range_name].each * SECONDS[_PLANS[range_name].unit]),
         "zone": str(zone),
-        "figures": state().live.snapshots.of(queue).seen(),
+        "figures": state().live.snapshots.of(queue).figures(),
         "ago": ago,
         "first": first_question_of(queue),
         "forecast": forecast_of(queue.stats().inbound, rates.come(now), rates.done(now)),

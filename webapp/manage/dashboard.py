@@ -38,7 +38,7 @@ class DashboardChannel(QueueChannel):
         self._snapshots = snapshots
 
     def serve(self, watchers: Sequence[DashboardWatcher]) -> None:
-        figures = self._snapshots.of(self.queue).seen()
+        figures = self._snapshots.of(self.queue).figures()
         stale_watchers = [watcher for watcher in watchers if watcher.figures is not figures]
         data = message("figures", _timed(figures)) if stale_watchers else b""
         for watcher in stale_watchers:
@@ -104,7 +104,7 @@ def live(q: str) -> Response:
     """The figures of a queue's page, as an event stream or as JSON by the Accept header."""
     queue = existing_queue(q)
     if "text/event-stream" not in request.headers.get("Accept", ""):
-        return jsonify(_timed(state().live.snapshots.of(queue).seen()))
+        return jsonify(_timed(state().live.snapshots.of(queue).figures()))
 
     return streamed(DashboardChannel(queue, state().live.snapshots), DashboardWatcher)
 

@@ -14,7 +14,7 @@ from werkzeug.datastructures import MultiDict
 from leaseq import Json, transfer, validation
 from leaseq.transfer import BadRow, CheckResult, ColumnMapping, NewItem, TableSummary
 from leaseq.webapp.manage.remarks import bad_row_message
-from leaseq.webapp.serving.numbers import whole as whole_number
+from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.site_time import site_zone
 
 ROWS_SHOWN = 5

@@ -22,8 +22,8 @@ from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.search.criteria import Search, list_names, search_of
 from leaseq.webapp.security.audit_log import detail_changes, note, note_nothing
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.security.queue_access import people_of, who_may_work
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.security.queue_access import people_of, worker_name
+from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.threads import new_message_id
 
 
@@ -109,7 +109,7 @@ def assign(q: str, id: str) -> Response | tuple[str, int]:
     """Let only one person have it."""
     queue = existing_queue(q)
     try:
-        assignee = who_may_work(q, request.form.get("person", "").strip())
+        assignee = worker_name(q, request.form.get("person", "").strip())
         queue.assign(id, assignee, by=person().name)
     except Invalid as error:
         return show_item(queue, id, error=_("Not assigned: %(why)s.", why=in_words(error))), 400
@@ -183,7 +183,7 @@ def release(q: str, id: str) -> Response:
 @bp.post("/manage/<q>/items/<name:id>/adopt")
 @needs("manager")
 def adopt(q: str, id: str) -> Response:
-    token = whole(request.form.get("token"))
+    token = whole_number(request.form.get("token"))
     if token is None:
         raise Invalid("token", "the token of a late answer")
     existing_queue(q).adopt(id, token, by=person().name)

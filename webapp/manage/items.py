@@ -28,7 +28,7 @@ from leaseq.webapp.search.criteria import (
 from leaseq.webapp.search.matching import Part, condition, words_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import people_of
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.serving.numbers import whole_number
 
 PAGE = 50
 QUESTION = "is."  # what the name of a question's filter begins with
@@ -50,7 +50,7 @@ def items(q: str) -> str | Response | tuple[str, int]:
             raise
         search, wrong = search_of({"state": request.args.get("state", "")}), error
         page = leaseq.Page((), None)
-    scanned_before = whole(request.args.get("looked")) or 0
+    scanned_before = whole_number(request.args.get("looked")) or 0
     policy, lists, stats = queue.policy, state().lists.of(q), queue.stats()
     columns = columns_of(policy.form, lists.columns, search.state)
     html = render_template(

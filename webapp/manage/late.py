@@ -19,11 +19,11 @@ from leaseq.webapp.item_title import item_title, title_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import RefusedItem, ids_in_words
 from leaseq.webapp.manage.columns import glimpse
-from leaseq.webapp.rendering.late_answers import unused
+from leaseq.webapp.rendering.late_answers import unused_answers
 from leaseq.webapp.rendering.states import state_word
 from leaseq.webapp.security.audit_log import note, note_nothing
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.serving.numbers import whole_number
 
 SHOWN = 200
 LATELY = timedelta(hours=1)
@@ -117,7 +117,7 @@ def _listed(queue: leaseq.Queue, refusals: list[RefusedItem] | None = None) -> s
 
 def _open(queue: leaseq.Queue, since: datetime | None) -> Iterator[AdoptableAnswer]:
     for item in queue.late_items(since):
-        for answer in unused(item):
+        for answer in unused_answers(item):
             if since is None or answer.finished_at >= since:
                 yield AdoptableAnswer(item, answer)
 
@@ -144,7 +144,7 @@ def _chosen() -> list[str]:
 
 def _parts(key: str) -> tuple[int, str]:
     text, _space, id = key.partition(" ")
-    token = whole(text)
+    token = whole_number(text)
     if token is None:
         raise Invalid("id", "a late answer's token, a space and its item's id")
     return token, id

@@ -12,7 +12,7 @@ from leaseq.webapp.forms import fields_of, typed_of
 from leaseq.webapp.forms.guess import missing_fields
 from leaseq.webapp.forms.linter import CheckedForm, check_text
 from leaseq.webapp.rendering.payload import parts_of
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.serving.numbers import whole_number
 
 LOOK = 50  # payloads by which a form is guessed, and that its preview knows
 
@@ -21,7 +21,7 @@ def preview_of(typed: Mapping[str, str], payloads: Sequence[Json]) -> dict[str, 
     """The context of the preview's template, from the edited settings and sample, and some of the queue's
     payloads."""
     checked_form = check_text(typed.get("form", ""))
-    at = whole(typed.get("at"))
+    at = whole_number(typed.get("at"))
     sample, sample_error = _sample(typed.get("sample", ""))
     return {
         "checked": checked_form,

@@ -15,7 +15,7 @@ from leaseq.webapp.item_title import title_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.reports import Report, question_row, reports_on, waiting_reports
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.serving.numbers import whole_number
 
 PAGE = 50
 LOOK = 5_000
@@ -136,7 +136,7 @@ def _place() -> Place:
     text = request.args.get("before")
     if not text:
         return Place()
-    before, number = whole(text), whole(request.args.get("number") or "0")
+    before, number = whole_number(text), whole_number(request.args.get("number") or "0")
     if before is None or number is None:
         raise Invalid("before", "a time in microseconds since the epoch, as the link to the next page has it")
     return Place((before, request.args.get("id", ""), number), request.args.get("dead") or None)

@@ -24,7 +24,7 @@ from leaseq.webapp.manage.preview import payloads_of, preview_of, sample_of
 from leaseq.webapp.manage.titles import warn_of_same_look
 from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.serving.numbers import whole_number
 
 Texts = Mapping[str, str]
 
@@ -96,7 +96,7 @@ def preview_settings(q: str) -> str:
     Nothing is saved."""
     queue, typed = existing_queue(q), _typed()
     payloads = payloads_of(queue)
-    item = whole(request.form.get("item"))
+    item = whole_number(request.form.get("item"))
     if item is not None and item < len(payloads):  # the step to another real item
         typed = {**typed, "sample": pretty(payloads[item]), "at": str(item)}
     if wants_piece():

@@ -13,7 +13,7 @@ from flask_babel import gettext as _
 import leaseq
 from leaseq import Invalid, LeaseqError
 from leaseq.simulation import Outcome, Plan, run
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.simulations import Simulations
 
 log = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ def plan_sent(form: Mapping[str, str]) -> Plan:
     """The plan that a form asks for. Raises Invalid."""
     if form.get("confirmed") != "yes":
         raise Invalid("confirmed", "a tick", _("Tick that the simulated answers are kept in this queue."))
-    minutes = whole(form.get("minutes"))
+    minutes = whole_number(form.get("minutes"))
     if minutes not in MINUTES:
         raise Invalid("minutes", "one of " + ", ".join(map(str, MINUTES)))
     return Plan(
@@ -51,7 +51,7 @@ def lease_sent(form: Mapping[str, str]) -> int | None:
 
 
 def _number(form: Mapping[str, str], name: str, low: int, high: int) -> int:
-    number = whole(form.get(name, "").strip())
+    number = whole_number(form.get(name, "").strip())
     if number is None or not low <= number <= high:
         raise Invalid(name, f"a whole number from {low} to {high}")
     return number

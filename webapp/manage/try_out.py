@@ -91,7 +91,7 @@ def _page(queue: leaseq.Queue, new: new_item.NewItemForm | None = None, wrong: I
 def _run_of(queue: leaseq.Queue) -> dict[str, Any]:
     """The context of the latest run: how far it is, and who holds what."""
     simulating.put_back(state().simulations, queue)
-    figures = state().live.snapshots.of(queue).seen()
+    figures = state().live.snapshots.of(queue).figures()
     return {
         "run": state().simulations.latest(queue.name),
         "held": figures["held"],

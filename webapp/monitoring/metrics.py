@@ -104,5 +104,5 @@ def metrics() -> Response:
     registry = CollectorRegistry()
     for collector in (QueueCollector(state().client), ServerCollector(state().client)):
         registry.register(cast("CollectorRegistry", collector))
-    text = generate_latest(registry) + generate_latest(state().http_metrics.everywhere())
+    text = generate_latest(registry) + generate_latest(state().http_metrics.all_processes())
     return Response(text, content_type=CONTENT_TYPE_PLAIN_0_0_4)

@@ -83,7 +83,7 @@ def person_page(
         figures=Figures.of(state().activity.of_person(name, DAYS)),
         factor=accounts().factors.find(name),
         tied=accounts().is_tied(name),
-        signed_in_at=accounts().signed_in().get(name),
+        signed_in_at=accounts().last_sign_ins().get(name),
         roles=ROLES,
         link=url_for("auth.welcome", token=link, _external=True) if link else None,
         error=error,

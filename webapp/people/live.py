@@ -17,7 +17,7 @@ from leaseq.webapp.people.roster import CRITERIA, Roster, Row, View
 from leaseq.webapp.realtime.poller import Channel, Vouch, Watcher, message
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.rendering.event_stream import streamed
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.serving.numbers import whole_number
 
 PAGE = 100
 _EVERY = 2.0  # seconds between two readings, which all watchers share
@@ -33,7 +33,7 @@ class Listing:
     @classmethod
     def of_request(cls) -> Listing:
         criteria = {name: request.args[name] for name in CRITERIA if request.args.get(name)}
-        return cls(criteria, max(whole(request.args.get("from", "0")) or 0, 0))
+        return cls(criteria, max(whole_number(request.args.get("from", "0")) or 0, 0))
 
     def pages(self, count: int) -> dict[str, int | None]:
         """Where this page, the one before and the one after begin, in a list of this length; None: none."""

@@ -19,7 +19,7 @@ from leaseq.webapp.people.roster import Roster
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import change_access
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.queue_access import Access
 
@@ -77,8 +77,8 @@ def _change_all() -> BaseResponse | str:
             raise
         outcome = Outcome(refused=dict.fromkeys(names[:STEP], in_words(error)))  # some are changed already
     outcome.after = names[STEP - 1] if len(names) > STEP else None
-    outcome.done += whole(request.form.get("done")) or 0
-    outcome.total = whole(request.form.get("total")) or len(names)
+    outcome.done += whole_number(request.form.get("done")) or 0
+    outcome.total = whole_number(request.form.get("total")) or len(names)
     if outcome.after is None and not outcome.refused and not after:
         flash(_said(outcome.done))
         return redirect(_back(), 303)

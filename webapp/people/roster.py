@@ -103,7 +103,7 @@ class Roster:
         people = state.accounts.people()
         held = state.accounts.held_by_each([account.name for account in people])
         days, hours, breaks = state.activity.of_everybody(), state.activity.last_hour(), state.breaks.all()
-        sign_in_times, factors = state.accounts.signed_in(), state.accounts.factors.who()
+        sign_in_times, factors = state.accounts.last_sign_ins(), state.accounts.factors.names()
         names = (name for name in leaseq.queues(state.client) if name != webhooks.QUEUE)
         rows = [
             Row(

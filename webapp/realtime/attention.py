@@ -18,13 +18,13 @@ from leaseq.webapp.store.threads import Threads
 SHOWN = 5
 LATELY = timedelta(hours=1)
 UNWANTED = 3  # people who gave an item back
-_DEAD_LOOKED_AT = 200
+_MAX_DEAD = 200
 _LATE = 1_000
 _LOOK = 2_000  # entries of inbound that are searched for what was given back
 _UNWANTED_SHOWN = 100
-_SAID_LOOKED_AT = 100  # items of each state
+_MAX_REPORTS = 100  # items of each state
 _WORDS = 300  # characters of what somebody said
-_AGAIN = 5.0  # seconds between two reads of one list
+_REREAD_SECONDS = 5.0  # seconds between two reads of one list
 
 Rows = list[dict[str, Any]]
 
@@ -57,17 +57,19 @@ class Attention:
             )
             self._late_events = deque(remaining_events, maxlen=_LATE)
 
-    def seen(self, stats: leaseq.Stats, now: datetime) -> dict[str, Any]:
+    def figures(self, stats: leaseq.Stats, now: datetime) -> dict[str, Any]:
         dead_state = (stats.dead, stats.counters.get("died"), stats.counters.get("revived"))
         while self._late_events and self._late_events[0].at < now - LATELY:
             self._late_events.popleft()
         late_events = list(self._late_events)
         inbound_state = (stats.inbound, stats.counters.get("abandoned"), stats.counters.get("reserved"))
-        unwanted_rows = self._look("unwanted", inbound_state, self._unwanted) if stats.inbound else []
+        unwanted_rows = self._cached("unwanted", inbound_state, self._find_unwanted) if stats.inbound else []
         failed_count, abandoned_count = stats.counters.get("failed"), stats.counters.get("abandoned")
         report_state = (*dead_state, *inbound_state, failed_count, stats.scheduled)
-        report_rows = self._look("said", report_state, self._said) if failed_count or abandoned_count else []
-        question_rows = self._look("asked", self._clock(), self._asked)
+        report_rows = (
+            self._cached("said", report_state, self._find_reports) if failed_count or abandoned_count else []
+        )
+        question_rows = self._cached("asked", self._clock(), self._find_questions)
         return {
             "asked": question_rows,
             "asked_count": self._question_count,
@@ -75,19 +77,19 @@ class Attention:
             "said_count": len(report_rows),
             "reports_count": self._question_count + len(report_rows),
             "reports_more": self._has_more_reports,
-            "dead": self._look("dead", dead_state, self._dead) if stats.dead else [],
+            "dead": self._cached("dead", dead_state, self._count_dead) if stats.dead else [],
             "unwanted": unwanted_rows[:SHOWN],
             "unwanted_count": len(unwanted_rows),
-            "due": self._look("due", stats.overdue, self._overdue) if stats.overdue else [],
+            "due": self._cached("due", stats.overdue, self._find_overdue) if stats.overdue else [],
             "late": self._late_rows(late_events[: -SHOWN - 1 : -1]),
             "late_count": len(late_events),
         }
 
-    def _look(self, name: str, state: Any, find: Callable[[], Rows]) -> Rows:
+    def _cached(self, name: str, state: Any, find: Callable[[], Rows]) -> Rows:
         now = self._clock()
         entry = self._cache.get(name)
         # equivalent mutant: compare: five seconds are over, to the clock's last digit or not
-        if entry is None or (entry[1] != state and now - entry[0] >= _AGAIN):
+        if entry is None or (entry[1] != state and now - entry[0] >= _REREAD_SECONDS):
             entry = self._cache[name] = (now, state, find())
         return entry[2]
 
@@ -109,18 +111,18 @@ class Attention:
     def _title(self, id: str) -> str:
         return title_of(self._queue, id) or id
 
-    def _dead(self) -> Rows:
+    def _count_dead(self) -> Rows:
         """The latest of them, by reason."""
-        latest = self._queue.find("dead", limit=_DEAD_LOOKED_AT, look=_DEAD_LOOKED_AT, backwards=True).items
+        latest = self._queue.find("dead", limit=_MAX_DEAD, look=_MAX_DEAD, backwards=True).items
         reasons = Counter(_reason(one) for one in latest)
         return [
             {"key": f"{how} {error}", "how": how, "error": error, "count": count}
             for (how, error), count in reasons.most_common(SHOWN)
         ]
 
-    def _said(self) -> Rows:
+    def _find_reports(self) -> Rows:
         """The latest report or note on each item that nobody has or finished since, the newest first."""
-        limit = _SAID_LOOKED_AT
+        limit = _MAX_REPORTS
         dead_page = self._queue.find("dead", limit=limit, look=limit, backwards=True)
         open_reports, _whole = waiting_reports(self._queue, most=limit, look=_LOOK)
         self._has_more_reports = dead_page.after is not None or len(open_reports) >= limit
@@ -128,7 +130,7 @@ class Attention:
         newest = sorted(reports.values(), key=lambda one: one.at, reverse=True)
         return [one.row(_WORDS) for one in newest]
 
-    def _asked(self) -> Rows:
+    def _find_questions(self) -> Rows:
         """The questions of people that no manager answered, the longest unanswered first."""
         questions = self._threads.unanswered(self._queue.name, SHOWN)
         titles = {one.id: title_of(self._queue, one.id) for one in questions}
@@ -137,20 +139,20 @@ class Attention:
         self._question_count = self._threads.count_unanswered(self._queue.name)
         return [question_row(one, title, _WORDS) for one in questions if (title := titles[one.id])]
 
-    def _overdue(self) -> Rows:
+    def _find_overdue(self) -> Rows:
         items = self._queue.by_due(limit=SHOWN).items
         return [{"key": one.id, **named(one), "due": rfc3339(one.due)} for one in items if one.due]
 
-    def _unwanted(self) -> Rows:
+    def _find_unwanted(self) -> Rows:
         """Waiting items that so many people gave back. These are at the front of the queue."""
         criteria = leaseq.Filter(given_back_by=UNWANTED)
         items = self._queue.find("inbound", criteria, limit=_UNWANTED_SHOWN, look=_LOOK).items
         return [
-            {"key": f"{one.id} {one.assignment}", **named(one), "people": _gave_back(one)} for one in items
+            {"key": f"{one.id} {one.assignment}", **named(one), "people": _count_people(one)} for one in items
         ]
 
 
-def _gave_back(item: leaseq.Item) -> int:
+def _count_people(item: leaseq.Item) -> int:
     return len({grant.person for grant in item.history if grant.how == "abandoned"})
 
 

@@ -50,7 +50,7 @@ class Snapshot:
         self._attention = Attention(queue, threads, clock=clock)
         self.used_at = clock()
 
-    def seen(self) -> dict[str, Any]:
+    def figures(self) -> dict[str, Any]:
         """The present figures. The same object again where nothing has changed."""
         with self._lock:
             self.used_at = now = self._clock()
@@ -84,7 +84,7 @@ class Snapshot:
             "handling": times,
             "held": holders,
             "held_more": max(stats.reserved - len(holders), 0),
-            **self._attention.seen(stats, now),
+            **self._attention.figures(stats, now),
         }
 
     def _brief(self, stats: leaseq.Stats, rates: RateCounter | None, now: datetime) -> dict[str, Any]:

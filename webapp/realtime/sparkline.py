@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 HEIGHT = 20
-_LEAST = 1.0  # a bar above zero is visible
+_MIN_HEIGHT = 1.0  # a bar above zero is visible
 
 
 def spark(values: Sequence[int | None]) -> str:
@@ -14,6 +14,6 @@ def spark(values: Sequence[int | None]) -> str:
     bars = []
     for number, value in enumerate(values):
         if value:
-            height = max(HEIGHT * value / maximum, _LEAST)
+            height = max(HEIGHT * value / maximum, _MIN_HEIGHT)
             bars.append(f"M{number} {HEIGHT}v-{height:.3g}h.8V{HEIGHT}z")
     return "".join(bars)

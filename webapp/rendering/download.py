@@ -22,7 +22,7 @@ def download(pieces: Iterator[bytes], content_type: str, filename: str) -> Respo
     def body() -> Iterator[bytes]:
         yield from first_pieces
         while True:
-            with slots.held():
+            with slots.hold():
                 piece = next(pieces, None)
                 call.confirm()
             if piece is None:

@@ -16,13 +16,13 @@ from leaseq.webapp.forms import fields_of
 from leaseq.webapp.rendering.states import capital, state_word
 from leaseq.webapp.search.matching import Part, in_terms_of, parts_of, words_of
 from leaseq.webapp.search.scan import Scan, place_of
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.site_time import filter_period
 
 ANY: Literal["any"] = "any"
-Searched: TypeAlias = Literal[ListName, "any"]
+SearchedState: TypeAlias = Literal[ListName, "any"]
 """A list, or those of all states."""
-SEARCHED: tuple[Searched, ...] = (ANY, *get_args(ListName))
+SEARCHED_STATES: tuple[SearchedState, ...] = (ANY, *get_args(ListName))
 LATEST_FIRST = ("finished", "dead", ANY)
 """What is ordered newest first by default."""
 
@@ -33,7 +33,7 @@ FIELDS = ("find", "begins", "person", "outcome", "text", "skill", "back", "from"
 class Search:
     """A list of items or those of all states, the criteria, and the order."""
 
-    state: Searched
+    state: SearchedState
     typed: Mapping[str, str] = field(default_factory=dict)  # by FIELDS, as it was typed; nothing empty
     where: Filter = field(default_factory=Filter)
     parts: tuple[Part, ...] = ()  # of the search box
@@ -94,7 +94,7 @@ class Search:
         return place_of(item) if self.state == ANY else item.cursor
 
 
-def search_among(find: str, state: Searched, where: Filter, form: Json) -> Search:
+def search_among(find: str, state: SearchedState, where: Filter, form: Json) -> Search:
     """The search that a program asks for: the search box's text, and what the library filters by."""
     return Search(state, {"find": find} if find else {}, where, in_terms_of(parts_of(find), fields_of(form)))
 
@@ -104,7 +104,9 @@ def search_of(arguments: Mapping[str, Any], form: Json = None) -> Search:
     by whose titles and labels the search box may ask. Without a state, a search is of all of them."""
     typed = {name: str(arguments.get(name) or "").strip() for name in FIELDS}
     searches = any(text for name, text in typed.items() if name != "order")
-    state = validation.one_of(arguments.get("state") or (ANY if searches else "inbound"), SEARCHED, "state")
+    state = validation.one_of(
+        arguments.get("state") or (ANY if searches else "inbound"), SEARCHED_STATES, "state"
+    )
     if typed["order"] not in ("", "newest", "oldest"):
         raise Invalid("order", "newest or oldest")
     now = datetime.now(UTC)
@@ -126,7 +128,7 @@ def search_of(arguments: Mapping[str, Any], form: Json = None) -> Search:
 
 
 def _count(text: str, field: str) -> int:
-    count = whole(text)
+    count = whole_number(text)
     if count is None or not 1 <= count <= 1_000:
         raise Invalid(field, "a whole number from 1 to 1,000")
     return count
@@ -187,10 +189,10 @@ def criteria_of(search: Search) -> dict[str, str]:
         "to": _("to %(text)s", text=typed.get("to")),
         "overdue": _("overdue"),
     }
-    parts = {str(part): part.said for part in search.parts}
+    parts = {str(part): part.phrase for part in search.parts}
     return parts | {name: str(text) for name, text in words.items() if name in typed}
 
 
-def said_of(search: Search) -> str:
+def description_of(search: Search) -> str:
     """The search in words, for a question and for the managers' log."""
     return ", ".join([list_names()[search.state], *criteria_of(search).values()])

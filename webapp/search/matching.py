@@ -43,7 +43,7 @@ class Part:
     label: str = ""  # of the choice
 
     @property
-    def said(self) -> str:
+    def phrase(self) -> str:
         """As people read it: by the form's titles and labels."""
         value = self.label or self.value
         if not self.name:

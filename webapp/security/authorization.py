@@ -70,7 +70,7 @@ def needs(
     """Set the minimum role of a route. ``unless`` lets in callers that are no person, such as a scraper.
 
     ``reads``, called with a person's name, makes a command that is sent with the one for the session, to save
-    the view a round trip: `read_along` has its reply. ``all_queues``: what the route shows or changes is of
+    the view a round trip: `extra_reply` has its reply. ``all_queues``: what the route shows or changes is of
     all queues, so that it is for those only who may manage all of them. ``any_token``: it is about the token
     itself, so that one for a single queue may call it, too. ``makes_queue``: where there is no queue of the
     name, the call makes one, so that it can't be answered as if there were none.
@@ -124,13 +124,13 @@ def visitor_of(session: str) -> Visitor | None:
     result = accounts().sessions.person_and(session, lambda name: [reads(name)] if reads else [])
     if result is None:
         return None
-    person, g.read_along = result
+    person, g.extra_reply = result
     return Visitor(person, session)
 
 
-def read_along() -> Any:
+def extra_reply() -> Any:
     """The reply to what `needs` was told that the view reads."""
-    return g.read_along[0]
+    return g.extra_reply[0]
 
 
 def init_authorization(app: Flask) -> None:
@@ -142,10 +142,10 @@ def init_authorization(app: Flask) -> None:
     app.config["WTF_CSRF_TIME_LIMIT"] = None  # as long as the session: a form may lie open over lunch
     csrf.init_app(app)
     app.before_request(_guard)
-    app.context_processor(lambda: {"person": _whose_page(), "at_least": at_least})
+    app.context_processor(lambda: {"person": _signed_in_person(), "at_least": at_least})
 
 
-def _whose_page() -> Person | None:
+def _signed_in_person() -> Person | None:
     """The signed-in person, for the top of the page; also where no role is required: on public pages and
     on 404."""
     if "person" not in g and request.endpoint in (None, "docs.page"):
@@ -174,7 +174,7 @@ def _guard() -> BaseResponse | None:
         if not at_least(person.role, need):  # guard: role-of-the-route
             raise Forbidden(f"this requires the role {need}; yours is {person.role}: ask an admin")
         if isinstance(token, ApiToken) and not getattr(view, "any_token", False):
-            _stay_within(this_request, token, need)  # guard: token-within
+            _check_scope(this_request, token, need)  # guard: token-within
         _refuse_other_queues(this_request, person, need, view)
         if getattr(view, "takes_any_size", False):
             this_request.max_content_length = sys.maxsize
@@ -194,10 +194,10 @@ def _keep_csrf_token() -> None:
 def request_check() -> Callable[[], bool]:
     """A function that returns whether the current request would still be authorized."""
     app, environ = this_app(), request.environ
-    return lambda: still_lets(app, environ)
+    return lambda: is_still_authorized(app, environ)
 
 
-def still_lets(app: Flask, environ: WSGIEnvironment) -> bool:
+def is_still_authorized(app: Flask, environ: WSGIEnvironment) -> bool:
     """Whether authorization would still let a request in: for responses that go on for long."""
     with app.request_context(environ):
         try:
@@ -228,7 +228,7 @@ def may_manage(queue: str) -> bool:
     return token is None or refusal(token, "manager", request.method, queue) is None
 
 
-def _stay_within(this_request: Request, token: ApiToken, need: Role) -> None:
+def _check_scope(this_request: Request, token: ApiToken, need: Role) -> None:
     reason = refusal(token, need, this_request.method, (this_request.view_args or {}).get("q"))
     if reason is not None:
         raise Forbidden(reason)
@@ -242,7 +242,7 @@ def _identify(this_request: Request) -> ApiToken | Literal["unknown"] | None:
         visitor = flask_login.current_user
         if visitor.is_authenticated:
             g.person = visitor.person
-            _go_on()
+            _extend_session()
         return None
     token = bearer_token(header)
     caller = accounts().caller(token) if token is not None else None
@@ -253,7 +253,7 @@ def _identify(this_request: Request) -> ApiToken | Literal["unknown"] | None:
     return caller.token
 
 
-def _go_on() -> None:
+def _extend_session() -> None:
     """A cookie lives for some days from when it was last sent. It is sent again once an hour, and not with
     each answer: signing it costs as much as a whole move."""
     now = int(time.time())

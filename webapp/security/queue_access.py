@@ -17,10 +17,10 @@ def people_of(queue: str) -> list[Person]:
     return [one for one in accounts().people() if access.lets_work(one)]  # guard: people-suggested
 
 
-def who_may_work(queue: str, name: str, field: str = "person") -> str:
+def worker_name(queue: str, name: str, field: str = "person") -> str:
     """The stored name of somebody who can be assigned an item: who may sign in, and work on the queue. Raises
     Invalid with this field."""
-    name = accounts().who_works(name, field)
+    name = accounts().worker_name(name, field)
     if not state().access.of(queue).lets_work(accounts().get(name)):
         raise Invalid(field, "somebody who may work on the queue", f"{name!r} has no access to this queue")
     return name
@@ -37,14 +37,14 @@ def change_access(queue: str, change: Callable[[Access], Access]) -> Access:
 
 
 def _checked(access: Access) -> Access:
-    access = Access(_known("work", access.work), _known("manage", access.manage))
+    access = Access(_checked_group("work", access.work), _checked_group("manage", access.manage))
     if not access.lets_manage(person()):
         reason = f"{person().name!r} is in none of these groups, and could not change it back"
         raise Invalid("manage", "a group that you are in, or everybody", reason)
     return access
 
 
-def _known(field: str, group: Group | None) -> Group | None:
+def _checked_group(field: str, group: Group | None) -> Group | None:
     if group is None:
         return None
     names = {one.name for one in accounts().people()}

@@ -27,7 +27,7 @@ def init_rate_limits(app: Flask, client: leaseq.Client, limit: RateLimitItem | N
         return
     limits = _RateLimits(client, limit)
     app.before_request(limits.count)
-    app.after_request(limits.say)
+    app.after_request(limits.add_headers)
 
 
 class _RateLimits:
@@ -56,7 +56,7 @@ class _RateLimits:
             problem.headers["Retry-After"] = str(seconds)
             raise problem
 
-    def say(self, response: Response) -> Response:
+    def add_headers(self, response: Response) -> Response:
         response.headers.update(g.get("rate_limit", {}))
         return response
 

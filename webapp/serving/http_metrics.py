@@ -49,10 +49,10 @@ class HttpMetrics:
         # By method, route and status: to look them up by their labels takes long.
         self._cache: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
-    def waited(self, seconds: float) -> None:
+    def observe_wait(self, seconds: float) -> None:
         self._wait_seconds.observe(seconds)
 
-    def shed(self) -> None:
+    def count_shed(self) -> None:
         self._shed_counter.inc()
 
     def count(self, route: str, method: str, status: int, seconds: float) -> None:
@@ -64,7 +64,7 @@ class HttpMetrics:
         metrics[0].inc()
         metrics[1].observe(seconds)
 
-    def everywhere(self) -> CollectorRegistry:
+    def all_processes(self) -> CollectorRegistry:
         """The metrics of all processes that share the directory."""
         if DIRECTORY not in os.environ:
             return self._registry

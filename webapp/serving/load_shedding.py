@@ -21,10 +21,10 @@ from leaseq.webapp.serving.request_slots import HOLDS_SLOT, RequestSlots
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-AGAIN = (2, 6)  # seconds: not all come back at once
+RETRY_AFTER = (2, 6)  # seconds: not all come back at once
 ROUTE = "shed"
-ALWAYS = frozenset({"/healthz", "/readyz", "/metrics"})  # operators need these: they wait for no slot
-PARTS = "/static/"  # of pages that were served
+NEVER_SHED = frozenset({"/healthz", "/readyz", "/metrics"})  # operators need these: they wait for no slot
+STATIC = "/static/"  # of pages that were served
 
 
 class LoadShedding:
@@ -46,14 +46,14 @@ class LoadShedding:
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         path = environ.get("PATH_INFO", "")
-        if path in ALWAYS:
+        if path in NEVER_SHED:
             return self._inner(environ, start_response)
         seconds = self._slots.acquire()
         environ[HOLDS_SLOT] = True
         try:
-            self._metrics.waited(seconds)
+            self._metrics.observe_wait(seconds)
             is_over = self._limit.is_over(seconds, time.monotonic())
-            if not is_over or shutdown.has_begun() or path.startswith(PARTS):
+            if not is_over or shutdown.has_begun() or path.startswith(STATIC):
                 return self._inner(environ, start_response)
             return self._refuse(environ, start_response)
         finally:
@@ -61,10 +61,10 @@ class LoadShedding:
             self._slots.release()
 
     def _refuse(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        self._metrics.shed()
+        self._metrics.count_shed()
         as_route(environ, ROUTE)
         with self._app.request_context(environ):
-            response = self._answer(random.randint(*AGAIN))  # noqa: S311 - nothing secret
+            response = self._answer(random.randint(*RETRY_AFTER))  # noqa: S311 - nothing secret
         return response(environ, start_response)
 
 

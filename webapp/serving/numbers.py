@@ -5,6 +5,6 @@ from __future__ import annotations
 _DIGITS = 16  # of the largest token
 
 
-def whole(text: str | None) -> int | None:
+def whole_number(text: str | None) -> int | None:
     """The number of a field's digits, from 0; None where it is not a number."""
     return int(text) if text and text.isascii() and text.isdecimal() and len(text) <= _DIGITS else None

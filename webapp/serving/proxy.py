@@ -90,12 +90,12 @@ class Proxies:
         self._proxy_fix = ProxyFix(app, x_for=hops, x_proto=hops, x_host=hops)
 
     def __call__(self, environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        if not self._networks or not self._ours(environ.get("REMOTE_ADDR", "")):
+        if not self._networks or not self._is_trusted(environ.get("REMOTE_ADDR", "")):
             return self._app(environ, start_response)
         environ[_CAME_BY_PROXY] = True
         return self._proxy_fix(environ, start_response)
 
-    def _ours(self, address: str) -> bool:
+    def _is_trusted(self, address: str) -> bool:
         """A unix socket has no address: its clients are on this machine."""
         try:
             ip = ip_address(address or "127.0.0.1")

@@ -57,7 +57,7 @@ class RequestSlots:
                 self._free_count += 1
 
     @contextmanager
-    def held(self) -> Iterator[None]:
+    def hold(self) -> Iterator[None]:
         """Hold a slot: for the pieces of a long answer, which are made after its request was handled."""
         self.acquire()
         try:
@@ -66,7 +66,7 @@ class RequestSlots:
             self.release()
 
     @contextmanager
-    def lent(self) -> Iterator[None]:
+    def lend(self) -> Iterator[None]:
         """Lend this request's slot to others. It goes on with the next one that is free."""
         self.release()
         try:

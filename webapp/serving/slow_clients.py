@@ -55,7 +55,7 @@ class TimedBody(io.RawIOBase):
         return len(data)
 
     def _piece(self, size: int) -> bytes:
-        loan = self._slots.lent() if self._environ.get(HOLDS_SLOT) else nullcontext()
+        loan = self._slots.lend() if self._environ.get(HOLDS_SLOT) else nullcontext()
         with loan, gevent.Timeout(self._seconds, RequestTimeout(TOO_SLOW)):
             data: bytes = self._body.read(size)
         return data

@@ -19,7 +19,7 @@ class Waits:
         self._is_closed = False
 
     @contextmanager
-    def one(self, environ: Mapping[str, Any]) -> Iterator[threading.Event]:
+    def track(self, environ: Mapping[str, Any]) -> Iterator[threading.Event]:
         """The event that is set when this request is to wait no longer."""
         stop = threading.Event()
         with self._lock:

@@ -66,14 +66,14 @@ class Activity(Store):
 
     def today(self, person: str, queue: str) -> DayFigures:
         self.flush()
-        return figures_of(*self._client.ask(self.reading_today(person, queue)))
+        return figures_of(*self._client.ask(self.today_command(person, queue)))
 
-    def reading_today(self, person: str, queue: str) -> Command:
-        """The command that reads a person's figures of today, to be sent with others: `today_read`."""
+    def today_command(self, person: str, queue: str) -> Command:
+        """The command that reads a person's figures of today, to be sent with others: `today_from`."""
         return "HMGET", keys.day_of(self._today().isoformat(), person), *fields_of(queue)
 
-    def today_read(self, reply: Iterable[bytes | None], person: str, queue: str) -> DayFigures:
-        """A person's figures of today, by the reply to the command of `reading_today` and what this process
+    def today_from(self, reply: Iterable[bytes | None], person: str, queue: str) -> DayFigures:
+        """A person's figures of today, by the reply to the command of `today_command` and what this process
         has not written yet."""
         outcomes = (one for one in self._deferred.pending() if (one.person, one.queue) == (person, queue))
         new_counts = {one.member: one.counts for one in outcomes}  # each once, however often it was sent
@@ -91,7 +91,7 @@ class Activity(Store):
         self.flush()
         text = self._today().isoformat()
         with self._client.translating():
-            names = sorted(name.decode() for name in self._redis.smembers(keys.who_worked(text)))
+            names = sorted(name.decode() for name in self._redis.smembers(keys.workers_of(text)))
         hashes = self._hashes([keys.day_of(text, name) for name in names])
         return dict(zip(names, map(by_queue, hashes), strict=True))
 
@@ -100,7 +100,7 @@ class Activity(Store):
         self.flush()
         last = self._part(self._clock())
         totals: dict[str, dict[str, int]] = {}
-        for counts in self._hashes([keys.done_in(last - back) for back in range(_HOUR_PARTS + 1)]):
+        for counts in self._hashes([keys.finished_in(last - back) for back in range(_HOUR_PARTS + 1)]):
             for field, count in counts.items():
                 queue, _, person = field.decode().partition(" ")
                 person_totals = totals.setdefault(person, {})
@@ -136,7 +136,7 @@ class Activity(Store):
         self._deferred.flush()
 
     def _write(self, outcomes: Sequence[_Outcome]) -> None:
-        with self._at_best():
+        with self._log_errors():
             replies = self._client.ask(
                 *(("ZADD", keys.recent(one.person), "NX", one.at, one.member) for one in outcomes)
             )
@@ -156,11 +156,11 @@ class Activity(Store):
             if "finished" in outcome.counts:
                 parts[self._part(outcome.at), field_of(outcome.queue, outcome.person)] += 1
         replies = self._client.ask(
-            *(("SADD", keys.who_worked(day), person) for day, person in people),
+            *(("SADD", keys.workers_of(day), person) for day, person in people),
             *(("ZREMRANGEBYRANK", keys.recent(person), 0, -RECENT - 1) for _, person in people),
             *(("HINCRBY", key, field, count) for (key, field), count in counts.items()),
-            *(("HINCRBY", keys.done_in(part), field, count) for (part, field), count in parts.items()),
-            *(("EXPIRE", keys.done_in(part), _HOUR_KEPT_SECONDS) for part in {part for part, _ in parts}),
+            *(("HINCRBY", keys.finished_in(part), field, count) for (part, field), count in parts.items()),
+            *(("EXPIRE", keys.finished_in(part), _HOUR_KEPT_SECONDS) for part in {part for part, _ in parts}),
         )
         for (day, person), is_first in zip(people, replies, strict=False):
             if is_first:
@@ -170,13 +170,13 @@ class Activity(Store):
         """Uncount what was undone. The time stays, since it was spent."""
         self.flush()
         recent, member = keys.recent(person), member_of(how, queue, token, id)
-        with self._at_best():
+        with self._log_errors():
             at, is_removed = self._client.ask(("ZSCORE", recent, member), ("ZREM", recent, member))
             if is_removed:
                 self._add(keys.day_of(self._date(float(at)).isoformat(), person), queue, {how: -1})
                 part = self._part(float(at))
                 if how == "finished" and part >= self._part(self._clock()) - _HOUR_PARTS:
-                    self._client.ask(("HINCRBY", keys.done_in(part), field_of(queue, person), -1))
+                    self._client.ask(("HINCRBY", keys.finished_in(part), field_of(queue, person), -1))
 
     def forget_person(self, person: str) -> None:
         """Delete a person's figures and latest items."""
@@ -186,19 +186,19 @@ class Activity(Store):
         for start in range(0, len(dates), _DATES):
             batch = dates[start : start + _DATES]
             self._client.ask(*(("UNLINK", keys.day_of(date, person)) for date in batch))
-            self._client.ask(*(("SREM", keys.who_worked(date), person) for date in batch))
+            self._client.ask(*(("SREM", keys.workers_of(date), person) for date in batch))
         self._client.ask(("UNLINK", keys.recent(person)))
         last = self._part(self._clock())
         for part in range(last - _HOUR_KEPT_SECONDS // _PART_SECONDS, last + 1):
-            (fields,) = self._client.ask(("HKEYS", keys.done_in(part)))
+            (fields,) = self._client.ask(("HKEYS", keys.finished_in(part)))
             if stale_fields := [one for one in fields if one.decode().partition(" ")[2] == person]:
-                self._client.ask(("HDEL", keys.done_in(part), *stale_fields))
+                self._client.ask(("HDEL", keys.finished_in(part), *stale_fields))
 
     def forget_queue(self, queue: str) -> None:
         """Delete what people's days and latest items have of a queue that is deleted."""
         self.flush()
         last = self._part(self._clock())
-        hour_keys = [keys.done_in(last - back) for back in range(_HOUR_PARTS + 1)]
+        hour_keys = [keys.finished_in(last - back) for back in range(_HOUR_PARTS + 1)]
         for days in (*self._keys_like(keys.day_of("*", "*")), hour_keys):
             counts = self._client.ask(*(("HGETALL", key) for key in days))
             for key, fields in zip(days, counts, strict=True):
@@ -215,7 +215,7 @@ class Activity(Store):
         pipe = self._redis.pipeline(transaction=False)
         pipe.expire(keys.recent(person), 2 * _DAY_SECONDS)
         pipe.expire(keys.day_of(day, person), _KEPT_SECONDS)
-        pipe.expire(keys.who_worked(day), _KEPT_SECONDS)
+        pipe.expire(keys.workers_of(day), _KEPT_SECONDS)
         pipe.execute()
 
     def _add(self, key: str, queue: str, counts: Mapping[str, int]) -> None:
@@ -233,7 +233,7 @@ class Activity(Store):
         return hashes
 
     @contextmanager
-    def _at_best(self) -> Iterator[None]:
+    def _log_errors(self) -> Iterator[None]:
         try:
             with self._client.translating():
                 yield

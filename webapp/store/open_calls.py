@@ -69,7 +69,7 @@ class OpenCalls(Store):
         self._client.ask(*(("UNLINK", _key(kind, person)) for kind in MOST))
 
     @contextmanager
-    def one(self, kind: Kind, person: str) -> Iterator[None]:
+    def track(self, kind: Kind, person: str) -> Iterator[None]:
         """Count one more during the ``with`` block."""
         call = self.begin(kind, person)
         try:

@@ -84,7 +84,7 @@ def person_document(client: Client, accounts: Accounts, name: str) -> Iterator[s
 def _sign_in(accounts: Accounts, name: str) -> dict[str, Any]:
     factor = accounts.factors.find(name)
     return {
-        "last_at": accounts.signed_in().get(name),
+        "last_at": accounts.last_sign_ins().get(name),
         "second_factor_since": factor and factor.since,
         "unused_recovery_codes": factor.recovery_codes if factor else 0,
         "identity_provider": accounts.is_tied(name),

@@ -56,7 +56,7 @@ class Question(NamedTuple):
     message: Message
 
 
-class Answered(NamedTuple):
+class AnswerNotice(NamedTuple):
     """That a manager wrote about an item."""
 
     position: Position
@@ -75,13 +75,13 @@ class Threads(Store):
     def of_item(self, queue: str, id: str) -> list[Message]:
         """The messages about an item, oldest first."""
         with self._client.translating():
-            values = self._redis.hvals(_item(queue, id))
+            values = self._redis.hvals(_item_key(queue, id))
         return sorted(map(_read, values), key=lambda one: one.at)
 
     def ask(self, queue: str, id: str, person: str, text: str, *, message: str) -> None:
         """Write to the managers. ``message`` is the id of the message: sent again, it is written once.
         Raises Invalid for a text that is empty or too long, and for a thread that is full."""
-        now, asked_key, unanswered_key = self._clock(), _asked(person), _unanswered(queue)
+        now, asked_key, unanswered_key = self._clock(), _asked_key(person), _unanswered_key(queue)
         self._add(
             queue,
             id,
@@ -101,24 +101,24 @@ class Threads(Store):
             id,
             message,
             _Record(person, self._clock(), text, manager=True),
-            ("ZREM", _unanswered(queue), id),
+            ("ZREM", _unanswered_key(queue), id),
             ("XADD", _NEWS, "MAXLEN", "~", _NEWS_KEPT, "*", "queue", queue, "id", id),
         )
 
     def settle(self, queue: str, id: str) -> None:
         """The question needs no answer."""
-        self._client.ask(("ZREM", _unanswered(queue), id))
+        self._client.ask(("ZREM", _unanswered_key(queue), id))
 
     def forget(self, queue: str, id: str) -> None:
         """Delete the thread of an item that is removed."""
-        self._client.ask(("ZREM", _unanswered(queue), id), ("DEL", _item(queue, id)))
+        self._client.ask(("ZREM", _unanswered_key(queue), id), ("DEL", _item_key(queue, id)))
 
     def forget_queue(self, queue: str) -> None:
         """Delete all threads of a queue that is deleted."""
-        for keys in self._keys_like(_item(queue, "*")):
+        for keys in self._keys_like(_item_key(queue, "*")):
             self._client.ask(*(("UNLINK", key) for key in keys))
-        self._client.ask(("UNLINK", _unanswered(queue)))
-        for keys in self._keys_like(_asked("*")):
+        self._client.ask(("UNLINK", _unanswered_key(queue)))
+        for keys in self._keys_like(_asked_key("*")):
             replies = self._client.ask(*(("ZRANGE", key, 0, -1) for key in keys))
             for key, members in zip(keys, replies, strict=True):
                 if stale_members := [one for one in members if one.startswith(f"{queue} ".encode())]:
@@ -130,23 +130,23 @@ class Threads(Store):
 
     def of_person(self, person: str) -> Iterator[tuple[str, str, Message]]:
         """The queue, the item and each message that a person wrote."""
-        for keys in self._keys_like(_item("*", "*")):
-            for key, values in self._some(keys):
-                queue, _, id = key.removeprefix(_item("", "")[:-1]).partition(":")
+        for keys in self._keys_like(_item_key("*", "*")):
+            for key, values in self._batches(keys):
+                queue, _, id = key.removeprefix(_item_key("", "")[:-1]).partition(":")
                 yield from ((queue, id, one) for one in map(_read, values.values()) if one.person == person)
 
     def rename_person(self, person: str, to: str) -> None:
         """Put another name in the place of a person's. What they wrote stays."""
-        for keys in self._keys_like(_item("*", "*")):
-            for key, values in self._some(keys):
+        for keys in self._keys_like(_item_key("*", "*")):
+            for key, values in self._batches(keys):
                 for message, value in values.items():
                     record = _Record(*json.loads(value))
                     if record.person == person:
                         new_value = json.dumps(record._replace(person=to), ensure_ascii=False)
                         self._client.ask(("HSET", key, message, new_value))
-        self._client.ask(("UNLINK", _asked(person)))
+        self._client.ask(("UNLINK", _asked_key(person)))
 
-    def _some(self, keys: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
+    def _batches(self, keys: Sequence[str]) -> Iterator[tuple[str, dict[str, bytes]]]:
         """The messages of each thread, by their ids."""
         for start in range(0, len(keys), _AT_ONCE):
             batch = keys[start : start + _AT_ONCE]
@@ -161,7 +161,7 @@ class Threads(Store):
     def unanswered(self, queue: str, limit: int) -> list[Question]:
         """The questions that no manager answered, the oldest first."""
         with self._client.translating():
-            ids = [one.decode() for one in self._redis.zrange(_unanswered(queue), 0, limit - 1)]
+            ids = [one.decode() for one in self._redis.zrange(_unanswered_key(queue), 0, limit - 1)]
         return self._questions(queue, ids)
 
     def latest_unanswered(self, queue: str, until: float | None, limit: int) -> list[Question]:
@@ -169,28 +169,30 @@ class Threads(Store):
         seconds since the epoch, to the microsecond."""
         maximum = "+inf" if until is None else repr(until + 1e-6)
         with self._client.translating():
-            members = self._redis.zrevrangebyscore(_unanswered(queue), maximum, "-inf", start=0, num=limit)
+            members = self._redis.zrevrangebyscore(
+                _unanswered_key(queue), maximum, "-inf", start=0, num=limit
+            )
         return self._questions(queue, [one.decode() for one in members])
 
     def _questions(self, queue: str, ids: list[str]) -> list[Question]:
-        threads = self._client.ask(*(("HVALS", _item(queue, id)) for id in ids)) if ids else []
+        threads = self._client.ask(*(("HVALS", _item_key(queue, id)) for id in ids)) if ids else []
         pairs = zip(ids, (_last_asked(values) for values in threads), strict=True)
         return [Question(id, message) for id, message in pairs if message]
 
     def count_unanswered(self, queue: str) -> int:
         """The number of items whose question no manager answered."""
-        (count,) = self._client.ask(("ZCARD", _unanswered(queue)))
+        (count,) = self._client.ask(("ZCARD", _unanswered_key(queue)))
         return int(count)
 
     def is_unanswered(self, queue: str, id: str) -> bool:
         """Whether somebody waits for an answer."""
-        (score,) = self._client.ask(("ZSCORE", _unanswered(queue), id))
+        (score,) = self._client.ask(("ZSCORE", _unanswered_key(queue), id))
         return score is not None
 
     def asked_by(self, person: str, limit: int = 10) -> list[tuple[str, str]]:
         """The queue and item of the threads that a person wrote in, latest first."""
         with self._client.translating():
-            members = self._redis.zrevrangebyscore(_asked(person), "+inf", "-inf", start=0, num=limit)
+            members = self._redis.zrevrangebyscore(_asked_key(person), "+inf", "-inf", start=0, num=limit)
         pairs = (one.decode().partition(" ") for one in members)
         return [(queue, id) for queue, _, id in pairs]
 
@@ -200,17 +202,19 @@ class Threads(Store):
             latest = self._redis.xrevrange(_NEWS, count=1)
         return _position(latest[0][0]) if latest else (0, 0)
 
-    def answered_since(self, position: Position) -> list[Answered]:
+    def answered_since(self, position: Position) -> list[AnswerNotice]:
         """The later messages of managers, oldest first."""
         milliseconds, number = position
         with self._client.translating():
             entries = self._redis.xrange(_NEWS, min=f"({milliseconds}-{number}")
-        return [Answered(_position(at), one[b"queue"].decode(), one[b"id"].decode()) for at, one in entries]
+        return [
+            AnswerNotice(_position(at), one[b"queue"].decode(), one[b"id"].decode()) for at, one in entries
+        ]
 
     def _add(self, queue: str, id: str, message: str, record: _Record, *commands: Command) -> None:
         """Write a message, and do the rest: again where it was written before, since the reply was lost then.
         Another text under the same id is another message."""
-        text, key = record.text.replace("\r\n", "\n").strip(), _item(queue, id)
+        text, key = record.text.replace("\r\n", "\n").strip(), _item_key(queue, id)
         if not text or len(text) > LONGEST:
             raise Invalid("message", f"1 to {LONGEST:,} characters; this has {len(text):,}")
         count, stored_value = self._client.ask(("HLEN", key), ("HGET", key, message))
@@ -246,13 +250,13 @@ def _last_asked(values: list[bytes]) -> Message | None:
     return max(questions, key=lambda one: one.at, default=None)
 
 
-def _item(queue: str, id: str) -> str:
+def _item_key(queue: str, id: str) -> str:
     return f"{_BASE}item:{queue}:{id}"
 
 
-def _unanswered(queue: str) -> str:
+def _unanswered_key(queue: str) -> str:
     return f"{_BASE}unanswered:{queue}"
 
 
-def _asked(person: str) -> str:
+def _asked_key(person: str) -> str:
     return f"{_BASE}asked:{person}"

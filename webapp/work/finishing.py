@@ -9,7 +9,7 @@ import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
 from leaseq.webapp.context import existing_queue, lease_queue, person, state, wants_piece
 from leaseq.webapp.forms import fields_of, read_result, typed_in
-from leaseq.webapp.security.authorization import needs, read_along
+from leaseq.webapp.security.authorization import extra_reply, needs
 from leaseq.webapp.store.base import Command
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.responses import Page, back, count, go, held, over, refused, token_sent
@@ -17,7 +17,7 @@ from leaseq.webapp.work.undo import forget, remember
 
 
 def figures_of_today(name: str) -> Command:
-    return state().activity.reading_today(name, (request.view_args or {})["q"])
+    return state().activity.today_command(name, (request.view_args or {})["q"])
 
 
 @bp.post("/q/<q>/items/<name:id>/finish")
@@ -43,7 +43,7 @@ def finish(q: str, id: str) -> Page:
         return over(queue, id, token, error, refused=True)
     except Invalid as error:
         return refused(queue, id, token, error.errors or {error.field: error.limit})
-    today = state().activity.today_read(read_along(), caller.name, q)
+    today = state().activity.today_from(extra_reply(), caller.name, q)
     figures = count(q, "finished", id, token, outcome.held_seconds)
     if not outcome.replayed:
         today += figures

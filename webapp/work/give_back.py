@@ -9,7 +9,7 @@ from flask_babel import gettext as _
 import leaseq
 from leaseq import ItemNotFound, LeaseLost
 from leaseq.webapp.context import existing_queue, person, state, wants_piece
-from leaseq.webapp.security.authorization import needs, read_along
+from leaseq.webapp.security.authorization import extra_reply, needs
 from leaseq.webapp.store.day_figures import How
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.finishing import figures_of_today
@@ -73,7 +73,7 @@ def _followed(
     queue: leaseq.Queue, id: str, token: int, act: Act, outcome: How, next_lease: leaseq.Lease | None
 ) -> Page:
     """The next item, with the undo of the act; or the page without one."""
-    today = state().activity.today_read(read_along(), person().name, queue.name)
+    today = state().activity.today_from(extra_reply(), person().name, queue.name)
     today += count(queue.name, outcome, id, token)
     if next_lease is not None and next_lease.id == id:
         forget()

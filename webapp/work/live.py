@@ -15,8 +15,8 @@ from leaseq.webapp.realtime.poller import QueueChannel, Vouch, Watcher, message
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.rendering.event_stream import streamed
 from leaseq.webapp.security.authorization import needs
-from leaseq.webapp.serving.numbers import whole
-from leaseq.webapp.store.threads import Answered, Position, Threads
+from leaseq.webapp.serving.numbers import whole_number
+from leaseq.webapp.store.threads import AnswerNotice, Position, Threads
 from leaseq.webapp.work import bp
 
 ENDED_BY_OTHERS: Final = ("released", "removed")
@@ -57,7 +57,7 @@ class LeaseChannel(QueueChannel):
         self._threads = threads
         self._clock = clock
         self._answer_position = answer_position
-        self._answers: list[Answered] = []  # oldest first
+        self._answers: list[AnswerNotice] = []  # oldest first
         self._read_at = -_READ_EVERY
         self._position = position  # of the latest event that was read
         self._cursor = f"{position}.0" if position else None
@@ -115,7 +115,7 @@ class LeaseChannel(QueueChannel):
 def live(q: str) -> Response:
     """What others do while a person works on the lease with the token ``token``, as an event stream. One
     that is over already is said at once."""
-    queue, token = existing_queue(q), whole(request.args.get("token"))
+    queue, token = existing_queue(q), whole_number(request.args.get("token"))
     events = queue.latest_events(1)
     position = int(events[0].cursor.partition(".")[0]) if events else 0
     threads = state().threads

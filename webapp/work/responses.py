@@ -14,7 +14,7 @@ from leaseq import Invalid, ItemNotFound, LeaseLost
 from leaseq.form import prefilled
 from leaseq.webapp.context import person, state, wants_piece
 from leaseq.webapp.forms import draft_of, fields_of, typed_in, typed_of
-from leaseq.webapp.serving.numbers import whole
+from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.day_figures import DayFigures, How
 from leaseq.webapp.work.item_view import ItemView, shown
 from leaseq.webapp.work.lease_outcome import GONE, receipt_of
@@ -34,7 +34,7 @@ def back(q: str) -> Response:
 
 
 def token_sent() -> int:
-    token = whole(request.values.get("token"))
+    token = whole_number(request.values.get("token"))
     if token is None:
         raise Invalid("token", "the token of a lease")
     return token
@@ -49,7 +49,7 @@ def count(queue: str, outcome: How, id: str, token: int, held_seconds: float = 0
         outcome,
         id=id,
         token=token,
-        active_ms=whole(request.form.get("active_ms")) or 0,
+        active_ms=whole_number(request.form.get("active_ms")) or 0,
         held_ms=round(held_seconds * 1_000),
     )
 

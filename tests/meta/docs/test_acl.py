@@ -39,9 +39,9 @@ def test_its_users_are_of_the_one_list() -> None:
         "doctor": acl.rules(acl.LIBRARY, acl.DOCTOR, password="PASSWORD"),
     }
     assert {user: rules.split() for user, rules in RULES.items()} == wanted
-    assert f"`{' '.join(acl.allowing(acl.CLUSTER))}`" in PAGE
-    assert f"-@all {' '.join(acl.allowing(acl.SENTINEL))}`" in PAGE
-    assert f"`{' '.join(acl.allowing(acl.SENTINEL_DOCTOR))}`" in PAGE
+    assert f"`{' '.join(acl.allow_rules(acl.CLUSTER))}`" in PAGE
+    assert f"-@all {' '.join(acl.allow_rules(acl.SENTINEL))}`" in PAGE
+    assert f"`{' '.join(acl.allow_rules(acl.SENTINEL_DOCTOR))}`" in PAGE
 
 
 def test_the_doctors_user_sees_everything(alone: EmbeddedServer) -> None:

@@ -8,7 +8,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "invitation-spent",
             "test_an_invitation_gives_its_role_and_skills_to_who_uses_it_once",
-            instead="return pipe.hset(keys.PEOPLE, record.name, record.dumped()) and record",
+            instead="return pipe.hset(keys.PEOPLE, record.name, record.dump()) and record",
         ),
         guard("invitation-second", "test_who_comes_second_by_the_same_invitation_stays_out"),
         guard("name-taken", "test_an_invitation_gives_its_role_and_skills_to_who_uses_it_once"),

@@ -219,7 +219,7 @@ def derived_id(queue: str, request: str, place: int) -> str:
     Fault(
         "renewals come when the lease is over",
         "leaseq/worker/heartbeat.py",
-        "_PART = 1.5\n",
+        "_SHARE = 1.5\n",
         ("test_a_renewal_is_planned_within_a_third_of_the_lease",),
     ),
     Fault(

@@ -212,8 +212,8 @@ def test_who_waits_is_answered_when_the_place_is_stopped(
 
 def test_a_wait_that_begins_when_the_place_is_being_stopped_is_over_at_once() -> None:
     waits = Waits()
-    with waits.one({}) as before:
+    with waits.track({}) as before:
         waits.close()
         assert before.is_set()
-    with waits.one({}) as after:
+    with waits.track({}) as after:
         assert after.is_set()

@@ -209,7 +209,7 @@ def test_turning_it_on_or_off_takes_the_present_password(
     assert (answer.status_code, "not your current password" in answer.text) == (400, True)
     assert 'action="/account/factor/' in answer.text, "on the page where it was typed"
     assert accounts.factors.find(person.name) == before
-    assert accounts.factors.offered(person.name) is None
+    assert accounts.factors.offered_secret(person.name) is None
 
 
 def test_what_was_not_confirmed_asks_for_nothing(app: Flask, accounts: Accounts, person: Browser) -> None:

@@ -6,7 +6,7 @@ import pytest
 from flask import Flask
 
 from leaseq.webapp.forms.limits import limits_of, limits_text, problem
-from leaseq.webapp.search.criteria import said_of, search_of
+from leaseq.webapp.search.criteria import description_of, search_of
 
 
 @pytest.mark.parametrize(
@@ -37,4 +37,4 @@ def test_the_range_of_a_number(app: Flask, schema: dict[str, float], text: str) 
 def test_one_is_in_the_singular(app: Flask, number: int, characters: str, people: str) -> None:
     with app.test_request_context():
         assert problem(limits_of({"minLength": number}), "") == characters
-        assert people in said_of(search_of({"state": "inbound", "back": str(number)}))
+        assert people in description_of(search_of({"state": "inbound", "back": str(number)}))

@@ -99,7 +99,7 @@ def test_a_picture_shows_who_holds_what_and_what_is_wrong(queue: leaseq.Queue, t
     queue.fail(take(queue, "dan"), "torn")
     held = take(queue, "eva")
     queue.finish(take(queue, "fay"), {})
-    seen = Snapshot(queue, threads).seen()
+    seen = Snapshot(queue, threads).figures()
     assert seen["counts"] == {"inbound": 3, "reserved": 1, "scheduled": 0, "finished": 1, "dead": 1}
     assert [(one["id"], one["person"], one["renewals"]) for one in seen["held"]] == [(held.id, "eva", 0)]
     assert seen["dead"] == [{"key": "failed torn", "how": "failed", "error": "torn", "count": 1}]
@@ -115,7 +115,7 @@ def test_a_picture_counts_the_leases_that_it_does_not_show(
     queue.enqueue_many([1, 2, 3, 4, 5])
     for person in ("ann", "bob", "cyd", "dan", "eva"):
         take(queue, person)
-    seen = Snapshot(queue, threads).seen()
+    seen = Snapshot(queue, threads).figures()
     assert ([one["person"] for one in seen["held"]], seen["held_more"]) == (["ann", "bob"], 3)
 
 
@@ -123,36 +123,36 @@ def test_a_picture_shows_the_alerts(queue: leaseq.Queue, clock: Clock, threads: 
     queue.configure(alerts=("waiting>1", "oldest>9"))
     queue.enqueue_many([1, 2])
     picture = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
-    assert picture.seen()["alerts"] == picture.brief()["alerts"] == []
+    assert picture.figures()["alerts"] == picture.brief()["alerts"] == []
     queue.clear()
     clock.tick(10)
     (alert,) = queue.alerts()
     shown = [{"key": "waiting>1", "name": "waiting", "limit": 1, "since": rfc3339(alert.since)}]
-    assert picture.seen()["alerts"] == picture.brief()["alerts"] == shown
+    assert picture.figures()["alerts"] == picture.brief()["alerts"] == shown
 
 
 def test_a_picture_follows_what_happens(queue: leaseq.Queue, clock: Clock, threads: Threads) -> None:
     picture = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
     queue.enqueue({}, id="one")
-    first = picture.seen()
+    first = picture.figures()
     assert (first["unwanted_count"], first["late_count"], first["held"]) == (0, 0, [])
     clock.tick(10)
-    assert picture.seen() is first, "nothing has changed"
+    assert picture.figures() is first, "nothing has changed"
     for person in ("ann", "bob", "cyd"):
         queue.abandon(take(queue, person))
-    assert picture.seen() is first, "it looked a moment ago"
+    assert picture.figures() is first, "it looked a moment ago"
     clock.tick(10)
-    seen = picture.seen()
+    seen = picture.figures()
     assert seen["unwanted"] == [{"key": "one 1", "id": "one", "title": "one", "people": 3}]
     lease = take(queue, "dan")
     clock.tick(10)
-    assert [one["person"] for one in picture.seen()["held"]] == ["dan"]
+    assert [one["person"] for one in picture.figures()["held"]] == ["dan"]
     assert run_out(queue) == 1
     take(queue, "eva")
     with pytest.raises(leaseq.LeaseLost):
         queue.finish(lease, {})
     clock.tick(10)
-    assert [(one["id"], one["person"]) for one in picture.seen()["late"]] == [("one", "dan")]
+    assert [(one["id"], one["person"]) for one in picture.figures()["late"]] == [("one", "dan")]
 
 
 def test_a_late_answer_is_news_for_an_hour_and_until_it_is_taken(
@@ -174,13 +174,13 @@ def test_a_late_answer_is_news_for_an_hour_and_until_it_is_taken(
     for event in events:
         trouble.add(event)
     now = events[-1].at
-    assert trouble.seen(queue.stats(), now)["late_count"] == 2
+    assert trouble.figures(queue.stats(), now)["late_count"] == 2
     queue.adopt("one", tokens["ann"].token)
     trouble.add(queue.latest_events(1)[0])
-    late = trouble.seen(queue.stats(), now)["late"]
+    late = trouble.figures(queue.stats(), now)["late"]
     assert [(one["person"], one["title"]) for one in late] == [("bob", "words of one")]
-    assert trouble.seen(queue.stats(), now + timedelta(minutes=59))["late_count"] == 1
-    assert trouble.seen(queue.stats(), now + timedelta(minutes=61))["late_count"] == 0
+    assert trouble.figures(queue.stats(), now + timedelta(minutes=59))["late_count"] == 1
+    assert trouble.figures(queue.stats(), now + timedelta(minutes=61))["late_count"] == 0
 
 
 def test_what_people_said_is_there_until_somebody_works_on_it(
@@ -189,11 +189,11 @@ def test_what_people_said_is_there_until_somebody_works_on_it(
     queue.configure(max_attempts=2, retry_seconds=0)
     queue.enqueue_many(leaseq.NewItem({}, id=id) for id in ("one", "two", "three"))
     picture = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
-    assert (picture.seen()["said"], picture.seen()["said_count"]) == ([], 0)
+    assert (picture.figures()["said"], picture.figures()["said_count"]) == ([], 0)
 
     def said() -> list[tuple[str, str, str, str, bool]]:
         clock.tick(10)
-        seen = picture.seen()
+        seen = picture.figures()
         assert seen["said_count"] == len(seen["said"])
         return [(one["id"], one["person"], one["how"], one["said"], one["dead"]) for one in seen["said"]]
 
@@ -223,7 +223,7 @@ def test_questions_are_there_until_they_are_answered_or_their_item_is_gone(
 
     def asked() -> tuple[list[tuple[str, str, str]], int]:
         clock.tick(10)
-        seen = picture.seen()
+        seen = picture.figures()
         return [(one["id"], one["person"], one["asked"]) for one in seen["asked"]], seen["asked_count"]
 
     for id in ("one", "two", "three"):
@@ -246,7 +246,7 @@ def test_what_many_gave_back_is_counted_as_the_list_behind_the_number_has_it(
 ) -> None:
     for person in ("ann", "bob", "cyd"):
         asking.abandon(take(asking, person))
-    assert [one["id"] for one in Snapshot(asking, threads).seen()["unwanted"]] == ["one"]
+    assert [one["id"] for one in Snapshot(asking, threads).figures()["unwanted"]] == ["one"]
     boss = visitor("manager")
     link = re.search(r'href="([^"]+)"><[^>]+data-n="unwanted_count"', boss.get(f"/manage/{asking.name}").text)
     assert link
@@ -254,17 +254,17 @@ def test_what_many_gave_back_is_counted_as_the_list_behind_the_number_has_it(
     assert re.findall(r'name="id" value="([^"]+)"', page) == ["one"]
     asking.assign("one", "dan")
     assert take(asking, "dan").id == "one"
-    assert Snapshot(asking, threads).seen()["unwanted_count"] == 0, "somebody has it"
+    assert Snapshot(asking, threads).figures()["unwanted_count"] == 0, "somebody has it"
 
 
 def test_a_picture_begins_anew_where_it_missed_too_much(queue: leaseq.Queue, threads: Threads) -> None:
     clock = Clock()
     picture = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
     queue.enqueue({}, id="one")
-    picture.seen()
+    picture.figures()
     queue.enqueue_many({} for _ in range(6_000))
     clock.tick(10)
-    assert picture.seen()["come"]["sum"] == 6_001
+    assert picture.figures()["come"]["sum"] == 6_001
 
 
 def test_the_figures_as_json_are_those_of_the_page(

@@ -11,7 +11,7 @@ import leaseq
 from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.realtime.poller import VOUCH_EVERY, VOUCHED, Poller, QueueChannel, Watcher
 from leaseq.webapp.realtime.stream import BACKLOG, Stream
-from leaseq.webapp.security.authorization import still_lets
+from leaseq.webapp.security.authorization import is_still_authorized
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.open_calls import COUNTED_SECONDS, OpenCalls, TooManyOpen
 from leaseq.webapp.store.queue_access import Access, Group
@@ -105,25 +105,25 @@ def test_a_lost_access_or_role_a_revoked_token_and_an_ended_session_watch_no_lon
     queue.configure()
     path = f"/api/v1/queues/{queue.name}/events"
     by_token = {"path": path, "headers": {"Authorization": f"Bearer {manager.token}"}}
-    assert still_lets(app, environ_of(app, by_token))
+    assert is_still_authorized(app, environ_of(app, by_token))
     access, eva = app.extensions[EXTENSION].access, Group(people=("eva",))
     for closed in (Access(eva, eva), Access(None, eva)):
         access.set(queue.name, closed)
-        assert not still_lets(app, environ_of(app, by_token))
+        assert not is_still_authorized(app, environ_of(app, by_token))
     access.set(queue.name, Access())
     accounts.change(manager.name, by="test", role="worker")
-    assert not still_lets(app, environ_of(app, by_token))
+    assert not is_still_authorized(app, environ_of(app, by_token))
     accounts.change(manager.name, by="test", role="manager")
     accounts.revoke_token(accounts.tokens(manager.name)[0].id, by="test")
-    assert not still_lets(app, environ_of(app, by_token))
+    assert not is_still_authorized(app, environ_of(app, by_token))
 
     boss = visitor("manager")
     answer = boss.get(f"/manage/{queue.name}/live")
     assert answer.status_code == 200
     environ = dict(answer.request.environ)
-    assert still_lets(app, environ)
+    assert is_still_authorized(app, environ)
     accounts.end_sessions(boss.name, by="test")
-    assert not still_lets(app, environ)
+    assert not is_still_authorized(app, environ)
 
 
 class SilentChannel(QueueChannel):

@@ -121,7 +121,7 @@ def test_who_was_there_before_these_rules_still_signs_in(
     accounts.add(new_name("other"), by="test")
     record = Record(name=name, role="worker", created=1.0, password=CHEAP.hash(PASSWORD, name))
     for one in (Record(name.lower(), "worker", 1.0), record):
-        server.client.redis.hset(keys.PEOPLE, one.name, one.dumped())
+        server.client.redis.hset(keys.PEOPLE, one.name, one.dump())
     browser = Browser(app, name)
     assert browser.sign_in().status_code == 303
     assert browser.get("/account").status_code == 200

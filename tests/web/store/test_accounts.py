@@ -232,10 +232,10 @@ def test_of_two_who_use_a_password_link_at_once_one_gets_in(empty: Accounts) -> 
 def test_when_a_person_last_signed_in_is_known(empty: Accounts) -> None:
     for name in ("ann", "bob"):
         empty.add(name, by="test")
-    assert empty.signed_in() == {}
+    assert empty.last_sign_ins() == {}
     before = datetime.now(UTC).replace(microsecond=0)
     empty.sessions.start(not_none(empty.get("ann")))
-    ((name, at),) = empty.signed_in().items()
+    ((name, at),) = empty.last_sign_ins().items()
     assert name == "ann"
     assert before <= at <= datetime.now(UTC)
 

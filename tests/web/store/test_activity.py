@@ -152,12 +152,12 @@ def test_figures_that_were_read_along_have_what_is_not_written_yet(
     ann = f"ann {queue_name}"
     days.record(ann, "reviews", "finished", id="a", token=1, held_ms=1_000)
     days.flush()
-    (reply,) = server.client.ask(days.reading_today(ann, "reviews"))
+    (reply,) = server.client.ask(days.today_command(ann, "reviews"))
     for _ in range(2):  # sent twice
         days.record(ann, "reviews", "finished", id="b", token=2, held_ms=2_000)
     days.record(ann, "letters", "finished", id="b", token=2)
     days.record("bob", "reviews", "finished", id="c", token=3)
-    read = days.today_read(reply, ann, "reviews")
+    read = days.today_from(reply, ann, "reviews")
     assert read == DayFigures(finished=2, held_ms=3_000, untimed=2) == days.today(ann, "reviews")
 
 

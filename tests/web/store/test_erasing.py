@@ -75,11 +75,11 @@ def test_what_others_have_stays(filled: leaseq.Queue, server: Server, accounts: 
         document = json.loads("".join(person_document(server.client, accounts, OTHER)))
         return {name: value for name, value in document.items() if name != "exported_at"}
 
-    before, factors = of_other(), accounts.factors.who()
+    before, factors = of_other(), accounts.factors.names()
     erase(server, accounts)
     after = of_other()
     assert after == before
-    assert accounts.factors.who() == factors - {NAME}
+    assert accounts.factors.names() == factors - {NAME}
     assert len(after["items"]) == 2
     assert QueueAccess(server.client).of("of both").manage == Group(people=(OTHER,))
 

@@ -40,7 +40,7 @@ class Accounts(ProviderSignIn):
         """Everybody, by name."""
         return [record.person() for record in self._people.all()]
 
-    def who_works(self, name: str, field: str = "person") -> str:
+    def worker_name(self, name: str, field: str = "person") -> str:
         """The stored name, where this is a person who may sign in: only they can be assigned an item. Raises
         Invalid with this field."""
         person = self.find(name)
@@ -91,7 +91,7 @@ class Accounts(ProviderSignIn):
         # guard: disabling-ends-sessions
         person = self._people.change(name, end_sessions=bool(disabled), **changes).person()
         differences = [
-            f"{field}: {_shown(getattr(before, field))} → {_shown(value)}"
+            f"{field}: {_text(getattr(before, field))} → {_text(value)}"
             for field, value in changes.items()
             if field != "disabled" and getattr(before, field) != value
         ]
@@ -133,7 +133,7 @@ class Accounts(ProviderSignIn):
         """What each of these people holds, the latest first."""
         return held_by_each(self._client, names)
 
-    def signed_in(self) -> dict[str, datetime]:
+    def last_sign_ins(self) -> dict[str, datetime]:
         """When each person last signed in."""
         with self._client.translating():
             times = self._redis.hgetall(keys.SIGNED_IN)
@@ -242,5 +242,5 @@ class Accounts(ProviderSignIn):
         return count
 
 
-def _shown(value: object) -> str:
+def _text(value: object) -> str:
     return " ".join(value) or "–" if isinstance(value, tuple) else str(value) or "–"

@@ -55,7 +55,7 @@ def _place(address: str) -> str:
     return str(ip_network((ip, 64), strict=False)) if isinstance(ip, IPv6Address) else address
 
 
-def _slowed(name: str, address: str) -> list[Counter]:
+def _code_counters(name: str, address: str) -> list[Counter]:
     address_digest, name_digest = digest(f"code {_place(address)} {name}"), digest(f"code {name}")
     return [(address_digest, CODES_HERE), (name_digest, CODES_ANYWHERE)]  # guard: code-slow-anywhere
 
@@ -84,7 +84,7 @@ class Attempts(Store):
         self._add(counters, -1)
         with self._client.translating():
             waits = [int(self._redis.ttl(keys.failures(name))) for name, _ in exceeded_counters]
-        return self._refused(max(1, *waits), exceeded_counters)
+        return self._refusal(max(1, *waits), exceeded_counters)
 
     def forgive(self, counters: list[Counter]) -> None:
         """Uncount a try that was right."""
@@ -92,32 +92,32 @@ class Attempts(Store):
 
     def begin_code(self, name: str, address: str) -> TooManyTries | None:
         """Count a try of a code, which sets when the next may be made, or refuse it."""
-        counters, now = _slowed(name, address), self._clock()
+        counters, now = _code_counters(name, address), self._clock()
 
         def count(pipe: Any) -> float:
-            entries = [(pipe.get(keys.slowed(key)) or b"0 0").split() for key, _ in counters]
+            entries = [(pipe.get(keys.code_wait(key)) or b"0 0").split() for key, _ in counters]
             wait = max(float(until) for _, until in entries) - now
             pipe.multi()
             if wait <= 0:
                 for (key, free_tries), (count_before, _) in zip(counters, entries, strict=True):
                     tries = int(count_before) + 1
                     until = now + _wait_after(tries, free_tries)
-                    pipe.set(keys.slowed(key), f"{tries} {until}", ex=_SLOW_SECONDS)
+                    pipe.set(keys.code_wait(key), f"{tries} {until}", ex=_SLOW_SECONDS)
             return wait
 
-        watched_keys = [keys.slowed(key) for key, _ in counters]
+        watched_keys = [keys.code_wait(key) for key, _ in counters]
         with self._client.translating():
             wait: float = self._redis.transaction(count, *watched_keys, value_from_callable=True)
-        return self._refused(math.ceil(wait), counters[:1]) if wait > 0 else None
+        return self._refusal(math.ceil(wait), counters[:1]) if wait > 0 else None
 
     def forgive_code(self, name: str, address: str) -> None:
         """Reset the count of wrong codes after a right one."""
         with self._client.translating():
-            self._redis.delete(*(keys.slowed(key) for key, _ in _slowed(name, address)))
+            self._redis.delete(*(keys.code_wait(key) for key, _ in _code_counters(name, address)))
 
-    def _refused(self, seconds: int, counters: list[Counter]) -> TooManyTries:
+    def _refusal(self, seconds: int, counters: list[Counter]) -> TooManyTries:
         with self._client.translating():
-            is_first = self._redis.set(keys.refused(counters[0][0]), 1, ex=WINDOW_SECONDS, nx=True)
+            is_first = self._redis.set(keys.refusal_logged(counters[0][0]), 1, ex=WINDOW_SECONDS, nx=True)
         return TooManyTries(seconds, bool(is_first))
 
     def _add(self, counters: list[Counter], amount: int) -> list[int]:

@@ -19,7 +19,7 @@ FRESH_SECONDS = 1.0
 """For how long a caller counts, once read. For so long a token that another process revoked still works
 here, and what another process changed of its person does not count yet (docs/security.md)."""
 
-_MOST = 10_000  # tokens that are remembered; beyond, all are forgotten
+_MAX_ENTRIES = 10_000  # tokens that are remembered; beyond, all are forgotten
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Callers(Store):
             if caller is None:
                 self._cache.pop(token_hash, None)
                 return None
-            if len(self._cache) >= _MOST:
+            if len(self._cache) >= _MAX_ENTRIES:
                 self._cache.clear()
             entry = self._cache[token_hash] = _CacheEntry(caller, self._monotonic() + FRESH_SECONDS, changes)
         now = datetime.fromtimestamp(self._clock(), UTC)
@@ -77,7 +77,7 @@ class Callers(Store):
         token = self._tokens.used(token_hash, raw, last_use)
         if token is None:
             return None
-        record = Record.loaded(person[0]) if person and person[0] and name == token.person else None
+        record = Record.load(person[0]) if person and person[0] and name == token.person else None
         record = record or self._people.find(token.person)
         # guard: disabled-is-out
         return Caller(record.person(), token) if record and not record.disabled else None

@@ -20,7 +20,7 @@ class Erasure:
     by: str
     began: float  # seconds since the epoch
 
-    def dumped(self) -> str:
+    def dump(self) -> str:
         return json.dumps(asdict(self), ensure_ascii=False)
 
 
@@ -33,13 +33,13 @@ class Erasures(Store):
         """The erasure of this name that is not finished."""
         with self._client.translating():
             raw = self._redis.hget(keys.ERASING, name)
-        return loaded(raw) if raw else None
+        return load_erasure(raw) if raw else None
 
     def all(self) -> list[Erasure]:
         """Those that are not finished, the oldest first."""
         with self._client.translating():
             records = self._redis.hvals(keys.ERASING)
-        return sorted(map(loaded, records), key=lambda one: one.began)
+        return sorted(map(load_erasure, records), key=lambda one: one.began)
 
     def finish(self, name: str) -> None:
         """Forget it, and its pseudonym: the name is free."""
@@ -47,6 +47,6 @@ class Erasures(Store):
             self._redis.hdel(keys.ERASING, name)
 
 
-def loaded(raw: bytes) -> Erasure:
+def load_erasure(raw: bytes) -> Erasure:
     fields: dict[str, Any] = json.loads(raw)
     return Erasure(**fields)

@@ -45,7 +45,7 @@ class Factors(Store):
             raw, codes_left = pipe.execute()
         return Factor(datetime.fromtimestamp(json.loads(raw)["since"], UTC), codes_left) if raw else None
 
-    def who(self) -> set[str]:
+    def names(self) -> set[str]:
         """The names of the people who have one."""
         with self._client.translating():
             return {name.decode() for name in self._redis.hkeys(keys.FACTORS)}
@@ -57,14 +57,14 @@ class Factors(Store):
             self._redis.set(key, pyotp.random_base32(), ex=OFFER_SECONDS, nx=True)
             return str(self._redis.get(key).decode())
 
-    def offered(self, name: str) -> str | None:
+    def offered_secret(self, name: str) -> str | None:
         with self._client.translating():
             secret = self._redis.get(keys.factor_offered(name))
         return secret.decode() if secret else None
 
     def confirm(self, name: str, code: str) -> list[str]:
         """Turn it on by a code of the offered secret. Gives the recovery codes, in the clear this once."""
-        secret = self.offered(name)
+        secret = self.offered_secret(name)
         if secret is None:
             raise Invalid("code", "a code within 15 minutes", "That took more than 15 minutes. Start again.")
         if not self._is_code(name, secret, code):  # guard: factor-confirmed

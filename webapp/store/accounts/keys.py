@@ -72,13 +72,13 @@ def news(name: str) -> str:
     return f"{_BASE}news:{name}"
 
 
-def slowed(of: str) -> str:
+def code_wait(of: str) -> str:
     """String: "count until", how many codes were wrong in a row and when the next may be tried; expires a
     day after the last."""
     return f"{_BASE}slowed:{of}"
 
 
-def refused(of: str) -> str:
+def refusal_logged(of: str) -> str:
     """String: exists while the log has said that this counter is over its limit."""
     return f"{_BASE}refused:{of}"
 
@@ -93,13 +93,13 @@ def day_of(date: str, person: str) -> str:
     return f"{_BASE}day:{date}:{person}"
 
 
-def done_in(part: int) -> str:
+def finished_in(part: int) -> str:
     """Hash: "queue person" -> how many items they finished in this part of the time, by its number since the
     epoch; expires soon after the last hour (webapp/store/activity.py)."""
     return f"{_BASE}done:{part}"
 
 
-def who_worked(date: str) -> str:
+def workers_of(date: str) -> str:
     """Set: the people who have a hash for this day."""
     return f"{_BASE}worked:{date}"
 
@@ -129,7 +129,7 @@ STORED = (
     StoredKeys(SIGNED_IN, "hash"),
     StoredKeys(news("*"), "list"),
     StoredKeys(_BASE + "day:*", "hash"),
-    StoredKeys(who_worked("*"), "set"),
+    StoredKeys(workers_of("*"), "set"),
     StoredKeys(recent("*"), "zset"),
     LeftOut(session("*"), "people sign in again: a copy of the file lets nobody in"),
     LeftOut(SETUP, _ONCE),
@@ -141,8 +141,8 @@ STORED = (
     LeftOut(LOG_COPIES, "it counts while a person is erased"),
     LeftOut(log_copy("*"), "it is made anew"),
     LeftOut(_BASE + "done:*", "it counts for an hour"),
-    LeftOut(slowed("*"), _SHORT),
-    LeftOut(refused("*"), _SHORT),
+    LeftOut(code_wait("*"), _SHORT),
+    LeftOut(refusal_logged("*"), _SHORT),
     LeftOut(failures("*"), _SHORT),
 )
 """Which of these keys `leaseq backup` writes, and why it leaves out the others."""

@@ -15,7 +15,7 @@ from leaseq.webapp.store.accounts.links import PasswordLink
 from leaseq.webapp.store.accounts.model import Invitation, Person, checked_name, checked_role, checked_team
 from leaseq.webapp.store.accounts.people import (
     Record,
-    being_erased,
+    erasing_error,
     has_admin,
     may_let_in,
     refuse_same_look,
@@ -61,7 +61,7 @@ class Onboarding(Base):
 
         def check(value: bytes | None) -> None:
             if value is None or not hmac.compare_digest(value, digest(token).encode()):
-                raise _spent("the link that `leaseq up` printed last")
+                raise _used_up("the link that `leaseq up` printed last")
 
         def first(people: dict[str, Record]) -> Record:
             if has_admin(list(people.values())):
@@ -99,7 +99,7 @@ class Onboarding(Base):
         """Refuse a name that somebody has or is invited by, and one that looks like it."""
         refuse_taken(name, self._people.by_name())
         if self.erasures.find(name):
-            raise being_erased(name)
+            raise erasing_error(name)
         invited_names = [one.name for one in self.invitations() if one.name is not None]
         if name in invited_names:
             raise Invalid(
@@ -128,14 +128,14 @@ class Onboarding(Base):
         """Sign up by an invitation, which is used up. ``name`` counts where the invitation has none."""
         invitation = self._invitations.find(token)
         if invitation is None:
-            raise _spent(_INVITATION)
+            raise _used_up(_INVITATION)
         record = self._new(
             invitation.name or name, invitation.role, invitation.skills, password, invitation.team
         )  # guard: inviters-name
 
         def newcomer(people: dict[str, Record]) -> Record:
             if not may_let_in(invitation.by, people):  # guard: maker-may-let-in
-                raise _spent(_INVITATION)
+                raise _used_up(_INVITATION)
             refuse_taken(record.name, people)  # guard: looks-of-invited
             return record
 
@@ -143,7 +143,7 @@ class Onboarding(Base):
         self._people.write(
             newcomer,
             spend=keys.invitation(token_hash),
-            check=_still_there(_INVITATION),
+            check=_unused_check(_INVITATION),
             forget=(keys.INVITATIONS, token_hash),
         )
         self.log.write(
@@ -169,16 +169,16 @@ class Onboarding(Base):
         """Set a password by a one-time token, which is used up. It ends every session of the person."""
         link = self._links.find(token)
         if link is None:
-            raise _spent(_LINK)
+            raise _used_up(_LINK)
         password_hash = self._passwords.hash(password, link.name)
 
         def with_password(people: dict[str, Record]) -> Record:
             if not link.opens(people):
-                raise _spent(_LINK)
+                raise _used_up(_LINK)
             # guard: link-ends-sessions
             return replace(people[link.name], password=password_hash, version=link.version + 1)
 
-        record = self._people.write(with_password, spend=keys.link(digest(token)), check=_still_there(_LINK))
+        record = self._people.write(with_password, spend=keys.link(digest(token)), check=_unused_check(_LINK))
         self._notify(link.name, "sign-in.link-used", by=link.name)
         return record.person()
 
@@ -195,13 +195,13 @@ class Onboarding(Base):
         )
 
 
-def _spent(limit: str) -> Invalid:
+def _used_up(limit: str) -> Invalid:
     return Invalid("token", limit, "this link was used already or has expired")
 
 
-def _still_there(limit: str) -> Callable[[bytes | None], None]:
+def _unused_check(limit: str) -> Callable[[bytes | None], None]:
     def check(value: bytes | None) -> None:
         if value is None:
-            raise _spent(limit)
+            raise _used_up(limit)
 
     return check

@@ -12,7 +12,7 @@ from typing import Any
 from leaseq import Invalid, LeaseqError, ServerRefused
 from leaseq.names import find_lookalike
 from leaseq.webapp.store.accounts import keys
-from leaseq.webapp.store.accounts.erasures import Erasure, loaded
+from leaseq.webapp.store.accounts.erasures import Erasure, load_erasure
 from leaseq.webapp.store.accounts.model import Person, Role
 from leaseq.webapp.store.base import Store
 
@@ -42,12 +42,12 @@ class Record:
             created_at=datetime.fromtimestamp(self.created, UTC),
         )
 
-    def dumped(self) -> str:
+    def dump(self) -> str:
         fields = {"schema": keys.SCHEMA, **asdict(self)}
         return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
 
     @classmethod
-    def loaded(cls, raw: bytes) -> Record:
+    def load(cls, raw: bytes) -> Record:
         fields: dict[str, Any] = json.loads(raw)
         schema = fields.pop("schema", 1)
         if schema > keys.SCHEMA:
@@ -100,7 +100,7 @@ class People(Store):
             with self._client.translating():
                 raw = self._redis.hget(keys.PEOPLE, spelling)
             if raw:
-                return Record.loaded(raw)
+                return Record.load(raw)
         return None
 
     def get(self, name: str) -> Record:
@@ -112,7 +112,7 @@ class People(Store):
     def all(self) -> list[Record]:
         with self._client.translating():
             records = self._redis.hvals(keys.PEOPLE)
-        return sorted(map(Record.loaded, records), key=lambda record: record.name.casefold())
+        return sorted(map(Record.load, records), key=lambda record: record.name.casefold())
 
     def by_name(self) -> dict[str, Record]:
         return {record.name: record for record in self.all()}
@@ -134,7 +134,7 @@ class People(Store):
                 raise NoSuchPerson(name)
             after = replace(people[name], version=people[name].version + end_sessions, **changes)
             if _administers(people[name]) and not any(map(_administers, (people | {name: after}).values())):
-                raise _only_admin("disabled" if after.disabled else "role", name)
+                raise _only_admin_error("disabled" if after.disabled else "role", name)
             return after
 
         return self.write(changed)
@@ -145,13 +145,13 @@ class People(Store):
 
         def transaction(pipe: Any) -> Erasure:
             raw = pipe.hget(keys.ERASING, name)
-            people = {one.name: one for one in map(Record.loaded, pipe.hvals(keys.PEOPLE))}
+            people = {one.name: one for one in map(Record.load, pipe.hvals(keys.PEOPLE))}
             record = people.pop(name, None)
             if record and _administers(record) and not has_admin(list(people.values())):
-                raise _only_admin("name", name)
-            erasure = loaded(raw) if raw else new_erasure
+                raise _only_admin_error("name", name)
+            erasure = load_erasure(raw) if raw else new_erasure
             pipe.multi()
-            pipe.hset(keys.ERASING, name, erasure.dumped())
+            pipe.hset(keys.ERASING, name, erasure.dump())
             pipe.hdel(keys.PEOPLE, name)
             return erasure
 
@@ -190,13 +190,13 @@ class People(Store):
         def transaction(pipe: Any) -> Record:
             if spend is not None and check is not None:
                 check(pipe.get(spend))  # guard: invitation-second
-            records = map(Record.loaded, pipe.hvals(keys.PEOPLE))
+            records = map(Record.load, pipe.hvals(keys.PEOPLE))
             people = {one.name: one for one in records}
             record = make(people)
             if record.name not in people and pipe.hexists(keys.ERASING, record.name):
-                raise being_erased(record.name)
+                raise erasing_error(record.name)
             pipe.multi()
-            pipe.hset(keys.PEOPLE, record.name, record.dumped())  # guard: invitation-spent
+            pipe.hset(keys.PEOPLE, record.name, record.dump())  # guard: invitation-spent
             if spend is not None:
                 pipe.delete(spend)
             if forget is not None:
@@ -212,7 +212,7 @@ class People(Store):
         return stored_record
 
 
-def being_erased(name: str) -> Invalid:
+def erasing_error(name: str) -> Invalid:
     return Invalid(
         "name",
         "a name whose erasure is finished",
@@ -220,7 +220,7 @@ def being_erased(name: str) -> Invalid:
     )
 
 
-def _only_admin(field: str, name: str) -> Invalid:
+def _only_admin_error(field: str, name: str) -> Invalid:
     return Invalid(
         field,
         "at least one admin who can sign in",

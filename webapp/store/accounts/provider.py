@@ -59,7 +59,7 @@ class ProviderSignIn(Onboarding):
 
     def _tie_at_once(self, record: Record, subject_hash: str) -> None:
         if self.is_tied(record.name):  # guard: name-tied-to-other
-            raise _somebody_elses(record.name)
+            raise _other_owner_error(record.name)
         if self._has_something_to_lose(record) and not self._spend_allowed(record.name):
             raise AccountNotLinked(record.person())
         self._tie(record.name, subject_hash)
@@ -84,7 +84,7 @@ class ProviderSignIn(Onboarding):
             self._redis.hsetnx(keys.SUBJECTS, name, subject_hash)
             stored_hash = self._redis.hget(keys.SUBJECTS, name).decode()
         if not hmac.compare_digest(stored_hash, subject_hash):
-            raise _somebody_elses(name)
+            raise _other_owner_error(name)
         self._notify(name, "sign-in.provider-tied", by=name)
 
     def _tied_to(self, subject_hash: str) -> str | None:
@@ -125,7 +125,7 @@ class ProviderSignIn(Onboarding):
         return PasswordLink(**json.loads(text)).opens(self._people.by_name())  # guard: tie-of-an-admin
 
 
-def _somebody_elses(name: str) -> Invalid:
+def _other_owner_error(name: str) -> Invalid:
     return Invalid(
         "subject",
         "who signed in by this name before",

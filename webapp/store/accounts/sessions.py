@@ -72,7 +72,7 @@ class Sessions(Store):
         seen_at, _, owner = (session or b"").decode().partition(" ")
         if raw is None or owner != claim.name:  # guard: session-of-its-person
             return None
-        person = Record.loaded(raw).person()
+        person = Record.load(raw).person()
         # guard: password-ends-sessions, disabled-has-no-session
         if person.disabled or str(person.version) != claim.version:
             return None

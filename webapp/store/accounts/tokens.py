@@ -48,7 +48,7 @@ class Tokens(Store):
         text = json.dumps(record, ensure_ascii=False)
 
         def add(pipe: Any) -> None:
-            expired_hashes = self._over(pipe.hgetall(keys.TOKENS), person, now)
+            expired_hashes = self._expired_hashes(pipe.hgetall(keys.TOKENS), person, now)
             pipe.multi()
             if expired_hashes:
                 pipe.hdel(keys.TOKENS, *expired_hashes)
@@ -75,7 +75,7 @@ class Tokens(Store):
             tokens = pipe.hgetall(keys.TOKENS)
             old_hash = next((one for one in tokens if one.decode()[:ID_LENGTH] == old_token.id), None)
             if old_hash is None:
-                raise _gone(old_token.id)
+                raise _no_such_token(old_token.id)
             record = {**json.loads(tokens[old_hash]), "created": self._clock()}
             pipe.multi()
             pipe.hdel(keys.TOKENS, old_hash)
@@ -87,7 +87,7 @@ class Tokens(Store):
         self.changes += 1
         return token
 
-    def _over(self, tokens: dict[bytes, bytes], person: str, now: float) -> list[bytes]:
+    def _expired_hashes(self, tokens: dict[bytes, bytes], person: str, now: float) -> list[bytes]:
         """The person's expired tokens to delete before they get another, once they have many. Refused
         where too many are valid."""
         own_records = {
@@ -139,7 +139,7 @@ class Tokens(Store):
         """Revoke a token. With ``person`` only one of theirs."""
         token = next((token for token in self.of(person) if token.id == id), None)
         if token is None:
-            raise _gone(id)
+            raise _no_such_token(id)
         self._forget([token])
         return token
 
@@ -170,7 +170,7 @@ class Tokens(Store):
                 self.changes += 1
 
 
-def _gone(id: str) -> Invalid:
+def _no_such_token(id: str) -> Invalid:
     return Invalid("id", "the id of a token that is in use", f"there is no token {id!r}")
 
 
