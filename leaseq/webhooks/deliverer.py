@@ -61,7 +61,7 @@ class Deliverer:
             response = self._send(receiver, lease)
             if response.ok:
                 queue.finish(lease, asdict(response))
-                self.endpoints.succeeded(receiver)
+                self.endpoints.note_success(receiver)
             else:
                 queue.fail(lease, dump_response(response))
                 self._note_failure(receiver, lease.reserved_at, response, counts=not is_testing)
@@ -100,7 +100,7 @@ class Deliverer:
             if response.status == GONE:
                 self.endpoints.disable(endpoint.id, "the receiver answered 410 Gone", at=at)
             elif counts:
-                self.endpoints.failed(endpoint, at)
+                self.endpoints.note_failure(endpoint, at)
 
 
 def signature_headers(id: str, at: datetime, text: str, keys: Sequence[str]) -> Mapping[str, str]:

@@ -185,7 +185,7 @@ class Endpoints:
             elif endpoint.queues and not other_names:
                 self.disable(endpoint.id, "its queue was deleted")
 
-    def failed(self, endpoint: Endpoint, at: datetime) -> None:
+    def note_failure(self, endpoint: Endpoint, at: datetime) -> None:
         """A try failed: remember since when, and disable the endpoint where that is too long ago."""
         if endpoint.failing_since is None:
             self._client.ask(("HSET", WEBHOOK_STATE, f"failing {endpoint.id}", _as_microseconds(at)))
@@ -193,7 +193,7 @@ class Endpoints:
             since = endpoint.failing_since
             self.disable(endpoint.id, f"every try since {since:%Y-%m-%d %H:%M} UTC failed", at=at)
 
-    def succeeded(self, endpoint: Endpoint) -> None:
+    def note_success(self, endpoint: Endpoint) -> None:
         if endpoint.failing_since is not None:
             self._client.ask(("HDEL", WEBHOOK_STATE, f"failing {endpoint.id}"))
 

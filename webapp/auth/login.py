@@ -54,7 +54,7 @@ def code() -> str | Response | tuple[str, int]:
     begin_code(account.name)  # guard: code-slow
     factor_before = accounts().factors.find(account.name)
     if not accounts().factors.accepts(account.name, request.form.get("code", "")):
-        accounts().sign_ins.failed(account.name, "code", address())
+        accounts().sign_ins.log_failure(account.name, "code", address())
         error = _("That code is wrong, or was used already. Wait for the next one.")
         return render_template("auth/login_code.html", error=error), 401
     accounts().attempts.forgive_code(account.name, address())

@@ -109,7 +109,7 @@ def provider_back() -> Response | tuple[str, int]:
     except Invalid as error:
         if isinstance(error, AccountNotLinked) and error.person.has_password:
             return wait_for("password", error.person, replace(method, subject=subject))
-        accounts().sign_ins.failed(name, method.how, address())
+        accounts().sign_ins.log_failure(name, method.how, address())
         return login_page(target, error=str(error)), 403
     return go_on(account, method)  # guard: second-step-of-tied
 

@@ -63,7 +63,7 @@ def start_session(account: Person, proved_at: float | None = None) -> None:
 def sign_in(account: Person, how: str, proved_at: float | None = None) -> None:
     """Start a session after the last step, and show the person their security notices."""
     start_session(account, proved_at)
-    notices = accounts().sign_ins.done(account.name, how, address())
+    notices = accounts().sign_ins.log_success(account.name, how, address())
     flash_notices(notices)  # guard: told-at-sign-in
 
 
@@ -162,7 +162,7 @@ def by_password(name: str, how: str = "password") -> Person | None:
         raise _too_many(refusal, name, how, _("Too many sign-ins failed. Wait a few minutes and try again."))
     account = accounts().verify(name, request.form.get("password", ""))
     if account is None:
-        accounts().sign_ins.failed(name, how, address())  # guard: failed-in-log
+        accounts().sign_ins.log_failure(name, how, address())  # guard: failed-in-log
         return None
     accounts().attempts.forgive(counters)
     return account
@@ -178,7 +178,7 @@ def begin_code(name: str) -> None:
 
 def _too_many(refusal: TooManyTries, name: str, how: str, text: str) -> Problem:
     if refusal.is_first:  # guard: limited-in-log
-        accounts().sign_ins.limited(name, how, address())
+        accounts().sign_ins.log_limited(name, how, address())
     problem = Problem(429, "too-many-requests", text)
     problem.headers["Retry-After"] = str(refusal.seconds)
     return problem

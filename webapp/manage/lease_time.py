@@ -25,11 +25,11 @@ def suggestion_of(queue: leaseq.Queue, current_seconds: float) -> Suggestion | N
     """None where too little was seen, or the time in force is as good."""
     rates = state().live.snapshots.of(queue).rates()
     handling = rates.handling()
-    if handling is None or handling.of < LEAST:
+    if handling is None or handling.count < LEAST:
         return None
     seconds = lease_time(handling.p95)
     return (
-        Suggestion(handling.of, handling.p95, rates.expired(), seconds)
+        Suggestion(handling.count, handling.p95, rates.expired(), seconds)
         if seconds != current_seconds
         else None
     )

@@ -85,7 +85,7 @@ def put_back(simulations: Simulations, queue: leaseq.Queue) -> None:
     """Give a queue its own time for an item again, if a run that is over has changed it."""
     latest_run = simulations.latest(queue.name)
     if latest_run and not latest_run.running and latest_run.lease is not None:
-        if queue.policy.lease_seconds == latest_run.short:  # else somebody has set it meanwhile
+        if queue.policy.lease_seconds == latest_run.trial_lease:  # else somebody has set it meanwhile
             queue.configure(by=latest_run.by, lease_seconds=latest_run.lease)
         simulations.put_back(queue.name)
 

@@ -20,7 +20,7 @@ class HandlingTimes:
 
     median: float
     p95: float
-    of: int
+    count: int
 
 
 class RateCounter:

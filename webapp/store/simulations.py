@@ -34,9 +34,9 @@ class Simulation:
     plan: Plan
     outcome: Outcome
     running: bool
-    why: str = ""  # the error that ended it
+    error: str = ""  # what ended it
     lease: float | None = None  # seconds, the queue's own; None where the run did not change it
-    short: float | None = None  # what the run has set in its place
+    trial_lease: float | None = None  # what the run has set in its place
 
 
 class Simulations(Store):

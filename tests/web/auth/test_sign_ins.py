@@ -243,5 +243,5 @@ def test_what_is_kept_for_somebody_who_never_comes_is_bounded(
         accounts.set_password(bot, f"another long one {number}", by="test")
     assert server.redis.llen(f"leaseq:{{@accounts}}:news:{bot}") == sign_ins.MAX_NEWS
     for number in range(PER_ADDRESS):
-        accounts.sign_ins.failed(f"nobody {number}", "password", "192.0.2.34")
+        accounts.sign_ins.log_failure(f"nobody {number}", "password", "192.0.2.34")
     assert not any(name.startswith(b"nobody") for name in server.redis.hkeys("leaseq:{@accounts}:failed"))

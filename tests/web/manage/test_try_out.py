@@ -131,7 +131,7 @@ def test_simulated_people_finish_what_waits(letters: leaseq.Queue, simulations: 
     simulating.start(simulations, letters, plan, "ann").join(30)
     run = simulations.latest(letters.name)
     assert run is not None
-    assert (run.running, run.outcome.finished, run.outcome.left, run.why) == (False, 1, 0, "")
+    assert (run.running, run.outcome.finished, run.outcome.left, run.error) == (False, 1, 0, "")
     assert letters.get("first").answers
 
 
@@ -169,7 +169,7 @@ def test_a_form_that_nobody_can_answer_is_told(letters: leaseq.Queue, simulation
     simulating.start(simulations, letters, Plan(seconds=30), "ann").join(30)
     run = simulations.latest(letters.name)
     assert run is not None
-    assert "no answer can be made up" in run.why
+    assert "no answer can be made up" in run.error
 
 
 def test_a_run_whose_process_died_is_over_after_a_while(
@@ -187,7 +187,7 @@ def test_a_run_whose_process_died_is_over_after_a_while(
     simulations.end(letters.name, id, Outcome(9), "too late")  # by the first, which somebody had stopped
     run = simulations.latest(letters.name)
     assert run is not None
-    assert (run.by, run.running, run.outcome, run.why) == ("bob", True, Outcome(0), "")
+    assert (run.by, run.running, run.outcome, run.error) == ("bob", True, Outcome(0), "")
     simulations.stop(letters.name)
 
 

@@ -82,7 +82,7 @@ def test_handling_times_are_of_those_whose_begin_is_known() -> None:
         tally.add(told("expired", 7, token))
     handling = tally.handling()
     assert handling
-    assert (round(handling.median), round(handling.p95), handling.of) == (51, 96, 100)
+    assert (round(handling.median), round(handling.p95), handling.count) == (51, 96, 100)
 
 
 def test_a_sparkline_has_a_bar_for_what_is_something() -> None:

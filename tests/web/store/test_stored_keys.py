@@ -78,7 +78,7 @@ def test_people_sign_in_again_on_another_server(
     link = accounts.password_link("bob", by="ann")
     Breaks(client).take("bob")
     webhooks.Endpoints(client).add("https://example.org/hook", by="ann")
-    accounts.sign_ins.failed("bob", "password", "192.0.2.1")
+    accounts.sign_ins.log_failure("bob", "password", "192.0.2.1")
     entries = server.redis.pipeline(transaction=False)
     for n in range(600):  # more than one line has
         entries.xadd(keys.LOG, {"by": "ann", "what": "queue.changed", "about": f"q{n}", "detail": ""})

@@ -48,7 +48,7 @@ class SignIns(Store):
         self._people = people
         self._log = log
 
-    def done(self, name: str, method: str, address: str) -> SignInNotices:
+    def log_success(self, name: str, method: str, address: str) -> SignInNotices:
         """Log a sign-in. Returns the person's notices, once."""
         self._log.write(name, "sign-in.done", name, f"{method}, {address}")
         with self._client.translating():
@@ -60,7 +60,7 @@ class SignIns(Store):
             failed_count, _, records, _ = pipe.execute()
         return SignInNotices(int(failed_count or 0), tuple(map(AccountChange.of, reversed(records))))
 
-    def failed(self, name: str, method: str, address: str) -> None:
+    def log_failure(self, name: str, method: str, address: str) -> None:
         """A wrong password or code, or a refusal by the identity provider."""
         record = self._people.find(name)
         # guard: failed-name-shortened
@@ -71,7 +71,7 @@ class SignIns(Store):
             with self._client.translating():
                 self._redis.hincrby(keys.FAILED, record.name, 1)
 
-    def limited(self, name: str, method: str, address: str) -> None:
+    def log_limited(self, name: str, method: str, address: str) -> None:
         """Log a try that was refused because too many failed before it."""
         record = self._people.find(name)
         # guard: limited-name-shortened
