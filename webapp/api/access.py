@@ -12,7 +12,7 @@ from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import change_access
 from leaseq.webapp.store.accounts.model import MAX_TEAM
-from leaseq.webapp.store.queue_access import MOST_PEOPLE, MOST_TEAMS, Access, Group, group_of
+from leaseq.webapp.store.queue_access import MAX_PEOPLE, MAX_TEAMS, Access, Group, group_of
 
 TAGS: list[Any] = [{"name": "queues"}]
 
@@ -23,7 +23,7 @@ class AccessGroup(Body):
     people: list[str] = Field(
         [],
         description="Names",
-        json_schema_extra={"items": {"type": "string", **PERSON}, "maxItems": MOST_PEOPLE},
+        json_schema_extra={"items": {"type": "string", **PERSON}, "maxItems": MAX_PEOPLE},
     )
     skills: list[str] = Field([], description="Everybody who has one of them", json_schema_extra=SKILLS)
     teams: list[str] = Field(
@@ -31,7 +31,7 @@ class AccessGroup(Body):
         description="Everybody who is of one of them",
         json_schema_extra={
             "items": {"type": "string", "minLength": 1, "maxLength": MAX_TEAM},
-            "maxItems": MOST_TEAMS,
+            "maxItems": MAX_TEAMS,
         },
     )
 

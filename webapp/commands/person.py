@@ -74,23 +74,23 @@ def erase(client: Client, name: str, yes: bool, as_json: bool) -> None:
     if erasure is None:
         account = accounts.find(name)
         name = account.name if account else name
-        click.echo(_planned(client, name, account is not None), err=True)
+        click.echo(_plan_text(client, name, account is not None), err=True)
         confirm(yes, f"Erase {name!r}?")
     result = erase_person(client, accounts, name, by=BY)
     if as_json:
         emit_json({**asdict(result), "items": result.items, "leases": result.leases})
     else:
-        _say(result)
+        _print_result(result)
 
 
-def _planned(client: Client, name: str, has_account: bool) -> str:
+def _plan_text(client: Client, name: str, has_account: bool) -> str:
     from leaseq import Queue, read_queues
     from leaseq.webapp.store.erasing import of_people
 
-    def look(queue: Queue) -> tuple[int, int]:
+    def read_counts(queue: Queue) -> tuple[int, int]:
         return sum(1 for _ in queue.person_items(name)), len(queue.mine(name))
 
-    counts, _ = read_queues(client, look, of_people(client))
+    counts, _ = read_queues(client, read_counts, of_people(client))
     item_counts = {queue: number for queue, (number, _) in counts.items() if number}
     lease_count = sum(number for _, number in counts.values())
     if not has_account and not item_counts:
@@ -106,7 +106,7 @@ def _planned(client: Client, name: str, has_account: bool) -> str:
     )
 
 
-def _say(result: ErasedPerson) -> None:
+def _print_result(result: ErasedPerson) -> None:
     leases, items = count(result.leases, "lease", "leases"), count(result.items, "item", "items")
     click.echo(f"{result.name!r} is erased: {leases} ended, {items} changed")
     click.echo(f"the name in their place is {result.pseudonym}; it is written down nowhere else")

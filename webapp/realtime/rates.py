@@ -9,8 +9,8 @@ from datetime import datetime
 import leaseq
 
 MINUTES = 60
-_MOST_TIMES = 5_000  # handling times that are kept
-_MOST_OPEN = 20_000  # grants whose end is awaited
+_MAX_TIMES = 5_000  # handling times that are kept
+_MAX_OPEN = 20_000  # grants whose end is awaited
 _ENDS = frozenset({"finished", "abandoned", "failed", "expired", "released", "undone", "removed"})
 
 
@@ -32,7 +32,7 @@ class RateCounter:
         self._finished_counts: dict[int, int] = {}
         self._expired_counts: dict[int, int] = {}
         self._open_grants: dict[int, float] = {}  # token -> when it was given out
-        self._times: deque[tuple[int, float]] = deque(maxlen=_MOST_TIMES)  # minute, seconds
+        self._times: deque[tuple[int, float]] = deque(maxlen=_MAX_TIMES)  # minute, seconds
 
     def add(self, event: leaseq.Event) -> None:
         at, token = event.at.timestamp(), event.token
@@ -41,7 +41,7 @@ class RateCounter:
             self._added_counts[minute] = self._added_counts.get(minute, 0) + 1
         elif event.what == "reserved" and token is not None:
             self._open_grants[token] = at
-            if len(self._open_grants) > _MOST_OPEN:
+            if len(self._open_grants) > _MAX_OPEN:
                 del self._open_grants[next(iter(self._open_grants))]
         elif event.what in _ENDS:
             start = self._open_grants.pop(token, None) if token is not None else None

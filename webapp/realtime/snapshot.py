@@ -56,7 +56,7 @@ class Snapshot:
             self.used_at = now = self._clock()
             if self._read_at is None or now - self._read_at >= _EVERY:
                 self._read_at = now
-                figures = self._look(datetime.now(UTC))
+                figures = self._read_figures(datetime.now(UTC))
                 if figures != self._figures:
                     self._figures = figures
             return self._figures
@@ -74,7 +74,7 @@ class Snapshot:
             self.used_at = self._clock()
             return self._read(datetime.now(UTC))
 
-    def _look(self, now: datetime) -> dict[str, Any]:
+    def _read_figures(self, now: datetime) -> dict[str, Any]:
         rates = self._read(now)
         stats = self._queue.stats()
         holders, handling = self._holders(stats), rates.handling()

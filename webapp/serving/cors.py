@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 METHODS = "GET, HEAD, POST, PUT, PATCH, DELETE"
-SENDS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID"
-READS = (
+REQUEST_HEADERS = "Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID"
+EXPOSED_HEADERS = (
     "Allow, Content-Disposition, ETag, Idempotency-Replayed, Link, Location, RateLimit-Limit, "
     "RateLimit-Remaining, RateLimit-Reset, Retry-After, WWW-Authenticate, X-Leaseq-Erased-As, "
     "X-Leaseq-Reason, X-Request-Id"
 )
-REMEMBERED_SECONDS = "600"
+MAX_AGE_SECONDS = "600"
 
 
 class Cors:
@@ -35,22 +35,22 @@ class Cors:
         origin = environ.get("HTTP_ORIGIN", "")
         allowed_origin = origin if origin in self._origins else None  # guard: cors-origins
         if allowed_origin is None:
-            return self._app(environ, _with({}, start_response))
+            return self._app(environ, _with_headers({}, start_response))
         environ.pop("HTTP_COOKIE", None)  # guard: cors-no-cookies
         headers = {"Access-Control-Allow-Origin": allowed_origin}
         if environ["REQUEST_METHOD"] == "OPTIONS" and "HTTP_ACCESS_CONTROL_REQUEST_METHOD" in environ:
             headers |= {
                 "Access-Control-Allow-Methods": METHODS,
-                "Access-Control-Allow-Headers": SENDS,
-                "Access-Control-Max-Age": REMEMBERED_SECONDS,
+                "Access-Control-Allow-Headers": REQUEST_HEADERS,
+                "Access-Control-Max-Age": MAX_AGE_SECONDS,
             }
-            _with(headers, start_response)("204 No Content", [])
+            _with_headers(headers, start_response)("204 No Content", [])
             return []
-        headers["Access-Control-Expose-Headers"] = READS
-        return self._app(environ, _with(headers, start_response))
+        headers["Access-Control-Expose-Headers"] = EXPOSED_HEADERS
+        return self._app(environ, _with_headers(headers, start_response))
 
 
-def _with(extra_headers: dict[str, str], start_response: StartResponse) -> StartResponse:
+def _with_headers(extra_headers: dict[str, str], start_response: StartResponse) -> StartResponse:
     """Also where no page of another origin asks: a cache may keep the answer for one that does."""
 
     def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:

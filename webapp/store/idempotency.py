@@ -24,9 +24,9 @@ from leaseq.webapp.store.locks import MARKED_SECONDS, Locks
 log = logging.getLogger(__name__)
 
 KEPT_SECONDS = 86_400
-MOST = 10_000  # answers of one person
-MOST_BYTES = 8_388_608  # of one person's answers, compressed
-LONGEST = 1_048_576  # of one answer, compressed
+MAX_RESPONSES = 10_000  # answers of one person
+MAX_BYTES = 8_388_608  # of one person's answers, compressed
+MAX_RESPONSE_BYTES = 1_048_576  # of one answer, compressed
 _BATCH = 100
 _BASE = "leaseq:{@sent:"
 STORED = (LeftOut(_BASE + "*", "a request is repeated within minutes"),)
@@ -79,11 +79,11 @@ class IdempotencyStore(Store):
 
     def drop(self, person: str, scope: str) -> None:
         """Forget a request that was refused and changed nothing: the key may be used again."""
-        self._quietly(lambda: self._redis.delete(f"{_base(person)}running:{scope}"))
+        self._log_errors(lambda: self._redis.delete(f"{_base(person)}running:{scope}"))
 
     def keep(self, person: str, scope: str, answer: StoredResponse) -> None:
         """Store the response. Never raises because of the server: the request has been processed."""
-        self._quietly(lambda: self._keep(_base(person), scope, _write(answer)))
+        self._log_errors(lambda: self._keep(_base(person), scope, _write(answer)))
 
     def of_person(self, person: str) -> list[float]:
         """When each of a person's stored responses was given, in seconds since the epoch."""
@@ -117,14 +117,14 @@ class IdempotencyStore(Store):
             bytes_kept = self._redis.decrby(total_key, size)
         elif old_record is not None and self._redis.zrem(index_key, f"{scope} {len(old_record)}"):
             bytes_kept, count = self._redis.decrby(total_key, len(old_record)), count - 1
-        if count > MOST or bytes_kept > MOST_BYTES or oldest[0][1] < self._clock() - KEPT_SECONDS:
+        if count > MAX_RESPONSES or bytes_kept > MAX_BYTES or oldest[0][1] < self._clock() - KEPT_SECONDS:
             self._trim(base, count, bytes_kept)
 
     def _trim(self, base: str, count: int, bytes_kept: int) -> None:
         """Delete the oldest responses until the rest is within the bounds, and those older than a day."""
         cutoff = self._clock() - KEPT_SECONDS
         for member, at in self._redis.zrange(f"{base}kept", 0, _BATCH - 1, withscores=True):
-            if at >= cutoff and count <= MOST and bytes_kept <= MOST_BYTES:
+            if at >= cutoff and count <= MAX_RESPONSES and bytes_kept <= MAX_BYTES:
                 return
             scope, size = member.decode().split(" ")
             if self._redis.zrem(f"{base}kept", member):
@@ -134,7 +134,7 @@ class IdempotencyStore(Store):
                 self._redis.decrby(f"{base}bytes", size)
             count, bytes_kept = count - 1, bytes_kept - int(size)
 
-    def _quietly(self, act: Callable[[], Any]) -> None:
+    def _log_errors(self, act: Callable[[], Any]) -> None:
         try:
             with self._client.translating():
                 act()
@@ -159,7 +159,7 @@ def _write(answer: StoredResponse) -> bytes:
         return json.dumps([answer.hash, answer.status, dict(answer.headers), text]).encode()
 
     record = packed(answer.body)
-    return record if len(record) <= LONGEST else packed(None)
+    return record if len(record) <= MAX_RESPONSE_BYTES else packed(None)
 
 
 def _read(record: bytes) -> StoredResponse:

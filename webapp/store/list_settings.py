@@ -16,11 +16,11 @@ from leaseq import Invalid
 from leaseq.backup import StoredKeys
 from leaseq.webapp.store.base import Store
 
-MOST_COLUMNS = 8
-MOST_VIEWS = 30
-LONGEST_NAME = 60
-_LONGEST_COLUMN = 200
-_LONGEST_QUERY = 2_000
+MAX_COLUMNS = 8
+MAX_VIEWS = 30
+MAX_NAME = 60
+_MAX_COLUMN = 200
+_MAX_QUERY = 2_000
 _BASE = "leaseq:{@lists}:"  # no queue can have this name: it has an '@'
 _VIEW = "view "
 STORED = (StoredKeys(_BASE + "*", "hash"),)
@@ -64,22 +64,22 @@ class ListsSettings(Store):
     def choose_columns(self, queue: str, columns: Sequence[str]) -> None:
         """Raises Invalid."""
         names = list(dict.fromkeys(name for name in columns if name))
-        if len(names) > MOST_COLUMNS:
-            raise Invalid("columns", f"at most {MOST_COLUMNS} columns; these are {len(names)}")
-        if any(len(name) > _LONGEST_COLUMN for name in names):
-            raise Invalid("columns", f"names of at most {_LONGEST_COLUMN} characters")
+        if len(names) > MAX_COLUMNS:
+            raise Invalid("columns", f"at most {MAX_COLUMNS} columns; these are {len(names)}")
+        if any(len(name) > _MAX_COLUMN for name in names):
+            raise Invalid("columns", f"names of at most {_MAX_COLUMN} characters")
         with self._client.translating():
             self._redis.hset(_BASE + queue, "columns", json.dumps(names))
 
     def save_view(self, queue: str, name: str, query: str) -> None:
         """Save a search, in the place of one of that name. Raises Invalid."""
-        if not 1 <= len(name) <= LONGEST_NAME:
-            raise Invalid("view", f"a name of 1 to {LONGEST_NAME} characters; it has {len(name)}")
-        if len(query) > _LONGEST_QUERY:
-            raise Invalid("search", f"at most {_LONGEST_QUERY:,} characters; it has {len(query):,}")
+        if not 1 <= len(name) <= MAX_NAME:
+            raise Invalid("view", f"a name of 1 to {MAX_NAME} characters; it has {len(name)}")
+        if len(query) > _MAX_QUERY:
+            raise Invalid("search", f"at most {_MAX_QUERY:,} characters; it has {len(query):,}")
         views = self.of(queue).views
-        if name not in views and len(views) >= MOST_VIEWS:
-            raise Invalid("view", f"at most {MOST_VIEWS} saved views of a queue: remove one first")
+        if name not in views and len(views) >= MAX_VIEWS:
+            raise Invalid("view", f"at most {MAX_VIEWS} saved views of a queue: remove one first")
         with self._client.translating():
             self._redis.hset(_BASE + queue, _VIEW + name, query)
 

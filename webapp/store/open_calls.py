@@ -13,7 +13,7 @@ from leaseq.backup import LeftOut
 from leaseq.webapp.store.base import Store
 
 Kind = Literal["streams", "waits", "exports"]
-MOST: dict[Kind, int] = {"streams": 10, "waits": 4, "exports": 4}
+MAX_OPEN: dict[Kind, int] = {"streams": 10, "waits": 4, "exports": 4}
 COUNTED_SECONDS = 60.0
 """For how long an open call counts, unless it is confirmed; a process that was killed confirms none."""
 _CONFIRM_SECONDS = 20.0
@@ -25,7 +25,7 @@ class TooManyOpen(LeaseqError):
     """The person has as many of this kind open as one may have."""
 
     def __init__(self, kind: Kind) -> None:
-        super().__init__(f"you have {MOST[kind]} {kind} open, as many as one person may have: close one")
+        super().__init__(f"you have {MAX_OPEN[kind]} {kind} open, as many as one person may have: close one")
         self.kind = kind
 
 
@@ -60,13 +60,13 @@ class OpenCalls(Store):
     def begin(self, kind: Kind, person: str) -> OpenCall:
         """Count one more. Raises TooManyOpen where that is too many."""
         key, id = _key(kind, person), secrets.token_urlsafe(9)
-        if self._count(key, id) > MOST[kind]:
+        if self._count(key, id) > MAX_OPEN[kind]:
             self._end(key, id)
             raise TooManyOpen(kind)
         return OpenCall(lambda: self._count(key, id), lambda: self._end(key, id), self._clock)
 
     def forget_person(self, person: str) -> None:
-        self._client.ask(*(("UNLINK", _key(kind, person)) for kind in MOST))
+        self._client.ask(*(("UNLINK", _key(kind, person)) for kind in MAX_OPEN))
 
     @contextmanager
     def track(self, kind: Kind, person: str) -> Iterator[None]:

@@ -18,8 +18,8 @@ from leaseq.webapp.store.accounts import Person, at_least
 from leaseq.webapp.store.accounts.model import checked_team
 from leaseq.webapp.store.base import Store
 
-MOST_PEOPLE = 500
-MOST_TEAMS = 50
+MAX_PEOPLE = 500
+MAX_TEAMS = 50
 FRESH_SECONDS = 1.0
 """For how long the access to queues counts, once read: another process's change is in force by then."""
 
@@ -177,12 +177,12 @@ def _loaded(raw: bytes) -> Access:
 def _check(name: str, group: Group) -> None:
     if not group:
         raise Invalid(name, "at least one person, skill or team; or everybody")
-    if len(group.people) > MOST_PEOPLE:
+    if len(group.people) > MAX_PEOPLE:
         raise Invalid(
-            name, f"at most {MOST_PEOPLE} people; these are {len(group.people)}: use a skill or a team"
+            name, f"at most {MAX_PEOPLE} people; these are {len(group.people)}: use a skill or a team"
         )
-    if len(group.teams) > MOST_TEAMS:
-        raise Invalid(name, f"at most {MOST_TEAMS} teams; these are {len(group.teams)}")
+    if len(group.teams) > MAX_TEAMS:
+        raise Invalid(name, f"at most {MAX_TEAMS} teams; these are {len(group.teams)}")
 
 
 def group_of(name: str, people: Iterable[str], skills: Iterable[str], teams: Iterable[str]) -> Group:

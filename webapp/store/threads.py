@@ -21,8 +21,8 @@ from leaseq import Invalid
 from leaseq.backup import LeftOut, StoredKeys
 from leaseq.webapp.store.base import Command, Store
 
-LONGEST = 2_000  # characters of a message
-MOST = 200  # messages of a thread
+MAX_TEXT = 2_000  # characters of a message
+MAX_MESSAGES = 200  # messages of a thread
 KEPT_SECONDS = 400 * 86_400
 Position: TypeAlias = tuple[int, int]
 """Of a message of a manager: in milliseconds since the epoch, and a number within that."""
@@ -215,13 +215,13 @@ class Threads(Store):
         """Write a message, and do the rest: again where it was written before, since the reply was lost then.
         Another text under the same id is another message."""
         text, key = record.text.replace("\r\n", "\n").strip(), _item_key(queue, id)
-        if not text or len(text) > LONGEST:
-            raise Invalid("message", f"1 to {LONGEST:,} characters; this has {len(text):,}")
+        if not text or len(text) > MAX_TEXT:
+            raise Invalid("message", f"1 to {MAX_TEXT:,} characters; this has {len(text):,}")
         count, stored_value = self._client.ask(("HLEN", key), ("HGET", key, message))
         if stored_value is not None and _read(stored_value).text != text:
             message, stored_value = new_message_id(), None
-        if stored_value is None and count >= MOST:
-            raise Invalid("message", f"at most {MOST} messages about an item; there are {count}")
+        if stored_value is None and count >= MAX_MESSAGES:
+            raise Invalid("message", f"at most {MAX_MESSAGES} messages about an item; there are {count}")
         value = json.dumps(record._replace(text=text), ensure_ascii=False)
         self._client.ask(("HSETNX", key, message, value), ("EXPIRE", key, KEPT_SECONDS), *commands)
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.webapp.store.list_settings import MOST_COLUMNS, MOST_VIEWS
+from leaseq.webapp.store.list_settings import MAX_COLUMNS, MAX_VIEWS
 from tests.web.conftest import Browser
 from tests.web.manage.conftest import ids, url
 
@@ -27,7 +27,7 @@ def test_columns_are_chosen_for_all_managers(found: leaseq.Queue, boss: Browser)
 
 
 def test_too_many_columns_are_refused(found: leaseq.Queue, boss: Browser) -> None:
-    boss.post(url(found, "columns"), {"column": [f"c{n}" for n in range(MOST_COLUMNS + 1)]})
+    boss.post(url(found, "columns"), {"column": [f"c{n}" for n in range(MAX_COLUMNS + 1)]})
     page = boss.get(url(found, "items")).text
     assert "Not changed: columns: at most 8 columns; these are 9." in page
     assert '<th scope="col">c0</th>' not in page
@@ -62,7 +62,7 @@ def test_a_search_needs_a_name(found: leaseq.Queue, boss: Browser, name: str) ->
 
 def test_there_is_a_most_number_of_saved_searches(found: leaseq.Queue, boss: Browser, app: Any) -> None:
     lists = app.extensions["leaseq"].lists
-    for number in range(MOST_VIEWS):
+    for number in range(MAX_VIEWS):
         lists.save_view(found.name, f"view {number}", "state=finished")
     boss.post(url(found, "views"), {"name": "one more", "search": "state=dead"})
     assert "at most 30 saved views" in boss.get(url(found, "items")).text

@@ -16,7 +16,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from leaseq.webapp.store.open_calls import COUNTED_SECONDS, MOST
+from leaseq.webapp.store.open_calls import COUNTED_SECONDS, MAX_OPEN
 from tests.support.patience import PATIENCE, eventually
 from tests.support.taking import not_none
 from tests.web.conftest import SECRET
@@ -166,7 +166,7 @@ def test_a_client_that_does_not_read_is_let_go(
     request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
     host, _, port = hasty.partition(":")
     with contextlib.ExitStack() as deaf:
-        for _ in range(MOST["exports"]):
+        for _ in range(MAX_OPEN["exports"]):
             client = deaf.enter_context(socket.socket())
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             client.connect((host, int(port)))

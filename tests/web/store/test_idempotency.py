@@ -68,7 +68,7 @@ def test_what_is_kept_of_a_person_is_bounded_and_goes_after_a_day(
 ) -> None:
     clock = LaterClock()
     sent, answer = IdempotencyStore(server.client, clock=clock), StoredResponse("h", 200, {}, b"{}")
-    monkeypatch.setattr("leaseq.webapp.store.idempotency.MOST", 3)
+    monkeypatch.setattr("leaseq.webapp.store.idempotency.MAX_RESPONSES", 3)
     scopes = [f"s{number}" for number in range(5)]
     sent.keep("another " + queue_name, "s0", answer)
     for scope in scopes:
@@ -79,7 +79,7 @@ def test_what_is_kept_of_a_person_is_bounded_and_goes_after_a_day(
     clock.now += 86_401
     sent.keep(queue_name, "s5", answer)
     assert answers_of(sent, queue_name, [*scopes, "s5"]) == ["s5"]
-    monkeypatch.setattr("leaseq.webapp.store.idempotency.MOST_BYTES", 100_000)
+    monkeypatch.setattr("leaseq.webapp.store.idempotency.MAX_BYTES", 100_000)
     for scope in scopes:
         clock.now += 1
         sent.keep(queue_name, scope, StoredResponse("h", 200, {}, secrets.token_bytes(30_000)))
@@ -96,7 +96,7 @@ def test_two_answers_of_one_request_count_once(
     clock = LaterClock()
     sent = IdempotencyStore(server.client, clock=clock)
     monkeypatch.setattr(
-        "leaseq.webapp.store.idempotency.MOST_BYTES", 130_000
+        "leaseq.webapp.store.idempotency.MAX_BYTES", 130_000
     )  # of three: 30,000 bytes are 37,500 as they are kept
     for scope, size in (("s0", 30_000), ("s1", 30_000), ("s1", second), ("s2", 30_000)):
         clock.now += 1
@@ -124,7 +124,7 @@ def test_an_answer_that_is_too_long_to_be_kept_is_not_acted_on_again(
     queue: leaseq.Queue, worker: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     queue.enqueue({"text": secrets.token_hex(2_000)}, id="long")
-    monkeypatch.setattr("leaseq.webapp.store.idempotency.LONGEST", 1_000)
+    monkeypatch.setattr("leaseq.webapp.store.idempotency.MAX_RESPONSE_BYTES", 1_000)
     path = f"/queues/{queue.name}/reserve"
     assert worker("POST", path, headers=KEY).json["id"] == "long"
     problem(worker("POST", path, headers=KEY), 409, "answer-not-kept")

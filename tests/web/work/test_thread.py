@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.webapp.store.threads import LONGEST, MOST, Threads
+from leaseq.webapp.store.threads import MAX_MESSAGES, MAX_TEXT, Threads
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, send, take
 
@@ -122,7 +122,7 @@ def test_of_several_answers_the_next_person_reads_it_too(
     ("text", "words"),
     [
         ("  ", "Type your question."),
-        ("x" * (LONGEST + 1), "1 to 2,000 characters; this has 2,001"),
+        ("x" * (MAX_TEXT + 1), "1 to 2,000 characters; this has 2,001"),
     ],
 )
 def test_a_bad_question_is_refused_and_stands_in_its_box(
@@ -136,10 +136,10 @@ def test_a_bad_question_is_refused_and_stands_in_its_box(
 def test_a_full_thread_takes_no_more(
     asking: leaseq.Queue, person: Browser, boss: Browser, threads: Threads, lease: leaseq.Lease
 ) -> None:
-    for number in range(MOST):
+    for number in range(MAX_MESSAGES):
         threads.ask(asking.name, lease.id, person.name, "well?", message=str(number))
     threads.ask(asking.name, lease.id, person.name, "well?", message="0")  # sent again, it is there already
-    words = f"at most {MOST} messages about an item"
+    words = f"at most {MAX_MESSAGES} messages about an item"
     assert words in ask(asking, person, lease, "and now?").text
     refused = boss.post(item_path(asking, lease.id, "answer"), {"text": "I see", "message": "a"})
     assert (refused.status_code, words in refused.text, "I see" in refused.text) == (400, True, True)
