@@ -14,7 +14,7 @@ from werkzeug.routing import BaseConverter
 import leaseq
 from leaseq.webapp import api, auth, docs, manage, people, webhooks, work
 from leaseq.webapp.api.negotiation import init_negotiation
-from leaseq.webapp.api.openapi import say_roles, share_problems
+from leaseq.webapp.api.openapi import share_problems, show_roles
 from leaseq.webapp.auth import language
 from leaseq.webapp.context import EXTENSION, SharedQueue, State
 from leaseq.webapp.errors import answer, init_errors, too_busy
@@ -117,7 +117,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     for view in (auth, language, work, manage, people, webhooks, health, metrics, docs):
         app.register_blueprint(view.bp)
     app.register_api(api.bp)
-    say_roles(app, api.bp)
+    show_roles(app, api.bp)
     share_problems(app)
     init_load_shedding(app, slots, settings.patience_seconds, http_metrics, too_busy)
     init_access_log(app, http_metrics)

@@ -46,7 +46,7 @@ CODES = {
 """The code of an error that Flask itself raises."""
 
 
-_PLAIN: dict[type[leaseq.LeaseqError], tuple[int, str]] = {
+_BY_TYPE: dict[type[leaseq.LeaseqError], tuple[int, str]] = {
     leaseq.ItemNotFound: (404, "not-found"),
     leaseq.QueueNotFound: (404, "not-found"),
     NoSuchPerson: (404, "not-found"),
@@ -67,7 +67,7 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
         return Problem(409, "lease-lost", f"{error}{hint}", **members)
     if isinstance(error, leaseq.QueueNotFound) and not error.deleted:  # no access says the same
         return Problem(404, "not-found", f"{error}, or you have no access to it")
-    for kind, (status, code) in _PLAIN.items():
+    for kind, (status, code) in _BY_TYPE.items():
         if isinstance(error, kind):
             return Problem(status, code, str(error))
     if isinstance(error, leaseq.Invalid) and error.errors:
@@ -84,7 +84,7 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
     return _retry_later(Problem(503, "server-unavailable", AWAY))
 
 
-def _as_a_stranger_sees(error: leaseq.LeaseqError) -> leaseq.LeaseqError:
+def _hide_from_stranger(error: leaseq.LeaseqError) -> leaseq.LeaseqError:
     """The problem for a person who was never granted the item: not found, whether or not it exists."""
     if not isinstance(error, leaseq.LeaseLost):
         return error
@@ -173,14 +173,14 @@ def as_page(problem: Problem) -> Response:
     return response
 
 
-_OF_THE_CALL = frozenset({400, 406, 413, 415})  # said before the queue is looked for
+_REQUEST_STATUSES = frozenset({400, 406, 413, 415})  # said before the queue is looked for
 
 
-def _or_no_queue(error: Exception, problem: Problem) -> Problem:
+def _prefer_queue_not_found(error: Exception, problem: Problem) -> Problem:
     """404 instead of what is wrong with a call whose queue is not there. A queue without access is answered
     so whatever is sent, and any other answer would tell the two apart."""
     queue = (request.view_args or {}).get("q")
-    said_before = problem.status in _OF_THE_CALL or isinstance(error, CSRFError)
+    said_before = problem.status in _REQUEST_STATUSES or isinstance(error, CSRFError)
     if queue is None or not said_before or makes_queue(request.endpoint):
         return problem
     with suppress(leaseq.LeaseqError):
@@ -195,7 +195,9 @@ def answer(problem: Problem) -> Response:
 
 def init_errors(app: Flask) -> None:
     def handle(kind: type[Any], to_problem: Callable[[Any], Problem]) -> None:
-        app.register_error_handler(kind, lambda error: answer(_or_no_queue(error, to_problem(error))))
+        app.register_error_handler(
+            kind, lambda error: answer(_prefer_queue_not_found(error, to_problem(error)))
+        )
 
     def unexpected(error: Exception) -> Problem:
         log.error("%s %s failed", request.method, request.path, exc_info=error)
@@ -203,7 +205,7 @@ def init_errors(app: Flask) -> None:
 
     handle(Problem, lambda problem: problem)
     # guard: stranger-learns-nothing
-    handle(leaseq.LeaseqError, lambda error: problem_of(_as_a_stranger_sees(error)))
+    handle(leaseq.LeaseqError, lambda error: problem_of(_hide_from_stranger(error)))
     handle(TooManyOpen, _problem_of_open_calls)
     handle(CSRFError, _problem_of_csrf)
     handle(HTTPException, problem_of_http)

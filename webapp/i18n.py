@@ -32,7 +32,7 @@ def language() -> str:
 
 def init_i18n(app: Flask) -> None:
     Babel(app, default_locale="en", default_timezone="UTC", locale_selector=_select_locale)
-    app.jinja_env.globals.update(_=_in_template, gettext=_in_template)
+    app.jinja_env.globals.update(_=_template_gettext, gettext=_template_gettext)
     app.jinja_env.globals["language"] = language
     app.jinja_env.globals["languages"] = LANGUAGES
 
@@ -78,7 +78,7 @@ class _FixedTexts(Extension):
             yield opening
             yield Token(text.lineno, "string", translation)
             yield Token(text.lineno, "pipe", "|")
-            yield Token(text.lineno, "name", "safe")  # as _in_template has it
+            yield Token(text.lineno, "name", "safe")  # as _template_gettext has it
             yield closing
             place += 4
 
@@ -88,7 +88,7 @@ def _is_text(call: list[Token]) -> bool:
 
 
 @pass_context
-def _in_template(context: Context, text: str, /, **values: Any) -> str:
+def _template_gettext(context: Context, text: str, /, **values: Any) -> str:
     """The ``_`` of a template. Jinja's own looks up the language for each text."""
     translation: str = _translations().gettext(text)
     if context.eval_ctx.autoescape:

@@ -8,7 +8,7 @@ import leaseq
 from leaseq import Json
 
 LONGEST = 60  # characters
-_LOOKED_AT = 50  # fields of a payload
+_MOST_VALUES = 50  # fields of a payload
 _LINKS = ("http://", "https://", "data:")
 
 
@@ -17,12 +17,12 @@ def item_title(payload: Json, id: str) -> str:
     none. Links are no words."""
     texts = [text for text in _texts(payload) if not text.startswith(_LINKS)]
     words = next((text for text in texts if " " in text), texts[0] if texts else id)
-    return _cut(words)
+    return _shorten(words)
 
 
 def is_titled_by(value: Json, title: str) -> bool:
     """Whether the title is the beginning of this value."""
-    return isinstance(value, str) and value.strip() != "" and _cut(_words(value)) == title
+    return isinstance(value, str) and value.strip() != "" and _shorten(_words(value)) == title
 
 
 def title_of(queue: leaseq.Queue, id: str) -> str | None:
@@ -37,7 +37,7 @@ def _texts(payload: Json) -> Iterator[str]:
     values = (
         payload.values() if isinstance(payload, dict) else payload if isinstance(payload, list) else [payload]
     )
-    for value, _ in zip(values, range(_LOOKED_AT), strict=False):
+    for value, _ in zip(values, range(_MOST_VALUES), strict=False):
         if isinstance(value, str) and value.strip():
             yield _words(value)
 
@@ -46,7 +46,7 @@ def _words(text: str) -> str:
     return " ".join(text[: 4 * LONGEST].split())
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     """At a word's end, where one is near."""
     if len(text) <= LONGEST:
         return text

@@ -35,11 +35,11 @@ class Report:
         """``length``: characters of the words."""
         return {
             "key": self.key,
-            **named(self.item),
+            **title_fields(self.item),
             "person": self.grant.person,
             "at": rfc3339(self.at),
             "how": self.grant.how,
-            "said": shortened(self.grant.reason or "", length),
+            "said": shorten(self.grant.reason or "", length),
             "dead": self.item.state == "dead",
             "returnable": self.item.state in _RETURNED,
         }
@@ -72,13 +72,13 @@ def question_row(question: Question, title: str, length: int) -> dict[str, Any]:
         "title": title,
         "person": question.message.person,
         "at": rfc3339(question.message.at),
-        "asked": shortened(question.message.text, length),
+        "asked": shorten(question.message.text, length),
     }
 
 
-def named(item: leaseq.Item) -> dict[str, str]:
+def title_fields(item: leaseq.Item) -> dict[str, str]:
     return {"id": item.id, "title": item_title(item.payload, item.id)}
 
 
-def shortened(text: str, length: int) -> str:
+def shorten(text: str, length: int) -> str:
     return text if len(text) <= length else f"{text[: length - 1]}…"

@@ -168,7 +168,7 @@ class Settings(BaseSettings):
 
     @field_validator("time_zone")
     @classmethod
-    def _known_zone(cls, value: str) -> str:
+    def _check_zone(cls, value: str) -> str:
         try:
             ZoneInfo(value)
         except (ZoneInfoNotFoundError, ValueError, OSError):
@@ -180,7 +180,7 @@ class Settings(BaseSettings):
 
     @field_validator("rate_limit", mode="before")
     @classmethod
-    def _rate(cls, value: object) -> object:
+    def _parse_rate(cls, value: object) -> object:
         if not isinstance(value, str):
             return value
         try:
@@ -191,7 +191,7 @@ class Settings(BaseSettings):
 
     @field_validator("oidc_issuer")
     @classmethod
-    def _provider(cls, value: str | None) -> str | None:
+    def _check_issuer(cls, value: str | None) -> str | None:
         if value is None:
             return None
         # guard: oidc-by-tls
@@ -206,14 +206,14 @@ class Settings(BaseSettings):
 
     @field_validator("oidc_client_id", "oidc_claim")  # guard: oidc-fields
     @classmethod
-    def _goes_with_issuer(cls, value: str | None, info: ValidationInfo) -> str | None:
+    def _require_with_issuer(cls, value: str | None, info: ValidationInfo) -> str | None:
         if info.data.get("oidc_issuer") and not value:
             raise ValueError("is required with LEASEQ_OIDC_ISSUER")
         return value
 
     @field_validator("secret_key", "metrics_token")
     @classmethod
-    def _hard_to_guess(cls, value: SecretStr | None) -> SecretStr | None:
+    def _check_secret(cls, value: SecretStr | None) -> SecretStr | None:
         secret = value.get_secret_value() if value is not None else None
         if secret is not None and len(secret) < MIN_SECRET:  # guard: secret-length
             raise ValueError(f"must have at least {MIN_SECRET} characters")
@@ -225,12 +225,12 @@ class Settings(BaseSettings):
         "proxy_addresses", "allowed_hosts", "cors_origins", "media_origins", "webhook_allow", mode="before"
     )
     @classmethod
-    def _words(cls, value: object) -> object:
+    def _split_words(cls, value: object) -> object:
         return tuple(value.replace(",", " ").split()) if isinstance(value, str) else value
 
     @field_validator("allowed_hosts")
     @classmethod
-    def _hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_hosts(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for host in value:
             if not re.fullmatch(r"\[[0-9a-f:]+\]|\.?[a-z0-9-]+(\.[a-z0-9-]+)*", host, re.IGNORECASE):
                 raise ValueError(
@@ -240,7 +240,7 @@ class Settings(BaseSettings):
 
     @field_validator("cors_origins", "media_origins")
     @classmethod
-    def _origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+    def _check_origins(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         for origin in value:
             if origin_of(origin) != origin:  # guard: media-origin-setting
                 raise ValueError(

@@ -15,7 +15,7 @@ from wtforms.validators import ValidationError
 from leaseq.policy import FIELDS
 from leaseq.webapp.origins import origin_of
 
-_HIDDEN = frozenset(
+_HIDDEN_NAMES = frozenset(
     {
         "csrf_token", "token", "request_id", "message", "next", "back", "then", "last", "search",
         "began", "which", "total", "move", "start", "at", "act", "after", "done", "all", "only", "id",
@@ -25,10 +25,10 @@ _HIDDEN = frozenset(
 )  # fmt: skip
 """Fields that a page filled in itself, or that were only ticked."""
 
-_OF_DATA = re.compile(r"^(answer|text|value)\.")
+_DATA_PREFIX = re.compile(r"^(answer|text|value)\.")
 """What the name of an input begins with whose field is named by a form or a payload."""
 
-SEEN = "seen_"
+DIGEST_PREFIX = "seen_"
 """What the name of a hidden field begins with that has a digest of the text which the page had in another."""
 
 
@@ -66,13 +66,13 @@ def typed_fields() -> list[TypedField]:
     """What was typed into a form of ours. None of a form with a password, or of another site's page, which
     could make this one say anything."""
     fields = _form_fields()
-    if not fields or not (_is_from_here() or _has_token()):  # guard: typed-here
+    if not fields or not (_is_same_origin() or _has_token()):  # guard: typed-here
         return []
     labels = _labels()
     return [
-        TypedField(labels.get(name) or _OF_DATA.sub("", name, count=1), value)
+        TypedField(labels.get(name) or _DATA_PREFIX.sub("", name, count=1), value)
         for name, value in fields
-        if value.strip() and not _is_hidden(name) and not _is_as_it_was(name, value)
+        if value.strip() and not _is_hidden(name) and not _is_unchanged(name, value)
     ]
 
 
@@ -95,7 +95,7 @@ def _has_token() -> bool:
     return True
 
 
-def _is_from_here() -> bool:
+def _is_same_origin() -> bool:
     origin = request.headers.get("Origin")
     return origin is not None and origin_of(origin) == origin_of(request.host_url) is not None
 
@@ -106,12 +106,13 @@ def _is_secret(name: str) -> bool:
 
 
 def _is_hidden(name: str) -> bool:
-    return name in _HIDDEN or name.startswith(("was.", SEEN)) or name.endswith(".unit")
+    return name in _HIDDEN_NAMES or name.startswith(("was.", DIGEST_PREFIX)) or name.endswith(".unit")
 
 
-def _is_as_it_was(name: str, value: str) -> bool:
+def _is_unchanged(name: str, value: str) -> bool:
     """Whether the page had the same text there before, as the forms that compare it say."""
-    return value == request.form.get(f"was.{name}") or digest_of(value) == request.form.get(SEEN + name)
+    form = request.form
+    return value == form.get(f"was.{name}") or digest_of(value) == form.get(DIGEST_PREFIX + name)
 
 
 def _labels() -> dict[str, str]:

@@ -64,10 +64,10 @@ def _group(name: str, group: AccessGroup | None) -> Group | None:
 
 
 def _shape(access: Access) -> dict[str, Any]:
-    return {"work": _listed(access.work), "manage": _listed(access.manage)}
+    return {"work": _group_shape(access.work), "manage": _group_shape(access.manage)}
 
 
-def _listed(group: Group | None) -> dict[str, list[str]] | None:
+def _group_shape(group: Group | None) -> dict[str, list[str]] | None:
     if group is None:
         return None
     return {"people": list(group.people), "skills": list(group.skills), "teams": list(group.teams)}

@@ -14,7 +14,7 @@ from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.queue_access import worker_name
 
 TAGS: list[Any] = [{"name": "items"}]
-_LOGGED = {"release": "released", "assign": "assigned", "revive": "revived", "remove": "removed"}
+_LOG_KINDS = {"release": "released", "assign": "assigned", "revive": "revived", "remove": "removed"}
 
 
 @bp.post("/queues/<q>/bulk", tags=TAGS, responses={"200": models_out.BulkResult})
@@ -45,7 +45,7 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
     finally:  # also where the server fails in the midst of it
         if count:
             detail = f"{count} → {assignee}" if assignee else f"{count}"
-            note(f"item.{_LOGGED[body.action]}", queue.name, detail)
+            note(f"item.{_LOG_KINDS[body.action]}", queue.name, detail)
         else:
             note_nothing()
     return {"done": count, "refused": refusals}

@@ -43,18 +43,23 @@ _BODY: dict[str, Any] = {
         },
     },
 }
-_ADDED: dict[str, Any] = {
+_CREATED_RESPONSE: dict[str, Any] = {
     "description": "One item: `{id, added}`. Several: `{added, duplicates}`",
     "headers": {"Location": {"description": "For one item: its address", "schema": {"type": "string"}}},
     "content": {JSON: {"schema": {"oneOf": [shape("Enqueued"), shape("EnqueuedMany")]}}},
 }
-_THERE = {
+_EXISTS_RESPONSE = {
     "description": "One item: its id, or with `dedupe_seconds` its payload, exists. Nothing changed",
-    "content": _ADDED["content"],
+    "content": _CREATED_RESPONSE["content"],
 }
 
 
-@bp.post("/queues/<q>/items", tags=TAGS, request_body=_BODY, responses={"200": _THERE, "201": _ADDED})
+@bp.post(
+    "/queues/<q>/items",
+    tags=TAGS,
+    request_body=_BODY,
+    responses={"200": _EXISTS_RESPONSE, "201": _CREATED_RESPONSE},
+)
 @needs("manager")
 @takes_any_size
 def enqueue(path: QueuePath) -> tuple[dict[str, Any], int, dict[str, str]]:

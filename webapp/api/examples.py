@@ -86,11 +86,11 @@ _ITEM = {
     "late_answers": [],
     "history": [_GRANT],
 }
-_GONE = {**_GRANT, "how": "released", "ended_at": _LATER}
-_WAITS = {**_ITEM, "state": "inbound", "leases": [], "history": [_GONE]}
-_ENDED = {**_GRANT, "how": "finished", "ended_at": _LATER}
-_REOPENED = {**_GRANT, "how": "reopened", "ended_at": _LATER, "reason": "It is a refund"}
-_CORRECTED = {
+_RELEASED_GRANT = {**_GRANT, "how": "released", "ended_at": _LATER}
+_WAITING_ITEM = {**_ITEM, "state": "inbound", "leases": [], "history": [_RELEASED_GRANT]}
+_FINISHED_GRANT = {**_GRANT, "how": "finished", "ended_at": _LATER}
+_REOPENED_GRANT = {**_GRANT, "how": "reopened", "ended_at": _LATER, "reason": "It is a refund"}
+_CORRECTED_ITEM = {
     **_ITEM,
     "state": "finished",
     "leases": [],
@@ -101,11 +101,11 @@ _CORRECTED = {
     "answers": [{**_ANSWER, "token": 18, "person": "meg"}],
     "late_answers": [_ANSWER],
 }
-_ADOPTED = {
+_ADOPTED_ITEM = {
     **_ITEM,
     "state": "finished",
     "leases": [],
-    "history": [_ENDED],
+    "history": [_FINISHED_GRANT],
     "answers": [{**_ANSWER, "late": True}],
 }
 _STATS = {
@@ -158,8 +158,14 @@ _TABLE = (
     "id,person,token,attempt,finished_at,late,payload.text,result.stars\n"
     'r-1,alice,17,1,2026-11-21T10:03:12.480Z,false,"Great, but late",4\n'
 )
-_NEW = {"payload": _PAYLOAD, "id": "r-1", "priority": 50, "requires": ["fr"], "due": "2026-11-24T17:00:00Z"}
-_HELD = {"token": 17}
+_NEW_ITEM = {
+    "payload": _PAYLOAD,
+    "id": "r-1",
+    "priority": 50,
+    "requires": ["fr"],
+    "due": "2026-11-24T17:00:00Z",
+}
+_TOKEN = {"token": 17}
 
 _Q, _I = "/queues/{q}", "/queues/{q}/items/{id}"
 
@@ -176,20 +182,20 @@ PATHS: dict[str, str] = {
 
 REQUESTS: dict[str, dict[str, Any]] = {
     f"PUT {_Q}": {"a form": {"title": "Reviews", "lease_seconds": 300, "form": _FORM}},
-    f"POST {_Q}/items": {"one": _NEW, "several": [_NEW, {"payload": {"text": "Never again"}}]},
+    f"POST {_Q}/items": {"one": _NEW_ITEM, "several": [_NEW_ITEM, {"payload": {"text": "Never again"}}]},
     f"POST {_Q}/import": {
         "rows": [{"id": "r-1", "text": "Great, but late"}, {"id": "r-2", "text": "Never again"}]
     },
     f"POST {_Q}/reserve": {"now": {}, "wait": {"wait": 20}},
-    f"POST {_I}/finish": {"and next": {**_HELD, "result": _RESULT, "then_reserve": True}},
-    f"POST {_I}/undo": {"undo": _HELD},
-    f"POST {_I}/abandon": {"never again": {**_HELD, "reason": "I know the author", "again": False}},
-    f"POST {_I}/fail": {"broken, and next": {**_HELD, "error": "The text is cut off", "then_reserve": True}},
-    f"POST {_I}/renew": {"renew": _HELD},
-    f"PUT {_I}/draft": {"so far": {**_HELD, "draft": {"stars": 3}}},
-    f"POST {_I}/adopt": {"adopt": _HELD},
-    f"POST {_I}/reopen": {"to the same person": {**_HELD, "to": "alice", "reason": "It is a refund"}},
-    f"POST {_I}/correct": {"correct": {**_HELD, "result": _RESULT}},
+    f"POST {_I}/finish": {"and next": {**_TOKEN, "result": _RESULT, "then_reserve": True}},
+    f"POST {_I}/undo": {"undo": _TOKEN},
+    f"POST {_I}/abandon": {"never again": {**_TOKEN, "reason": "I know the author", "again": False}},
+    f"POST {_I}/fail": {"broken, and next": {**_TOKEN, "error": "The text is cut off", "then_reserve": True}},
+    f"POST {_I}/renew": {"renew": _TOKEN},
+    f"PUT {_I}/draft": {"so far": {**_TOKEN, "draft": {"stars": 3}}},
+    f"POST {_I}/adopt": {"adopt": _TOKEN},
+    f"POST {_I}/reopen": {"to the same person": {**_TOKEN, "to": "alice", "reason": "It is a refund"}},
+    f"POST {_I}/correct": {"correct": {**_TOKEN, "result": _RESULT}},
     f"POST {_I}/revive": {"revive": {}},
     f"POST {_I}/release": {"release": {}},
     f"PATCH {_I}": {
@@ -243,13 +249,13 @@ ANSWERS: dict[str, dict[str, Any]] = {
     f"POST {_I}/abandon": {"id": "r-1", "next": None},
     f"POST {_I}/fail": {"id": "r-1", "retry_at": "2026-11-21T10:03:14.480Z", "next": _NEXT},
     f"POST {_I}/renew": {**_LEASE, "expires_at": "2026-11-21T10:08:12.480Z"},
-    f"POST {_I}/adopt": _ADOPTED,
-    f"POST {_I}/reopen": {**_WAITS, "history": [_REOPENED], "assigned_to": ["alice"]},
-    f"POST {_I}/correct": _CORRECTED,
-    f"POST {_I}/revive": _WAITS,
-    f"POST {_I}/release": _WAITS,
-    f"PATCH {_I}": {**_WAITS, "priority": 10, "due": "2026-11-24T17:00:00.000Z"},
-    f"POST {_I}/assign": {**_WAITS, "assigned_to": ["alice"]},
+    f"POST {_I}/adopt": _ADOPTED_ITEM,
+    f"POST {_I}/reopen": {**_WAITING_ITEM, "history": [_REOPENED_GRANT], "assigned_to": ["alice"]},
+    f"POST {_I}/correct": _CORRECTED_ITEM,
+    f"POST {_I}/revive": _WAITING_ITEM,
+    f"POST {_I}/release": _WAITING_ITEM,
+    f"PATCH {_I}": {**_WAITING_ITEM, "priority": 10, "due": "2026-11-24T17:00:00.000Z"},
+    f"POST {_I}/assign": {**_WAITING_ITEM, "assigned_to": ["alice"]},
     f"POST {_Q}/revive": {"revived": 12, "more": False},
     f"POST {_Q}/bulk": {
         "done": 1,

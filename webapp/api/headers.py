@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from leaseq.webapp.api.idempotency import AGAIN, HEADER, MAX_KEY
+from leaseq.webapp.api.idempotency import HEADER, MAX_KEY, REPLAYED_HEADER
 from leaseq.webapp.api.models_in import EVENT, PRINTABLE
 
 LAST_EVENT_ID = "Last-Event-ID"
@@ -34,7 +34,7 @@ RATE_LIMIT: Headers = {
 }
 RETRY_AFTER: Headers = {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}
 REPLAYED: Headers = {
-    AGAIN: {
+    REPLAYED_HEADER: {
         "description": "Only if this is the kept answer of an earlier request with the same key",
         "schema": {"enum": ["true"]},
     },

@@ -22,8 +22,8 @@ from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.idempotency import InProgress, StoredResponse
 
 HEADER = "Idempotency-Key"
-KEYED = frozenset({"POST", "PATCH"})  # what any PUT and DELETE does once, it does once when repeated
-AGAIN = "Idempotency-Replayed"
+KEYED_METHODS = frozenset({"POST", "PATCH"})  # what any PUT and DELETE does once, it does once when repeated
+REPLAYED_HEADER = "Idempotency-Replayed"
 MAX_KEY = 200
 _IN_ENVIRON = f"HTTP_{HEADER.upper().replace('-', '_')}"
 NDJSON = "application/x-ndjson"
@@ -46,12 +46,12 @@ def idempotency_key() -> str | None:
 def request_id() -> str | None:
     """The key as the library takes a request id: of a bounded length, this person's own, for this call."""
     key = idempotency_key()
-    return _hashed(person().name, request.path, key) if key is not None else None
+    return _hash(person().name, request.path, key) if key is not None else None
 
 
 def derived_id(queue: str, key: str, number: int) -> str:
     """The id of the request's n-th new item: the same when the request is repeated."""
-    return f"{_hashed(person().name, queue, key)}-{number}"
+    return f"{_hash(person().name, queue, key)}-{number}"
 
 
 def key_reused() -> Problem:
@@ -64,7 +64,7 @@ def key_reused() -> Problem:
     )
 
 
-def _hashed(*parts: str) -> str:
+def _hash(*parts: str) -> str:
     text = "\0".join(parts).encode("utf-8", "surrogatepass")
     return hashlib.sha256(text).hexdigest()[:32]
 
@@ -96,8 +96,8 @@ class _KeyedRequest:
 
 
 def init_keys(bp: Blueprint) -> None:
-    bp.before_request(_look_back)
-    bp.after_request(_remember)
+    bp.before_request(_send_stored)
+    bp.after_request(_store_response)
     bp.teardown_request(_end)
 
 
@@ -114,12 +114,12 @@ def byte_lines() -> BinaryIO:
     return io.BufferedReader(_HashingReader(request.stream, g.keyed.hash), _CHUNK)  # type: ignore[arg-type]
 
 
-def _look_back() -> Response | None:
+def _send_stored() -> Response | None:
     """Send the stored response, if there is one; else let the request go on, as the only one with its key."""
-    key = idempotency_key() if request.method in KEYED else None
+    key = idempotency_key() if request.method in KEYED_METHODS else None
     if key is None:
         return None
-    keyed = _KeyedRequest(person().name, _hashed(request.path, key))
+    keyed = _KeyedRequest(person().name, _hash(request.path, key))
     keyed.hash.update(f"{request.mimetype}\0".encode())
     if not _streams():
         request.max_content_length = state().settings.max_body_bytes
@@ -141,7 +141,7 @@ def _look_back() -> Response | None:
         )
         problem.headers["Retry-After"] = "1"
         raise problem
-    return _the_same(record)
+    return _stored_response(record)
 
 
 def _streams() -> bool:
@@ -155,7 +155,7 @@ def _drain(digest: Any) -> None:
         digest.update(piece)
 
 
-def _the_same(answer: StoredResponse) -> Response:
+def _stored_response(answer: StoredResponse) -> Response:
     if answer.body is None:
         raise Problem(
             409,
@@ -167,11 +167,11 @@ def _the_same(answer: StoredResponse) -> Response:
     response = Response(answer.body, answer.status)
     response.headers.pop("Content-Type", None)
     response.headers.update(answer.headers)
-    response.headers[AGAIN] = "true"
+    response.headers[REPLAYED_HEADER] = "true"
     return response
 
 
-def _remember(response: Response) -> Response:
+def _store_response(response: Response) -> Response:
     keyed = g.get("keyed")
     if keyed is None:
         return response

@@ -16,7 +16,7 @@ from leaseq.webapp.api.account_models import (
     NewInvitation,
 )
 from leaseq.webapp.api.idempotency import withhold_answer
-from leaseq.webapp.api.pagination import PageQuery, listed, page_of
+from leaseq.webapp.api.pagination import PageQuery, list_response, page_of
 from leaseq.webapp.context import accounts, person
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.problem import Problem
@@ -29,7 +29,7 @@ TAGS: list[Any] = [{"name": "people"}]
 def list_invitations(query: PageQuery) -> dict[str, Any]:
     """List the invitations that may still be used, by id. The links themselves are not kept."""
     page, after = page_of(accounts().invitations(), lambda one: one.id, query.after, query.limit)
-    return listed("invitations", [Invitation.of(one) for one in page], after)
+    return list_response("invitations", [Invitation.of(one) for one in page], after)
 
 
 @bp.post("/invitations", tags=TAGS, responses={"201": NewInvitation})

@@ -25,7 +25,7 @@ from leaseq.webapp.api.models_in import (
     ReopenRequest,
     TokenRequest,
 )
-from leaseq.webapp.api.pagination import listed
+from leaseq.webapp.api.pagination import list_response
 from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.security.audit_log import detail_changes
 from leaseq.webapp.security.authorization import may_manage, needs
@@ -42,7 +42,7 @@ def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
     page = page_or_problem(
         lambda: existing_queue(path.q).page(query.state, limit=query.limit, after=query.after)
     )
-    return listed("items", [models_out.Item.of(item) for item in page.items], page.after)
+    return list_response("items", [models_out.Item.of(item) for item in page.items], page.after)
 
 
 @bp.get("/queues/<q>/due", tags=TAGS, responses={"200": models_out.ItemList})
@@ -50,7 +50,7 @@ def list_items(path: QueuePath, query: ItemsQuery) -> dict[str, Any]:
 def list_due(path: QueuePath, query: DueQuery) -> dict[str, Any]:
     """List the items with a due date that are neither finished nor dead, earliest first."""
     page = page_or_problem(lambda: existing_queue(path.q).by_due(limit=query.limit, after=query.after))
-    return listed("items", [models_out.Item.of(item) for item in page.items], page.after)
+    return list_response("items", [models_out.Item.of(item) for item in page.items], page.after)
 
 
 def page_or_problem(read_page: Callable[[], leaseq.Page]) -> leaseq.Page:
@@ -71,11 +71,11 @@ def get_item(path: ItemPath) -> dict[str, Any]:
     A worker may read an item while they hold it, with their own part of its leases, answers and history.
     """
     queue = existing_queue(path.q)
-    item = queue.get(path.id) if may_manage(queue.name) else _as_its_holder_sees(queue, path.id)
+    item = queue.get(path.id) if may_manage(queue.name) else _read_own_item(queue, path.id)
     return models_out.Item.of(item)
 
 
-def _as_its_holder_sees(queue: leaseq.Queue, id: str) -> leaseq.Item:
+def _read_own_item(queue: leaseq.Queue, id: str) -> leaseq.Item:
     """An item that this person holds, without what others did; no other is told of."""
     name = person().name
     if not any(lease.id == id for lease in queue.mine(name)):  # guard: item-of-its-holder
@@ -98,7 +98,7 @@ def change(path: ItemPath, body: ItemChanges) -> dict[str, Any]:
     With another priority or other skills it goes among the items there by its age. If the item has several
     assignments, at least one must be in one of these states: it moves, and nobody loses a lease.
     """
-    changes = body.named()
+    changes = body.sent_fields()
     item = existing_queue(path.q).change(path.id, by=person().name, **changes)
     detail_changes(changes)
     return models_out.Item.of(item)

@@ -24,7 +24,7 @@ from leaseq.webapp.api.models_in import (
     ReserveRequest,
     TokenRequest,
 )
-from leaseq.webapp.api.pagination import LeasesQuery, listed, page_of
+from leaseq.webapp.api.pagination import LeasesQuery, list_response, page_of
 from leaseq.webapp.context import accounts, existing_queue, lease_queue, person, state
 from leaseq.webapp.security.authorization import bearer_token, needs
 from leaseq.webapp.store.day_figures import How
@@ -61,7 +61,7 @@ def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
         else queue.reserve(caller.name, skills=caller.skills, request_id=request_id())
     )
     if lease is not None and wait:
-        _still_works(lease)
+        _check_still_allowed(lease)
         state().breaks.end(caller.name)
     if lease is not None:
         return models_out.Lease.of(lease)
@@ -85,7 +85,7 @@ def _wait_for_item(queue: Queue, seconds: float) -> Lease | None:
         )
 
 
-def _still_works(lease: Lease) -> None:
+def _check_still_allowed(lease: Lease) -> None:
     """Whether the person may still work on the queue, and by this token. If not, the item is given back at
     once."""
     account = accounts().find(lease.person)
@@ -121,7 +121,7 @@ def mine(path: QueuePath, query: LeasesQuery) -> dict[str, Any]:
     leases, cursor = page_of(
         existing_queue(path.q).mine(person().name), lambda one: one.token, after, query.limit
     )
-    return listed("leases", [models_out.Lease.of(lease) for lease in leases], cursor)
+    return list_response("leases", [models_out.Lease.of(lease) for lease in leases], cursor)
 
 
 @bp.post("/queues/<q>/items/<name:id>/finish", tags=TAGS, responses={"200": models_out.Finished})
@@ -165,14 +165,16 @@ def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
         lease = queue.undo_finish(**arguments)
     except LeaseLost as error:
         ending = next((grant.how for grant in error.item.history if grant.token == body.token), "")
-        if ending not in _GIVEN_BACK:
+        if ending not in _ACTIVITY_BY_ENDING:
             raise
         lease = queue.take_back(**arguments)
-    state().activity.take_off(name, path.q, _GIVEN_BACK.get(ending, "finished"), id=path.id, token=body.token)
+    state().activity.take_off(
+        name, path.q, _ACTIVITY_BY_ENDING.get(ending, "finished"), id=path.id, token=body.token
+    )
     return models_out.Lease.of(lease)
 
 
-_GIVEN_BACK: dict[str, How] = {"abandoned": "gave_back", "failed": "broken"}
+_ACTIVITY_BY_ENDING: dict[str, How] = {"abandoned": "gave_back", "failed": "broken"}
 """By how a lease ended, what that is in a person's activity."""
 
 

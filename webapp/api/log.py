@@ -6,7 +6,7 @@ from typing import Any
 
 from leaseq.webapp.api import bp
 from leaseq.webapp.api.account_models import LogEntry, LogEntryList, LogQuery
-from leaseq.webapp.api.pagination import listed
+from leaseq.webapp.api.pagination import list_response
 from leaseq.webapp.context import accounts
 from leaseq.webapp.security.authorization import needs
 
@@ -18,4 +18,4 @@ TAGS: list[Any] = [{"name": "people"}]
 def list_log(query: LogQuery) -> dict[str, Any]:
     """List who changed what and who signed in, latest first. The log keeps the latest 50,000 of each."""
     page = accounts().log.page(after=query.after, limit=query.limit, person=query.person, kind=query.kind)
-    return listed("entries", [LogEntry.of(one) for one in page.entries], page.after)
+    return list_response("entries", [LogEntry.of(one) for one in page.entries], page.after)

@@ -18,7 +18,7 @@ from leaseq.webapp.api.models_in import (
     RemoveRequest,
     ReviveRequest,
 )
-from leaseq.webapp.api.pagination import LateQuery, listed
+from leaseq.webapp.api.pagination import LateQuery, list_response
 from leaseq.webapp.context import existing_queue, person, state
 from leaseq.webapp.rendering.answers_export import streamed_answers
 from leaseq.webapp.rendering.late_answers import unused_answers
@@ -104,7 +104,7 @@ def journal(path: QueuePath, query: JournalQuery) -> dict[str, Any]:
     """List the queue's events, in order. Pass `after` back to continue from there."""
     events = existing_queue(path.q).journal(after=query.after, limit=query.limit)
     after = events[-1].cursor if events else query.after
-    answer = listed("events", [models_out.Event.of(event) for event in events], after)
+    answer = list_response("events", [models_out.Event.of(event) for event in events], after)
     if not events:
         g.next_page = None
     return answer
@@ -132,7 +132,7 @@ def new_answers(path: QueuePath, query: NewAnswersQuery) -> dict[str, Any]:
     after = BEGINNING if query.after is None else query.after
     answers = AnswersSince(existing_queue(path.q), after, limit=query.limit)
     entries = [models_out.Answer.of(one) for one in answers]
-    page = listed("answers", entries, answers.cursor, more=answers.more)
+    page = list_response("answers", entries, answers.cursor, more=answers.more)
     if not answers.more:
         g.next_page = None
     return page
@@ -147,4 +147,4 @@ def list_late(path: QueuePath, query: LateQuery) -> dict[str, Any]:
     """
     page = existing_queue(path.q).late_page(limit=query.limit, after=query.after)
     late_answers = [models_out.Answer.of(one) for item in page.items for one in unused_answers(item)]
-    return listed("answers", late_answers, page.after)
+    return list_response("answers", late_answers, page.after)

@@ -111,7 +111,7 @@ class ItemChanges(Body):
     payload: Any = optional("Any JSON, at most 262,144 bytes; only while nobody holds or answered it")
     delay: float = optional("Seconds from now before it may be reserved; 0: at once", **within(0, MAX_DELAY))
 
-    def named(self) -> leaseq.ItemChanges:
+    def sent_fields(self) -> leaseq.ItemChanges:
         """The fields that the request contains, and no others."""
         fields: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}
         if self.due is not None:

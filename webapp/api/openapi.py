@@ -20,7 +20,7 @@ from flask_openapi.models.schema import Schema
 from flask_openapi.openapi import OpenAPI
 
 from leaseq.webapp.api import examples, headers
-from leaseq.webapp.api.idempotency import KEYED
+from leaseq.webapp.api.idempotency import KEYED_METHODS
 from leaseq.webapp.api.models_in import NewItem
 from leaseq.webapp.api.models_out import Enqueued, EnqueuedMany
 from leaseq.webapp.api.negotiation import template
@@ -29,7 +29,7 @@ from leaseq.webapp.security.authorization import need_of
 from leaseq.webapp.serving.json_request import JSON
 
 PROBLEM = "application/problem+json"
-OF_CHANGES = ("409", "413", "415", "422")
+CHANGE_STATUSES = ("409", "413", "415", "422")
 """Error statuses of calls that change something."""
 
 
@@ -44,11 +44,11 @@ def complete(bp: APIBlueprint) -> None:
         _show_headers(call, method, operation, answers)
         if method == "get":
             operation.responses = answers = {
-                status: one for status, one in answers.items() if status not in OF_CHANGES
+                status: one for status, one in answers.items() if status not in CHANGE_STATUSES
             }
         if isinstance(operation.requestBody, RequestBody):
             if method in ("put", "post", "patch"):
-                operation.requestBody.required = _asks_for_something(bp, operation.requestBody)
+                operation.requestBody.required = _has_required_field(bp, operation.requestBody)
             _show_requests(call, operation.requestBody)
         _show_paths(operation)
         _show_answers(call, answers)
@@ -59,7 +59,7 @@ def share_problems(app: OpenAPI) -> None:
     app.components.examples = {code: Example.model_validate(one) for code, one in problems().items()}
 
 
-def say_roles(app: Flask, bp: APIBlueprint) -> None:
+def show_roles(app: Flask, bp: APIBlueprint) -> None:
     """List the security schemes of each call, with the role that it requires."""
     for rule in app.url_map.iter_rules():
         path_item = bp.paths.get(template(rule))
@@ -79,7 +79,7 @@ def _operations(paths: dict[str, PathItem]) -> Iterator[tuple[str, str, Operatio
                 yield path, method, operation
 
 
-def _asks_for_something(bp: APIBlueprint, body: RequestBody) -> bool:
+def _has_required_field(bp: APIBlueprint, body: RequestBody) -> bool:
     """Whether a field of the body is required; if none is, neither is the body."""
     for kind in body.content.values():
         ref = getattr(kind.media_type_schema, "ref", None)
@@ -89,7 +89,7 @@ def _asks_for_something(bp: APIBlueprint, body: RequestBody) -> bool:
 
 
 def _show_headers(call: str, method: str, operation: Operation, answers: dict[str, Response]) -> None:
-    is_keyed = method.upper() in KEYED
+    is_keyed = method.upper() in KEYED_METHODS
     request_headers = {**headers.OF_CALLS.get(call, {}), **(headers.OF_KEYED if is_keyed else {})}
     parameters = [
         Parameter.model_validate({"name": name, "in": "header", **one})

@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field
 
 from leaseq.webapp.api.request_model import RequestModel
 
-_One = TypeVar("_One")
+_Entry = TypeVar("_Entry")
 _Key = TypeVar("_Key", str, int)
 
 AFTER = "The cursor from the previous page"
@@ -52,8 +52,8 @@ class LateQuery(PageQuery):
 
 
 def page_of(
-    every: Iterable[_One], key: Callable[[_One], _Key], after: _Key | None, limit: int
-) -> tuple[list[_One], str | None]:
+    every: Iterable[_Entry], key: Callable[[_Entry], _Key], after: _Key | None, limit: int
+) -> tuple[list[_Entry], str | None]:
     """The entries after ``after``, by the order of ``key``, and the cursor of the next page; None at the
     end."""
     entries = nsmallest(limit + 1, (one for one in every if after is None or key(one) > after), key=key)
@@ -61,7 +61,9 @@ def page_of(
     return page, str(key(page[-1])) if len(entries) > limit else None
 
 
-def listed(name: str, entries: list[dict[str, Any]], after: str | None, **members: Any) -> dict[str, Any]:
+def list_response(
+    name: str, entries: list[dict[str, Any]], after: str | None, **members: Any
+) -> dict[str, Any]:
     """One page of a list: its entries under ``name``, and where the next page begins."""
     g.next_page = after
     return {name: entries, **members, "after": after}

@@ -11,7 +11,7 @@ from leaseq.webapp.api.account_models import PasswordLink, Person, PersonChanges
 from leaseq.webapp.api.headers import ERASED_AS
 from leaseq.webapp.api.idempotency import withhold_answer
 from leaseq.webapp.api.models_in import EmptyRequest, PersonPath
-from leaseq.webapp.api.pagination import PageQuery, listed, page_of
+from leaseq.webapp.api.pagination import PageQuery, list_response, page_of
 from leaseq.webapp.context import accounts, person, state
 from leaseq.webapp.rendering.download import download
 from leaseq.webapp.security.authorization import needs
@@ -27,7 +27,7 @@ TAGS: list[Any] = [{"name": "people"}]
 def list_people(query: PageQuery) -> dict[str, Any]:
     """List all people who have an account, by name, page by page."""
     people, after = page_of(accounts().people(), lambda one: one.name, query.after, query.limit)
-    return listed("people", [Person.of(one) for one in people], after)
+    return list_response("people", [Person.of(one) for one in people], after)
 
 
 @bp.get("/people/<name:name>", tags=TAGS, responses={"200": Person})

@@ -83,7 +83,7 @@ else:
 class PolicyChanges(_Fields):
     """Policy fields to set; a field that is left out keeps its value."""
 
-    def named(self) -> dict[str, Any]:
+    def sent_fields(self) -> dict[str, Any]:
         """The fields that the request contains, and no others."""
         return {name: getattr(self, name) for name in self.model_fields_set}
 

@@ -12,7 +12,7 @@ from leaseq.form import check_form
 from leaseq.webapp.api import bp, models_out, problem_reply
 from leaseq.webapp.api.headers import TAGS_PATTERN
 from leaseq.webapp.api.models_in import QueuePath
-from leaseq.webapp.api.pagination import PageQuery, listed, page_of
+from leaseq.webapp.api.pagination import PageQuery, list_response, page_of
 from leaseq.webapp.api.policy import PolicyChanges
 from leaseq.webapp.api.serializers import queue_shape
 from leaseq.webapp.context import existing_queue, person, queue_names, state
@@ -36,7 +36,7 @@ def list_queues(query: PageQuery) -> dict[str, Any]:
     names, after = page_of(queue_names(), str, query.after, query.limit)
     queues, errors = leaseq.read_queues(client, lambda one: queue_shape(one, one.policy), names)
     entries = [{"name": name, "detail": str(error)} for name, error in errors.items()]
-    return listed("queues", list(queues.values()), after, unreadable=entries)
+    return list_response("queues", list(queues.values()), after, unreadable=entries)
 
 
 @bp.get("/queues/<q>", tags=TAGS, responses={"200": models_out.Queue})
@@ -61,7 +61,7 @@ def put_queue(path: QueuePath, body: PolicyChanges) -> QueueResponse:
     """
     queue = leaseq.Queue(state().client, path.q)
     policy = queue.find_policy()
-    changes = body.named()
+    changes = body.sent_fields()
     # RFC 9110, 13.2.1: a condition counts only for what would be done without it.
     check_form((policy or leaseq.Policy()).updated(changes).form)
     expected, create_only = _expected(queue, policy), _create_only()

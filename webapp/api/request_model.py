@@ -23,8 +23,8 @@ _KINDS = {
 }
 """What is asked for, by the beginning of the code of Pydantic's error."""
 
-_SENT = {type(None): "null", bool: "true or false", int: "a number", float: "a number", str: "text"}
-_SENT |= {list: "an array", dict: "an object"}
+_SENT_KINDS = {type(None): "null", bool: "true or false", int: "a number", float: "a number", str: "text"}
+_SENT_KINDS |= {list: "an array", dict: "an object"}
 
 
 class RequestModel(BaseModel):
@@ -63,20 +63,20 @@ def _limit(model: type[BaseModel], error: dict[str, Any]) -> str:
             return "a cursor from an earlier page of this list"
         case "string_pattern_mismatch":
             return f"text that matches {context['pattern']}"
-    within = _within(fields, loc)
+    within = _range_text(fields, loc)
     if code in ("greater_than_equal", "less_than_equal"):
         return f"a number{within}; this is {str(error['input'])[:40]}"
     wanted_kind = _KINDS.get(code.partition("_")[0])
     if wanted_kind is None:
         return str(error["msg"][0].lower() + error["msg"][1:])
-    sent_kind = _SENT.get(type(error["input"]), "none") if code.endswith("_type") else "none"
+    sent_kind = _SENT_KINDS.get(type(error["input"]), "none") if code.endswith("_type") else "none"
     return f"{wanted_kind}{within}; this is {sent_kind}"
 
 
 def _fields(model: type[BaseModel], path: Sequence[str | int]) -> dict[str, FieldInfo]:
     """The fields of the model, or of the one in it that the path leads to; empty where there is none."""
     for step in path:
-        field = _named(model.model_fields, step)
+        field = _find_field(model.model_fields, step)
         kinds = (field.annotation, *get_args(field.annotation)) if field else ()
         models = [one for one in kinds if isinstance(one, type) and issubclass(one, BaseModel)]
         if not models:
@@ -85,13 +85,13 @@ def _fields(model: type[BaseModel], path: Sequence[str | int]) -> dict[str, Fiel
     return model.model_fields
 
 
-def _named(fields: dict[str, FieldInfo], name: str | int) -> FieldInfo | None:
+def _find_field(fields: dict[str, FieldInfo], name: str | int) -> FieldInfo | None:
     return next((field for field_name, field in fields.items() if name in (field_name, field.alias)), None)
 
 
-def _within(fields: dict[str, FieldInfo], loc: Sequence[str | int]) -> str:
+def _range_text(fields: dict[str, FieldInfo], loc: Sequence[str | int]) -> str:
     """The bounds of a number, as its schema has them."""
-    field = _named(fields, loc[-1]) if loc else None
+    field = _find_field(fields, loc[-1]) if loc else None
     if field is None:
         return ""
     schema = field.json_schema_extra if isinstance(field.json_schema_extra, dict) else {}

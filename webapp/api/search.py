@@ -12,7 +12,7 @@ from leaseq import transfer
 from leaseq.webapp.api import bp, models_out
 from leaseq.webapp.api.items import page_or_problem
 from leaseq.webapp.api.models_in import MOMENT, MOMENT_TEXT, PERSON, QueuePath, State
-from leaseq.webapp.api.pagination import AFTER, LIMIT, Query, listed
+from leaseq.webapp.api.pagination import AFTER, LIMIT, Query, list_response
 from leaseq.webapp.context import existing_queue
 from leaseq.webapp.search.criteria import ANY, search_among
 from leaseq.webapp.search.matching import LONGEST
@@ -66,4 +66,4 @@ def search_items(path: QueuePath, query: SearchQuery) -> dict[str, Any]:
     search = search_among(query.find, query.state or ANY, criteria, queue.policy.form)
     page = page_or_problem(lambda: search.page(queue, limit=query.limit, look=LOOKS, after=query.after))
     items = [models_out.Item.of(item) for item in page.items]
-    return listed("items", items, page.after, compared=page.scanned)
+    return list_response("items", items, page.after, compared=page.scanned)

@@ -22,7 +22,7 @@ from leaseq.webapp.api.account_models import (
 )
 from leaseq.webapp.api.idempotency import withhold_answer
 from leaseq.webapp.api.models_in import EmptyRequest
-from leaseq.webapp.api.pagination import listed, page_of
+from leaseq.webapp.api.pagination import list_response, page_of
 from leaseq.webapp.context import accounts, named_queue, person
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.security.token_scopes import may_hand_on
@@ -53,7 +53,7 @@ def list_tokens(query: TokensQuery) -> dict[str, Any]:
     """List the caller's tokens, by id, expired ones included. Admins may name another person."""
     owner = _owner(query.person)
     page, after = page_of(accounts().tokens(owner), lambda one: one.id, query.after, query.limit)
-    return listed("tokens", [Token.of(one) for one in page], after)
+    return list_response("tokens", [Token.of(one) for one in page], after)
 
 
 @bp.post("/tokens", tags=TAGS, responses={"201": NewToken})

@@ -9,7 +9,7 @@ from leaseq.transfer import time_of
 from leaseq.webapp.api import bp, models_out
 from leaseq.webapp.api.idempotency import withhold_answer
 from leaseq.webapp.api.models_in import EmptyRequest
-from leaseq.webapp.api.pagination import PageQuery, listed, page_of
+from leaseq.webapp.api.pagination import PageQuery, list_response, page_of
 from leaseq.webapp.api.webhook_models import DeliveriesQuery, NewWebhook, ReplayRequest, WebhookPath
 from leaseq.webapp.context import state
 from leaseq.webapp.security import webhook_access as access
@@ -32,7 +32,7 @@ def _with_secret(new_secret: webhooks.NewSecret) -> dict[str, Any]:
 def list_webhooks(query: PageQuery) -> dict[str, Any]:
     """List the endpoints that events are sent to, by id."""
     page, after = page_of(_endpoints().all(), lambda one: one.id, query.after, query.limit)
-    return listed("webhooks", [models_out.Webhook.of(one) for one in page], after)
+    return list_response("webhooks", [models_out.Webhook.of(one) for one in page], after)
 
 
 @bp.post("/webhooks", tags=TAGS, responses={"201": models_out.WebhookWithSecret})

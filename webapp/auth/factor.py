@@ -41,7 +41,9 @@ def _page(error: str | None = None) -> str | Response:
         return redirect(url_for("auth.account"), 303)
     code = segno.make(provisioning_uri(name, secret), error="m")
     picture = Markup(code.svg_inline(omitsize=True, dark="#000", light="#fff", border=3))  # noqa: S704 (our own)
-    return render_template("auth/second_factor.html", picture=picture, secret=_grouped(secret), error=error)
+    return render_template(
+        "auth/second_factor.html", picture=picture, secret=_group_letters(secret), error=error
+    )
 
 
 @bp.post("/account/factor")
@@ -71,5 +73,5 @@ def end_factor() -> Response | tuple[str, int]:
     return redirect(url_for("auth.account"), 303)
 
 
-def _grouped(secret: str) -> str:
+def _group_letters(secret: str) -> str:
     return " ".join(secret[at : at + 4] for at in range(0, len(secret), 4))

@@ -20,7 +20,7 @@ sign-in and its notices with it."""
 
 
 def flash_notices(notices: SignInNotices) -> None:
-    """Keep the notices for the next page that shows messages: `flashed` has them in that page's language."""
+    """Keep the notices for the next page that shows messages: `flashed_texts` has them in its language."""
     for change in notices.changes:
         detail = change.detail if len(change.detail) <= _DETAIL else f"{change.detail[: _DETAIL - 1]}…"
         record = [change.at.timestamp(), change.what, change.by, detail]
@@ -29,17 +29,17 @@ def flash_notices(notices: SignInNotices) -> None:
         flash(str(notices.failed), _FAILED)
 
 
-def flashed() -> list[str]:
+def flashed_texts() -> list[str]:
     """The flashed messages, as the page of this request shows them."""
     messages = cast("list[tuple[str, str]]", get_flashed_messages(with_categories=True))
-    return [_shown(category, text) for category, text in messages]
+    return [_render(category, text) for category, text in messages]
 
 
-def _shown(category: str, text: str) -> str:
+def _render(category: str, text: str) -> str:
     if category == _CHANGE:
         at, *fields = json.loads(text)
         change = AccountChange(datetime.fromtimestamp(at, UTC), *fields)
-        return str(_("%(when)s: %(what)s", when=clock(change.at), what=_in_words(change)))
+        return str(_("%(when)s: %(what)s", when=clock(change.at), what=_describe(change)))
     if category == _FAILED:
         notice = ngettext(
             "%(num)s sign-in with your name failed since you last signed in.",
@@ -50,7 +50,7 @@ def _shown(category: str, text: str) -> str:
     return text
 
 
-def _in_words(change: AccountChange) -> str:
+def _describe(change: AccountChange) -> str:
     by = change.by
     texts = {
         "token.made": _(

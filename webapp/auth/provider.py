@@ -21,7 +21,7 @@ from leaseq.webapp.auth.session import (
     bp,
     by_password,
     go_on,
-    kept_path,
+    storable_path,
     unfinished_sign_in,
     wait_for,
 )
@@ -35,7 +35,7 @@ _CLIENT = "leaseq-oidc"
 _NEXT = "oidc-next"
 _STATE_PREFIX = "_state_"  # of authlib's names of sign-ins
 _TABS = 3
-_PATIENCE_SECONDS = 10
+_TIMEOUT_SECONDS = 10
 _ASK_AGAIN = {"prompt": "login", "max_age": "0"}  # else the provider accepts a sign-in of this morning
 
 
@@ -53,7 +53,7 @@ def make_client(settings: Settings) -> Any:
         client_kwargs={
             "scope": "openid profile email",
             "code_challenge_method": "S256",  # guard: pkce
-            "default_timeout": _PATIENCE_SECONDS,
+            "default_timeout": _TIMEOUT_SECONDS,
         },
     )
 
@@ -74,13 +74,13 @@ def provider() -> Response:
     another host."""
     client = _client()
     _forget_old_sign_ins()
-    with _talking():
+    with _provider_errors():
         _metadata(client)
         back = url_for("auth.provider_back", _external=True)
         answer: Response = client.authorize_redirect(
             back, **(_ASK_AGAIN if request.args.get("again") else {})
         )
-    session[_NEXT] = kept_path(request.args.get("next", ""))
+    session[_NEXT] = storable_path(request.args.get("next", ""))
     return answer
 
 
@@ -96,7 +96,7 @@ def _forget_old_sign_ins() -> None:
 def provider_back() -> Response | tuple[str, int]:
     client = _client()
     target = str(session.get(_NEXT, ""))
-    with _talking():
+    with _provider_errors():
         claims = _claims(client)
     settings = state().settings
     subject = f"{claims['iss']} {claims['sub']}"
@@ -135,10 +135,10 @@ def _metadata(client: Any) -> None:
     issuer = str(state().settings.oidc_issuer)
     metadata: dict[str, Any] = client.load_server_metadata()
     if str(metadata.get("issuer", "")).rstrip("/") != issuer.rstrip("/"):  # guard: issuer-checked
-        raise _failed(_("Its issuer is %(name)s.", name=metadata.get("issuer")))
+        raise _problem(_("Its issuer is %(name)s.", name=metadata.get("issuer")))
     for endpoint in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
         if not is_private_to_us(str(metadata.get(endpoint))):  # guard: provider-by-tls
-            raise _failed(_("Its %(name)s is not an https address.", name=endpoint))
+            raise _problem(_("Its %(name)s is not an https address.", name=endpoint))
 
 
 def _claims(client: Any) -> dict[str, Any]:
@@ -147,7 +147,7 @@ def _claims(client: Any) -> dict[str, Any]:
     _metadata(client)
     claims = client.authorize_access_token().get("userinfo")
     if not claims:  # guard: id-token-checked
-        raise _failed(_("It sent no ID token."))
+        raise _problem(_("It sent no ID token."))
     return dict(claims)
 
 
@@ -172,7 +172,7 @@ def _name_in(claims: dict[str, Any], claim: str) -> str:
     return name
 
 
-def _failed(reason: str) -> Problem:
+def _problem(reason: str) -> Problem:
     return Problem(
         502,
         "provider",
@@ -184,7 +184,7 @@ def _failed(reason: str) -> Problem:
 
 
 @contextmanager
-def _talking() -> Iterator[None]:
+def _provider_errors() -> Iterator[None]:
     """Turn errors of the exchange with the provider into an error page."""
     from authlib.common.errors import AuthlibBaseError  # noqa: PLC0415
     from joserfc.errors import JoseError  # noqa: PLC0415
@@ -193,7 +193,7 @@ def _talking() -> Iterator[None]:
     try:
         yield
     except RequestException as error:
-        raise _failed(_("Its answer was not valid.")) from error
+        raise _problem(_("Its answer was not valid.")) from error
     except (AuthlibBaseError, JoseError, ValueError, KeyError) as error:
         current_app.logger.warning("sign-in by the provider: %s", error)
-        raise _failed(_("It said: %(error)s.", error=str(error).strip() or type(error).__name__)) from error
+        raise _problem(_("It said: %(error)s.", error=str(error).strip() or type(error).__name__)) from error

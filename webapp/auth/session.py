@@ -15,7 +15,7 @@ from flask_babel import ngettext
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid
-from leaseq.webapp.auth.news import flash_notices, flashed
+from leaseq.webapp.auth.news import flash_notices, flashed_texts
 from leaseq.webapp.context import accounts, named_queue, person
 from leaseq.webapp.rendering.filters import span
 from leaseq.webapp.security.authorization import Visitor
@@ -25,12 +25,12 @@ from leaseq.webapp.store.accounts import Person
 from leaseq.webapp.store.accounts.attempts import TooManyTries, of_password
 
 bp = Blueprint("auth", __name__)
-bp.add_app_template_global(flashed)
+bp.add_app_template_global(flashed_texts)
 
 LONGEST_PATH = 1_000  # bytes
-HALF_WAY_SECONDS = 600
-_HALF_WAY = "half-way"
-PROVED_SECONDS = 600
+UNFINISHED_SECONDS = 600
+_UNFINISHED = "half-way"
+PROOF_SECONDS = 600
 _PROVED_AT = "proved-at"
 TOKEN_DAYS: Sequence[int] = (30, 90, 365)
 """The lifetimes that the form for a token offers, besides none; the second is the default."""
@@ -46,7 +46,7 @@ def own_path(target: str | None) -> str:
     return url_for("work.home")
 
 
-def kept_path(target: str) -> str:
+def storable_path(target: str) -> str:
     """``target`` as the session's cookie keeps it: a browser drops a cookie above 4 KB, and the sign-in with
     it, so that a longer path leads home."""
     return target if len(target.encode()) <= LONGEST_PATH else ""
@@ -67,9 +67,9 @@ def sign_in(account: Person, how: str, proved_at: float | None = None) -> None:
     flash_notices(notices)  # guard: told-at-sign-in
 
 
-def is_proved() -> bool:
+def has_recent_proof() -> bool:
     """Whether the person of this session authenticated a moment ago, by whatever they sign in with."""
-    return time.time() - float(session.get(_PROVED_AT, 0)) < PROVED_SECONDS
+    return time.time() - float(session.get(_PROVED_AT, 0)) < PROOF_SECONDS
 
 
 def address() -> str:
@@ -111,20 +111,20 @@ class UnfinishedSignIn:
 def wait_for(step: Step, account: Person, method: SignInMethod) -> Response:
     """Store the sign-in so far, and redirect to its next step."""
     end_session()
-    method = replace(method, next=kept_path(method.next))
-    session[_HALF_WAY] = asdict(UnfinishedSignIn(account.name, account.version, step, method, time.time()))
+    method = replace(method, next=storable_path(method.next))
+    session[_UNFINISHED] = asdict(UnfinishedSignIn(account.name, account.version, step, method, time.time()))
     return redirect(url_for("auth.tie" if step == "password" else "auth.code"), 303)
 
 
 def unfinished_sign_in(step: Step) -> tuple[SignInMethod, Person] | None:
     """This browser's sign-in that waits for the step, and its person, until it times out."""
-    record = session.get(_HALF_WAY)
+    record = session.get(_UNFINISHED)
     if not isinstance(record, dict):  # nothing waits, or it began before an upgrade
         return None
     attempt = UnfinishedSignIn(**{**record, "way": SignInMethod(**record["way"])})
     account = accounts().find(attempt.name)
     # equivalent mutant: compare: the clock is not read at that very moment
-    late = time.time() - attempt.at >= HALF_WAY_SECONDS  # guard: half-way-time
+    late = time.time() - attempt.at >= UNFINISHED_SECONDS  # guard: half-way-time
     # guard: half-way-version, tie-step
     if (
         late
@@ -159,7 +159,9 @@ def by_password(name: str, how: str = "password") -> Person | None:
     counters = of_password(account.name if account else name, address())
     refusal = accounts().attempts.begin(counters)
     if refusal is not None:  # guard: limit-refuses
-        raise _too_many(refusal, name, how, _("Too many sign-ins failed. Wait a few minutes and try again."))
+        raise _too_many_tries(
+            refusal, name, how, _("Too many sign-ins failed. Wait a few minutes and try again.")
+        )
     account = accounts().verify(name, request.form.get("password", ""))
     if account is None:
         accounts().sign_ins.log_failure(name, how, address())  # guard: failed-in-log
@@ -173,10 +175,10 @@ def begin_code(name: str) -> None:
     refusal = accounts().attempts.begin_code(name, address())
     if refusal is not None:
         text = _("Too many codes were wrong. Try again in %(wait)s.", wait=span(refusal.seconds))
-        raise _too_many(refusal, name, "code", text)
+        raise _too_many_tries(refusal, name, "code", text)
 
 
-def _too_many(refusal: TooManyTries, name: str, how: str, text: str) -> Problem:
+def _too_many_tries(refusal: TooManyTries, name: str, how: str, text: str) -> Problem:
     if refusal.is_first:  # guard: limited-in-log
         accounts().sign_ins.log_limited(name, how, address())
     problem = Problem(429, "too-many-requests", text)
@@ -196,7 +198,7 @@ def check_presence() -> None:
     have signed in a moment ago."""
     if person().has_password:  # guard: token-by-password
         check_present_password()
-    elif not is_proved():  # guard: token-recent-sign-in
+    elif not has_recent_proof():  # guard: token-recent-sign-in
         raise Invalid("sign-in", "within the last ten minutes", _("Please sign in again first."))
 
 

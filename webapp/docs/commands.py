@@ -28,12 +28,12 @@ def commands(call: Call) -> list[str]:
 
 
 def _streams(call: Call) -> bool:
-    return any("text/event-stream" in (one.said.get("content") or {}) for one in call.answers)
+    return any("text/event-stream" in (one.spec.get("content") or {}) for one in call.answers)
 
 
 def _address(call: Call) -> str:
     path, query = call.path.removeprefix(BASE), []
-    for parameter in call.said.get("parameters", ()):
+    for parameter in call.spec.get("parameters", ()):
         if parameter["in"] == "path":
             path = path.replace(f"{{{parameter['name']}}}", in_address(parameter["example"], safe=""))
         elif parameter["in"] == "query" and parameter["required"]:
@@ -43,7 +43,7 @@ def _address(call: Call) -> str:
 
 def _bodies(call: Call) -> list[list[str]]:
     """The options of each command for its body; none where there is no body."""
-    kinds = call.said.get("requestBody", {}).get("content", {})
+    kinds = call.spec.get("requestBody", {}).get("content", {})
     bodies = []
     for kind, media in kinds.items():
         header = f"-H 'Content-Type: {kind}'"

@@ -23,7 +23,7 @@ class Answer:
 
     id: str
     status: str
-    said: Described
+    spec: Described
 
     @property
     def phrase(self) -> str:
@@ -32,7 +32,7 @@ class Answer:
     @property
     def codes(self) -> list[str]:
         """The problem codes that it may have."""
-        kinds = (self.said.get("content") or {}).values()
+        kinds = (self.spec.get("content") or {}).values()
         return [example["value"]["code"] for kind in kinds for example in kind["examples"].values()]
 
 
@@ -43,7 +43,7 @@ class Call:
     id: str
     method: str
     path: str
-    said: Described
+    spec: Described
     answers: list[Answer]
     refusals: list[Answer]
 
@@ -53,16 +53,16 @@ class Call:
         return sorted(
             {
                 role
-                for requirement in self.said["security"]
+                for requirement in self.spec["security"]
                 for roles in requirement.values()
                 for role in roles
             }
         )
 
     @property
-    def ways(self) -> list[str]:
+    def schemes(self) -> list[str]:
         """The security schemes of the call."""
-        return [name for requirement in self.said["security"] for name in requirement]
+        return [name for requirement in self.spec["security"] for name in requirement]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Reference:
     """The whole document."""
 
     info: Described
-    ways: dict[str, Described]
+    schemes: dict[str, Described]
     groups: dict[str, list[Call]]
     refusals: list[Answer]
     shapes: dict[str, Described]
@@ -101,7 +101,7 @@ def read(document: Described) -> Reference:
             groups[operation["tags"][0]].append(_call(method.upper(), path, operation, refusals))
     return Reference(
         info=document["info"],
-        ways=document["components"]["securitySchemes"],
+        schemes=document["components"]["securitySchemes"],
         groups={name: calls for name, calls in groups.items() if calls},
         refusals=sorted(refusals.answers.values(), key=lambda one: one.id),
         shapes=dict(sorted(document["components"]["schemas"].items())),

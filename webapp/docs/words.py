@@ -14,7 +14,7 @@ from markupsafe import Markup, escape
 Schema = dict[str, Any]
 
 _VARIANTS = ("anyOf", "oneOf", "allOf")
-_SAID_ELSEWHERE = {
+_SHOWN_ELSEWHERE = {
     "$ref", "additionalProperties", "const", "description", "enum", "format", "items", "properties",
     "required", "title", "type", *_VARIANTS,
 }  # fmt: skip
@@ -68,7 +68,7 @@ def _variants(schema: Schema) -> Iterator[Schema]:
 def limits(schema: Schema) -> list[Markup]:
     """The constraints on a value besides its type, each in a few words; a keyword without words as it is."""
     parts: list[Markup] = []
-    keywords = {key: value for key, value in schema.items() if key not in _SAID_ELSEWHERE}
+    keywords = {key: value for key, value in schema.items() if key not in _SHOWN_ELSEWHERE}
     for minimum, maximum, singular, plural in _RANGES:
         span = _range(keywords.pop(minimum, None), keywords.pop(maximum, None), singular, plural)
         parts += [Markup(span)] if span else []  # noqa: S704 - numbers and our own words

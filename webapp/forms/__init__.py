@@ -1,6 +1,6 @@
 """Forms: from a queue's JSON Schema to the fields of a page, and from the input to a result."""
 
-from leaseq.webapp.forms.fields import Choice, Field, Fieldset, Group, fields_of, laid_out, titles_of
+from leaseq.webapp.forms.fields import Choice, Field, Fieldset, Group, fields_of, layout_of, titles_of
 from leaseq.webapp.forms.parsing import Typed, draft_of, errors_at, read_result, typed_in, typed_of
 
 __all__ = [
@@ -12,7 +12,7 @@ __all__ = [
     "draft_of",
     "errors_at",
     "fields_of",
-    "laid_out",
+    "layout_of",
     "read_result",
     "titles_of",
     "typed_in",

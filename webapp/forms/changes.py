@@ -15,7 +15,7 @@ def form_changes(before: Json, after: Json) -> list[str]:
     """Each change, such as ``question 'Urgent' added``."""
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
         return ["form removed" if after is None else "form set"]
-    changes = [*_of_shown(before, after), *_of_questions(before, after)]
+    changes = [*_field_changes(before, after), *_question_changes(before, after)]
     if before.get("keys", {}) != after.get("keys", {}):
         changes.append("keys changed")
     if not changes:
@@ -24,18 +24,18 @@ def form_changes(before: Json, after: Json) -> list[str]:
     return [*changes[:MOST], f"and {rest_count} more changes"] if rest_count > 0 else changes
 
 
-def _of_shown(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
-    old_fields, new_fields = (_shown(form) for form in (before, after))
-    yield from _of_names("field", old_fields, new_fields, lambda name, _entry: name)
+def _field_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+    old_fields, new_fields = (_fields(form) for form in (before, after))
+    yield from _name_changes("field", old_fields, new_fields, lambda name, _entry: name)
 
 
-def _shown(form: Mapping[str, Any]) -> dict[str, Any]:
+def _fields(form: Mapping[str, Any]) -> dict[str, Any]:
     return {str(one["field"] if isinstance(one, Mapping) else one): one for one in form.get("show") or []}
 
 
-def _of_questions(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
+def _question_changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[str]:
     old, new = (_questions(form) for form in (before, after))
-    yield from _of_names("question", old, new, _title, _of_question)
+    yield from _name_changes("question", old, new, _title, _option_changes)
     old_required, new_required = (
         set((form.get("ask") or {}).get("required", [])) for form in (before, after)
     )
@@ -58,13 +58,14 @@ def _questions(form: Mapping[str, Any]) -> dict[str, Any]:
     return dict((form.get("ask") or {}).get("properties") or {})
 
 
-def _of_question(title: str, old: Any, new: Any) -> Iterator[str]:
+def _option_changes(title: str, old: Any, new: Any) -> Iterator[str]:
     old_options, new_options = _options(old), _options(new)
     removed_options = [one for one in old_options if one not in new_options]
     added_options = [one for one in new_options if one not in old_options]
     for verb, options in (("added", added_options), ("removed", removed_options)):
         if options:
-            yield f"{'option' if len(options) == 1 else 'options'} {_listed(options)} of {title!r} {verb}"
+            noun = "option" if len(options) == 1 else "options"
+            yield f"{noun} {_list_options(options)} of {title!r} {verb}"
     if not removed_options and not added_options:
         yield f"question {title!r} changed"
 
@@ -77,7 +78,7 @@ def _options(question: Any) -> list[Any]:
     return list(options) if isinstance(options, Sequence) else []
 
 
-def _of_names(
+def _name_changes(
     kind: str,
     old: Mapping[str, Any],
     new: Mapping[str, Any],
@@ -104,7 +105,7 @@ def _title(name: str, question: Any) -> str:
     return title if isinstance(title, str) else name
 
 
-def _listed(options: Sequence[Any]) -> str:
+def _list_options(options: Sequence[Any]) -> str:
     return ", ".join(repr(one) for one in options[:5]) + (
         f" and {len(options) - 5} more" * (len(options) > 5)
     )

@@ -13,7 +13,7 @@ from flask_babel import get_locale
 from leaseq import Json
 from leaseq.form import Conditions, conditions_of
 from leaseq.webapp.forms.limits import Limits, limits_of
-from leaseq.webapp.forms.schema import Schema, members, settled
+from leaseq.webapp.forms.schema import Schema, members, resolve
 from leaseq.webapp.forms.shortcuts import Shortcuts
 
 Kind = Literal["choice", "choices", "ranking", "text", "long-text", "number", "integer", "lines", "json"]
@@ -54,7 +54,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class AskedAfter:
+class ShownCondition:
     """A condition as the page has it: the texts that the other field may have, and their labels."""
 
     input_name: str
@@ -90,7 +90,7 @@ class Field:
     default: Json = EMPTY
     groups: tuple[Group, ...] = ()  # the objects that it is in, from the outside in
     conditions: Conditions = field(default_factory=dict)  # empty: it is always asked
-    asked_after: tuple[AskedAfter, ...] = ()  # the same, for the page
+    shown_conditions: tuple[ShownCondition, ...] = ()  # the same, for the page
 
     @property
     def name(self) -> str:
@@ -102,7 +102,7 @@ class Field:
         return PREFIX + self.name
 
     @property
-    def looked_up(self) -> bool:
+    def has_suggestions(self) -> bool:
         """Whether its choice is typed, with suggestions."""
         return self.kind == "choice" and len(self.choices) > MANY
 
@@ -132,10 +132,10 @@ def _fields_of(text: str, _language: str) -> tuple[Field, ...]:
     shortcuts = Shortcuts(form.get("keys") if isinstance(form, dict) else None)
     fields = tuple(_Reader(schema, shortcuts, conditions_of(form)).read(schema, ()))
     by_name = {one.name: one for one in fields}
-    return tuple(replace(one, asked_after=_asked_after(one, by_name)) for one in fields)
+    return tuple(replace(one, shown_conditions=_shown_conditions(one, by_name)) for one in fields)
 
 
-def _asked_after(field: Field, by_name: Mapping[str, Field]) -> tuple[AskedAfter, ...]:
+def _shown_conditions(field: Field, by_name: Mapping[str, Field]) -> tuple[ShownCondition, ...]:
     conditions = []
     for name, values in field.conditions.items():
         other = by_name.get(name)
@@ -147,7 +147,7 @@ def _asked_after(field: Field, by_name: Mapping[str, Field]) -> tuple[AskedAfter
             answers = tuple(
                 one.label if one else text for one, text in zip(choices, value_texts, strict=True)
             )
-            conditions.append(AskedAfter(other.input_name, other.label, texts, answers))
+            conditions.append(ShownCondition(other.input_name, other.label, texts, answers))
     return tuple(conditions)
 
 
@@ -161,7 +161,7 @@ def titles_of(form: Json) -> dict[str, str]:
     return {**groups, **{field.name: field.label for field in fields}}
 
 
-def laid_out(fields: Iterable[Field], depth: int = 0) -> Layout:
+def layout_of(fields: Iterable[Field], depth: int = 0) -> Layout:
     """The fields, with the fieldsets around them."""
     layout: list[Field | Fieldset] = []
     rest = list(fields)
@@ -173,7 +173,7 @@ def laid_out(fields: Iterable[Field], depth: int = 0) -> Layout:
         group = first.groups[depth]
         group_fields = [one for one in rest if one.groups[depth : depth + 1] == (group,)]
         rest = [one for one in rest if one not in group_fields]
-        layout.append(Fieldset(group, laid_out(group_fields, depth + 1)))
+        layout.append(Fieldset(group, layout_of(group_fields, depth + 1)))
     return tuple(layout)
 
 
@@ -191,7 +191,7 @@ class _Reader:
         names = required if isinstance(required, list) else []
         siblings = properties if isinstance(properties, dict) else {}
         for name, member in siblings.items():
-            inner, nullable = settled(member, self._root)
+            inner, nullable = resolve(member, self._root)
             path = (*(groups[-1].path if groups else ()), name)
             self._count += 1
             if _is_group(inner, siblings, name, len(groups)):
@@ -209,10 +209,10 @@ class _Reader:
         if choices:
             kind = "choice"
         elif schema.get("type") == "array":
-            item, _ = settled(schema.get("items"), self._root)
+            item, _ = resolve(schema.get("items"), self._root)
             choices = members(item)
             kind = (
-                _several_of(choices, schema) if choices else "lines" if item.get("type") in _TYPED else "json"
+                _list_kind(choices, schema) if choices else "lines" if item.get("type") in _SIMPLE else "json"
             )
         else:
             kind = _plain_kind(schema)
@@ -255,7 +255,7 @@ class _Reader:
         )
 
 
-_TYPED = ("string", "number", "integer")
+_SIMPLE = ("string", "number", "integer")
 
 
 def _is_group(schema: Schema, siblings: Schema, name: str, depth: int) -> bool:
@@ -266,7 +266,7 @@ def _is_group(schema: Schema, siblings: Schema, name: str, depth: int) -> bool:
     return depth < DEEPEST and not any(f"{name}.{inner}" in siblings for inner in properties)
 
 
-def _several_of(choices: Sequence[Any], schema: Schema) -> Kind:
+def _list_kind(choices: Sequence[Any], schema: Schema) -> Kind:
     """A list that has each choice once is an order of them; of any other list only the members count."""
     has_all = schema.get("minItems") == schema.get("maxItems") == len(choices)
     return "ranking" if has_all and schema.get("uniqueItems") is True else "choices"

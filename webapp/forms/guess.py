@@ -19,7 +19,7 @@ MOST_NAMES = 200
 LEAST_VALUES = 10
 LEAST_PER_CHOICE = 3  # values, on average: what is mostly different is no choice
 _LONGEST_CHOICE = 60
-_GUESSED = re.compile(r"(?:guess(?:ed)?|predict(?:ed|ion)|suggest(?:ed|ion)|proposed)\b ?", re.IGNORECASE)
+_GUESS_WORD = re.compile(r"(?:guess(?:ed)?|predict(?:ed|ion)|suggest(?:ed|ion)|proposed)\b ?", re.IGNORECASE)
 _FILES = {
     "image": re.compile(r"\.(png|jpe?g|gif|webp|avif|svg)([?#]|$)", re.IGNORECASE),
     "audio": re.compile(r"\.(mp3|wav|ogg|m4a|flac|opus)([?#]|$)", re.IGNORECASE),
@@ -39,7 +39,7 @@ def guess_form(payloads: Sequence[Json]) -> dict[str, Any] | None:
                     values_by_field.setdefault(name, []).append(value)
     questions = _questions(values_by_field)
     entries = [
-        _shown(name, values)
+        _entry(name, values)
         for name, values in values_by_field.items()
         if not _is_asked(name, values, questions)
     ]
@@ -77,9 +77,9 @@ def _questions(values_by_field: Mapping[str, Sequence[Json]]) -> dict[str, dict[
 def _question(path: str, values: Sequence[Json]) -> dict[str, Any] | None:
     """A choice among the values of a guess, or yes or no; None where neither is plausible."""
     steps = [_words(step) for step in path.split(".")]
-    if not any(map(_GUESSED.match, steps)) and steps[-1].lower() != "label":
+    if not any(map(_GUESS_WORD.match, steps)) and steps[-1].lower() != "label":
         return None
-    title = _capital(_GUESSED.sub("", steps[-1], count=1) or steps[-1])
+    title = _capital(_GUESS_WORD.sub("", steps[-1], count=1) or steps[-1])
     if all(isinstance(value, bool) for value in values):
         return {"title": title, "type": "boolean"}
     if not all(isinstance(value, str) and len(value) <= _LONGEST_CHOICE for value in values):
@@ -100,7 +100,7 @@ def _keys(paths: Sequence[str]) -> dict[str, str]:
     }
 
 
-def _shown(name: str, values: Sequence[Json]) -> dict[str, Any]:
+def _entry(name: str, values: Sequence[Json]) -> dict[str, Any]:
     entry = {"field": name, "kind": _kind(values)}
     label = _capital(_words(name))
     return entry if label in ("", name) else {**entry, "label": label}
@@ -133,11 +133,13 @@ def _kind(values: Sequence[Json]) -> str:
 def _is_flat(value: Json) -> bool:
     """Whether this is a record, or a list of records, of plain values."""
     if isinstance(value, Mapping):
-        return _plain(value.values())
-    return isinstance(value, list) and all(isinstance(row, Mapping) and _plain(row.values()) for row in value)
+        return _are_plain(value.values())
+    return isinstance(value, list) and all(
+        isinstance(row, Mapping) and _are_plain(row.values()) for row in value
+    )
 
 
-def _plain(values: Iterable[Any]) -> bool:
+def _are_plain(values: Iterable[Any]) -> bool:
     return not any(isinstance(value, list | dict) for value in values)
 
 

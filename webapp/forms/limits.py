@@ -17,8 +17,8 @@ from leaseq.form import check_result
 class Limits:
     """The constraints of a schema on a value that a page can help with."""
 
-    least: float | None = None
-    most: float | None = None
+    minimum: float | None = None
+    maximum: float | None = None
     above: float | None = None  # more than this
     below: float | None = None
     step: float | None = None
@@ -30,8 +30,8 @@ class Limits:
 
 
 _WORDS = {
-    "least": "minimum",
-    "most": "maximum",
+    "minimum": "minimum",
+    "maximum": "maximum",
     "above": "exclusiveMinimum",
     "below": "exclusiveMaximum",
     "step": "multipleOf",
@@ -56,7 +56,7 @@ def limits_text(limits: Limits) -> str:
     """The range of a number, as shown beside its field; '' where there is none."""
     least, most, above, below = (
         None if limit is None else f"{limit:,}"
-        for limit in (limits.least, limits.most, limits.above, limits.below)
+        for limit in (limits.minimum, limits.maximum, limits.above, limits.below)
     )
     text = ""
     if least is not None and most is not None:
@@ -77,15 +77,15 @@ def limits_text(limits: Limits) -> str:
 def problem(limits: Limits, value: Json) -> str | None:
     """What is wrong with a value, in plain words; None where these limits allow it."""
     if isinstance(value, str):
-        return _of_text(limits, value)
+        return _text_problem(limits, value)
     if isinstance(value, list):
-        return _of_list(limits, value)
+        return _list_problem(limits, value)
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return _of_number(limits, value)
+        return _number_problem(limits, value)
     return None
 
 
-def _of_text(limits: Limits, text: str) -> str | None:
+def _text_problem(limits: Limits, text: str) -> str | None:
     if limits.max_length is not None and len(text) > limits.max_length:
         excess = len(text) - limits.max_length
         return str(
@@ -104,7 +104,7 @@ def _of_text(limits: Limits, text: str) -> str | None:
     return None
 
 
-def _of_list(limits: Limits, values: list[Json]) -> str | None:
+def _list_problem(limits: Limits, values: list[Json]) -> str | None:
     if limits.min_items is not None and len(values) < limits.min_items:
         minimum = limits.min_items
         return str(ngettext("At least %(num)s of these.", "At least %(num)s of these.", minimum))
@@ -114,10 +114,10 @@ def _of_list(limits: Limits, values: list[Json]) -> str | None:
     return None
 
 
-def _of_number(limits: Limits, number: float) -> str | None:
+def _number_problem(limits: Limits, number: float) -> str | None:
     is_outside = (
-        (limits.least is not None and number < limits.least)
-        or (limits.most is not None and number > limits.most)
+        (limits.minimum is not None and number < limits.minimum)
+        or (limits.maximum is not None and number > limits.maximum)
         or (limits.above is not None and number <= limits.above)
         or (limits.below is not None and number >= limits.below)
     )

@@ -24,7 +24,7 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 class Finding:
     line: int  # from 1; 0 where it is about the whole
     text: str
-    wrong: bool = True  # else it may be meant
+    is_error: bool = True  # else it may be meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,8 +35,8 @@ class CheckedForm:
     findings: tuple[Finding, ...]
 
     @property
-    def good(self) -> bool:
-        return not any(one.wrong for one in self.findings)
+    def is_valid(self) -> bool:
+        return not any(one.is_error for one in self.findings)
 
 
 def check_text(text: str) -> CheckedForm:
@@ -46,29 +46,29 @@ def check_text(text: str) -> CheckedForm:
     try:
         form = validation.load_json(text, "form")
     except Invalid as error:
-        return CheckedForm(None, (_unreadable(text, error),))
-    findings = list(_of_form(form, text))
-    if not any(one.wrong for one in findings):
+        return CheckedForm(None, (_syntax_finding(text, error),))
+    findings = list(_form_findings(form, text))
+    if not any(one.is_error for one in findings):
         try:
             check_form(form)
         except Invalid as error:
             findings.append(Finding(0, error.limit))
-    if not any(one.wrong for one in findings):
-        findings += _doubtful(form, text)
+    if not any(one.is_error for one in findings):
+        findings += _warnings(form, text)
     return CheckedForm(form, tuple(findings))
 
 
-def _unreadable(text: str, invalid: Invalid) -> Finding:
+def _syntax_finding(text: str, invalid: Invalid) -> Finding:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        return Finding(_line(text, _blamed(text, error.pos)), _hint(text, error))
+        return Finding(_line(text, _fault_position(text, error.pos)), _hint(text, error))
     except (RecursionError, ValueError):
         pass
     return Finding(0, invalid.limit)
 
 
-def _blamed(text: str, at: int) -> int:
+def _fault_position(text: str, at: int) -> int:
     """The position that a person would look at: a missing or superfluous comma belongs to the line before."""
     before = text[:at].rstrip()
     return len(before) - 1 if before and text[at : at + 1] in ("", "}", "]", '"', "{", "[") else at
@@ -97,7 +97,7 @@ def _hint(text: str, error: json.JSONDecodeError) -> str:
     )
 
 
-def _of_form(form: Json, text: str) -> Iterator[Finding]:
+def _form_findings(form: Json, text: str) -> Iterator[Finding]:
     if not isinstance(form, dict):
         message = _(
             "A form is an object with these members, each optional: %(names)s.", names=", ".join(PARTS)
@@ -106,10 +106,10 @@ def _of_form(form: Json, text: str) -> Iterator[Finding]:
         return
     for name in form:
         if name not in PARTS:
-            yield Finding(place(text, [name]), _unknown(name, PARTS))
+            yield Finding(place(text, [name]), _unknown_name(name, PARTS))
     show = form.get("show", [])
     for number, entry in enumerate(show if isinstance(show, list) else ()):
-        for message in _of_entry(entry):
+        for message in _entry_messages(entry):
             yield Finding(place(text, ["show", number]), message)
     for key in form.get("keys", {}) if isinstance(form.get("keys"), dict) else ():
         if len(key) != 1:
@@ -118,10 +118,10 @@ def _of_form(form: Json, text: str) -> Iterator[Finding]:
                 str(_("%(key)s is not a key: a key is one character.", key=repr(key))),
             )
     if isinstance(form.get("ask"), dict):
-        yield from _of_schema(form["ask"], text)
+        yield from _schema_findings(form["ask"], text)
 
 
-def _of_entry(entry: Json) -> Iterator[str]:
+def _entry_messages(entry: Json) -> Iterator[str]:
     if isinstance(entry, str):
         return
     if not isinstance(entry, dict) or not isinstance(entry.get("field"), str):
@@ -129,12 +129,12 @@ def _of_entry(entry: Json) -> Iterator[str]:
         return
     kind = entry.get("kind", "text")
     if kind not in KINDS:
-        yield _unknown(str(kind), KINDS)
+        yield _unknown_name(str(kind), KINDS)
     for word in set(entry) - {"field", "kind", "label", "beside"}:
-        yield _unknown(word, ("field", "kind", "label", "beside"))
+        yield _unknown_name(word, ("field", "kind", "label", "beside"))
 
 
-def _of_schema(ask: dict[str, Any], text: str) -> Iterator[Finding]:
+def _schema_findings(ask: dict[str, Any], text: str) -> Iterator[Finding]:
     if ask.get("type") != "object":
         line = place(text, ["ask", "type"] if "type" in ask else ["ask"])
         yield Finding(line, str(_('ask must have "type": "object"; its properties are the fields.')))
@@ -143,7 +143,7 @@ def _of_schema(ask: dict[str, Any], text: str) -> Iterator[Finding]:
     except jsonschema_rs.ValidationError as error:
         path = list(error.instance_path)
         if path and path[-1] == "type":
-            message = _unknown(
+            message = _unknown_name(
                 str(_at(ask, path)), ("string", "number", "integer", "boolean", "array", "object")
             )
         else:
@@ -153,7 +153,7 @@ def _of_schema(ask: dict[str, Any], text: str) -> Iterator[Finding]:
         yield Finding(place(text, ["ask"]), str(error).partition("\n")[0])
 
 
-def _doubtful(form: dict[str, Any], text: str) -> Iterator[Finding]:
+def _warnings(form: dict[str, Any], text: str) -> Iterator[Finding]:
     """Warnings: what is valid, but hardly intended."""
     ask = form.get("ask", {})
     properties = ask.get("properties", {})
@@ -163,17 +163,17 @@ def _doubtful(form: dict[str, Any], text: str) -> Iterator[Finding]:
                 "Nobody can answer %(name)s: it is required, but there is no property of that name.",
                 name=repr(name),
             )
-            yield Finding(place(text, ["ask", "required", number]), str(message), wrong=False)
+            yield Finding(place(text, ["ask", "required", number]), str(message), is_error=False)
     names = {field.name for field in fields_of(form)}
     for name in form.get("prefill", {}):
         if name not in names:
             message = _("%(name)s is no question, so that nothing is filled in.", name=repr(name))
-            yield Finding(place(text, ["prefill", name]), str(message), wrong=False)
+            yield Finding(place(text, ["prefill", name]), str(message), is_error=False)
     for name, schema in properties.items():
         if isinstance(schema, dict) and [] in (schema.get("enum"), _at(schema, ["items", "enum"])):
             message = _("Nobody can answer %(name)s: it has no options.", name=repr(name))
-            yield Finding(place(text, ["ask", "properties", name]), str(message), wrong=False)
-    yield from _never_asked(form, text)
+            yield Finding(place(text, ["ask", "properties", name]), str(message), is_error=False)
+    yield from _unreachable_questions(form, text)
     values = [(field.name, choice.value) for field in fields_of(form) for choice in field.choices]
     for key, binding in form.get("keys", {}).items():
         bindings = list(binding.items()) if isinstance(binding, dict) else [(None, binding)]
@@ -183,20 +183,20 @@ def _doubtful(form: dict[str, Any], text: str) -> Iterator[Finding]:
             for field, option in values
         ):
             message = _("The key %(key)s picks nothing: no choice has this value.", key=key)
-            yield Finding(place(text, ["keys", key]), str(message), wrong=False)
+            yield Finding(place(text, ["keys", key]), str(message), is_error=False)
 
 
-def _never_asked(form: dict[str, Any], text: str) -> Iterator[Finding]:
+def _unreachable_questions(form: dict[str, Any], text: str) -> Iterator[Finding]:
     """Questions that are asked after an answer that nobody can choose."""
     choices = {field.name: [one.value for one in field.choices] for field in fields_of(form) if field.choices}
     for name, conditions in conditions_of(form).items():
         for other, values in conditions.items():
             if other in choices and not any(same(one, value) for one in values for value in choices[other]):
                 message = _("%(name)s is never asked: no choice has this value.", name=repr(name))
-                yield Finding(place(text, ["when", name, other]), str(message), wrong=False)
+                yield Finding(place(text, ["when", name, other]), str(message), is_error=False)
 
 
-def _unknown(name: str, names: Iterable[str]) -> str:
+def _unknown_name(name: str, names: Iterable[str]) -> str:
     matches = difflib.get_close_matches(name, list(names), 1, 0.6)
     if matches:
         return str(

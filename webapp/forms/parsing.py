@@ -157,7 +157,7 @@ def _value(field: Field, texts: list[str]) -> Json:
         return _ranking(field, texts)
     text = texts[0] if texts else ""
     if field.kind == "choice":
-        return _chosen(field, text)
+        return _choice_value(field, text)
     if not text.strip():
         return EMPTY
     if field.kind == "lines":
@@ -169,10 +169,10 @@ def _value(field: Field, texts: list[str]) -> Json:
     return _with_offset(field, text)
 
 
-def _chosen(field: Field, text: str) -> Json:
+def _choice_value(field: Field, text: str) -> Json:
     key = text.strip().casefold()
     for choice in field.choices:
-        if choice.text == text or (field.looked_up and choice.text.casefold() == key):
+        if choice.text == text or (field.has_suggestions and choice.text.casefold() == key):
             return choice.value
     if key:
         raise Invalid(field.name, str(_("Choose one of these.")))
@@ -269,4 +269,4 @@ def _text_of(field: Field, value: Json) -> list[str]:
         if type(choice.value) is type(value) and choice.value == value:
             return [choice.text]
     texts = [choice.text for choice in field.choices if choice.text == value]
-    return texts or ([value] if field.looked_up and isinstance(value, str) else [])
+    return texts or ([value] if field.has_suggestions and isinstance(value, str) else [])

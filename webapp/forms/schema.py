@@ -16,12 +16,12 @@ _DEEPEST = 16
 Schema = Mapping[str, Any]
 
 
-def settled(schema: Json, root: Schema) -> tuple[dict[str, Any], bool]:
+def resolve(schema: Json, root: Schema) -> tuple[dict[str, Any], bool]:
     """The schema with its references followed, and whether null is valid."""
     result: dict[str, Any] = dict(schema) if isinstance(schema, dict) else {}
     nullable = False
     for _step in range(_DEEPEST):
-        inner = _inner(result, root)
+        inner = _follow(result, root)
         if inner is None:
             break
         result, null = inner
@@ -34,11 +34,11 @@ def settled(schema: Json, root: Schema) -> tuple[dict[str, Any], bool]:
     return result, nullable
 
 
-def _inner(schema: dict[str, Any], root: Schema) -> tuple[dict[str, Any], bool] | None:
+def _follow(schema: dict[str, Any], root: Schema) -> tuple[dict[str, Any], bool] | None:
     """Follow one step: a reference, an allOf of one, or a choice between one schema and null."""
     if isinstance(schema.get("$ref"), str):
         rest = {word: value for word, value in schema.items() if word != "$ref"}
-        return {**_referred(schema["$ref"], root), **rest}, False
+        return {**_reference_target(schema["$ref"], root), **rest}, False
     for word in ("allOf", "anyOf", "oneOf"):
         parts = schema.get(word)
         if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
@@ -50,7 +50,7 @@ def _inner(schema: dict[str, Any], root: Schema) -> tuple[dict[str, Any], bool] 
     return None
 
 
-def _referred(reference: str, root: Schema) -> dict[str, Any]:
+def _reference_target(reference: str, root: Schema) -> dict[str, Any]:
     target: Any = root
     for name in reference.removeprefix("#").split("/")[1:]:
         step = name.replace("~1", "/").replace("~0", "~")

@@ -22,7 +22,7 @@ _RIGHTS = ("work", "manage")
 @bp.get("/manage/<q>/access")
 @needs("manager")
 def access(q: str) -> str:
-    return _page(existing_queue(q), _written(state().access.of(q)))
+    return _page(existing_queue(q), _form_texts(state().access.of(q)))
 
 
 @bp.post("/manage/<q>/access")
@@ -49,7 +49,7 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.splitlines() if line.strip()]
 
 
-def _written(queue_access: Access) -> dict[str, str]:
+def _form_texts(queue_access: Access) -> dict[str, str]:
     """The access as the texts of the form."""
     texts: dict[str, str] = {}
     for name, group in (("work", queue_access.work), ("manage", queue_access.manage)):

@@ -21,7 +21,7 @@ from leaseq.webapp.security.audit_log import note
 Move: TypeAlias = Literal["release", "assign", "revive", "remove"]
 MOVES: tuple[Move, ...] = get_args(Move)
 
-_ON: dict[SearchedState, tuple[Move, ...]] = {
+_MOVES_BY_STATE: dict[SearchedState, tuple[Move, ...]] = {
     "inbound": ("assign", "remove"),
     "reserved": ("release", "remove"),
     "scheduled": ("assign", "remove"),
@@ -30,8 +30,8 @@ _ON: dict[SearchedState, tuple[Move, ...]] = {
     "due": ("release", "assign", "remove"),
     "any": ("release", "revive", "remove"),
 }
-_ONLY_ON: dict[Move, ListName] = {"release": "reserved", "revive": "dead"}
-_LOGGED = {"release": "released", "assign": "assigned", "revive": "revived", "remove": "removed"}
+_STATE_BY_MOVE: dict[Move, ListName] = {"release": "reserved", "revive": "dead"}
+_LOG_KINDS = {"release": "released", "assign": "assigned", "revive": "revived", "remove": "removed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +40,18 @@ class RefusedItem:
 
     id: str
     title: str
-    why: str
+    reason: str
 
 
 def moves_on(state: SearchedState) -> tuple[Move, ...]:
     """The actions that apply to the items of a list, or of all states."""
-    return _ON[state]
+    return _MOVES_BY_STATE[state]
 
 
-def searched_for(move: Move, search: Search) -> Search:
+def narrowed_search(move: Move, search: Search) -> Search:
     """The search for an action on everything that it finds. A search of all states is narrowed to the state
     that the action applies to."""
-    return replace(search, state=_ONLY_ON.get(move, ANY)) if search.state == ANY else search
+    return replace(search, state=_STATE_BY_MOVE.get(move, ANY)) if search.state == ANY else search
 
 
 def name_of(move: Move) -> str:
@@ -83,7 +83,7 @@ def meaning_of(move: Move) -> str:
     return words[move]
 
 
-def done_of(move: Move, count: int) -> str:
+def outcome_text(move: Move, count: int) -> str:
     """What was done, in words, with the number of items."""
     words: dict[Move, str] = {
         "release": ngettext("%(num)s is released and waiting.", "%(num)s are released and waiting.", count),
@@ -94,7 +94,7 @@ def done_of(move: Move, count: int) -> str:
     return words[move]
 
 
-def make(queue: leaseq.Queue, move: Move, id: str, assignee: str) -> RefusedItem | None:
+def run_move(queue: leaseq.Queue, move: Move, id: str, assignee: str) -> RefusedItem | None:
     """Run one action; raises Refused where it changed nothing."""
     by, before = person().name, None
     try:
@@ -119,14 +119,14 @@ def make(queue: leaseq.Queue, move: Move, id: str, assignee: str) -> RefusedItem
     return RefusedItem(id, item_title(after.payload, id), _unchanged(move, after))
 
 
-def make_all(
+def run_moves(
     queue: leaseq.Queue, move: Move, ids: Iterable[str], assignee: str, done_ids: list[str]
 ) -> list[RefusedItem]:
     """Run an action on each item, and add those that it changed to ``done_ids``, which has them also where
     the server fails in the midst of it. Returns the refusals."""
     refusals: list[RefusedItem] = []
     for id in dict.fromkeys(ids):
-        refusal = make(queue, move, id, assignee)
+        refusal = run_move(queue, move, id, assignee)
         if refusal:
             refusals.append(refusal)
         else:
@@ -134,9 +134,9 @@ def make_all(
     return refusals
 
 
-def write_down(queue: leaseq.Queue, move: Move, detail: str) -> None:
+def log_move(queue: leaseq.Queue, move: Move, detail: str) -> None:
     """Write an action to the managers' log; the queue's journal has each item by itself."""
-    note(f"item.{_LOGGED[move]}", queue.name, detail)
+    note(f"item.{_LOG_KINDS[move]}", queue.name, detail)
 
 
 def ids_in_words(ids: Sequence[str]) -> str:

@@ -21,10 +21,10 @@ from leaseq.webapp.security.queue_access import people_of
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.site_time import filter_period, site_zone
 
-READ = (1_000, 5_000, 20_000)
+READ_LIMITS = (1_000, 5_000, 20_000)
 """The newest answers that a page reads: few at first, more when somebody asks for them."""
 DISAGREEMENTS = 50
-_AT_ONCE = 500
+_PAGE = 500
 _LOOKS = 50_000  # entries of the list that one page scans for a person's answers
 _GROUPS: dict[str, Callable[[Answer], str]] = {
     "person": lambda answer: answer.person,
@@ -39,13 +39,15 @@ def answers(q: str) -> str | tuple[str, int]:
     results: list[Answer] = []
     has_more = False
     try:
-        limit = int(validation.one_of(args.get("most") or str(READ[0]), tuple(map(str, READ)), "most"))
+        limit = int(
+            validation.one_of(args.get("most") or str(READ_LIMITS[0]), tuple(map(str, READ_LIMITS)), "most")
+        )
         by = validation.one_of(args.get("by") or "", ("", *_GROUPS), "by")
-        skip = _skipped()
+        skip = _skip()
         criteria = _filter()
-        results, has_more = newest(queue, criteria, limit)
+        results, has_more = newest_answers(queue, criteria, limit)
     except Invalid as error:
-        wrong, criteria, limit, by, skip = error, Filter(), READ[0], "", 0
+        wrong, criteria, limit, by, skip = error, Filter(), READ_LIMITS[0], "", 0
     policy = queue.policy
     questions = fields_of(policy.form)
     typed = {name: args.get(name, "").strip() for name in ("person", "from", "to", "by")}
@@ -58,7 +60,7 @@ def answers(q: str) -> str | tuple[str, int]:
         wrong=wrong,
         count=len(results),
         more=has_more,
-        wider=next((n for n in READ if n > limit), None) if has_more else None,
+        wider=next((n for n in READ_LIMITS if n > limit), None) if has_more else None,
         by=by,
         groups={"person": _("Person"), "day": _("Day")},
         most_groups=MOST_GROUPS,
@@ -66,7 +68,7 @@ def answers(q: str) -> str | tuple[str, int]:
         agreement=agreement_of(questions, results, DISAGREEMENTS, skip) if policy.answers > 1 else None,
         skip=skip,
         at_once=DISAGREEMENTS,
-        here=partial(_here, q, {**typed, "most": str(limit)}),
+        here=partial(_page_url, q, {**typed, "most": str(limit)}),
         people=[one.name for one in people_of(queue.name)],
         items_of=partial(_items_of, q, typed),
         group_of=partial(_group_of, by, criteria),
@@ -86,13 +88,13 @@ def _filter() -> Filter:
     )
 
 
-def newest(queue: leaseq.Queue, criteria: Filter, limit: int) -> tuple[list[Answer], bool]:
+def newest_answers(queue: leaseq.Queue, criteria: Filter, limit: int) -> tuple[list[Answer], bool]:
     """The newest answers, and whether there are more."""
     results: list[Answer] = []
     after, scanned = None, 0
     while True:
         page = queue.find(
-            "finished", criteria, limit=_AT_ONCE, after=after, look=_LOOKS - scanned, backwards=True
+            "finished", criteria, limit=_PAGE, after=after, look=_LOOKS - scanned, backwards=True
         )
         results += [
             one for item in page.items for one in item.answers if criteria.person in (None, one.person)
@@ -102,7 +104,7 @@ def newest(queue: leaseq.Queue, criteria: Filter, limit: int) -> tuple[list[Answ
             return results[:limit], after is not None or len(results) > limit
 
 
-def _skipped() -> int:
+def _skip() -> int:
     """How many disagreements stand on earlier pages."""
     skip = whole_number(request.args.get("skip") or "0")
     if skip is None or skip < 0:
@@ -110,7 +112,7 @@ def _skipped() -> int:
     return skip
 
 
-def _here(q: str, typed: dict[str, Any], **changes: Any) -> str:
+def _page_url(q: str, typed: dict[str, Any], **changes: Any) -> str:
     return url_for("manage.answers", q=q, **typed, **changes)
 
 

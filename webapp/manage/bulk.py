@@ -20,13 +20,13 @@ from leaseq.webapp.manage.actions import (
     MOVES,
     Move,
     RefusedItem,
-    done_of,
     ids_in_words,
-    make_all,
+    log_move,
     meaning_of,
     name_of,
-    searched_for,
-    write_down,
+    narrowed_search,
+    outcome_text,
+    run_moves,
 )
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.search.criteria import ANY, Search, description_of, search_of
@@ -35,10 +35,10 @@ from leaseq.webapp.security.queue_access import people_of, worker_name
 from leaseq.webapp.serving.numbers import whole_number
 
 MOST_CHOSEN = 500
-COUNTED = 1_000  # the number of matches that the confirmation counts at most
+MOST_COUNTED = 1_000  # the number of matches that the confirmation counts at most
 STEP = 100  # moves of one request
 LOOKS = 20_000  # entries of a list that one request scans
-_BY_ENTRY = ("inbound", "finished", "dead")
+_ENTRY_LISTS = ("inbound", "finished", "dead")
 """The lists whose times say when an item entered them: items that entered later are left out."""
 
 
@@ -58,9 +58,9 @@ class Outcome:
     """The progress of the action."""
 
     done: int
-    refused: tuple[RefusedItem, ...]  # of this step
+    refusals: tuple[RefusedItem, ...]  # of this step
     not_done: int  # of all steps
-    looked: int
+    scanned: int
     total: int | None  # as the question counted them
     after: str | None  # where the next step begins
 
@@ -87,7 +87,7 @@ def do_many(q: str) -> str | tuple[str, int]:
             assignee = worker_name(queue.name, assignee)
     except Invalid as error:
         return _question(queue, bulk, error=in_words(error)), 400
-    outcome = _step(queue, bulk, assignee) if bulk.all else _chosen(queue, bulk, assignee)
+    outcome = _run_step(queue, bulk, assignee) if bulk.all else _run_selected(queue, bulk, assignee)
     return render_template(
         "manage/bulk_progress.html",
         queue=queue,
@@ -95,16 +95,16 @@ def do_many(q: str) -> str | tuple[str, int]:
         bulk=bulk,
         whom=assignee,
         name=name_of(bulk.move),
-        said=done_of(bulk.move, outcome.done),
+        said=outcome_text(bulk.move, outcome.done),
         outcome=outcome,
-        **_again(bulk),
+        **_hidden_fields(bulk),
     )
 
 
 def _question(queue: leaseq.Queue, bulk: BulkRequest, *, error: str | None = None) -> str:
     count, has_more, scanned = len(bulk.ids), False, 0
     if bulk.all:
-        page = _bounded_search(bulk).page(queue, limit=COUNTED, look=LOOKS)
+        page = _bounded_search(bulk).page(queue, limit=MOST_COUNTED, look=LOOKS)
         count, has_more, scanned = len({item.id for item in page.items}), page.after is not None, page.scanned
     return render_template(
         "manage/bulk_confirm.html",
@@ -120,11 +120,11 @@ def _question(queue: leaseq.Queue, bulk: BulkRequest, *, error: str | None = Non
         looks=scanned,
         people=[one.name for one in people_of(queue.name) if not one.disabled],
         error=error,
-        **_again(bulk),
+        **_hidden_fields(bulk),
     )
 
 
-def _again(bulk: BulkRequest) -> dict[str, str]:
+def _hidden_fields(bulk: BulkRequest) -> dict[str, str]:
     """The hidden fields of the next form."""
     return {
         "search": request.form.get("search", ""),
@@ -143,7 +143,7 @@ def _bulk_request(form: leaseq.Json) -> BulkRequest:
     all = request.form.get("which") == "all"
     return BulkRequest(
         move=move,
-        search=searched_for(move, search) if all else search,
+        search=narrowed_search(move, search) if all else search,
         all=all,
         ids=ids,
         began=time_of(began, "began") if began else datetime.now(UTC),
@@ -151,24 +151,24 @@ def _bulk_request(form: leaseq.Json) -> BulkRequest:
 
 
 def _bounded_search(bulk: BulkRequest) -> Search:
-    return bulk.search.up_to(bulk.began) if bulk.search.state in _BY_ENTRY else bulk.search
+    return bulk.search.up_to(bulk.began) if bulk.search.state in _ENTRY_LISTS else bulk.search
 
 
-def _chosen(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
+def _run_selected(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
     done_ids: list[str] = []
     try:
-        refusals = make_all(queue, bulk.move, bulk.ids, assignee, done_ids)
+        refusals = run_moves(queue, bulk.move, bulk.ids, assignee, done_ids)
     finally:
         if done_ids:
             detail = " ".join(filter(None, (f"{len(done_ids)}:", ids_in_words(done_ids), _to(assignee))))
-            write_down(queue, bulk.move, detail)
+            log_move(queue, bulk.move, detail)
     return Outcome(len(done_ids), tuple(refusals), len(refusals), 0, len(bulk.ids), None)
 
 
-def _step(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
+def _run_step(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
     after = request.form.get("after") or None
     if after is None:
-        write_down(
+        log_move(
             queue,
             bulk.move,
             " ".join(
@@ -184,17 +184,17 @@ def _step(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
     page = _bounded_search(bulk).page(queue, limit=STEP, look=LOOKS, after=after)
     ids = [item.id for item in page.items if not _is_newer(item, bulk)]
     done_ids: list[str] = []
-    refusals = make_all(queue, bulk.move, ids, assignee, done_ids)
+    refusals = run_moves(queue, bulk.move, ids, assignee, done_ids)
     outcome = Outcome(
         done=_number("done") + len(done_ids),
-        refused=tuple(refusals),
+        refusals=tuple(refusals),
         not_done=_number("not_done") + len(refusals),
-        looked=_number("looked") + page.scanned,
+        scanned=_number("looked") + page.scanned,
         total=_number("total") or None,
         after=page.after,
     )
     if page.after is None:
-        write_down(
+        log_move(
             queue,
             bulk.move,
             f"{outcome.done}: "

@@ -16,7 +16,7 @@ from leaseq.webapp.rendering.filters import pretty
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.site_time import clock_text, typed_moment
-from leaseq.webapp.typed import SEEN, digest_of, lines_of
+from leaseq.webapp.typed import DIGEST_PREFIX, digest_of, lines_of
 
 FIELDS = ("priority", "due", "requires", "payload")
 
@@ -27,7 +27,7 @@ class ChangeForm:
     what others changed meanwhile stays."""
 
     texts: Mapping[str, str]
-    seen: Mapping[str, str]  # of each field a digest of the text that the page had
+    digests: Mapping[str, str]  # of each field a digest of the text that the page had
     let_in: bool = False
     wrong: Invalid | None = None
 
@@ -35,15 +35,15 @@ class ChangeForm:
     def error(self) -> str | None:
         return _("Not changed: %(why)s.", why=in_words(self.wrong)) if self.wrong else None
 
-    def refused(self, error: Invalid) -> ChangeForm:
-        return ChangeForm(self.texts, self.seen, self.let_in, error)
+    def with_error(self, error: Invalid) -> ChangeForm:
+        return ChangeForm(self.texts, self.digests, self.let_in, error)
 
     def changes(self) -> leaseq.ItemChanges:
         """Raises Invalid for a text that can't be read; the library checks the values."""
         changes: dict[str, Any] = {
             name: value_of(name, text)
             for name, text in self.texts.items()
-            if digest_of(text) != self.seen.get(name)
+            if digest_of(text) != self.digests.get(name)
         }
         if self.let_in:
             changes["delay"] = 0
@@ -62,10 +62,10 @@ def form_of(item: leaseq.Item) -> ChangeForm:
     return ChangeForm(texts, {name: digest_of(text) for name, text in texts.items()})
 
 
-def form_sent(form: Mapping[str, str]) -> ChangeForm:
+def read_form(form: Mapping[str, str]) -> ChangeForm:
     """The form as it was sent."""
     texts = {name: lines_of(form[name]) for name in FIELDS if name in form}
-    return ChangeForm(texts, {name: form.get(SEEN + name, "") for name in texts}, "let_in" in form)
+    return ChangeForm(texts, {name: form.get(DIGEST_PREFIX + name, "") for name in texts}, "let_in" in form)
 
 
 def names_of(changes: leaseq.ItemChanges) -> str:
@@ -82,7 +82,7 @@ def names_of(changes: leaseq.ItemChanges) -> str:
 
 def value_of(name: str, text: str) -> Any:
     """The value that a field's text means. Raises Invalid for a text that can't be read."""
-    return _READ[name](text.strip())
+    return _READERS[name](text.strip())
 
 
 def _priority(text: str) -> int:
@@ -100,7 +100,7 @@ def _requires(text: str) -> list[str]:
     return [word for word in re.split(r"[\s,]+", text) if word]
 
 
-_READ: dict[str, Any] = {
+_READERS: dict[str, Any] = {
     "priority": _priority,
     "due": _due,
     "requires": _requires,

@@ -115,12 +115,10 @@ def forecast_of(waiting: int, come: Sequence[int | None], done: Sequence[int | N
     seconds = 60 * waiting / each_minute if each_minute else None
     if seconds is None or seconds > _LONGEST_FORECAST:
         return str(_("Not getting shorter, %(over)s.", over=period))
-    return str(
-        _("Empty in about %(time)s at this pace, %(over)s.", time=span(_rounded(seconds)), over=period)
-    )
+    return str(_("Empty in about %(time)s at this pace, %(over)s.", time=span(_round(seconds)), over=period))
 
 
-def _rounded(seconds: float) -> float:
+def _round(seconds: float) -> float:
     """To ten minutes from two hours on, to the minute below."""
     step = 600 if seconds >= 7_200 else 60
     return max(round(seconds / step), 1) * step
@@ -137,7 +135,7 @@ def buckets_of(queue: leaseq.Queue, range_name: Range, now: datetime, rates: Rat
     buckets = []
     for place, (number, previous, sample) in enumerate(zip(numbers, latest, latest[1:], strict=False)):
         start = datetime.fromtimestamp((number + 1) * SECONDS[plan.unit], zone)
-        flows = (come[place], done[place]) if range_name == "1h" else _between(previous, sample)
+        flows = (come[place], done[place]) if range_name == "1h" else _flows_between(previous, sample)
         label = _label(start, plan)
         buckets.append(Bucket(start, label, *flows, sample.waiting if sample else None))
     return buckets
@@ -159,7 +157,7 @@ def _latest(samples: Mapping[int, Sample], number: int, each: int) -> Sample | N
     return next((one for one in candidates if one is not None), None)
 
 
-def _between(previous: Sample | None, sample: Sample | None) -> tuple[int | None, int | None]:
+def _flows_between(previous: Sample | None, sample: Sample | None) -> tuple[int | None, int | None]:
     """What came and was done between two samples."""
     if previous is None or sample is None:
         return None, None

@@ -16,7 +16,7 @@ ANSWER = "answer."  # what the name of an answer's column begins with
 MOST_OFFERED = 40
 SHOWN_ANSWERS = 2  # of a list of finished items whose columns nobody chose
 GLIMPSE = 120  # characters of a value that a line shows
-GLIMPSED = 9  # fields of a payload
+GLIMPSE_FIELDS = 9  # fields of a payload
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,9 @@ class Column:
     def text(self, item: Item) -> str:
         """What the item has there; of several answers, each that is different."""
         if not self.name.startswith(ANSWER):
-            return _shown(at_path(item.payload, self.name.split(".")))
+            return _value_text(at_path(item.payload, self.name.split(".")))
         path = self.name.removeprefix(ANSWER).split(".")
-        texts = (_shown(at_path(answer.result, path)) for answer in item.answers)
+        texts = (_value_text(at_path(answer.result, path)) for answer in item.answers)
         return " / ".join(dict.fromkeys(filter(None, texts)))
 
 
@@ -41,7 +41,7 @@ def columns_of(form: Json, names: Sequence[str], state: str) -> list[Column]:
     return [Column(name, titles.get(name, name.removeprefix(ANSWER))) for name in names]
 
 
-def offered(form: Json, items: Iterable[Item], column_names: Sequence[str]) -> list[Column]:
+def offered_columns(form: Json, items: Iterable[Item], column_names: Sequence[str]) -> list[Column]:
     """What can be chosen: what is chosen now, the form's questions, and the fields that these items have."""
     names = dict.fromkeys(column_names)
     for item in items:
@@ -55,10 +55,12 @@ def glimpse(payload: Json, title: str = "") -> str:
     """The beginning of a payload in one line: its fields without JSON punctuation, and without the one that
     the title beside it shows."""
     if isinstance(payload, dict):
-        fields = [*payload.items()][:GLIMPSED]
-        rest = (f"{name}: {_cut(_line(value))}" for name, value in fields if not is_titled_by(value, title))
-        return _cut(" · ".join(rest))
-    return "" if is_titled_by(payload, title) else _cut(_line(payload))
+        fields = [*payload.items()][:GLIMPSE_FIELDS]
+        rest = (
+            f"{name}: {_shorten(_line(value))}" for name, value in fields if not is_titled_by(value, title)
+        )
+        return _shorten(" · ".join(rest))
+    return "" if is_titled_by(payload, title) else _shorten(_line(payload))
 
 
 def glimpses(items: Iterable[Item]) -> dict[str, str]:
@@ -78,8 +80,8 @@ def _titles(form: Json) -> dict[str, str]:
     return {**labels, **{ANSWER + name: title for name, title in titles_of(form).items()}}
 
 
-def _shown(value: Json) -> str:
-    return "" if value is None else _cut(_line(value))
+def _value_text(value: Json) -> str:
+    return "" if value is None else _shorten(_line(value))
 
 
 def _line(value: Json) -> str:
@@ -90,5 +92,5 @@ def _line(value: Json) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _cut(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= GLIMPSE else f"{text[:GLIMPSE]}…"

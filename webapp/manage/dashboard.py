@@ -40,7 +40,7 @@ class DashboardChannel(QueueChannel):
     def serve(self, watchers: Sequence[DashboardWatcher]) -> None:
         figures = self._snapshots.of(self.queue).figures()
         stale_watchers = [watcher for watcher in watchers if watcher.figures is not figures]
-        data = message("figures", _timed(figures)) if stale_watchers else b""
+        data = message("figures", _with_time(figures)) if stale_watchers else b""
         for watcher in stale_watchers:
             watcher.figures = figures
             watcher.stream.put(data)
@@ -52,7 +52,7 @@ def overview() -> str | Response:
     """The overview, as a page or as JSON by the Accept header."""
     if request.accept_mimetypes.best == "application/json":
         lines, _errors = leaseq.read_queues(state().client, _brief(), queue_names("manage"))
-        return jsonify(_timed({"queues": lines}))
+        return jsonify(_with_time({"queues": lines}))
     return overview_page()
 
 
@@ -104,7 +104,7 @@ def live(q: str) -> Response:
     """The figures of a queue's page, as an event stream or as JSON by the Accept header."""
     queue = existing_queue(q)
     if "text/event-stream" not in request.headers.get("Accept", ""):
-        return jsonify(_timed(state().live.snapshots.of(queue).figures()))
+        return jsonify(_with_time(state().live.snapshots.of(queue).figures()))
 
     return streamed(DashboardChannel(queue, state().live.snapshots), DashboardWatcher)
 
@@ -116,6 +116,6 @@ def _brief() -> Callable[[leaseq.Queue], dict[str, Any]]:
     return lambda one: snapshots.of(one).brief(read=time.monotonic() < until)
 
 
-def _timed(figures: dict[str, Any]) -> dict[str, Any]:
+def _with_time(figures: dict[str, Any]) -> dict[str, Any]:
     """The figures with the server's time, by which a browser corrects its own clock."""
     return {"now": rfc3339(datetime.now(UTC)), **figures}

@@ -87,7 +87,7 @@ def distribution_of(
     if question.kind in ("number", "integer") and numbers:
         bars, key = _histogram(question, numbers, len(answers))
     elif question.choices or len(set(map(_text, given_values))) <= _FEW < len(given_values):
-        bars, key = _counted(question, given_values, len(answers))
+        bars, key = _count_values(question, given_values, len(answers))
     else:
         return Distribution(label, len(given_values), ())
     median = statistics.median(numbers) if numbers and question.kind in ("number", "integer") else None
@@ -128,7 +128,7 @@ _Key = Callable[[Json], set[str]]
 """The labels of the bars that a value counts for."""
 
 
-def _counted(question: Field, values: Iterable[Json], total: int) -> tuple[list[Bar], _Key]:
+def _count_values(question: Field, values: Iterable[Json], total: int) -> tuple[list[Bar], _Key]:
     labels = {_text(choice.value): choice.label for choice in question.choices}
     counts: Counter[str] = Counter(dict.fromkeys(labels, 0))
     for value in values:

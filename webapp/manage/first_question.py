@@ -7,21 +7,21 @@ from dataclasses import dataclass
 import leaseq
 from leaseq import Filter
 from leaseq.webapp.forms import fields_of
-from leaseq.webapp.manage.answers_page import newest
+from leaseq.webapp.manage.answers_page import newest_answers
 from leaseq.webapp.manage.distribution import Distribution, agreement_of, distribution_of
 
-READ = 100  # answers: the page is to open at once
+READ_LIMIT = 100  # answers: the page is to open at once
 
 
 @dataclass(frozen=True, slots=True)
 class FirstQuestion:
     """How the newest answers to a question are distributed."""
 
-    found: Distribution
+    distribution: Distribution
     count: int  # answers that were read
     more: bool  # whether there are older ones
-    agree: float | None  # of the items with several answers, the share that agree; None where there are none
-    differing: int  # items whose answers differ
+    agreement: float | None  # the share of items with several answers that agree; None where there are none
+    disagreements: int  # items whose answers differ
 
 
 def first_question_of(queue: leaseq.Queue) -> FirstQuestion | None:
@@ -30,7 +30,7 @@ def first_question_of(queue: leaseq.Queue) -> FirstQuestion | None:
     questions = fields_of(policy.form)
     if not questions:
         return None
-    answers, has_more = newest(queue, Filter(), READ)
+    answers, has_more = newest_answers(queue, Filter(), READ_LIMIT)
     if not answers:
         return None
     for question in questions:

@@ -77,7 +77,7 @@ def _preview(file: FileStorage) -> FilePreview:
 
 def _form_of(preview: FilePreview) -> leaseq.Json:
     """A form that shows the columns which become the payload, and asks what they hold a guess of."""
-    mapped_names = preview.mapping.named()
+    mapped_names = preview.mapping.used_columns()
     names = [name for name in preview.columns if name not in mapped_names] or list(preview.columns)
     rows = [row for row in preview.read if isinstance(row, dict)]
     return guess_form([{name: row.get(name) for name in names} for row in rows]) or {"show": names}

@@ -19,7 +19,7 @@ DAYS = 7
 LATEST = 10  # of each queue
 BAD_ROWS = 10_000  # kept to download
 BAD_BYTES = 4_000_000
-SILENT = 60  # seconds without a heartbeat after which a job counts as ended
+MAX_SILENCE = 60  # seconds without a heartbeat after which a job counts as ended
 _CHUNK = 500
 
 
@@ -32,21 +32,21 @@ class ImportJob:
     by: str
     mapping: ImportMapping
     state: str  # planned, running, done, stopped
-    began: datetime
-    heard: datetime
+    began_at: datetime
+    heard_at: datetime
     result: ImportResult
-    why: str = ""
+    reason: str = ""
     summary: TableSummary | None = None  # how quotes and lines were read; None: it is not over, or of JSON
 
     @property
-    def over(self) -> bool:
-        return self.state in ("done", "stopped") or self.interrupted
+    def is_over(self) -> bool:
+        return self.state in ("done", "stopped") or self.is_interrupted
 
     @property
-    def interrupted(self) -> bool:
+    def is_interrupted(self) -> bool:
         """Whether its process ended without a final report."""
         # equivalent mutant: compare: the clock is not read at that very moment
-        return self.state == "running" and (datetime.now(UTC) - self.heard).total_seconds() > SILENT
+        return self.state == "running" and (datetime.now(UTC) - self.heard_at).total_seconds() > MAX_SILENCE
 
 
 class ImportJobs(Store):
@@ -75,7 +75,7 @@ class ImportJobs(Store):
         with self._client.translating():
             fields = self._redis.hgetall(import_keys.run(id))
         record = {name.decode(): value.decode() for name, value in fields.items()}
-        return _of(id, record) if record.get("queue") == queue else None
+        return _job_of(id, record) if record.get("queue") == queue else None
 
     def latest(self, queue: str) -> list[ImportJob]:
         with self._client.translating():
@@ -112,7 +112,7 @@ class ImportJobs(Store):
     def progress(self, id: str, result: ImportResult) -> None:
         self.update(id, added=result.added, duplicates=result.duplicates, rejected=result.rejected)
 
-    def keep_bad(self, id: str, rows: list[BadRow]) -> None:
+    def store_bad_rows(self, id: str, rows: list[BadRow]) -> None:
         values = [
             json.dumps({"line": row.line, "reason": bad_row_message(row), "row": row.value}) for row in rows
         ]
@@ -120,7 +120,7 @@ class ImportJobs(Store):
             self._redis.rpush(import_keys.bad_rows(id), *values)
             self._redis.expire(import_keys.bad_rows(id), DAYS * 86_400)
 
-    def bad(self, id: str, limit: int = BAD_ROWS) -> Iterator[dict[str, Any]]:
+    def bad_rows(self, id: str, limit: int = BAD_ROWS) -> Iterator[dict[str, Any]]:
         """The stored rejected rows: line, reason, row."""
         for start in range(0, limit, _CHUNK):
             with self._client.translating():
@@ -149,7 +149,7 @@ class HeartbeatStream:
 
     def _beat(self) -> None:
         now = datetime.now(UTC)
-        if (now - self._last_beat).total_seconds() > SILENT / 4:
+        if (now - self._last_beat).total_seconds() > MAX_SILENCE / 4:
             self._last_beat = now
             self._jobs.update(self._id)
 
@@ -176,11 +176,11 @@ class BadRows:
 
     def flush(self) -> None:
         if self._rows:
-            self._jobs.keep_bad(self._id, self._rows)
+            self._jobs.store_bad_rows(self._id, self._rows)
             self._rows = []
 
 
-def _of(id: str, record: dict[str, str]) -> ImportJob:
+def _job_of(id: str, record: dict[str, str]) -> ImportJob:
     counts = (int(record.get(name, 0)) for name in ("added", "duplicates", "rejected"))
     return ImportJob(
         id,

@@ -80,7 +80,7 @@ class ImportMapping:
         """The settings that the columns' names depend on: after a change, the chosen columns are void."""
         return f"{self.format} {self.delimiter if self.table else None}"
 
-    def named(self) -> set[str]:
+    def used_columns(self) -> set[str]:
         """The columns that it uses."""
         mapping = self._columns()
         return set(mapping.needs()) if mapping else set()
@@ -100,7 +100,7 @@ class FilePreview:
     start: int  # how many of them stand before these
     read: tuple[Json, ...]
     findings: tuple[tuple[int, str], ...]  # line and error
-    checked: CheckResult | None  # of the whole file; None: that was a piece of it, or how to read it is open
+    check_result: CheckResult | None  # of the whole file; None: only a piece of it, or how to read it is open
     tables: bool  # whether its rows can only be payloads
     summary: TableSummary | None  # how quotes and lines were read so far; None: of JSON
     whole: bool  # whether that was the whole file
@@ -113,7 +113,7 @@ def preview_of(piece: bytes, is_whole: bool, form: MultiDict[str, str], file: st
     mapping, layout = ImportMapping.from_form(form, file), form.get("looked", "")
     if layout.partition(" ")[0] not in ("", mapping.format):
         mapping = replace(mapping, delimiter=None)  # it was another format's
-    data = piece if is_whole else _cut(piece, mapping.format)
+    data = piece if is_whole else _whole_lines(piece, mapping.format)
     splits = _splits(mapping, data)
     if len(splits) == 1 and mapping.table:
         mapping = replace(mapping, delimiter=splits[0])
@@ -122,14 +122,14 @@ def preview_of(piece: bytes, is_whole: bool, form: MultiDict[str, str], file: st
     )
     rows = [
         row.payload
-        for row in _first(plain_mapping.rows(io.BytesIO(data)), is_whole)
+        for row in _first_rows(plain_mapping.rows(io.BytesIO(data)), is_whole)
         if isinstance(row, NewItem)
     ]
     columns = tuple(dict.fromkeys(name for row in rows if isinstance(row, dict) for name in row))
-    if layout != mapping.layout or not mapping.named() <= set(columns):
-        mapping = _guessed(plain_mapping, columns, rows, mapping.table)
+    if layout != mapping.layout or not mapping.used_columns() <= set(columns):
+        mapping = _guess_mapping(plain_mapping, columns, rows, mapping.table)
     mapped_rows = mapping.rows(io.BytesIO(data))
-    bad_rows = [row for row in _first(mapped_rows, is_whole) if isinstance(row, BadRow)]
+    bad_rows = [row for row in _first_rows(mapped_rows, is_whole) if isinstance(row, BadRow)]
     findings = [(row.line, finding_of(row, data)) for row in bad_rows[:FINDINGS_SHOWN]]
     if len(splits) > 1:
         findings = [(1, str(_("The first line can be split in more than one way. Choose the separator.")))]
@@ -157,7 +157,7 @@ def _splits(mapping: ImportMapping, data: bytes) -> tuple[str, ...]:
     return tuple(names[mark] for mark in transfer.splits(io.BytesIO(data), mapping.format, mapping.quotes))
 
 
-def _first(rows: Iterable[NewItem | BadRow], is_whole: bool) -> list[NewItem | BadRow]:
+def _first_rows(rows: Iterable[NewItem | BadRow], is_whole: bool) -> list[NewItem | BadRow]:
     """The first rows; where the piece ends in the middle of one, without that."""
     first = list(itertools.islice(rows, ROWS_READ))
     if not is_whole and first and isinstance(first[-1], BadRow) and len(first) < ROWS_READ:
@@ -165,11 +165,11 @@ def _first(rows: Iterable[NewItem | BadRow], is_whole: bool) -> list[NewItem | B
     return first
 
 
-def _cut(piece: bytes, format: str) -> bytes:
+def _whole_lines(piece: bytes, format: str) -> bytes:
     return piece if format == "json" else piece[: piece.rfind(b"\n") + 1]
 
 
-def _guessed(
+def _guess_mapping(
     mapping: ImportMapping, columns: tuple[str, ...], rows: list[Json], table: bool
 ) -> ImportMapping:
     whole_items = bool(rows) and all(isinstance(row, dict) and "payload" in row for row in rows)

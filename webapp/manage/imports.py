@@ -65,7 +65,7 @@ def import_stream(queue: leaseq.Queue, mapping: ImportMapping, stream: IO[bytes]
     jobs = _jobs()
     id = jobs.create(queue.name, person().name, mapping)
     jobs.begin(id)
-    _take_in(queue, jobs, id, mapping, cast("BinaryIO", stream))
+    _import_rows(queue, jobs, id, mapping, cast("BinaryIO", stream))
     return id
 
 
@@ -87,7 +87,7 @@ def look_at_file(q: str) -> str | tuple[str, int]:
         "manage/import_preview.html",
         preview=preview,
         remarks=remarks(preview.summary, whole=preview.whole),
-        check=preview.checked and _shown(preview.checked, data),
+        check=preview.check_result and _check_context(preview.check_result, data),
         error=None,
     )
 
@@ -126,7 +126,7 @@ def take_in(q: str, id: str) -> str:
     job = _job(jobs, q, id)
     if not jobs.begin(id):
         raise Invalid("import", "a new file: this one was already imported")
-    _take_in(queue, jobs, id, job.mapping, strict_request().byte_lines())
+    _import_rows(queue, jobs, id, job.mapping, strict_request().byte_lines())
     return _piece(queue, _job(jobs, q, id))
 
 
@@ -147,16 +147,15 @@ def rejected_rows(q: str, id: str) -> Response:
     jobs = _jobs()
     job = _job(jobs, q, id)
     table = job.mapping.format in ("csv", "tsv")
-    body = (
-        _as_table(jobs, id) if table else (json.dumps(row, ensure_ascii=False) + "\n" for row in jobs.bad(id))
-    )
+    lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in jobs.bad_rows(id))
+    body = _as_table(jobs, id) if table else lines
     kind: transfer.Format = "csv" if table else "jsonl"
     response = Response(body, content_type=transfer.CONTENT_TYPES[kind])
     response.headers["Content-Disposition"] = f'attachment; filename="{q}-rejected.{kind}"'
     return response
 
 
-def _take_in(
+def _import_rows(
     queue: leaseq.Queue, jobs: ImportJobs, id: str, mapping: ImportMapping, stream: BinaryIO
 ) -> None:
     """Import the rows. Those that were added stay, however this ends; the job has their number."""
@@ -183,14 +182,14 @@ def _as_table(jobs: ImportJobs, id: str) -> Iterator[str]:
     """As CSV: the line, the reason, and the row's own columns, as far as they are known."""
     names: list[str] = []
     width = 0
-    for entry in jobs.bad(id):
+    for entry in jobs.bad_rows(id):
         if isinstance(entry["row"], dict):
             names += [name for name in entry["row"] if name not in names]
         elif isinstance(entry["row"], list):
             width = max(width, len(entry["row"]))
     names += [f"column {number}" for number in range(len(names) + 1, width + 1)]
     yield _line(["line", "reason", *names])
-    for entry in jobs.bad(id):
+    for entry in jobs.bad_rows(id):
         row: Any = entry["row"]
         cells = [row.get(name, "") for name in names] if isinstance(row, dict) else row or []
         yield _line([entry["line"], entry["reason"], *cells])
@@ -214,7 +213,9 @@ def _job(jobs: ImportJobs, q: str, id: str) -> ImportJob:
 
 
 def _piece(queue: leaseq.Queue, job: ImportJob) -> str:
-    bad_rows = list(_jobs().bad(job.id, BAD_ROWS_SHOWN + 1)) if job.over and job.result.rejected else []
+    bad_rows = (
+        list(_jobs().bad_rows(job.id, BAD_ROWS_SHOWN + 1)) if job.is_over and job.result.rejected else []
+    )
     page = "manage/import_progress.html" if wants_piece() else "manage/import_job.html"
     return render_template(
         page,
@@ -230,10 +231,10 @@ def _piece(queue: leaseq.Queue, job: ImportJob) -> str:
 def _check(mapping: ImportMapping, stream: BinaryIO) -> dict[str, Any]:
     rows = mapping.rows(stream)
     result = transfer.check(rows)
-    return {**_shown(result), "remarks": remarks(rows.summary)}
+    return {**_check_context(result), "remarks": remarks(rows.summary)}
 
 
-def _shown(result: transfer.CheckResult, data: bytes = b"") -> dict[str, Any]:
+def _check_context(result: transfer.CheckResult, data: bytes = b"") -> dict[str, Any]:
     findings = [(row.line, finding_of(row, data)) for row in result.first]
     return {"readable": result.readable, "bad": result.bad, "first": findings}
 

@@ -13,9 +13,9 @@ from leaseq import Invalid
 from leaseq.webapp.context import accounts, existing_queue, person, state
 from leaseq.webapp.forms import titles_of
 from leaseq.webapp.manage import bp
-from leaseq.webapp.manage.change import ChangeForm, form_of, form_sent, names_of
+from leaseq.webapp.manage.change import ChangeForm, form_of, names_of, read_form
 from leaseq.webapp.manage.items import LOOKS
-from leaseq.webapp.manage.late import becomes
+from leaseq.webapp.manage.late import adoption_effect
 from leaseq.webapp.manage.timeline import side_by_side, timeline_of
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.rendering.refusals import in_words
@@ -67,7 +67,7 @@ def show_item(
         answers=answers,
         rows=side_by_side(answers, titles),
         titles=titles,
-        becomes=becomes(work_item, policy),
+        becomes=adoption_effect(work_item, policy),
         story=timeline_of(work_item, history),
         whole=history.whole,
         list=search and list_names()[search.state],
@@ -122,13 +122,13 @@ def assign(q: str, id: str) -> Response | tuple[str, int]:
 def change(q: str, id: str) -> Response | tuple[str, int]:
     """Change what waits, or what failed, which may be handed out again at once; what was typed stays on the
     page where it is refused."""
-    queue, form = existing_queue(q), form_sent(request.form)
+    queue, form = existing_queue(q), read_form(request.form)
     try:
         changes = form.changes()
         if changes:
             queue.change(id, by=person().name, **changes)
     except Invalid as error:
-        return show_item(queue, id, change=form.refused(error)), 400
+        return show_item(queue, id, change=form.with_error(error)), 400
     if changes:
         detail_changes(changes)
         flash(_("Changed: %(what)s.", what=names_of(changes)))

@@ -15,7 +15,7 @@ from leaseq.webapp.context import existing_queue, state
 from leaseq.webapp.forms import fields_of
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.actions import moves_on, name_of
-from leaseq.webapp.manage.columns import columns_of, glimpses, offered
+from leaseq.webapp.manage.columns import columns_of, glimpses, offered_columns
 from leaseq.webapp.search.criteria import (
     ANY,
     Search,
@@ -41,7 +41,7 @@ def items(q: str) -> str | Response | tuple[str, int]:
     queue = existing_queue(q)
     try:
         search, wrong = search_of(request.args, queue.policy.form), None
-        if conditions := _chosen():
+        if conditions := _question_conditions():
             find = words_of((*search.parts, *conditions))
             return redirect(url_for("manage.items", q=q, **{**search.args(), "find": find}))
         page = search.page(queue, limit=PAGE, look=LOOKS, after=request.args.get("after") or None)
@@ -63,7 +63,7 @@ def items(q: str) -> str | Response | tuple[str, int]:
         typed=request.args if wrong else search.typed,
         wrong=wrong,
         query=urlencode(search.args()),
-        exactly=_exactly(queue, search.single_word or search.typed.get("begins", "")),
+        exactly=_find_item(queue, search.single_word or search.typed.get("begins", "")),
         page=page,
         looked=scanned_before + page.scanned,
         here=partial(url_for, "manage.items", q=q, **search.args()),
@@ -77,7 +77,7 @@ def items(q: str) -> str | Response | tuple[str, int]:
         people=[one.name for one in people_of(queue.name)],
         columns=columns,
         glimpses={} if columns else glimpses(page.items),
-        offered=offered(policy.form, page.items, lists.columns),
+        offered=offered_columns(policy.form, page.items, lists.columns),
         chosen=lists.columns,
         views=[(name, _view(q, text)) for name, text in lists.views.items()],
     )
@@ -92,7 +92,7 @@ def _total(search: Search, stats: leaseq.Stats) -> int | None:
     return sum(int(getattr(stats, one)) for one in states)
 
 
-def _chosen() -> list[Part]:
+def _question_conditions() -> list[Part]:
     """The conditions on the form's questions that were chosen beside the search box."""
     return [
         condition(name.removeprefix(QUESTION), text.strip())
@@ -110,7 +110,7 @@ def _view(q: str, query: str) -> str:
     return url_for("manage.items", q=q, **values)
 
 
-def _exactly(queue: leaseq.Queue, id: str) -> leaseq.Item | None:
+def _find_item(queue: leaseq.Queue, id: str) -> leaseq.Item | None:
     """The item of just this id, in whatever state it is."""
     try:
         return queue.get(id) if id else None

@@ -25,7 +25,7 @@ from leaseq.webapp.security.audit_log import note, note_nothing
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.serving.numbers import whole_number
 
-SHOWN = 200
+MOST_SHOWN = 200
 LATELY = timedelta(hours=1)
 
 
@@ -44,18 +44,18 @@ class AdoptableAnswer:
 @bp.get("/manage/<q>/late")
 @needs("manager")
 def late(q: str) -> str:
-    return _listed(existing_queue(q))
+    return _list_page(existing_queue(q))
 
 
 @bp.post("/manage/<q>/late")
 @needs("manager")
 def ask_late(q: str) -> str | Response:
     """The confirmation: what would happen to each chosen answer."""
-    queue, keys = existing_queue(q), _chosen()
-    answers = [one for one in (_late_of(queue, key) for key in keys) if one is not None]
+    queue, keys = existing_queue(q), _chosen_keys()
+    answers = [one for one in (_find_answer(queue, key) for key in keys) if one is not None]
     if not answers:
         flash(_("Select some late answers first.") if not keys else _("They do not exist any more."))
-        return redirect(_here(q), 303)
+        return redirect(_list_url(q), 303)
     repeated_items = {
         one.item.id: one.item for one in answers if sum(other.item.id == one.item.id for other in answers) > 1
     }
@@ -63,13 +63,13 @@ def ask_late(q: str) -> str | Response:
         "manage/late_confirm.html",
         queue=queue,
         policy=queue.policy,
-        chosen=[(one, becomes(one.item, queue.policy)) for one in answers],
+        chosen=[(one, adoption_effect(one.item, queue.policy)) for one in answers],
         twice=sorted(item_title(one.payload, one.id) for one in repeated_items.values())
         if queue.policy.answers == 1
         else (),
         glimpse=glimpse,
         last=_last(),
-        back=_here(q),
+        back=_list_url(q),
     )
 
 
@@ -79,7 +79,7 @@ def adopt_late(q: str) -> str | Response:
     queue = existing_queue(q)
     done_ids: list[str] = []
     refusals: list[RefusedItem] = []
-    for key in _chosen():
+    for key in _chosen_keys():
         token, id = _parts(key)
         try:
             queue.adopt(id, token, by=person().name)
@@ -95,34 +95,34 @@ def adopt_late(q: str) -> str | Response:
         )
     else:
         note_nothing()
-    return _listed(queue, refusals) if refusals else redirect(_here(q), 303)
+    return _list_page(queue, refusals) if refusals else redirect(_list_url(q), 303)
 
 
-def _listed(queue: leaseq.Queue, refusals: list[RefusedItem] | None = None) -> str:
+def _list_page(queue: leaseq.Queue, refusals: list[RefusedItem] | None = None) -> str:
     since = datetime.now(UTC) - LATELY if _last() else None
-    answers = list(islice(_open(queue, since), SHOWN + 1))
-    rows = sorted(answers[:SHOWN], key=lambda one: one.answer.finished_at, reverse=True)
+    answers = list(islice(_adoptable_answers(queue, since), MOST_SHOWN + 1))
+    rows = sorted(answers[:MOST_SHOWN], key=lambda one: one.answer.finished_at, reverse=True)
     return render_template(
         "manage/late.html",
         queue=queue,
         policy=queue.policy,
         stats=queue.stats(),
-        rows=[(one, _now(one)) for one in rows],
-        more=len(answers) > SHOWN,
+        rows=[(one, _state_text(one)) for one in rows],
+        more=len(answers) > MOST_SHOWN,
         glimpse=glimpse,
         last=_last(),
         refused=refusals or (),
     )
 
 
-def _open(queue: leaseq.Queue, since: datetime | None) -> Iterator[AdoptableAnswer]:
+def _adoptable_answers(queue: leaseq.Queue, since: datetime | None) -> Iterator[AdoptableAnswer]:
     for item in queue.late_items(since):
         for answer in unused_answers(item):
             if since is None or answer.finished_at >= since:
                 yield AdoptableAnswer(item, answer)
 
 
-def _late_of(queue: leaseq.Queue, key: str) -> AdoptableAnswer | None:
+def _find_answer(queue: leaseq.Queue, key: str) -> AdoptableAnswer | None:
     token, id = _parts(key)
     try:
         item = queue.get(id)
@@ -133,12 +133,12 @@ def _late_of(queue: leaseq.Queue, key: str) -> AdoptableAnswer | None:
     )
 
 
-def _chosen() -> list[str]:
+def _chosen_keys() -> list[str]:
     """Those ticked, or the one whose own button was pressed."""
     key = request.form.get("only")
     keys = [key] if key else list(dict.fromkeys(request.form.getlist("id")))
-    if len(keys) > SHOWN:
-        raise Invalid("id", f"at most {SHOWN} late answers at once")
+    if len(keys) > MOST_SHOWN:
+        raise Invalid("id", f"at most {MOST_SHOWN} late answers at once")
     return keys
 
 
@@ -154,11 +154,11 @@ def _last() -> str:
     return "hour" if request.values.get("last") == "hour" else ""
 
 
-def _here(q: str) -> str:
+def _list_url(q: str) -> str:
     return url_for("manage.late", q=q, last=_last() or None)
 
 
-def _now(late_answer: AdoptableAnswer) -> str:
+def _state_text(late_answer: AdoptableAnswer) -> str:
     """The present state of its item."""
     item = late_answer.item
     words: dict[str, str] = {
@@ -171,7 +171,7 @@ def _now(late_answer: AdoptableAnswer) -> str:
     return words[item.state]
 
 
-def becomes(item: leaseq.Item, policy: leaseq.Policy) -> str:
+def adoption_effect(item: leaseq.Item, policy: leaseq.Policy) -> str:
     """What adopting a late answer of the item would do."""
     words: str = _("This finishes the item, and nobody gets it any more.")
     if policy.answers > 1:

@@ -44,7 +44,7 @@ class NewItemForm:
     texts: Mapping[str, str] = field(default_factory=dict)  # of the options
     wrong: Invalid | None = None
 
-    def refused(self, error: Invalid) -> NewItemForm:
+    def with_error(self, error: Invalid) -> NewItemForm:
         return replace(self, wrong=error)
 
     def add_to(self, queue: leaseq.Queue) -> tuple[leaseq.Enqueued, Json]:
@@ -78,7 +78,7 @@ def form_of(queue: leaseq.Queue) -> NewItemForm:
     return NewItemForm(fields, secrets.token_hex(8))
 
 
-def form_sent(form: Mapping[str, str]) -> NewItemForm:
+def read_form(form: Mapping[str, str]) -> NewItemForm:
     """The form as it was sent."""
     fields = [
         PayloadField(name.removeprefix(prefix), text.replace("\r\n", "\n"), prefix == _TEXT)

@@ -106,7 +106,7 @@ class Setting:
         match = _SPAN.fullmatch(text) if self.units else None
         return (match[1], {"m": "min"}.get(match[2], match[2]) or "s") if match else (text, "s")
 
-    def joined(self, text: str, unit: str) -> str:
+    def join(self, text: str, unit: str) -> str:
         """The text of a box with the unit beside it; what names its units itself, like 1 h 30 min, stays."""
         text = text.strip()
         return f"{text} {unit}" if unit in self.units and re.fullmatch(r"[\d.]+", text) else text
@@ -185,7 +185,7 @@ SETTINGS = tuple(Setting(field) for field in FIELDS.values())
 GROUPS = tuple(Group(id, tuple(one for one in SETTINGS if one.field.about.group == id)) for id in TITLES)
 
 
-def written(policy: Policy) -> dict[str, str]:
+def texts_of(policy: Policy) -> dict[str, str]:
     """Each field of a policy as text."""
     return {one.name: one.write(policy) for one in SETTINGS}
 

@@ -28,12 +28,12 @@ def preview_of(typed: Mapping[str, str], payloads: Sequence[Json]) -> dict[str, 
         "sample_error": sample_error,
         "at": at if at is not None and at < len(payloads) else None,
         "of": len(payloads),
-        "missing": missing_fields(checked_form.form, payloads) if checked_form.good else [],
-        **(_shown(checked_form, sample) if checked_form.good else {}),
+        "missing": missing_fields(checked_form.form, payloads) if checked_form.is_valid else [],
+        **(_form_context(checked_form, sample) if checked_form.is_valid else {}),
     }
 
 
-def _shown(checked_form: CheckedForm, sample: Json) -> dict[str, Any]:
+def _form_context(checked_form: CheckedForm, sample: Json) -> dict[str, Any]:
     fields = fields_of(checked_form.form)
     return {
         "parts": parts_of(checked_form.form, sample),

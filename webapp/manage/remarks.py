@@ -29,7 +29,7 @@ def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:
         return []
     texts: list[str] = []
     if summary.unquoted:
-        texts.append(_quoted(summary.unquoted, whole))
+        texts.append(_unquoted_remark(summary.unquoted, whole))
     if summary.open_quote_line:
         texts.append(
             _(
@@ -54,7 +54,7 @@ def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:
     return texts
 
 
-def _quoted(number: int, is_whole: bool) -> str:
+def _unquoted_remark(number: int, is_whole: bool) -> str:
     n = format_decimal(number)
     text = str(
         ngettext(

@@ -22,7 +22,7 @@ LOOK = 5_000
 """Entries of each list of what waits that a page looks at for reports."""
 _MOST = 500
 DEAD_LOOK = 250  # entries of what failed that a page looks at
-_WORDS = 2_000  # characters of what somebody said: all of it
+_TEXT_LENGTH = 2_000  # characters of what somebody said: all of it
 
 
 Order: TypeAlias = tuple[int, str, int]
@@ -70,9 +70,9 @@ def page_of(
     queue: leaseq.Queue, pending_reports: list[Report], place: Place
 ) -> tuple[list[dict[str, Any]], Place | None]:
     """The rows of a page, and where the next one begins."""
-    dead, dead_to, dead_after = _dead(queue, place.dead)
-    questions, questions_to = _questions(queue, place.before)
-    entries = [*dead, *questions, *_waiting(pending_reports, place.before)]
+    dead, dead_to, dead_after = _dead_entries(queue, place.dead)
+    questions, questions_to = _question_entries(queue, place.before)
+    entries = [*dead, *questions, *_waiting_entries(pending_reports, place.before)]
     # What is older than a list was read comes with the rest of that list.
     boundary = max((one for one in (dead_to, questions_to) if one is not None), default=None)
     ready_entries = [one for one in entries if boundary is None or one.order >= boundary]
@@ -89,38 +89,41 @@ def page_of(
     )
 
 
-def _dead(queue: leaseq.Queue, after: str | None) -> tuple[list[_Entry], Order | None, str | None]:
+def _dead_entries(queue: leaseq.Queue, after: str | None) -> tuple[list[_Entry], Order | None, str | None]:
     """The reports on what failed, by when it failed. Where there are more entries: where the last one that
     was read is, and the cursor behind it."""
     page = queue.find("dead", limit=DEAD_LOOK, look=DEAD_LOOK, after=after, backwards=True)
     entries = [
-        _Entry(_order(one, one.item.state_since), one.row(_WORDS), one.item.cursor)
+        _Entry(_order(one, one.item.state_since), one.row(_TEXT_LENGTH), one.item.cursor)
         for one in reports_on(list(page.items))
     ]
     has_more = page.after is not None and page.items
     return entries, (_microseconds(page.items[-1].state_since), "", 0) if has_more else None, page.after
 
 
-def _questions(queue: leaseq.Queue, before: Order | None) -> tuple[list[_Entry], Order | None]:
+def _question_entries(queue: leaseq.Queue, before: Order | None) -> tuple[list[_Entry], Order | None]:
     """The questions without an answer; where there are more, where the last one that was read is: others may
     be of its microsecond."""
     until = None if before is None else before[0] / 1_000_000
     questions = state().threads.latest_unanswered(queue.name, until, PAGE + 1)
     titles = ((one, title_of(queue, one.id)) for one in questions)
     entries = [
-        _Entry((_microseconds(one.message.at), one.id, 0), question_row(one, title, _WORDS))
+        _Entry((_microseconds(one.message.at), one.id, 0), question_row(one, title, _TEXT_LENGTH))
         for one, title in titles
         if title
     ]
     has_more = len(questions) > PAGE
-    return _older(entries, before), (_microseconds(questions[-1].message.at) + 1, "", 0) if has_more else None
+    end = (_microseconds(questions[-1].message.at) + 1, "", 0) if has_more else None
+    return _entries_before(entries, before), end
 
 
-def _waiting(pending_reports: list[Report], before: Order | None) -> list[_Entry]:
-    return _older([_Entry(_order(one, one.at), one.row(_WORDS)) for one in pending_reports], before)
+def _waiting_entries(pending_reports: list[Report], before: Order | None) -> list[_Entry]:
+    return _entries_before(
+        [_Entry(_order(one, one.at), one.row(_TEXT_LENGTH)) for one in pending_reports], before
+    )
 
 
-def _older(entries: list[_Entry], before: Order | None) -> list[_Entry]:
+def _entries_before(entries: list[_Entry], before: Order | None) -> list[_Entry]:
     return [one for one in entries if before is None or one.order < before]
 
 

@@ -19,7 +19,7 @@ from leaseq.webapp.forms.linter import Finding, check_text
 from leaseq.webapp.forms.templates import start_of, starts
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.lease_time import suggestion_of
-from leaseq.webapp.manage.policy_form import GROUPS, SETTINGS, read_all, written
+from leaseq.webapp.manage.policy_form import GROUPS, SETTINGS, read_all, texts_of
 from leaseq.webapp.manage.preview import payloads_of, preview_of, sample_of
 from leaseq.webapp.manage.titles import warn_of_same_look
 from leaseq.webapp.rendering.filters import pretty
@@ -34,7 +34,7 @@ Texts = Mapping[str, str]
 def settings(q: str) -> str:
     queue = existing_queue(q)
     policy = queue.policy
-    texts = written(policy)
+    texts = texts_of(policy)
     payloads = payloads_of(queue)
     sample = {"sample": pretty(sample_of(policy.form, payloads)), "at": "0" if payloads else ""}
     return _page(queue, {**texts, **sample}, texts)
@@ -55,8 +55,8 @@ def save_settings(q: str) -> Response | tuple[str, int]:
 
 
 def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, int]:
-    typed, texts = _typed(), written(policy)
-    before = {**texts, **_before()}
+    typed, texts = _typed_texts(), texts_of(policy)
+    before = {**texts, **_texts_before()}
     changes = {name: text for name, text in typed.items() if text != before.get(name) and name in texts}
     others = [name for name in texts if texts[name] != before[name] and texts[name] != changes.get(name)]
     if any(name in changes for name in others):
@@ -66,8 +66,8 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
         ), 409
     values, errors = read_all(changes)
     checked_form = check_text(changes.get("form", ""))
-    if not checked_form.good:
-        errors["form"] = _in_words(checked_form.findings[0])
+    if not checked_form.is_valid:
+        errors["form"] = _finding_text(checked_form.findings[0])
     if not errors and values:
         try:
             queue.configure(by=person().name, expected=policy, **values)
@@ -94,7 +94,7 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
 def preview_settings(q: str) -> str:
     """The form as it is typed, as people will see it with the example, or with another item of the queue.
     Nothing is saved."""
-    queue, typed = existing_queue(q), _typed()
+    queue, typed = existing_queue(q), _typed_texts()
     payloads = payloads_of(queue)
     item = whole_number(request.form.get("item"))
     if item is not None and item < len(payloads):  # the step to another real item
@@ -103,19 +103,22 @@ def preview_settings(q: str) -> str:
         return render_template(
             "manage/form_preview.html", typed=typed, preview_url=request.path, **preview_of(typed, payloads)
         )
-    texts = written(queue.policy)
-    return _page(queue, {**texts, **typed}, {**texts, **_before()})
+    texts = texts_of(queue.policy)
+    return _page(queue, {**texts, **typed}, {**texts, **_texts_before()})
 
 
 @bp.post("/manage/<q>/settings/start")
 @needs("manager")
 def start_settings(q: str) -> str:
     """Fill in a form to start from. Nothing is saved, and all else that was typed stays."""
-    queue, typed = existing_queue(q), _typed()
-    texts = written(queue.policy)
+    queue, typed = existing_queue(q), _typed_texts()
+    texts = texts_of(queue.policy)
     if request.form.get("from") == "items":
         return _page(
-            queue, {**texts, **typed, **_guessed(queue)}, {**texts, **_before()}, started=_("From the items")
+            queue,
+            {**texts, **typed, **_guess_texts(queue)},
+            {**texts, **_texts_before()},
+            started=_("From the items"),
         )
     start = start_of(request.form.get("from", ""))
     if start is None:
@@ -123,10 +126,10 @@ def start_settings(q: str) -> str:
     start_texts = {"form": pretty(start.form), "sample": pretty(start.sample), "at": ""}
     if not typed.get("instructions", "").strip():
         start_texts["instructions"] = start.instructions
-    return _page(queue, {**texts, **typed, **start_texts}, {**texts, **_before()}, started=start.title)
+    return _page(queue, {**texts, **typed, **start_texts}, {**texts, **_texts_before()}, started=start.title)
 
 
-def _guessed(queue: leaseq.Queue) -> dict[str, str]:
+def _guess_texts(queue: leaseq.Queue) -> dict[str, str]:
     """The form that the payloads suggest, with the questions that were asked so far."""
     payloads = payloads_of(queue)
     new_form = guess_form(payloads)
@@ -145,11 +148,11 @@ def _guessed(queue: leaseq.Queue) -> dict[str, str]:
     return {"form": pretty({**new_form, **old_parts}), "sample": pretty(payloads[0]), "at": "0"}
 
 
-def _typed() -> dict[str, str]:
+def _typed_texts() -> dict[str, str]:
     """The input of the page. A box that is not ticked sends nothing, where the page has it."""
     form = {name: text.replace("\r\n", "\n") for name, text in request.form.items()}
     texts = {
-        one.name: one.joined(form.get(one.name, ""), form.get(f"{one.name}.unit", ""))
+        one.name: one.join(form.get(one.name, ""), form.get(f"{one.name}.unit", ""))
         for one in SETTINGS
         if one.name in form or one.control == "tick"
     }
@@ -158,7 +161,7 @@ def _typed() -> dict[str, str]:
     return {**texts, "sample": form.get("sample", ""), "at": form.get("at", "")}
 
 
-def _before() -> dict[str, str]:
+def _texts_before() -> dict[str, str]:
     """The settings when the page was made."""
     return {
         name.removeprefix("was."): text.replace("\r\n", "\n")
@@ -167,7 +170,7 @@ def _before() -> dict[str, str]:
     }
 
 
-def _in_words(finding: Finding) -> str:
+def _finding_text(finding: Finding) -> str:
     return (
         _("Line %(line)s: %(what)s", line=finding.line, what=finding.text) if finding.line else finding.text
     )

@@ -28,7 +28,7 @@ _REPORT_SECONDS = 0.5
 _stops: set[threading.Event] = set()  # of the runs in this process
 
 
-def plan_sent(form: Mapping[str, str]) -> Plan:
+def read_plan(form: Mapping[str, str]) -> Plan:
     """The plan that a form asks for. Raises Invalid."""
     if form.get("confirmed") != "yes":
         raise Invalid("confirmed", "a tick", _("Tick that the simulated answers are kept in this queue."))
@@ -45,7 +45,7 @@ def plan_sent(form: Mapping[str, str]) -> Plan:
     )
 
 
-def lease_sent(form: Mapping[str, str]) -> int | None:
+def read_lease_seconds(form: Mapping[str, str]) -> int | None:
     """The time for an item, in seconds, that a form asks for; None for the queue's own. Raises Invalid."""
     return _number(form, "lease", 5, 3_600) if form.get("lease", "").strip() else None
 

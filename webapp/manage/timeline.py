@@ -22,8 +22,8 @@ class TimelineEvent:
 
     at: datetime
     what: str
-    said: str | None = None  # as written by the person who did it
-    took: float | None = None  # seconds, from the grant on
+    comment: str | None = None  # as written by the person who did it
+    seconds: float | None = None  # seconds, from the grant on
     notes: tuple[str, ...] = ()
     token: int | None = None  # of the lease that it ended
     state: str = ""  # the state that it led to, which is its colour
@@ -91,11 +91,11 @@ def _lease(grant: Grant, released_by: str | None) -> Iterator[TimelineEvent]:
     if grant.ended_at:
         seconds = (grant.ended_at - grant.reserved_at).total_seconds()
         state, icon = _LOOKS[grant.how]
-        text = _ended(grant, released_by)
+        text = _ending_text(grant, released_by)
         yield TimelineEvent(grant.ended_at, text, grant.reason, seconds, (), grant.token, state, icon)
 
 
-def _ended(grant: Grant, released_by: str | None) -> str:
+def _ending_text(grant: Grant, released_by: str | None) -> str:
     person = grant.person
     by = released_by or _("a program")
     words: dict[str, str] = {
@@ -114,17 +114,17 @@ def _ended(grant: Grant, released_by: str | None) -> str:
 def _from_journal(history: leaseq.History) -> Iterator[TimelineEvent]:
     """The events that only the journal has."""
     for event in history.events:
-        text = _words(event)
+        text = _event_text(event)
         if text:
             state, icon = _LOOKS.get(event.what, ("", "pencil"))
             yield TimelineEvent(event.at, text, state=state, icon=icon)
 
 
-def _words(event: Event) -> str | None:
+def _event_text(event: Event) -> str | None:
     by = event.person or _("a program")
     words: dict[str, str] = {
         "assigned": _("%(by)s assigned it to %(whom)s", by=by, whom=event.detail),
-        "changed": _("%(by)s changed it: %(what)s", by=by, what=_changed(event)),
+        "changed": _("%(by)s changed it: %(what)s", by=by, what=_changes_text(event)),
         "late": _("A late answer from %(person)s was kept", person=by),
         "revived": _("%(by)s handed it out again", by=by),
         "reopened": _("%(by)s reopened it", by=by),
@@ -137,7 +137,7 @@ def _words(event: Event) -> str | None:
     return words.get(event.what)
 
 
-def _changed(event: Event) -> str:
+def _changes_text(event: Event) -> str:
     """The fields of a `changed`, with their new values."""
     values: dict[str, Json] = json.loads(event.detail or "{}") if event.what == "changed" else {}
     none = _("none")
@@ -160,7 +160,7 @@ class Row:
     name: str
     title: str  # the form's, else the name
     values: tuple[Json, ...]  # of each answer
-    there: tuple[bool, ...]  # whether the answer has the field
+    present: tuple[bool, ...]  # whether the answer has the field
     differs: bool
 
 

@@ -32,11 +32,11 @@ def try_out(q: str) -> str:
 def add_item(q: str) -> Response | tuple[str, int]:
     """Add one item. What was typed stays on the page where it is refused."""
     queue = existing_queue(q)
-    form = new_item.form_sent(request.form)
+    form = new_item.read_form(request.form)
     try:
         result, payload = form.add_to(queue)
     except Invalid as error:
-        return _page(queue, new=form.refused(error)), 400
+        return _page(queue, new=form.with_error(error)), 400
     title = item_title(payload, result.id)
     if result.added:
         note("item.added", f"{q} / {result.id}")
@@ -53,8 +53,8 @@ def simulate(q: str) -> Response | tuple[str, int]:
     """Start a simulation, in this process and for ten minutes at most."""
     queue = existing_queue(q)
     try:
-        plan = simulating.plan_sent(request.form)
-        lease = simulating.lease_sent(request.form)
+        plan = simulating.read_plan(request.form)
+        lease = simulating.read_lease_seconds(request.form)
         simulating.start(state().simulations, queue, plan, person().name, lease)
     except Invalid as error:
         return _page(queue, wrong=error), 400

@@ -47,7 +47,7 @@ class Figures:
         return sum((figures for _, figures in self.days), DayFigures())
 
     @property
-    def most(self) -> int:
+    def maximum(self) -> int:
         """The highest number finished on a day: the height of the chart."""
         return max(1, *(figures.finished for _, figures in self.days))
 
@@ -60,7 +60,7 @@ def one(name: str) -> str:
 
 
 def _figures_page(name: str) -> str:
-    view = Roster.read(state()).seen_by(person())
+    view = Roster.read(state()).view_for(person())
     row = view.of(accounts().get(name).name)
     if row is None:
         raise NoSuchPerson(name)  # guard: people-unseen
@@ -68,7 +68,7 @@ def _figures_page(name: str) -> str:
         day: {queue: one for queue, one in by_queue.items() if queue in view.queues}
         for day, by_queue in state().activity.of_person(row.person.name, DAYS).items()
     }
-    return render_template("people/figures.html", row=row, figures=Figures.of(by_day), whole=view.whole)
+    return render_template("people/figures.html", row=row, figures=Figures.of(by_day), whole=view.is_complete)
 
 
 def person_page(

@@ -39,7 +39,7 @@ def people_page(
     links: Sequence[InvitationLink] = (),
 ) -> str:
     listing, roster = Listing.of_request(), Roster.read(state())
-    view = roster.seen_by(person())
+    view = roster.view_for(person())
     figures = listing.figures(roster, view)
     return render_template(
         "people/index.html",
@@ -52,7 +52,7 @@ def people_page(
         teams=view.teams,
         queues=view.queues,
         ago=ago,
-        whole=view.whole,
+        whole=view.is_complete,
         **(_accounts(errors, typed, links) if person().role == "admin" else {}),
     )
 

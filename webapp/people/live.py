@@ -48,7 +48,7 @@ class Listing:
         rows = view.matching(self.criteria, roster.access)
         doing = [row.doing for row in rows]
         return {
-            "people": [_shown(row) for row in rows[self.start : self.start + PAGE]],
+            "people": [_row_json(row) for row in rows[self.start : self.start + PAGE]],
             "count": len(rows),
             "working": doing.count("working"),
             "on_break": doing.count("break"),
@@ -57,7 +57,7 @@ class Listing:
         }
 
 
-def _shown(row: Row) -> dict[str, Any]:
+def _row_json(row: Row) -> dict[str, Any]:
     """A row as JSON. Its page is drawn from the same."""
     account, today, lease = row.person, row.today, row.held[0] if row.doing == "working" else None
     return {
@@ -114,10 +114,10 @@ class PeopleChannel(Channel):
             if viewer is None:
                 watcher.stream.end()
                 continue
-            figures = watcher.listing.figures(roster, roster.seen_by(viewer))
+            figures = watcher.listing.figures(roster, roster.view_for(viewer))
             if figures != watcher.figures:
                 watcher.figures = figures
-                watcher.stream.put(message("figures", _timed(figures)))
+                watcher.stream.put(message("figures", _with_time(figures)))
 
 
 def as_stream() -> Response:
@@ -130,9 +130,9 @@ def as_stream() -> Response:
 
 def as_json() -> Response:
     roster = Roster.read(state())
-    return jsonify(_timed(Listing.of_request().figures(roster, roster.seen_by(person()))))
+    return jsonify(_with_time(Listing.of_request().figures(roster, roster.view_for(person()))))
 
 
-def _timed(figures: dict[str, Any]) -> dict[str, Any]:
+def _with_time(figures: dict[str, Any]) -> dict[str, Any]:
     """The figures with the server's time, by which a browser corrects its own clock."""
     return {"now": rfc3339(datetime.now(UTC)), **figures}

@@ -25,7 +25,7 @@ from leaseq.webapp.store.queue_access import Access
 
 STEP = 50
 """How many people one request changes: each is a write of its own."""
-_FLASHED = 10
+_MOST_FLASHED = 10
 """How many refusals the list tells; more have a page of their own, since the session's cookie has no room."""
 
 
@@ -34,7 +34,7 @@ class Outcome:
     """How far a change has come."""
 
     done: int = 0
-    refused: dict[str, str] = field(default_factory=dict)  # why, by name
+    refusals: dict[str, str] = field(default_factory=dict)  # why, by name
     after: str | None = None  # of all who match: where the next step goes on; None: all are done
     total: int = 0
 
@@ -55,12 +55,12 @@ def change_many() -> BaseResponse | str:
     except Invalid as error:
         flash(_("Not changed: %(why)s.", why=in_words(error)))
         return redirect(_back(), 303)
-    if len(outcome.refused) > _FLASHED:
-        return _shown(outcome)
-    for name, reason in outcome.refused.items():
+    if len(outcome.refusals) > _MOST_FLASHED:
+        return _progress_page(outcome)
+    for name, reason in outcome.refusals.items():
         flash(_("%(name)s is not changed: %(why)s.", name=name, why=reason))
     if outcome.done:
-        flash(_said(outcome.done))
+        flash(_outcome_text(outcome.done))
     return redirect(_back(), 303)
 
 
@@ -68,28 +68,28 @@ def _change_all() -> BaseResponse | str:
     """One step of it, by name; the page goes on with the next one."""
     change, after = _change(), request.form.get("after", "")
     roster = Roster.read(state())
-    rows = roster.seen_by(person()).matching(Listing.of_request().criteria, roster.access)
+    rows = roster.view_for(person()).matching(Listing.of_request().criteria, roster.access)
     names = sorted(row.person.name for row in rows if row.person.name > after)
     try:
         outcome = change(names[:STEP]) if names else Outcome()
     except Invalid as error:
         if not after:
             raise
-        outcome = Outcome(refused=dict.fromkeys(names[:STEP], in_words(error)))  # some are changed already
+        outcome = Outcome(refusals=dict.fromkeys(names[:STEP], in_words(error)))  # some are changed already
     outcome.after = names[STEP - 1] if len(names) > STEP else None
     outcome.done += whole_number(request.form.get("done")) or 0
     outcome.total = whole_number(request.form.get("total")) or len(names)
-    if outcome.after is None and not outcome.refused and not after:
-        flash(_said(outcome.done))
+    if outcome.after is None and not outcome.refusals and not after:
+        flash(_outcome_text(outcome.done))
         return redirect(_back(), 303)
-    return _shown(outcome)
+    return _progress_page(outcome)
 
 
-def _shown(outcome: Outcome) -> str:
+def _progress_page(outcome: Outcome) -> str:
     return render_template(
         "people/progress.html",
         outcome=outcome,
-        said=_said(outcome.done),
+        said=_outcome_text(outcome.done),
         act=_act(),
         value=request.form.get("value", ""),
         criteria=Listing.of_request().criteria,
@@ -108,7 +108,7 @@ def _change() -> Callable[[Sequence[str]], Outcome]:
     return change
 
 
-def _said(count: int) -> str:
+def _outcome_text(count: int) -> str:
     return str(ngettext("%(num)s person is changed.", "%(num)s people are changed.", count))
 
 
@@ -126,19 +126,19 @@ def _each(names: Sequence[str], change: Callable[[str], object]) -> Outcome:
             change(name)
             outcome.done += 1
         except Invalid as error:
-            outcome.refused[name] = in_words(error)
+            outcome.refusals[name] = in_words(error)
         except NoSuchPerson as error:
-            outcome.refused[name] = str(error)
+            outcome.refusals[name] = str(error)
     return outcome
 
 
 def _add_skills(names: Sequence[str]) -> Outcome:
-    new_skills = _typed("skills").split()
+    new_skills = _typed_value("skills").split()
     return _each(names, lambda name: _set(name, skills=[*accounts().get(name).skills, *new_skills]))
 
 
 def _remove_skills(names: Sequence[str]) -> Outcome:
-    removed_skills = _typed("skills").split()
+    removed_skills = _typed_value("skills").split()
     return _each(
         names,
         lambda name: _set(
@@ -153,15 +153,15 @@ def _set_team(names: Sequence[str]) -> Outcome:
 
 
 def _let_work(names: Sequence[str]) -> Outcome:
-    return _set_who_works(names, lambda people: tuple(dict.fromkeys((*people, *names))))
+    return _change_workers(names, lambda people: tuple(dict.fromkeys((*people, *names))))
 
 
 def _let_not_work(names: Sequence[str]) -> Outcome:
-    return _set_who_works(names, lambda people: tuple(one for one in people if one not in names))
+    return _change_workers(names, lambda people: tuple(one for one in people if one not in names))
 
 
-def _set_who_works(names: Sequence[str], change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Outcome:
-    queue = named_queue(_typed("queue"))
+def _change_workers(names: Sequence[str], change: Callable[[tuple[str, ...]], tuple[str, ...]]) -> Outcome:
+    queue = named_queue(_typed_value("queue"))
 
     def change_people(access: Access) -> Access:
         if access.work is None:
@@ -192,7 +192,7 @@ def _set(
     accounts().change(name, by=person().name, skills=skills, team=team, disabled=disabled)
 
 
-def _typed(field: str) -> str:
+def _typed_value(field: str) -> str:
     text = request.form.get("value", "").strip()
     if not text:
         raise Invalid(field, "something in its box")

@@ -67,7 +67,7 @@ class View:
 
     rows: Sequence[Row]
     queues: Sequence[str]  # that they manage
-    whole: bool  # whether these are all queues
+    is_complete: bool  # whether these are all queues
 
     @property
     def teams(self) -> list[str]:
@@ -122,19 +122,19 @@ class Roster:
     def person(self, name: str) -> Person | None:
         return next((row.person for row in self.rows if row.person.name == name), None)
 
-    def seen_by(self, viewer: Person) -> View:
+    def view_for(self, viewer: Person) -> View:
         queues = [name for name, access in self.access.items() if access.lets_manage(viewer)]
         is_whole = len(queues) == len(self.access)
         if viewer.role == "admin":
             return View(self.rows, queues, is_whole)
-        rows = [self._within(row, queues) for row in self.rows if self._is_theirs(row, queues)]
+        rows = [self._restrict(row, queues) for row in self.rows if self._is_visible(row, queues)]
         return View(rows, queues, is_whole)
 
-    def _is_theirs(self, row: Row, queues: Sequence[str]) -> bool:
+    def _is_visible(self, row: Row, queues: Sequence[str]) -> bool:
         # guard: people-of-the-queues
         return row.doing != "disabled" and any(self.access[queue].lets_work(row.person) for queue in queues)
 
-    def _within(self, row: Row, queues: Sequence[str]) -> Row:
+    def _restrict(self, row: Row, queues: Sequence[str]) -> Row:
         """What the person does and did on these queues."""
         name = row.person.name
         held = [one for one in row.held if one.queue in queues]  # guard: people-held

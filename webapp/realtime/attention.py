@@ -12,7 +12,7 @@ from typing import Any
 import leaseq
 from leaseq.transfer import rfc3339
 from leaseq.webapp.item_title import title_of
-from leaseq.webapp.reports import named, question_row, reports_on, waiting_reports
+from leaseq.webapp.reports import question_row, reports_on, title_fields, waiting_reports
 from leaseq.webapp.store.threads import Threads
 
 SHOWN = 5
@@ -141,14 +141,15 @@ class Attention:
 
     def _find_overdue(self) -> Rows:
         items = self._queue.by_due(limit=SHOWN).items
-        return [{"key": one.id, **named(one), "due": rfc3339(one.due)} for one in items if one.due]
+        return [{"key": one.id, **title_fields(one), "due": rfc3339(one.due)} for one in items if one.due]
 
     def _find_unwanted(self) -> Rows:
         """Waiting items that so many people gave back. These are at the front of the queue."""
         criteria = leaseq.Filter(given_back_by=UNWANTED)
         items = self._queue.find("inbound", criteria, limit=_UNWANTED_SHOWN, look=_LOOK).items
         return [
-            {"key": f"{one.id} {one.assignment}", **named(one), "people": _count_people(one)} for one in items
+            {"key": f"{one.id} {one.assignment}", **title_fields(one), "people": _count_people(one)}
+            for one in items
         ]
 
 

@@ -19,7 +19,7 @@ from markupsafe import Markup
 from leaseq import STATES, Item, Json
 from leaseq.transfer import rfc3339
 from leaseq.webapp.context import state, wants_piece
-from leaseq.webapp.forms import laid_out
+from leaseq.webapp.forms import layout_of
 from leaseq.webapp.forms.limits import limits_text
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.origins import origin_of
@@ -179,7 +179,7 @@ def overdue(item: Item) -> bool:
 
 def init_filters(app: Flask) -> None:
     filters: Iterable[Any] = (
-        markdown, web_link, media_link, picture_link, is_rows, columns_of, laid_out, pretty,
+        markdown, web_link, media_link, picture_link, is_rows, columns_of, layout_of, pretty,
         is_plain, plain, span, pace, time_left, local_clock, plain_clock, role_word, in_words, rfc3339,
     )  # fmt: skip
     for one in filters:

@@ -12,7 +12,16 @@ from leaseq.webapp.forms import fields_of, read_result, typed_in
 from leaseq.webapp.security.authorization import extra_reply, needs
 from leaseq.webapp.store.base import Command
 from leaseq.webapp.work import bp
-from leaseq.webapp.work.responses import Page, back, count, go, held, over, refused, token_sent
+from leaseq.webapp.work.responses import (
+    Page,
+    back,
+    count,
+    go,
+    read_token,
+    show_errors,
+    show_lease,
+    show_outcome,
+)
 from leaseq.webapp.work.undo import forget, remember
 
 
@@ -23,11 +32,11 @@ def figures_of_today(name: str) -> Command:
 @bp.post("/q/<q>/items/<name:id>/finish")
 @needs("worker", reads=figures_of_today)
 def finish(q: str, id: str) -> Page:
-    queue, caller, token = lease_queue(q), person(), token_sent()
+    queue, caller, token = lease_queue(q), person(), read_token()
     fields = fields_of(queue.policy.form)
     result, errors = read_result(fields, typed_in(fields, request.form))
     if errors:
-        return refused(queue, id, token, errors)
+        return show_errors(queue, id, token, errors)
     then_reserve = request.form.get("then") == "next"
     try:
         outcome = queue.finish(
@@ -40,9 +49,9 @@ def finish(q: str, id: str) -> Page:
             request_id=f"page-{token}",  # a repeated request gets the same next item
         )
     except (LeaseLost, ItemNotFound) as error:
-        return over(queue, id, token, error, refused=True)
+        return show_outcome(queue, id, token, error, refused=True)
     except Invalid as error:
-        return refused(queue, id, token, error.errors or {error.field: error.limit})
+        return show_errors(queue, id, token, error.errors or {error.field: error.limit})
     today = state().activity.today_from(extra_reply(), caller.name, q)
     figures = count(q, "finished", id, token, outcome.held_seconds)
     if not outcome.replayed:
@@ -50,7 +59,7 @@ def finish(q: str, id: str) -> Page:
     remember(q, id, token, "finish late" if outcome.late else "finish")
     if outcome.next is not None and wants_piece():
         is_new, policy = _is_new(outcome, outcome.next), queue.policy
-        return held(
+        return show_lease(
             queue,
             outcome.next,
             today,
@@ -70,7 +79,7 @@ def _is_new(outcome: leaseq.Finished, next: leaseq.Lease) -> bool:
 def undo(q: str, id: str) -> Page:
     """Undo a finish, an abandon or a fail: show the item again, with what was typed. The person's other
     leases stay."""
-    queue, name, token = existing_queue(q), person().name, token_sent()
+    queue, name, token = existing_queue(q), person().name, read_token()
     box = _BOXES.get(request.form.get("act", ""))
     forget()
     try:
@@ -78,29 +87,29 @@ def undo(q: str, id: str) -> Page:
         lease = call(id=id, token=token, person=name, request_id=f"undo-{token}")
     except Invalid:
         if box:
-            return _not_undone(q, _("It was too late to undo that."))
-        return _not_undone(q, _("It was too late to undo that: your answer counts."))
+            return _refuse_undo(q, _("It was too late to undo that."))
+        return _refuse_undo(q, _("It was too late to undo that: your answer counts."))
     except (LeaseLost, ItemNotFound):
-        return _not_undone(q, _("That can't be undone any more: the item has changed since."))
+        return _refuse_undo(q, _("That can't be undone any more: the item has changed since."))
     if box is None:
         state().activity.take_off(name, q, id=id, token=token)
         flash(_("Undone. Your answer is open again."))
-        return held(queue, lease)
+        return show_lease(queue, lease)
     state().activity.take_off(name, q, "broken" if box == "error" else "gave_back", id=id, token=token)
     flash(_("Undone. You have the item again."))
-    return held(queue, lease, said=_said(queue.get(id), token, box))
+    return show_lease(queue, lease, box_texts=_reason_texts(queue.get(id), token, box))
 
 
 _BOXES = {"later": "note", "never": "reason", "fail": "error", "fail for good": "error"}
 """By act, the page's box in which something could be said with it."""
 
 
-def _said(item: leaseq.Item, token: int, box: str) -> dict[str, str]:
+def _reason_texts(item: leaseq.Item, token: int, box: str) -> dict[str, str]:
     reason = next((grant.reason for grant in item.history if grant.token == token), None)
     return {box: reason} if reason else {}
 
 
-def _not_undone(q: str, message: str) -> Page:
+def _refuse_undo(q: str, message: str) -> Page:
     """Show why the finish was not undone. The page's script keeps showing the present item."""
     if wants_piece():
         return message, 409

@@ -18,10 +18,10 @@ from leaseq.webapp.i18n import language
 PAGE_KEYS = ("k", "l", "n", "g", "b", "a", "t", "u", "h")
 """The work page's own keys: renew, later, not for me, note, broken, ask, take back, undo, help."""
 
-WAYS = ("reason", "error", "note", "question")
+TEXT_FIELDS = ("reason", "error", "note", "question")
 """The fields of the ways to let an item go, and of a question."""
 
-_ITEM = "\0"  # in no page
+_URL_MARK = "\0"  # in no page
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,11 +45,11 @@ class FormView:
 
     def ways_out(self, item_url: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
         """The ways to let an item go, as HTML. ``item_url``: the address of the item, with a slash."""
-        if errors or any(typed.get(name) for name in WAYS):
+        if errors or any(typed.get(name) for name in TEXT_FIELDS):
             return self._ways_out(item_url, typed, errors)
         if "ways" not in self._cache:
-            self._cache["ways"] = self._ways_out(_ITEM, {}, {})
-        return self._cache["ways"].replace(_ITEM, escape(item_url))
+            self._cache["ways"] = self._ways_out(_URL_MARK, {}, {})
+        return self._cache["ways"].replace(_URL_MARK, escape(item_url))
 
     def notices(self) -> Markup:
         """The notes that the page's script shows, as HTML."""
@@ -71,14 +71,14 @@ class FormView:
 
 
 def form_view_of(form: Json) -> FormView:
-    return _asked_by(json.dumps(form), language())
+    return _cached_form_view(json.dumps(form), language())
 
 
 @lru_cache(maxsize=256)
-def _asked_by(text: str, _language: str) -> FormView:
+def _cached_form_view(text: str, _language: str) -> FormView:
     fields = fields_of(json.loads(text))
     by_name = {one.name: one for one in fields}
-    return FormView(fields, by_name, _free_keys(fields), _by_one_key(fields), typed_of(fields, None))
+    return FormView(fields, by_name, _free_keys(fields), _one_key_field(fields), typed_of(fields, None))
 
 
 def _free_keys(fields: Iterable[Field]) -> dict[str, str]:
@@ -86,7 +86,7 @@ def _free_keys(fields: Iterable[Field]) -> dict[str, str]:
     return {key: key for key in PAGE_KEYS if key not in used_keys}
 
 
-def _by_one_key(fields: Iterable[Field]) -> Field | None:
+def _one_key_field(fields: Iterable[Field]) -> Field | None:
     required_fields = [one for one in fields if one.required and all(group.required for group in one.groups)]
     if (
         len(required_fields) == 1

@@ -13,7 +13,16 @@ from leaseq.webapp.security.authorization import extra_reply, needs
 from leaseq.webapp.store.day_figures import How
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.finishing import figures_of_today
-from leaseq.webapp.work.responses import Page, back, count, held, keep, over, refused, token_sent
+from leaseq.webapp.work.responses import (
+    Page,
+    back,
+    count,
+    read_token,
+    save_draft,
+    show_errors,
+    show_lease,
+    show_outcome,
+)
 from leaseq.webapp.work.undo import Act, forget, remember
 
 
@@ -21,55 +30,55 @@ from leaseq.webapp.work.undo import Act, forget, remember
 @needs("worker", reads=figures_of_today)
 def abandon(q: str, id: str) -> Page:
     """Give the item back. The input is saved as a draft, in case the person gets the item again."""
-    queue, caller, token = existing_queue(q), person(), token_sent()
+    queue, caller, token = existing_queue(q), person(), read_token()
     again = request.form.get("again") != "no"
-    reason = _written("note", "reason") if again else _written("reason", "note")
+    reason = _first_text("note", "reason") if again else _first_text("reason", "note")
     try:
-        keep(queue, id, token)
+        save_draft(queue, id, token)
         result = queue.abandon(
             id=id,
             token=token,
             person=caller.name,
             reason=reason,
             again=again,
-            then_reserve=_goes_on(),
+            then_reserve=_wants_next(),
             skills=caller.skills,
             request_id=f"page-{token}",
         )
     except (LeaseLost, ItemNotFound) as error:
-        return over(queue, id, token, error)
-    return _followed(queue, id, token, "later" if again else "never", "gave_back", result.next)
+        return show_outcome(queue, id, token, error)
+    return _next_page(queue, id, token, "later" if again else "never", "gave_back", result.next)
 
 
 @bp.post("/q/<q>/items/<name:id>/fail")
 @needs("worker", reads=figures_of_today)
 def fail(q: str, id: str) -> Page:
     """Report a problem with the item."""
-    queue, caller, token, message = existing_queue(q), person(), token_sent(), _written("error")
+    queue, caller, token, message = existing_queue(q), person(), read_token(), _first_text("error")
     if message is None:
-        return refused(queue, id, token, {"error": _("Describe the problem.")})
+        return show_errors(queue, id, token, {"error": _("Describe the problem.")})
     try:
-        keep(queue, id, token)
+        save_draft(queue, id, token)
         result = queue.fail(
             id=id,
             token=token,
             person=caller.name,
             error=message,
-            then_reserve=_goes_on(),
+            then_reserve=_wants_next(),
             skills=caller.skills,
             request_id=f"page-{token}",
         )
     except (LeaseLost, ItemNotFound) as error:
-        return over(queue, id, token, error)
-    return _followed(queue, id, token, "fail" if result.retry_at else "fail for good", "broken", result.next)
+        return show_outcome(queue, id, token, error)
+    return _next_page(queue, id, token, "fail" if result.retry_at else "fail for good", "broken", result.next)
 
 
-def _goes_on() -> bool:
+def _wants_next() -> bool:
     """Whether the next item is wanted: not where the page's script sends what it could not send before."""
     return request.form.get("then") != "stop"
 
 
-def _followed(
+def _next_page(
     queue: leaseq.Queue, id: str, token: int, act: Act, outcome: How, next_lease: leaseq.Lease | None
 ) -> Page:
     """The next item, with the undo of the act; or the page without one."""
@@ -81,11 +90,11 @@ def _followed(
     else:
         remember(queue.name, id, token, act)
     if next_lease is not None and wants_piece():
-        return held(queue, next_lease, today)
+        return show_lease(queue, next_lease, today)
     return back(queue.name)
 
 
-def _written(*fields: str) -> str | None:
+def _first_text(*fields: str) -> str | None:
     """The text of the first of these fields that has any: the page has two boxes, and the call takes one
     text."""
     texts = (request.form.get(name, "").strip() for name in fields)

@@ -36,7 +36,7 @@ class ItemView:
     item: leaseq.Item | None = None  # where there is no lease to show it from
     receipt: Receipt | None = None
     errors: Mapping[str, str] = field(default_factory=dict)
-    said: Mapping[str, str] = field(
+    box_texts: Mapping[str, str] = field(
         default_factory=dict
     )  # with an act that was undone, by the box it was typed in
     today: DayFigures | None = None  # of the person in this queue, where they are known already
@@ -57,11 +57,11 @@ class ItemView:
         return url_for("work.page", q=self.queue.name)
 
 
-def shown(sheet: ItemView) -> str:
+def render_item(sheet: ItemView) -> str:
     form_view = form_view_of(sheet.policy.form)
     errors = errors_at(form_view.fields, sheet.errors)
     base = item_url(sheet.queue.name, sheet.id)
-    item = _looked_up(sheet)
+    item = _find_item(sheet)
     return render_template(
         "work/item_view.html" if wants_piece() else "work/page.html",
         piece=wants_piece(),
@@ -79,7 +79,7 @@ def shown(sheet: ItemView) -> str:
         parts=parts_of(sheet.policy.form, sheet.payload) if sheet.lease or sheet.item else (),
         inputs=form_view.inputs(sheet.typed, errors),
         notices=form_view.notices(),
-        ways_out=form_view.ways_out(base, sheet.said, errors) if sheet.lease else None,
+        ways_out=form_view.ways_out(base, sheet.box_texts, errors) if sheet.lease else None,
         messages=_messages(sheet),
         message_id=new_message_id(),
         errors=errors,
@@ -99,7 +99,7 @@ def urls_of(base: str) -> dict[str, str]:
     return {verb: base + verb for verb in VERBS}
 
 
-def _looked_up(sheet: ItemView) -> leaseq.Item | None:
+def _find_item(sheet: ItemView) -> leaseq.Item | None:
     """The item, where the page shows more of it than a lease has: how often the lease was renewed, and the
     note of somebody who had the item before."""
     if sheet.lease is None or (sheet.policy.renewals is None and sheet.lease.attempt == 1):

@@ -31,14 +31,14 @@ class Receipt:
     how: How | None  # how the lease ended; None: there is no such item now
     at: datetime | None = None  # when it did
     state: leaseq.State | None = None  # the item's now
-    free: bool = False  # not granted to anybody since: the person may take it back
-    kept: bool = False  # an answer of theirs that came too late is kept for the manager
-    again: leaseq.Lease | None = None  # they hold it once more, or after all
-    stands: Literal["first", "late"] | None = None  # their answer is one of the item's; late: came too late
+    is_free: bool = False  # not granted to anybody since: the person may take it back
+    has_late_answer: bool = False  # an answer of theirs that came too late is kept for the manager
+    new_lease: leaseq.Lease | None = None  # they hold it once more, or after all
+    answer_kind: Literal["first", "late"] | None = None  # of their answer, where it is one of the item's
     used_up: bool = False  # dead: of its attempts, and not of being given back
 
 
-GONE = Receipt(None)
+NO_ITEM = Receipt(None)
 
 
 def receipt_of(
@@ -53,7 +53,7 @@ def receipt_of(
         return None
     new_lease = next((lease for lease in leases if lease.id == item.id), None)
     ending, at = ENDINGS[grant.how], grant.ended_at or grant.expires_at
-    is_untouched = grant.how == "held" or (item.state == "inbound" and _nobody_since(item, token))
+    is_untouched = grant.how == "held" or (item.state == "inbound" and _is_latest_grant(item, token))
     is_free = ending == "ran out" and is_untouched and not refused and new_lease is None
     answer = next((one for one in item.answers if (one.token, one.person) == (token, name)), None)
     return Receipt(
@@ -61,9 +61,9 @@ def receipt_of(
         at,
         _state_for(item, name, new_lease),
         is_free,
-        kept=any((one.token, one.person) == (token, name) for one in item.late_answers),
-        again=new_lease,
-        stands=None if answer is None else "late" if answer.late else "first",
+        has_late_answer=any((one.token, one.person) == (token, name) for one in item.late_answers),
+        new_lease=new_lease,
+        answer_kind=None if answer is None else "late" if answer.late else "first",
         used_up=item.failures >= item.max_attempts,
     )
 
@@ -75,6 +75,6 @@ def _state_for(item: leaseq.Item, name: str, new_lease: leaseq.Lease | None) -> 
     return item.state
 
 
-def _nobody_since(item: leaseq.Item, token: int) -> bool:
+def _is_latest_grant(item: leaseq.Item, token: int) -> bool:
     """Whether this was the latest grant; where an item that waits has answers, later ones are of those."""
     return item.history[-1].token == token or bool(item.answers)

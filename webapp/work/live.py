@@ -22,7 +22,7 @@ from leaseq.webapp.work import bp
 ENDED_BY_OTHERS: Final = ("released", "removed")
 _READ_EVERY = 0.5  # seconds; all watchers of a queue share what is read
 _PAGE = 5_000  # events of one read; the rest is read by the next
-_KEPT = 60_000_000  # microseconds for which an ended lease is kept for a page that is about to watch
+_KEPT_MICROS = 60_000_000  # for which an ended lease is kept for a page that is about to watch
 
 
 class LeaseWatcher(Watcher):
@@ -96,7 +96,7 @@ class LeaseChannel(QueueChannel):
         if not rows:
             return
         self._position, self._cursor = rows[-1].position, rows[-1].cursor
-        self._ended_leases = [one for one in self._ended_leases if one[0] > self._position - _KEPT]
+        self._ended_leases = [one for one in self._ended_leases if one[0] > self._position - _KEPT_MICROS]
         self._ended_leases += [
             (row.position, row.token) for row in rows if row.token is not None and row.what in ENDED_BY_OTHERS
         ]
@@ -105,7 +105,7 @@ class LeaseChannel(QueueChannel):
         answers = self._threads.answered_since(self._answer_position)
         if answers:
             self._answer_position = answers[-1].position
-            since = self._answer_position[0] - _KEPT // 1_000
+            since = self._answer_position[0] - _KEPT_MICROS // 1_000
             recent_answers = (one for one in self._answers if one.position[0] > since)
             self._answers = [*recent_answers, *(one for one in answers if one.queue == self.queue.name)]
 

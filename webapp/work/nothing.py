@@ -26,7 +26,7 @@ def why(q: str) -> str:
     return render_template("work/why_nothing.html", **_context(queue))
 
 
-def nothing_held(queue: leaseq.Queue) -> str:
+def nothing_page(queue: leaseq.Queue) -> str:
     return render_template("work/nothing.html", queue=queue, policy=queue.policy, **_context(queue))
 
 
@@ -59,13 +59,13 @@ def obstacles_of(explanation: leaseq.WhyNothing) -> str:
     skill_lists = [
         format_list(skills, locale=get_locale()) for skills in explanation.ineligibility.lacking[:MOST_NAMED]
     ]
-    reasons = [_("needs %(skills)s", skills=_or(skill_lists))] if skill_lists else []
+    reasons = [_("needs %(skills)s", skills=_join_or(skill_lists))] if skill_lists else []
     if explanation.ineligibility.assigned:
         reasons.append(_("is assigned to somebody else"))
     if explanation.ineligibility.passed:
         reasons.append(_("is what you have answered or passed on"))
-    return _or(reasons)
+    return _join_or(reasons)
 
 
-def _or(texts: list[str]) -> str:
+def _join_or(texts: list[str]) -> str:
     return reduce(lambda this, that: _("%(this)s, or %(that)s", this=this, that=that), texts) if texts else ""

@@ -16,10 +16,18 @@ from leaseq.webapp.forms import fields_of, typed_of
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.form_view import form_view_of
-from leaseq.webapp.work.item_view import ItemView, item_url, shown, urls_of
-from leaseq.webapp.work.lease_outcome import GONE, receipt_of
-from leaseq.webapp.work.nothing import nothing_held
-from leaseq.webapp.work.responses import Page, back, held, keep, over, refused, token_sent
+from leaseq.webapp.work.item_view import ItemView, item_url, render_item, urls_of
+from leaseq.webapp.work.lease_outcome import NO_ITEM, receipt_of
+from leaseq.webapp.work.nothing import nothing_page
+from leaseq.webapp.work.responses import (
+    Page,
+    back,
+    read_token,
+    save_draft,
+    show_errors,
+    show_lease,
+    show_outcome,
+)
 
 
 @bp.get("/q/<q>")
@@ -30,10 +38,10 @@ def page(q: str) -> str:
     item_id = request.args.get("item")
     lease = next((one for one in leases if one.id == item_id), leases[0] if leases else None)
     if lease is None:
-        return nothing_held(queue)
+        return nothing_page(queue)
     policy = queue.policy
     typed = typed_of(fields_of(policy.form), lease.draft, prefilled(policy.form, lease.payload))
-    return shown(ItemView(queue, policy, lease.id, lease.token, typed, lease=lease, leases=leases))
+    return render_item(ItemView(queue, policy, lease.id, lease.token, typed, lease=lease, leases=leases))
 
 
 @bp.post("/q/<q>/reserve")
@@ -49,25 +57,25 @@ def reserve(q: str) -> Response:
 @needs("worker")
 def renew(q: str, id: str) -> Page:
     """More time, or the item back whose time ran out. What was typed is kept as the draft."""
-    queue, token = existing_queue(q), token_sent()
+    queue, token = existing_queue(q), read_token()
     try:
-        keep(queue, id, token)
+        save_draft(queue, id, token)
         lease = queue.renew(id=id, token=token, person=person().name)
     except (LeaseLost, ItemNotFound) as error:
-        return over(queue, id, token, error, refused=True)
+        return show_outcome(queue, id, token, error, refused=True)
     except Invalid as error:
         message = _("The time for this item can't be extended again: %(limit)s.", limit=error.limit)
-        return refused(queue, id, token, {"renew": message})
+        return show_errors(queue, id, token, {"renew": message})
     if request.form.get("back") == "yes":
         flash(_("You have the item again. What you typed is still here."))
-    return held(queue, lease, said=request.form)
+    return show_lease(queue, lease, box_texts=request.form)
 
 
 @bp.post("/q/<q>/items/<name:id>/draft")
 @needs("worker")
 def draft(q: str, id: str) -> Response:
     """What is typed so far, as the page's script sends it while it is typed."""
-    keep(lease_queue(q), id, token_sent())
+    save_draft(lease_queue(q), id, read_token())
     return Response(status=204)
 
 
@@ -84,7 +92,7 @@ def receipt(q: str, id: str) -> str | tuple[str, int]:
     """What became of a lease, as a piece of the page: its script asks when the lease is over. An item that
     was never theirs is as one that is not there."""
     try:
-        queue, name, token = existing_queue(q), person().name, token_sent()
+        queue, name, token = existing_queue(q), person().name, read_token()
     except QueueNotFound as error:
         if not error.deleted:
             raise
@@ -96,7 +104,7 @@ def receipt(q: str, id: str) -> str | tuple[str, int]:
         "work/lease_outcome.html",
         queue=queue,
         to=urls_of(item_url(q, id)),
-        receipt=lease_receipt or GONE,
+        receipt=lease_receipt or NO_ITEM,
         keys=form_view_of(queue.policy.form).keys,
     )
     return fragment if lease_receipt else (fragment, 404)

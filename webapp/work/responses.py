@@ -16,8 +16,8 @@ from leaseq.webapp.context import person, state, wants_piece
 from leaseq.webapp.forms import draft_of, fields_of, typed_in, typed_of
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.day_figures import DayFigures, How
-from leaseq.webapp.work.item_view import ItemView, shown
-from leaseq.webapp.work.lease_outcome import GONE, receipt_of
+from leaseq.webapp.work.item_view import ItemView, render_item
+from leaseq.webapp.work.lease_outcome import NO_ITEM, receipt_of
 
 Page = Response | str | tuple[str, int]
 
@@ -33,7 +33,7 @@ def back(q: str) -> Response:
     return go(url_for("work.page", q=q))
 
 
-def token_sent() -> int:
+def read_token() -> int:
     token = whole_number(request.values.get("token"))
     if token is None:
         raise Invalid("token", "the token of a lease")
@@ -54,7 +54,7 @@ def count(queue: str, outcome: How, id: str, token: int, held_seconds: float = 0
     )
 
 
-def keep(queue: leaseq.Queue, id: str, token: int) -> None:
+def save_draft(queue: leaseq.Queue, id: str, token: int) -> None:
     """Save the input as a draft before the item is given back."""
     fields = fields_of(queue.policy.form)
     draft = draft_of(fields, typed_in(fields, request.form))
@@ -62,24 +62,24 @@ def keep(queue: leaseq.Queue, id: str, token: int) -> None:
         queue.save_draft(id=id, token=token, person=person().name, draft=draft)
 
 
-def held(
+def show_lease(
     queue: leaseq.Queue,
     lease: leaseq.Lease,
     today: DayFigures | None = None,
     *,
     alone: bool = False,
     unread: bool = False,
-    said: Mapping[str, str] | None = None,
+    box_texts: Mapping[str, str] | None = None,
 ) -> Page:
     """The page of a lease that was just granted; ``alone``: the person holds no other; ``unread``: nobody
-    had the item before, if this is its first grant. ``said``: what stands in the boxes of the ways to let the
-    item go."""
+    had the item before, if this is its first grant. ``box_texts``: what stands in the boxes of the ways to
+    let the item go."""
     if not wants_piece():
         return redirect(url_for("work.page", q=queue.name, item=lease.id), 303)
     policy = queue.policy
     typed = typed_of(fields_of(policy.form), lease.draft, prefilled(policy.form, lease.payload))
     leases = [lease] if alone else queue.mine(person().name)
-    return shown(
+    return render_item(
         ItemView(
             queue,
             policy,
@@ -88,21 +88,21 @@ def held(
             typed,
             lease=lease,
             leases=leases,
-            said=said or {},
+            box_texts=box_texts or {},
             today=today,
             unread=unread,
         )
     )
 
 
-def refused(queue: leaseq.Queue, id: str, token: int, errors: dict[str, str]) -> tuple[str, int]:
+def show_errors(queue: leaseq.Queue, id: str, token: int, errors: dict[str, str]) -> tuple[str, int]:
     """The item view again, with all input, and each error at its field."""
     name, policy = person().name, queue.policy
     typed = typed_in(fields_of(policy.form), request.form)
     leases = queue.mine(name)
     lease = next((one for one in leases if (one.id, one.token) == (id, token)), None)
     sheet = ItemView(
-        queue, policy, id, token, typed, lease=lease, leases=leases, errors=errors, said=request.form
+        queue, policy, id, token, typed, lease=lease, leases=leases, errors=errors, box_texts=request.form
     )
     if lease is None:
         item = queue.get(id)
@@ -111,21 +111,21 @@ def refused(queue: leaseq.Queue, id: str, token: int, errors: dict[str, str]) ->
             raise ItemNotFound(queue.name, id)
         shown_errors = {} if "error" in errors else errors  # there is no field for it now
         sheet = replace(sheet, item=item, receipt=receipt, errors=shown_errors)
-    return shown(sheet), 422
+    return render_item(sheet), 422
 
 
-def over(
+def show_outcome(
     queue: leaseq.Queue, id: str, token: int, error: LeaseLost | ItemNotFound, *, refused: bool = False
 ) -> tuple[str, int]:
     """The outcome of the lease, with all input still in the form."""
     name, policy = person().name, queue.policy
     typed = typed_in(fields_of(policy.form), request.form)
     leases = queue.mine(name)
-    sheet = ItemView(queue, policy, id, token, typed, leases=leases, receipt=GONE)
+    sheet = ItemView(queue, policy, id, token, typed, leases=leases, receipt=NO_ITEM)
     if isinstance(error, ItemNotFound):
-        return shown(sheet), 404
+        return render_item(sheet), 404
     receipt = receipt_of(error.item, token, name, leases, refused=refused)
     if receipt is None:
-        return shown(sheet), 404
-    receipt = replace(receipt, kept=error.answer_kept)
-    return shown(replace(sheet, item=error.item, receipt=receipt)), 409
+        return render_item(sheet), 404
+    receipt = replace(receipt, has_late_answer=error.answer_kept)
+    return render_item(replace(sheet, item=error.item, receipt=receipt)), 409

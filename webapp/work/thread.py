@@ -13,27 +13,27 @@ from leaseq.webapp.context import existing_queue, person, state, wants_piece
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.threads import Message
 from leaseq.webapp.work import bp
-from leaseq.webapp.work.responses import Page, keep, over, refused, token_sent
+from leaseq.webapp.work.responses import Page, read_token, save_draft, show_errors, show_outcome
 
 
 @bp.post("/q/<q>/items/<name:id>/ask")
 @needs("worker")
 def ask(q: str, id: str) -> Page:
     """Ask the managers about the item that the person holds, and keeps."""
-    queue, name, token = existing_queue(q), person().name, token_sent()
+    queue, name, token = existing_queue(q), person().name, read_token()
     try:
-        keep(queue, id, token)
+        save_draft(queue, id, token)
     except (LeaseLost, ItemNotFound) as error:
-        return over(queue, id, token, error)
+        return show_outcome(queue, id, token, error)
     if all((one.id, one.token) != (id, token) for one in queue.mine(name)):
-        return refused(queue, id, token, {"question": _("Not sent: you don't have the item any more.")})
+        return show_errors(queue, id, token, {"question": _("Not sent: you don't have the item any more.")})
     text = request.form.get("question", "")
     if not text.strip():
-        return refused(queue, id, token, {"question": _("Type your question.")})
+        return show_errors(queue, id, token, {"question": _("Type your question.")})
     try:
         state().threads.ask(q, id, name, text, message=f"{token}-{request.form.get('message', '')}"[:80])
     except Invalid as error:
-        return refused(queue, id, token, {"question": error.limit})
+        return show_errors(queue, id, token, {"question": error.limit})
     if wants_piece():
         return thread_html(state().threads.of_item(q, id))
     flash(_("Your question is sent. The answer appears with the item."))

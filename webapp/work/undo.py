@@ -34,15 +34,15 @@ class UndoableAct:
 
 def remember(queue: str, id: str, token: int, act: Act) -> None:
     parts = (person().name, queue, id, str(token), act, str(time.time()))
-    g.saved, g.last_act = "/".join(map(_quoted, parts)), UndoableAct(queue, id, token, act, SECONDS)
-    after_this_request(_send)
+    g.saved, g.last_act = "/".join(map(_quote, parts)), UndoableAct(queue, id, token, act, SECONDS)
+    after_this_request(_set_cookie)
 
 
 def forget() -> None:
     """What the person did since is not what an undo would take back."""
-    if _name() in request.cookies:
+    if _cookie_name() in request.cookies:
         g.saved, g.last_act = "", None
-        after_this_request(_send)
+        after_this_request(_set_cookie)
 
 
 @bp.app_template_global()
@@ -50,7 +50,7 @@ def last_act() -> UndoableAct | None:
     """The last act, while it may be undone."""
     if "last_act" in g:
         return cast("UndoableAct | None", g.last_act)
-    cookie = request.cookies.get(_name(), "")
+    cookie = request.cookies.get(_cookie_name(), "")
     try:
         name, queue, id, token, act, at = map(unquote, cookie.split("/"))
         undoable_act = UndoableAct(queue, id, int(token), cast("Act", act), float(at) + SECONDS - time.time())
@@ -60,15 +60,17 @@ def last_act() -> UndoableAct | None:
     return undoable_act if is_own and 0 < undoable_act.seconds <= SECONDS else None
 
 
-def _quoted(part: str) -> str:
+def _quote(part: str) -> str:
     return quote(part, safe="")
 
 
-def _send(response: Response) -> Response:
+def _set_cookie(response: Response) -> Response:
     secure, seconds = state().settings.secure_cookies, SECONDS if g.saved else 0
-    response.set_cookie(_name(), g.saved, max_age=seconds, secure=secure, httponly=True, samesite="Lax")
+    response.set_cookie(
+        _cookie_name(), g.saved, max_age=seconds, secure=secure, httponly=True, samesite="Lax"
+    )
     return response
 
 
-def _name() -> str:
+def _cookie_name() -> str:
     return f"{current_app.config['SESSION_COOKIE_NAME']}-saved"

@@ -53,7 +53,7 @@ GUARDS: tuple[Guard, ...] = (
         guard(
             "people-unseen",
             "test_a_person_s_page_has_their_work_there_and_nothing_of_the_account",
-            instead="row = Roster.read(state()).seen_by(accounts().people()[0]).rows[0]",
+            instead="row = Roster.read(state()).view_for(accounts().people()[0]).rows[0]",
         ),
         guard(
             "people-suggested",

@@ -259,10 +259,10 @@ _NUMBER = _Begins()
         "equal keys of two persons are one request",
         "webapp/api/idempotency.py",
         """
-_right = _hashed
+_right = _hash
 
 
-def _hashed(*parts: str) -> str:
+def _hash(*parts: str) -> str:
     return _right(*parts[1:])
 """,
         ("test_a_key_belongs_to_a_person_and_a_path",),

@@ -58,7 +58,7 @@ def test_a_draft_keeps_what_is_not_asked_now(app: Flask) -> None:
 
 def test_the_page_knows_the_texts_and_labels_of_a_condition() -> None:
     why = next(field for field in fields_of(FORM) if field.name == "why")
-    (after,) = why.asked_after
+    (after,) = why.shown_conditions
     assert (after.input_name, after.label, after.texts) == ("answer.about", "About", ("refund", "abuse"))
 
 
@@ -104,7 +104,7 @@ def test_a_condition_that_no_choice_meets_is_a_warning(app: Flask) -> None:
 "when": {"b": {"a": "y"}}}"""
     with app.test_request_context():
         (found,) = check_text(text).findings
-    assert (found.line, found.wrong) == (2, False)
+    assert (found.line, found.is_error) == (2, False)
     assert "never asked" in found.text
 
 
@@ -112,7 +112,7 @@ def test_a_condition_that_no_choice_meets_is_a_warning(app: Flask) -> None:
 def test_a_question_without_options_is_a_warning(app: Flask, schema: str) -> None:
     with app.test_request_context():
         (found,) = check_text('{"ask": {"type": "object", "properties": {\n"a": ' + schema + "}}}").findings
-    assert (found.line, found.wrong) == (2, False)
+    assert (found.line, found.is_error) == (2, False)
     assert "no options" in found.text
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from werkzeug.datastructures import MultiDict
 
-from leaseq.webapp.forms import draft_of, errors_at, fields_of, laid_out, read_result, typed_in, typed_of
+from leaseq.webapp.forms import draft_of, errors_at, fields_of, layout_of, read_result, typed_in, typed_of
 from leaseq.webapp.forms.shortcuts import ROWS
 from leaseq.webapp.work.form_view import PAGE_KEYS
 from tests.web.conftest import FORM
@@ -228,7 +228,7 @@ def test_an_object_inside_is_a_fieldset_of_its_own_fields() -> None:
         "place.where.x",
         "more.note",
     ]
-    top: list[Any] = list(laid_out(fields))
+    top: list[Any] = list(layout_of(fields))
     assert [getattr(one, "group", None) and one.group.label for one in top] == [None, "Place", "More"]
     assert len(top[1].members) == 3
     assert top[1].members[2].group.path == ("place", "where")

@@ -33,7 +33,7 @@ from tests.web.conftest import FORM
 def test_what_is_wrong_with_a_form_is_told_with_its_line(app: Any, text: str, line: int, said: str) -> None:
     with app.test_request_context():
         checked = check_text(text)
-    assert not checked.good
+    assert not checked.is_valid
     assert checked.findings[0].line == line
     assert said in checked.findings[0].text
 
@@ -47,5 +47,5 @@ def test_what_is_hardly_meant_is_told_and_may_be_saved(app: Any) -> None:
     with app.test_request_context():
         checked = check_text(text)
         assert check_text(json.dumps(FORM)).findings == ()
-    assert checked.good
+    assert checked.is_valid
     assert [one.line for one in checked.findings] == [2, 5]

@@ -155,7 +155,7 @@ def test_one_person_s_answers_and_their_items(answered: leaseq.Queue, boss: Brow
 def test_the_newest_are_read_and_more_on_demand(
     answered: leaseq.Queue, boss: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(answers_page, "READ", (2, 4))
+    monkeypatch.setattr(answers_page, "READ_LIMITS", (2, 4))
     page = boss.get(url(answered)).text
     assert "The newest 2 answers; 4 items are done." in page
     assert [row[1] for row in cells(section(page, "About"), "distribution")] == ["1", "0", "0"]

@@ -106,9 +106,9 @@ def test_no_more_rejected_rows_are_read_than_asked_for(
     """The page of an import reads a hundred and one of ten thousand."""
     monkeypatch.setattr(jobs_module, "_CHUNK", 2)
     jobs = ImportJobs(server.client)
-    jobs.keep_bad(base, [BadRow(line, "no id") for line in range(1, 8)])
+    jobs.store_bad_rows(base, [BadRow(line, "no id") for line in range(1, 8)])
     for limit in (1, 2, 3, 4, 7, 9):
-        assert [row["line"] for row in jobs.bad(base, limit)] == list(range(1, min(limit, 7) + 1))
+        assert [row["line"] for row in jobs.bad_rows(base, limit)] == list(range(1, min(limit, 7) + 1))
 
 
 class CutStream(io.BytesIO):
@@ -194,7 +194,7 @@ def test_an_import_that_is_read_ahead_is_heard_of(
         def readline(self, *_: Any) -> bytes:
             clock[0] += timedelta(seconds=25)
             (run,) = ImportJobs(server.client).latest(queue.name)
-            states.append(run.interrupted)
+            states.append(run.is_interrupted)
             return super().readline()
 
     monkeypatch.setattr(jobs_module, "datetime", Clock)

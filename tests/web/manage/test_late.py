@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 import leaseq
-from leaseq.webapp.manage.late import SHOWN
+from leaseq.webapp.manage.late import MOST_SHOWN
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import Browser
 
@@ -137,7 +137,7 @@ def test_nothing_chosen_is_said(boss: Browser, asking: leaseq.Queue, sent: dict[
     assert said in boss.get(answer.location).text
 
 
-@pytest.mark.parametrize(("count", "status"), [(SHOWN, 303), (SHOWN + 1, 400)])
+@pytest.mark.parametrize(("count", "status"), [(MOST_SHOWN, 303), (MOST_SHOWN + 1, 400)])
 def test_as_many_as_one_page_shows_are_taken_at_once(
     boss: Browser, asking: leaseq.Queue, count: int, status: int
 ) -> None:
