@@ -8,8 +8,8 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 id   3 the late answer's token   4 by whom, or ''
        5 request id
-REPLY  {'item', the item}   {'no-answer', the item}   {'answered', the item}: that person answered
-       another one of its assignments, or holds it   {'no-item'}   {'no-queue'} ]]
+REPLY  {'item', the item}   {'no-answer'}   {'answered'}: that person answered another one of its
+       assignments, or holds it   {'no-item'}   {'no-queue'} ]]
 local id, token, by, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include answers
 --- @include describe
@@ -49,9 +49,9 @@ local latest_grant = grants.latest(source_member)
 if latest_grant and latest_grant.adopted and latest_grant.request == request then return { 'item', describe(id) } end
 if not answer then
   local is_adopted = latest_grant and latest_grant.token == token and latest_grant.ending == 'finished'
-  return { is_adopted and 'item' or 'no-answer', describe(id) }
+  return is_adopted and { 'item', describe(id) } or { 'no-answer' }
 end
-if given_answers.has_another(id, source_member, person) then return { 'answered', describe(id) } end
+if given_answers.has_another(id, source_member, person) then return { 'answered' } end
 local member = is_taken(latest_grant) and latest_grant.person ~= person and free_assignment(person) or source_member
 local item, is_moved = items.read(member), member ~= source_member
 local state, _, key = places.find(item)

@@ -7,7 +7,7 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''   4 the person
 REPLY  {'item', the item}   {'no-item'}   {'wrong-state', the item}: no assignment of it waits
-       {'answered', the item}: they answered it, or hold it   {'rows', how many rows may wait at once}
+       {'answered'}: they answered it, or hold it   {'rows', how many rows may wait at once}
        {'no-queue'} ]]
 local id, by, person = ARGV[2], ARGV[3], ARGV[4]
 --- @include assign_to
@@ -26,7 +26,7 @@ for _, member in ipairs(items.assignments(id)) do
   end
 end
 if is_assigned then return { 'item', describe(id) } end
-if not answers.may_give(id, person, holdings.read(person)) then return { 'answered', describe(id) } end
+if not answers.may_give(id, person, holdings.read(person)) then return { 'answered' } end
 if not waiting_item then return { 'wrong-state', describe(id) } end
 if rows.too_many({ ['@' .. person] = true }) then return { 'rows', rows.LIMIT } end
 

@@ -8,8 +8,8 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
 ARGV   1 the time in microseconds, or ''   2 id   3 the token of the answer that it replaces   4 by whom   5 the answer
        6 the version of the form that it was checked against, or '-'
 REPLY  {'item', the item}   {'form'}: the queue's form is another one: check again
-       {'no-answer', the item}: no answer has that token
-       {'answered', the item}: the manager answered another one of its assignments, or holds it
+       {'no-answer'}: no answer has that token
+       {'answered'}: the manager answered another one of its assignments, or holds it
        {'no-item'}   {'no-queue'} ]]
 local id, token, by, answer = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include answers
@@ -23,9 +23,9 @@ if not member then
   local corrected_member, text = leases.find(id, token)
   local latest_grant = text and grants.parse(text).ending == 'corrected' and grants.latest(corrected_member)
   local is_repeated = latest_grant and latest_grant.person == by and latest_grant.answer == answer
-  return { is_repeated and 'item' or 'no-answer', describe(id) }
+  return is_repeated and { 'item', describe(id) } or { 'no-answer' }
 end
-if given_answers.has_another(id, member, by) then return { 'answered', describe(id) } end
+if given_answers.has_another(id, member, by) then return { 'answered' } end
 if queue.form_version ~= ARGV[6] then return { 'form' } end
 
 given_answers.keep_as_late(id, grant)

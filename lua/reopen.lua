@@ -8,9 +8,9 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leas
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 id   3 the answer's token   4 by whom, or ''
        5 the person who is to have it, or ''   6 the reason as JSON
-REPLY  {'item', the item}   {'no-answer', the item}: no answer has that token
-       {'dead', the item}: another assignment of it is dead, and this one would die along
-       {'answered', the item}: that person answered another one of its assignments, or holds it
+REPLY  {'item', the item}   {'no-answer'}: no answer has that token
+       {'dead'}: another assignment of it is dead, and this one would die along
+       {'answered'}: that person answered another one of its assignments, or holds it
        {'rows', how many rows may wait at once}   {'no-item'}   {'no-queue'} ]]
 local id, token, by, to, reason = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include assign_to
@@ -35,12 +35,12 @@ local member, grant = given_answers.find(id, token)
 if not member then
   local _, text = leases.find(id, token)
   local is_reopened = text and grants.parse(text).ending == 'reopened' -- the call was sent again
-  return { is_reopened and 'item' or 'no-answer', describe(id) }
+  return is_reopened and { 'item', describe(id) } or { 'no-answer' }
 end
 for _, other in ipairs(items.assignments(id)) do
-  if redis.call('ZSCORE', keys.dead, other) then return { 'dead', describe(id) } end
+  if redis.call('ZSCORE', keys.dead, other) then return { 'dead' } end
 end
-if to ~= '' and given_answers.has_another(id, member, to) then return { 'answered', describe(id) } end
+if to ~= '' and given_answers.has_another(id, member, to) then return { 'answered' } end
 if to ~= '' and rows.too_many({ ['@' .. to] = true }) then return { 'rows', rows.LIMIT } end
 
 given_answers.keep_as_late(id, grant)

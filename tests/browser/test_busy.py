@@ -35,7 +35,7 @@ def busy(tab: Page, person: str, server: Any, monkeypatch: pytest.MonkeyPatch) -
         route.fulfill(status=given.status_code, headers=dict(given.headers), body=given.data)
 
     def begin(path: str, seconds: int) -> None:
-        monkeypatch.setattr(load_shedding, "AGAIN", (seconds, seconds))
+        monkeypatch.setattr(load_shedding, "RETRY_AFTER", (seconds, seconds))
         sign_in(tab, person)
         tab.route(path, answer, times=1)
 

@@ -72,6 +72,6 @@ def test_what_is_cached_has_a_bound() -> None:
     }
     assert len(caches) > 4
     without = {name for name, most in caches.items() if most is None}
-    assert without == {f"leaseq.engine.scripts.{name}" for name in ("load", "_folder", "_parsed")}, (
+    assert without == {f"leaseq.engine.scripts.{name}" for name in ("load", "_folder", "_parse")}, (
         "those ask for the scripts that there are"
     )
