@@ -137,7 +137,7 @@ if new_items[1] then
   redis.call('HINCRBY', keys.ledger, 'n:enqueued', count)
   redis.call('HSET', keys.ledger, 'request', request .. ' ' .. count .. log_tail)
   if queue.mode ~= 'paused' and redis.call('HEXISTS', keys.ledger, 'line') == 1 then
-    line.wake(math.min(waiting_count, line.WAKE_LIMIT))
+    line.wake(waiting_count)
   end
 elseif duplicate_count > 0 or chosen_prefix and not earlier_count and not conflicts then
   redis.call('HSET', keys.ledger, 'request', request .. ' 0' .. log_tail)

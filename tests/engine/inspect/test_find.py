@@ -10,7 +10,7 @@ import pytest
 
 import leaseq
 from leaseq import Filter, NewItem
-from tests.conftest import Clock
+from tests.conftest import Clock, Server
 from tests.support.taking import take
 
 Take = Callable[[str], leaseq.Lease]
@@ -153,6 +153,23 @@ def test_a_page_backwards_says_how_far_it_looked_too(timed: leaseq.Queue) -> Non
         after = page.after
     page = timed.find("inbound", where, look=40, after=after, backwards=True)
     assert (names(page), page.scanned, page.after) == ([], 20, None)
+
+
+def test_a_page_backwards_reads_no_more_of_a_list_than_it_looks_at(
+    timed: leaseq.Queue, server: Server
+) -> None:
+    timed.enqueue_many(NewItem({}, id=f"item-{n}") for n in range(100))
+    with server.redis.monitor() as monitor:
+        assert names(timed.find("inbound", limit=1, look=5, backwards=True)) == ["item-99"]
+        timed.pause()
+        read = []
+        for command in iter(monitor.next_command, None):
+            words = command["command"].split(" ")
+            if words[0] == "ZRANGE" and words[-1] == "WITHSCORES":
+                read.append((int(words[2]), int(words[3])))
+            if words[0] == "XADD":  # of the pause
+                break
+    assert read == [(94, 99)]
 
 
 def test_from_a_time_on_and_up_to_another(lived: leaseq.Queue, clock: Clock) -> None:

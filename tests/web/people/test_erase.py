@@ -172,6 +172,7 @@ def test_a_queue_of_another_version_is_said(
     page = chief.post(f"/people/{ann}/erase", {"name": ann})
     assert page.status_code == 503
     assert f"another version of leaseq wrote {unreadable.name}" in page.text
+    assert '<input id="name" name="name"' in page.text, "the form is there to try again"
 
 
 def test_from_the_command_line(run: Run, ann: str, queue: leaseq.Queue, accounts: Accounts) -> None:
