@@ -197,7 +197,7 @@ def run(client: Client, allow: str) -> None:
 
     _need_library()
     allowed_networks = networks(allow)
-    click.echo("sending webhooks. Ctrl-C stops it.", err=True)
+    click.echo("sending webhooks. Ctrl-C stops it.")
     with stopped_by_signals() as stop:
         send(client, allowed_networks, stop)
 

@@ -151,4 +151,6 @@ def test_run_sends_what_happens_and_stops_by_a_signal(
     eventually(lambda: len(receiver.requests) == 2)
     assert receiver.requests[0].id == receiver.requests[1].id
     process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 0
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b""), "leaseq up shows what its processes write there"
+    assert out == b"sending webhooks. Ctrl-C stops it.\n"
