@@ -40,8 +40,10 @@ def server(server_of_pages: Any) -> Any:
     return server_of_pages
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def address(server: Any) -> Iterator[str]:
+    """Of a web app that ends before the tests of other folders run: it writes samples of all queues into the
+    shared server, where those tests expect their own keys only."""
     here = {"LEASEQ_WEBHOOK_ALLOW": "127.0.0.1"}
     with serving(server.url, SECRET, threads=32, **here) as url:  # each closed tab's wait takes a thread
         yield url
