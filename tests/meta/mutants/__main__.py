@@ -5,6 +5,7 @@
     python -m tests.meta.mutants --count 40 webapp/auth  40 mutants of files whose path has one of the words
     python -m tests.meta.mutants webapp/app.py:61:call   one mutant, by the id that was printed for it
     python -m tests.meta.mutants --count 0               the faults alone
+    python -m tests.meta.mutants --seed 7 --log FILE     first the tests that caught them in an earlier run
     python -m tests.meta.mutants --list lua/finish       the ids of all mutants, and their changes
 
 Each is planted by itself in a copy of the tree. For a mutant, the tests of the folders that concern its file
@@ -21,6 +22,7 @@ import random
 import sys
 import time
 from collections.abc import Sequence
+from pathlib import Path
 
 from tests.meta.mutants import runner, sources
 from tests.meta.mutants.faults import FAULTS, Fault
@@ -52,7 +54,7 @@ def main(words: Sequence[str]) -> int:
         )
         return 2
     began = time.monotonic()
-    found = runner.results(changes)
+    found = runner.results(changes, runner.catchers(options.log.read_text()) if options.log else {})
     return _report(found, time.monotonic() - began)
 
 
@@ -65,6 +67,7 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("word", nargs="*", help="part of a path, or an id")
     parser.add_argument("--seed", type=int, help="of the sample; made up and printed where none is given")
     parser.add_argument("--count", type=int, default=300, help="of mutants in the sample (default: 300)")
+    parser.add_argument("--log", type=Path, help="of an earlier run: the tests that it names are run first")
     parser.add_argument("--list", action="store_true", help="print the ids and changes, and run nothing")
     return parser.parse_args(words)
 

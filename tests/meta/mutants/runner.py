@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import subprocess
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -31,9 +31,11 @@ ALL_SECONDS = 1_800  # for the others
 _UNUSED = ("schemathesis", "playwright", "anyio", "xdist", "xdist.looponfail")
 _OPTIONS = (*(f"-pno:{name}" for name in _UNUSED), "-x", "--tb=short", f"--limit={LIMIT}")
 _UNREADABLE = "while loading conftest"
+_GONE = "ERROR: not found:"
 # They need one of those plugins.
 _NOT_RUN = {"test_schemathesis.py"}
 _SUMMARY = "short test summary info"
+_CAUGHT = re.compile(r"^ *[\d.]+ s  (.+?): caught by (.+)$", re.MULTILINE)  # as `line` writes it
 _FAILED = re.compile(r"^(?:FAILED|ERROR) ([^\s:]+\.py(?:::[\w:]+(?:\[.*?\])?)?)(?: - .*)?$", re.MULTILINE)
 
 Change = Mutant | Fault
@@ -46,8 +48,8 @@ class Result:
     seconds: float
 
 
-def results(changes: Sequence[Change]) -> list[Result]:
-    """Each printed as soon as it is known."""
+def results(changes: Sequence[Change], earlier: Mapping[str, str]) -> list[Result]:
+    """Each printed as soon as it is known. ``earlier``: by the id of a change, the test to run first."""
     python = [one for one in changes if isinstance(one, Mutant) and one.file.endswith(".py")]
     with planting.copies(TREES + 1) as (unchanged, *trees):
         search = Search(unchanged)
@@ -57,7 +59,8 @@ def results(changes: Sequence[Change]) -> list[Result]:
             began = time.monotonic()
             if (unchanged / change.file).read_text() != sources.text(change.file):
                 raise RuntimeError(f"{change.file} was edited while its mutants were chosen: start again")
-            found = Result(change, search.catcher(tree, _stages(change, covered)), time.monotonic() - began)
+            stages = _stages(change, covered, earlier.get(change.id, ""))
+            found = Result(change, search.catcher(tree, stages), time.monotonic() - began)
             print(line(found), flush=True)
             return found
 
@@ -69,6 +72,11 @@ def line(result: Result) -> str:
     return f"{result.seconds:6.1f} s  {result.change.id}: {said}"
 
 
+def catchers(log: str) -> dict[str, str]:
+    """The test that caught each change, by its id, from the lines that an earlier run printed."""
+    return dict(_CAUGHT.findall(log))
+
+
 def _covered(tree: Path) -> Covering:
     began = time.monotonic()
     covered = covering.measure(tree, sorted({*sources.tests_of("leaseq"), *sources.tests_of("webapp")}))
@@ -76,8 +84,10 @@ def _covered(tree: Path) -> Covering:
     return covered
 
 
-def _stages(change: Change, covered: Covering) -> Iterator[tuple[list[str], float]]:
+def _stages(change: Change, covered: Covering, earlier: str) -> Iterator[tuple[list[str], float]]:
     """The tests to run, the likeliest to fail first, and how many seconds they may take."""
+    if Path(earlier.partition("::")[0]).is_file():
+        yield [earlier], NEAREST_SECONDS
     if isinstance(change, Fault):  # a test of how scripts are written may fail for any code that is put in
         yield [node for test in change.tests for node in planting.nodes(test)], NEAREST_SECONDS
         return
@@ -144,7 +154,7 @@ def _first_failed(tree: Path, tests: Sequence[str], seconds: float, options: Seq
     except subprocess.TimeoutExpired:
         print(f"{len(tests)} test files had no end after {seconds:g} s", flush=True)
         return ""
-    if done.returncode in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+    if done.returncode in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) or _GONE in done.stderr:
         return ""
     if _UNREADABLE in done.stderr:
         return tests[0].partition("::")[0]

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.meta.mutants.faults import Fault
-from tests.meta.mutants.runner import Search
+from tests.meta.mutants.faults import FAULTS, Fault
+from tests.meta.mutants.runner import Result, Search, catchers, line
 from tests.support import planting
 
 PRODUCT = "RIGHT = True\n"
@@ -53,6 +53,13 @@ def test_what_fails_only_among_others_is_passed_over(trees: tuple[Path, Path]) -
     assert caught_by(trees, order + CATCHES) == "tests/test_some.py::test_catches"
 
 
+def test_a_test_that_an_earlier_run_had_is_passed_over(trees: tuple[Path, Path]) -> None:
+    for tree in trees:
+        (tree / "tests" / "test_some.py").write_text(CATCHES)
+    stages = [(["tests/test_some.py::test_gone"], 60.0), (["tests/test_some.py"], 60.0)]
+    assert Search(trees[0]).catcher(trees[1], stages) == "tests/test_some.py::test_catches"
+
+
 def test_a_line_of_the_log_is_no_test(trees: tuple[Path, Path]) -> None:
     logs = CATCHES + "\n\ndef setup_function():\n    import logging\n    logging.error('tests/a.py::b - c')\n"
     assert caught_by(trees, logs) == "tests/test_some.py::test_catches"
@@ -81,3 +88,14 @@ def test_what_hypothesis_found_with_one_change_does_not_fail_the_next(tmp_path: 
     with planting.planted(tmp_path, fault):
         (tmp_path / ".hypothesis" / "examples").mkdir(parents=True)
     assert not (tmp_path / ".hypothesis").exists()
+
+
+def test_the_log_of_a_run_names_the_tests_for_the_next() -> None:
+    caught, survived = FAULTS[:2]
+    log = [
+        line(Result(caught, "tests/a.py::test_b[c: caught by d]", 0.5)),
+        line(Result(survived, "", 1_000.0)),
+    ]
+    assert catchers("\n".join(["12 mutants and 2 faults", *log])) == {
+        caught.id: "tests/a.py::test_b[c: caught by d]"
+    }
