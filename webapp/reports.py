@@ -39,7 +39,7 @@ class Report:
             "person": self.grant.person,
             "at": rfc3339(self.at),
             "how": self.grant.how,
-            "said": shorten(self.grant.reason or "", length),
+            "text": shorten(self.grant.reason or "", length),
             "dead": self.item.state == "dead",
             "returnable": self.item.state in _RETURNED,
         }
@@ -72,7 +72,7 @@ def question_row(question: Question, title: str, length: int) -> dict[str, Any]:
         "title": title,
         "person": question.message.person,
         "at": rfc3339(question.message.at),
-        "asked": shorten(question.message.text, length),
+        "text": shorten(question.message.text, length),
     }
 
 

@@ -98,7 +98,7 @@ def test_the_time_runs_out_take_it_back(tab: Page, person: str, letters: leaseq.
     expect(tab.get_by_label("Your answer")).to_have_value("so far")
     tab.keyboard.press("Escape")
     tab.keyboard.press("t")
-    expect(tab.locator("[data-said]").get_by_text("You have the item again.")).to_be_visible()
+    expect(tab.locator("[data-flashed]").get_by_text("You have the item again.")).to_be_visible()
     expect(tab.get_by_label("Your answer")).to_have_value("so far")
     assert renewals(letters) == 1
 

@@ -172,6 +172,6 @@ def test_what_is_put_off_alone_comes_again_and_says_why(tab: Page, person: str, 
     filled(queue, YES_NO, items=1)
     begin(tab, person, queue)
     tab.keyboard.press("l")
-    expect(tab.locator("#sheet [data-said]")).to_have_text("Nothing else waits for you: here it is again.")
+    expect(tab.locator("#sheet [data-flashed]")).to_have_text("Nothing else waits for you: here it is again.")
     shows(tab, "message 1")
     assert queue.mine(person)[0].attempt == 2

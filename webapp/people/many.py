@@ -89,7 +89,7 @@ def _progress_page(outcome: Outcome) -> str:
     return render_template(
         "people/progress.html",
         outcome=outcome,
-        said=_outcome_text(outcome.done),
+        outcome_text=_outcome_text(outcome.done),
         act=_act(),
         value=request.form.get("value", ""),
         criteria=Listing.of_request().criteria,

@@ -66,17 +66,17 @@ class Attention:
         unwanted_rows = self._cached("unwanted", inbound_state, self._find_unwanted) if stats.inbound else []
         failed_count, abandoned_count = stats.counters.get("failed"), stats.counters.get("abandoned")
         report_state = (*dead_state, *inbound_state, failed_count, stats.scheduled)
-        report_rows = (
-            self._cached("said", report_state, self._find_reports) if failed_count or abandoned_count else []
-        )
-        question_rows = self._cached("asked", self._clock(), self._find_questions)
+        report_rows: Rows = []
+        if failed_count or abandoned_count:
+            report_rows = self._cached("reports", report_state, self._find_reports)
+        question_rows = self._cached("questions", self._clock(), self._find_questions)
         return {
-            "asked": question_rows,
-            "asked_count": self._question_count,
-            "said": report_rows[:SHOWN],
-            "said_count": len(report_rows),
-            "reports_count": self._question_count + len(report_rows),
-            "reports_more": self._has_more_reports,
+            "questions": question_rows,
+            "question_count": self._question_count,
+            "reports": report_rows[:SHOWN],
+            "report_count": len(report_rows),
+            "open_count": self._question_count + len(report_rows),
+            "has_more_reports": self._has_more_reports,
             "dead": self._cached("dead", dead_state, self._count_dead) if stats.dead else [],
             "unwanted": unwanted_rows[:SHOWN],
             "unwanted_count": len(unwanted_rows),

@@ -77,7 +77,7 @@ class AccessLog:
             }
             # Not by log.info, which first looks for the line of code that called it.
             log.handle(
-                log.makeRecord(ACCESS, logging.INFO, "", 0, "answered", (), None, extra={"said": fields})
+                log.makeRecord(ACCESS, logging.INFO, "", 0, "answered", (), None, extra={"fields": fields})
             )
 
 

@@ -42,7 +42,7 @@ def _time(record: logging.LogRecord) -> str:
 
 def _request_id(record: logging.LogRecord) -> str | None:
     """Of the request that the line is about, or during which it was written."""
-    fields: dict[str, Any] = getattr(record, "said", {})
+    fields: dict[str, Any] = getattr(record, "fields", {})
     id = fields.get("request_id") or (request.environ.get(REQUEST_ID) if has_request_context() else None)
     return str(id) if id else None
 
@@ -51,7 +51,7 @@ class TextFormatter(logging.Formatter):
     """For people: time, level, logger, message, then ``name=value``. Traceback lines begin with a bar."""
 
     def format(self, record: logging.LogRecord) -> str:
-        fields: dict[str, Any] = {**getattr(record, "said", {}), "request_id": _request_id(record)}
+        fields: dict[str, Any] = {**getattr(record, "fields", {}), "request_id": _request_id(record)}
         # guard: log-escaped
         words = [_time(record), record.levelname.lower(), f"{record.name}:", escaped(record.getMessage())]
         words += [f"{name}={_shown(value)}" for name, value in fields.items() if value is not None]
@@ -74,7 +74,7 @@ class JsonFormatter(logging.Formatter):
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),
-            **getattr(record, "said", {}),
+            **getattr(record, "fields", {}),
             "request_id": _request_id(record),
         }
         if record.exc_info:

@@ -41,7 +41,7 @@ def told(accounts: Accounts, name: str) -> list[LogEntry]:
 def said(browser: Browser, language: str = "en") -> str:
     """What the page says at its top, once."""
     page = browser.get("/account", headers={"Accept-Language": language}).text
-    match = re.search(r'class="said">(.*?)</div>', page, re.DOTALL)
+    match = re.search(r'class="flashed">(.*?)</div>', page, re.DOTALL)
     assert match
     return match[1]
 

@@ -189,13 +189,13 @@ def test_what_people_said_is_there_until_somebody_works_on_it(
     queue.configure(max_attempts=2, retry_seconds=0)
     queue.enqueue_many(leaseq.NewItem({}, id=id) for id in ("one", "two", "three"))
     picture = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
-    assert (picture.figures()["said"], picture.figures()["said_count"]) == ([], 0)
+    assert (picture.figures()["reports"], picture.figures()["report_count"]) == ([], 0)
 
     def said() -> list[tuple[str, str, str, str, bool]]:
         clock.tick(10)
         seen = picture.figures()
-        assert seen["said_count"] == len(seen["said"])
-        return [(one["id"], one["person"], one["how"], one["said"], one["dead"]) for one in seen["said"]]
+        assert seen["report_count"] == len(seen["reports"])
+        return [(one["id"], one["person"], one["how"], one["text"], one["dead"]) for one in seen["reports"]]
 
     first, second = take(queue, "ann"), take(queue, "bob")
     queue.fail(first, "the photo is missing")
@@ -224,7 +224,7 @@ def test_questions_are_there_until_they_are_answered_or_their_item_is_gone(
     def asked() -> tuple[list[tuple[str, str, str]], int]:
         clock.tick(10)
         seen = picture.figures()
-        return [(one["id"], one["person"], one["asked"]) for one in seen["asked"]], seen["asked_count"]
+        return [(one["id"], one["person"], one["text"]) for one in seen["questions"]], seen["question_count"]
 
     for id in ("one", "two", "three"):
         queue.enqueue({}, id=id)

@@ -27,9 +27,9 @@ for (const button of document.querySelectorAll(".command button")) {
 
 async function copy(button) {
   const command = button.parentElement.querySelector("pre");
-  const said = (await taken(command)) ? "Copied" : "Selected";
-  button.textContent = said;
-  say(said);
+  const outcome = (await taken(command)) ? "Copied" : "Selected";
+  button.textContent = outcome;
+  say(outcome);
   setTimeout(() => (button.textContent = "Copy"), 2000);
 }
 

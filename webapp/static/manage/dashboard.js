@@ -77,7 +77,7 @@ function show(place, data) {
   for (const one of mine("time")) time(one, get(data, one.dataset.time));
   for (const one of mine("d")) one.setAttribute("d", get(data, one.dataset.d) ?? "");
   for (const one of mine("why")) set(one, data.error || (texts["how" + capital(data.how)] ?? data.how));
-  for (const one of mine("how")) set(one, texts["said" + capital(data.how)] ?? "");
+  for (const one of mine("how")) set(one, texts["report" + capital(data.how)] ?? "");
   for (const one of mine("word")) set(one, texts[one.dataset.word + capital(get(data, one.dataset.word) ?? "")] ?? "");
   for (const one of mine("fill")) set(one, one.dataset.with.replace(/%\(\w+\)s/, () => get(data, one.dataset.fill)));
   for (const one of mine("value")) one.value = get(data, one.dataset.value);
@@ -145,13 +145,13 @@ function tick() {
 }
 
 // Only trouble that grows is said, and once a minute at most.
-let said = 0;
+let spokenAt = 0;
 function speak(before, after) {
-  if (!before?.counts || !after.counts || Date.now() - said < 60000) return;
+  if (!before?.counts || !after.counts || Date.now() - spokenAt < 60000) return;
   const raised = after.alerts.filter((one) => !before.alerts.some((known) => known.key === one.key)).map(alertText);
   const grown = after.counts.dead > before.counts.dead || after.overdue > before.overdue;
   if (!grown && !raised.length) return;
-  said = Date.now();
+  spokenAt = Date.now();
   const sums = texts.trouble.replace("%(dead)s", whole.format(after.counts.dead)).replace("%(overdue)s", whole.format(after.overdue));
   say([...raised, ...(grown ? [sums] : [])].join(" "));
 }
@@ -167,7 +167,7 @@ function take(data) {
   } else {
     show(root, data);
     for (const list of root.querySelectorAll("[data-rows]")) fill(list, data[list.dataset.rows]);
-    if (data.alerts) hide(root.querySelector("[data-no-trouble]"), some(data.alerts) || some(data.asked_count) || some(data.said_count) || some(data.counts.dead) || some(data.overdue) || some(data.unwanted_count) || some(data.late_count));
+    if (data.alerts) hide(root.querySelector("[data-no-trouble]"), some(data.alerts) || some(data.question_count) || some(data.report_count) || some(data.counts.dead) || some(data.overdue) || some(data.unwanted_count) || some(data.late_count));
     speak(figures, data);
   }
   figures = data;

@@ -172,8 +172,8 @@ function conditionsOf(row) {
 
 // The answers to a question, by their texts.
 function valuesFor(other, texts) {
-  const asked = [...lists.question.children].find((one) => one.values.key === other);
-  const known = asked?.values.schema?.type === "boolean" ? [true, false] : valuesOf(asked?.values.schema ?? {});
+  const question = [...lists.question.children].find((one) => one.values.key === other);
+  const known = question?.values.schema?.type === "boolean" ? [true, false] : valuesOf(question?.values.schema ?? {});
   return texts.map((answer) => valueOf(answer, known));
 }
 

@@ -13,7 +13,7 @@ document.documentElement.classList.add("scripted");
 document.querySelector(".without-script").remove(); // the look at the file asks for the same, and more
 
 let file = null;
-let asked = 0;
+let requestCount = 0;
 let under_way = false;
 let planned = null; // where a file that was checked is sent
 let checking = null; // the call
@@ -74,7 +74,7 @@ look.addEventListener("click", async (event) => {
 });
 
 async function show() {
-  const mine = ++asked;
+  const mine = ++requestCount;
   const piece = () => {
     const data = choices();
     data.set("piece", file.slice(0, PIECE), "piece");
@@ -84,12 +84,12 @@ async function show() {
   try {
     const answer = await post(form.dataset.look, piece);
     const text = await answer.text();
-    if (mine !== asked) return;
+    if (mine !== requestCount) return;
     const focused = document.activeElement?.id;
     look.innerHTML = text; // made by our own server
     if (focused) document.getElementById(focused)?.focus();
   } catch (error) {
-    if (mine === asked) tell(error);
+    if (mine === requestCount) tell(error);
   }
 }
 

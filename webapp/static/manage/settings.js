@@ -9,7 +9,7 @@ const SEEN_BY = new Set(["title", "instructions", "form", "sample"]);
 const PAUSE = 250; // ms after the last key
 
 let timer = null;
-let asked = 0;
+let requestCount = 0;
 let changed = document.querySelector("[role=alert], .note") !== null;
 
 form.addEventListener("input", (event) => {
@@ -22,7 +22,7 @@ form.addEventListener("input", (event) => {
 
 // ``item``: the number of the real item that it is to show from now on.
 async function show(item) {
-  const mine = ++asked;
+  const mine = ++requestCount;
   const sent = new URLSearchParams(new FormData(form));
   if (item) sent.set("item", item);
   let answer;
@@ -36,10 +36,10 @@ async function show(item) {
   } catch {
     return; // no connection: what was seen last stays
   }
-  if (!answer.ok || mine !== asked) return;
+  if (!answer.ok || mine !== requestCount) return;
   const made = document.createElement("template");
   made.innerHTML = await answer.text(); // made by our own server, of the same templates as the page
-  if (mine !== asked) return;
+  if (mine !== requestCount) return;
   const seen = made.content.querySelector("#seen");
   piece.querySelector("#findings").replaceChildren(...made.content.querySelector("#findings").childNodes);
   const old = piece.querySelector("#seen");

@@ -41,8 +41,8 @@ export function say(text) {
   setTimeout(() => (live.textContent = text), 100);
 }
 
-const said = document.querySelector(".said");
-if (said?.children.length) setTimeout(() => said.append(...said.children), 200);
+const flashed = document.querySelector(".flashed");
+if (flashed?.children.length) setTimeout(() => flashed.append(...flashed.children), 200);
 
 // Menus close when something else is done, and by Escape. A long one is fetched when it is first opened.
 const openMenus = () => document.querySelectorAll(".menu[open]");
@@ -59,10 +59,10 @@ document.addEventListener("keydown", (event) => {
     menu.open = false;
     menu.querySelector("summary").focus();
   }
-  const asked = event.target.closest("details:is(.ask, .asked, .filters)[open]"); // asks before it does something, or holds a form
-  if (asked) {
-    asked.open = false;
-    asked.querySelector("summary").focus();
+  const details = event.target.closest("details:is(.ask, .confirm, .filters)[open]"); // asks before it does something, or holds a form
+  if (details) {
+    details.open = false;
+    details.querySelector("summary").focus();
   }
 });
 for (const menu of document.querySelectorAll(".menu[data-load]")) {

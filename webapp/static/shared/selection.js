@@ -1,7 +1,7 @@
 // How many are chosen, and all on the page at once. Rows may come and go.
 const ticks = () => [...document.querySelectorAll('input[type="checkbox"][name][form="chosen"]')];
 const all = document.querySelector("[data-all] input");
-const said = document.querySelector("[data-chosen]");
+const summary = document.querySelector("[data-chosen]");
 const every = document.querySelector("[data-every]"); // also those on the other pages
 
 const bar = document.getElementById("chosen");
@@ -24,13 +24,13 @@ function count() {
   all.checked = chosen > 0 && chosen === present.length;
   all.indeterminate = chosen > 0 && !all.checked;
   bar.hidden = chosen === 0;
-  said.textContent = said.dataset.chosen.replace("{n}", chosen.toLocaleString(document.documentElement.lang));
+  summary.textContent = summary.dataset.chosen.replace("{n}", chosen.toLocaleString(document.documentElement.lang));
   if (every) {
     every.hidden = !all.checked;
     if (every.hidden) every.querySelector("input").checked = false;
   }
   if (chosen) {
-    const which = said.closest("label")?.querySelector("input");
+    const which = summary.closest("label")?.querySelector("input");
     if (which) which.checked = true;
   }
 }

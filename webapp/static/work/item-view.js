@@ -27,9 +27,9 @@ export function swap(html) {
   history.replaceState(null, "", root.dataset.url);
   document.getElementById("now").replaceWith(piece.content.getElementById("now"));
   document.getElementById("sheet").replaceWith(root);
-  document.querySelector("main > .said").replaceChildren();
-  const said = [...root.querySelectorAll("#saved-words, [data-said]")];
-  document.getElementById("live").textContent = said.map((place) => place.textContent.trim()).join(" ");
+  document.querySelector("main > .flashed").replaceChildren();
+  const messages = [...root.querySelectorAll("#saved-words, [data-flashed]")];
+  document.getElementById("live").textContent = messages.map((place) => place.textContent.trim()).join(" ");
   open();
 }
 

@@ -10,7 +10,7 @@ export class Outcome {
     this.note = root.querySelector("#receipt");
     this.form = form;
     this.signal = signal;
-    this.asked = 0;
+    this.askedAt = 0;
   }
 
   // The lease has just ended. `known`: that its time ran out, which stands there until more is known.
@@ -23,12 +23,12 @@ export class Outcome {
   follow() {
     const { form, signal } = this;
     every(signal, AGAIN, () => this.look());
-    form.addEventListener("input", () => performance.now() - this.asked > TYPED && this.look(), { signal });
+    form.addEventListener("input", () => performance.now() - this.askedAt > TYPED && this.look(), { signal });
   }
 
   async look() {
     if (document.visibilityState !== "visible") return;
-    this.asked = performance.now();
+    this.askedAt = performance.now();
     try {
       const answer = await fetch(this.form.dataset.receipt, { redirect: "manual" });
       const text = await answer.text();

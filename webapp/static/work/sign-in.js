@@ -7,8 +7,8 @@ const dialog = document.getElementById("sign-in");
 export function signIn(person) {
   const form = dialog.querySelector("form");
   const password = form.elements.password;
-  const said = dialog.querySelector("[role=alert]");
-  said.textContent = "";
+  const problem = dialog.querySelector("[role=alert]");
+  problem.textContent = "";
   dialog.showModal();
   password.focus();
   return new Promise((resolve) => {
@@ -23,14 +23,14 @@ export function signIn(person) {
     const look = async () => {
       const known = await session();
       if (known?.person === person) end(known.csrf);
-      else if (known) said.textContent = dialog.dataset.other;
+      else if (known) problem.textContent = dialog.dataset.other;
       return known !== null;
     };
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
-      said.textContent = "";
+      problem.textContent = "";
       const why = await knock(person, password.value);
-      if (!(await look())) said.textContent = why;
+      if (!(await look())) problem.textContent = why;
     }, { signal });
     window.addEventListener("focus", look, { signal }); // they may have signed in elsewhere meanwhile
     dialog.querySelector("[data-does=close]").addEventListener("click", () => end(null), { signal });
