@@ -83,3 +83,21 @@ def test_each_place_in_a_path_has_an_example(document: dict[str, Any]) -> None:
         if parameter["in"] == "path" and "example" not in parameter
     ]
     assert missing == []
+
+
+def objects(value: Any) -> Iterator[dict[str, Any]]:
+    """A value's objects, itself included."""
+    if isinstance(value, dict):
+        yield value
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from objects(one)
+
+
+def test_a_payload_or_result_of_an_example_shows_some_fields(filled_document: dict[str, Any]) -> None:
+    """Their schema allows any object, and an empty one would tell a reader nothing."""
+    bodies = [body.get("examples") for _, body in media(filled_document)]
+    seen = [
+        (name, one[name]) for one in objects(bodies) for name in ("payload", "result", "draft") if name in one
+    ]
+    assert [name for name, value in seen if value in ({}, [], "")] == []
+    assert {name for name, value in seen if value is not None} == {"payload", "result", "draft"}
