@@ -113,7 +113,9 @@ def _clocks(node: Node, clock: Clock) -> Iterator[Finding]:
     duration, offset = min(measurements)
     direction = "ahead of" if offset > 0 else "behind"
     certain_offset = abs(offset) - duration / 2
+    # equivalent mutant: compare: what is measured is never the limit to its last digit
     if certain_offset > _CLOCK_SECONDS:
         yield CLOCK.finding(node.where, seconds=abs(offset), way=direction)
+    # equivalent mutant: compare: nor this limit
     elif certain_offset > _DRIFT_SECONDS:
         yield DRIFT.finding(node.where, seconds=abs(offset), way=direction)

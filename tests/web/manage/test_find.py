@@ -39,6 +39,7 @@ from tests.web.manage.conftest import ASK, ids, url
         ("about:nothing", ""),
         ("text<3", ""),
         ("nowhere:1", ""),
+        ("tags:=", ""),
         ("a", "abc"),
     ],
 )

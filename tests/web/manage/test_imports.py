@@ -9,12 +9,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from werkzeug.datastructures import MultiDict
 from werkzeug.exceptions import ClientDisconnected
 
 import leaseq
 from leaseq.transfer import BadRow
 from leaseq.webapp.manage import import_jobs as jobs_module
 from leaseq.webapp.manage.import_jobs import ImportJobs
+from leaseq.webapp.manage.import_mapping import ImportMapping
 from tests.web.conftest import Browser
 from tests.web.manage.import_calls import TABLE, look, send, stream
 
@@ -41,6 +43,11 @@ def test_the_file_enters_as_chosen_and_again_adds_nothing_twice(
     assert to in boss.get(base).text
     assert "0 added, 2 duplicates, 1 skipped" in send(boss, base, TABLE, **choice)[1].text
     assert queue.stats().inbound == 2
+
+
+def test_of_a_long_name_of_a_file_the_first_200_characters_are_shown() -> None:
+    mapping = ImportMapping.from_form(MultiDict(), "n" * 201 + ".csv")
+    assert (mapping.file, mapping.format) == ("n" * 200, "csv")
 
 
 def test_a_file_is_taken_in_once_for_each_plan(boss: Browser, base: str, queue: leaseq.Queue) -> None:
@@ -159,8 +166,6 @@ def test_what_an_import_left_that_the_server_broke_off_is_told(
 def test_an_import_that_fell_silent_is_told(
     boss: Browser, base: str, queue: leaseq.Queue, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from leaseq.webapp.manage.import_mapping import ImportMapping
-
     jobs = ImportJobs(server.client)
     id = jobs.create(queue.name, "ann", ImportMapping("rows.csv", "csv"))
     assert jobs.begin(id)

@@ -177,6 +177,15 @@ def test_many_are_invited_by_pasting_their_names(
     assert not_none(accounts.find(new[0])).team == "Refunds"
 
 
+def test_as_many_names_as_are_taken_at_once_are_invited(
+    root: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaseq.webapp.people.inviting.MOST", 2)
+    names = [f"as many as are taken {n}" for n in range(2)]
+    page = root.post("/people", {"name": "\n".join(names), "role": "worker"}).text
+    assert re.findall(r"<b>([^<]+)</b> <code", page) == names
+
+
 def test_more_names_than_are_taken_at_once_stay_in_the_box(root: Browser) -> None:
     answer = root.post("/people", {"name": "\n".join(f"name {n}" for n in range(501))})
     assert answer.status_code == 400
