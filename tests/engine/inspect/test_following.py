@@ -80,6 +80,32 @@ def test_a_long_journal_is_trimmed_in_several_calls(
     assert server.redis.xlen(journal) <= 100
 
 
+def test_so_many_events_are_kept_that_all_have_read(
+    timed: leaseq.Queue, clock: Clock, server: Server
+) -> None:
+    timed.configure()
+    journal, pipe = Keys(timed.name).journal, server.redis.pipeline()
+    for n in range(1, 1_001):
+        pipe.xadd(journal, {"renewed": "a\t1\tann"}, id=f"{clock.now + n}-0")
+    pipe.execute()
+    timed.follow("archive", read=timed.latest_events(1)[0].cursor, keep=450)
+    assert 450 <= server.redis.xlen(journal) <= 550
+
+
+@pytest.mark.parametrize("slowest", ["archive", "audit", "mail", "webhooks"])
+def test_the_slowest_of_several_followers_is_waited_for(
+    timed: leaseq.Queue, clock: Clock, slowest: str
+) -> None:
+    timed.configure(keep_finished_seconds=DAY)
+    last = finish(timed, "a")
+    for name in ("archive", "audit", "mail", "webhooks"):
+        timed.follow(name, read=None if name == slowest else last.cursor)
+    clock.tick(2 * DAY)
+    assert timed.clear().forgotten == 0
+    timed.follow(slowest, read=last.cursor)
+    assert timed.clear().forgotten == 1
+
+
 def test_nothing_waits_for_a_follower_that_is_gone(timed: leaseq.Queue, clock: Clock) -> None:
     timed.configure(keep_finished_seconds=DAY)
     timed.follow("archive")
