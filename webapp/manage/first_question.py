@@ -26,8 +26,7 @@ class FirstQuestion:
 
 def first_question_of(queue: leaseq.Queue) -> FirstQuestion | None:
     """Of the first question whose answers can be counted; None where there is none, or no answer."""
-    policy = queue.policy
-    questions = fields_of(policy.form)
+    questions = fields_of(queue.policy.form)
     if not questions:
         return None
     answers, has_more = newest_answers(queue, Filter(), READ_LIMIT)
@@ -36,8 +35,7 @@ def first_question_of(queue: leaseq.Queue) -> FirstQuestion | None:
     for question in questions:
         distribution = distribution_of(question, answers)
         if distribution.bars:
-            agreement = agreement_of([question], answers, 0) if policy.answers > 1 else None
-            share = agreement.shares[question.label] if agreement and agreement.items else None
-            disagreements = agreement.disagreements if agreement else 0
-            return FirstQuestion(distribution, len(answers), has_more, share, disagreements)
+            agreement = agreement_of([question], answers, 0)
+            share = agreement.shares.get(question.label)
+            return FirstQuestion(distribution, len(answers), has_more, share, agreement.disagreements)
     return None
