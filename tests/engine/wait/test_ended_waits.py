@@ -11,6 +11,7 @@ import pytest
 
 import leaseq
 from leaseq.engine.notifications import NoItemYet
+from leaseq.queue.first import reserve_first
 from tests.conftest import Server
 from tests.engine.waiters import LONG, in_line
 from tests.support.patience import eventually
@@ -134,9 +135,10 @@ def test_the_next_in_line_gets_what_is_given_back(server: Server, queue: leaseq.
     assert lease.id == "a"
 
 
+@pytest.mark.parametrize("waits_in", ["one queue", "several queues"])
 @pytest.mark.parametrize("meanwhile", ["it came", "it came and went", "it did not come"])
 def test_what_they_hold_by_another_call_stays_theirs(
-    server: Server, queue: leaseq.Queue, meanwhile: str
+    server: Server, queue: leaseq.Queue, meanwhile: str, waits_in: str
 ) -> None:
     """Also where the item that came for the ended call was taken away again by then."""
     queue.configure(holds=2)
@@ -156,7 +158,10 @@ def test_what_they_hold_by_another_call_stays_theirs(
         stop.set()
 
     ended = HookedQueue(server.client, queue.name, after_nothing=come, after_lease=end)
-    assert ended.reserve("ann", wait=LONG, stop=stop) is None
+    if waits_in == "one queue":
+        assert ended.reserve("ann", wait=LONG, stop=stop) is None
+    else:
+        assert reserve_first([ended], "ann", (), LONG, stop) is None
     assert queue.mine("ann") == [held]
 
 
