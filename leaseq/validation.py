@@ -159,7 +159,7 @@ def dump_json(value: Json, field: str) -> str:
     except (TypeError, ValueError) as error:
         raise Invalid(field, _json_limit(value, error)) from None
     # Most often one object, whose keys are all text.
-    # equivalent mutant: compare: a search from 1 on never finds the place 0
+    # equivalent mutant: compare:1: a search from 1 on never finds the place 0
     if isinstance(value, _CONTAINERS) and (text.find("{", 1) > 0 or set(map(type, value)) != _TEXT):
         _check_keys(_containers(value), field)
     return text

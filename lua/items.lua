@@ -118,7 +118,7 @@ local function read_entries(key, is_resumed)
   if is_backwards then
     if max_score ~= '' then stop = math.min(stop, redis.call('ZCOUNT', key, '-inf', '(' .. max_score)) end
     if stop == 0 then return {} end
-    -- equivalent mutant: limit: entries before them are read at a cost, and not looked at
+    -- equivalent mutant: limit:1: entries before them are read at a cost, and not looked at
     return redis.call('ZRANGE', key, math.max(0, stop - remaining - 1), stop - 1, 'WITHSCORES')
   end
   if min_score ~= '' then start = math.max(start, redis.call('ZCOUNT', key, '-inf', '(' .. min_score)) end

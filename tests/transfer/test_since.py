@@ -128,6 +128,7 @@ def test_a_limit_reads_no_more_than_it_gives(
     assert scanned == [3, 4, 4], "the last one of the cursor is read once more, and nothing before it"
     after = transfer.AnswersSince(queue, cursor, limit=3)
     assert (list(after), after.more, after.cursor) == ([], False, cursor)
+    assert [answer.token for answer in transfer.AnswersSince(queue, limit=2**53)] == tokens
     with pytest.raises(leaseq.Invalid, match=r"^limit: "):
         transfer.AnswersSince(queue, limit=0)
 

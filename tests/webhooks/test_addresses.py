@@ -119,6 +119,7 @@ def test_what_is_no_url_to_send_to_is_refused(url: Any, hooks: Hooks) -> None:
         ("events", {"events": ["*"]}),
         ("events", {"events": ["webhook.test"]}),
         ("events", {"events": [7]}),
+        ("events", {"events": 7}),
         ("queues", {"queues": "reviews"}),
         ("queues", {"queues": ["A queue"]}),
         ("queues", {"queues": [7]}),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -155,6 +156,7 @@ def test_a_replay_keeps_the_ids(hooks: Hooks, receiver: Receiver) -> None:
     assert hooks.deliveries.replay(made.endpoint, since=hooks.endpoints.get(made.endpoint.id).since) == 2
     assert sorted(replayed(hooks, receiver, made)) == sorted(ids), "each once, though it was sent before"
     assert all("." not in id for id in ids)
+    assert hooks.deliveries.replay(made.endpoint, since=datetime.now(UTC) + timedelta(hours=1)) == 0
 
 
 def test_what_failed_for_good_is_revived(hooks: Hooks, receiver: Receiver) -> None:

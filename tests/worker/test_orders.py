@@ -12,7 +12,9 @@ import pytest
 import leaseq
 from leaseq.queue.first import reserve_first
 from leaseq.worker.handlers import QueueHandlers
+from leaseq.worker.retry import Retry
 from leaseq.worker.source import Source
+from leaseq.worker.taking import Taker
 from tests.conftest import Server
 from tests.engine.waiters import in_line
 from tests.support.patience import PATIENCE, eventually
@@ -120,6 +122,60 @@ def test_where_there_is_room_in_a_queue_again_it_waits_there_too(
     assert begun.acquire(timeout=PATIENCE), "the last thread takes it"
     go_on.set()
     eventually(lambda: running.worker.stats.finished == 4, "all are done")
+
+
+def test_every_thread_takes_from_every_queue(queues: Queues, start: Start) -> None:
+    queues["high"].configure(holds=2)
+    begun, go_on = threading.Semaphore(0), threading.Event()
+
+    def handle(_: leaseq.Lease) -> None:
+        begun.release()
+        assert go_on.wait(PATIENCE)
+
+    names = queues["high"].name, queues["low"].name
+    running = start(dict.fromkeys(names, handle), order="turn", concurrency=2, grace=PATIENCE)
+    queues["high"].enqueue_many([{}, {}])
+    for _ in range(2):
+        assert begun.acquire(timeout=PATIENCE), "both are at work, each in a thread"
+    go_on.set()
+    assert running.stop() == leaseq.WorkerStats(finished=2)
+
+
+class StoppingQueue(leaseq.Queue):
+    """The worker is stopped while it looks here."""
+
+    def __init__(self, client: leaseq.Client, name: str, stop: threading.Event) -> None:
+        super().__init__(client, name)
+        self._worker_stop = stop
+
+    def reserve(self, *given: Any, **options: Any) -> leaseq.Lease | None:
+        self._worker_stop.set()
+        return super().reserve(*given, **options)
+
+
+@pytest.mark.parametrize("last", ["high", "low"])
+def test_a_worker_that_is_stopped_looks_no_further(
+    server: Server, queues: Queues, monkeypatch: pytest.MonkeyPatch, last: str
+) -> None:
+    waits: list[Any] = []
+    monkeypatch.setattr("leaseq.worker.taking.reserve_first", lambda *given: waits.append(given))
+    stop = threading.Event()
+    looked_at = {**queues, last: StoppingQueue(server.client, queues[last].name, stop)}
+    sources = [
+        Source(looked_at[name], QueueHandlers(lambda _: None), "bot", 1) for name in ("high", "normal", "low")
+    ]
+    if last == "high":
+        queues["normal"].enqueue({}, id="a")
+    given_back: list[Any] = []
+    taker = Taker(
+        sources,
+        turns=False,
+        skills=(),
+        retry=Retry(),
+        stop=stop,
+        give_back=lambda *given: given_back.append(given),
+    )
+    assert (taker.take(), waits, given_back) == (None, [], [])
 
 
 def test_a_thread_that_found_no_room_is_told_of_it(queue: leaseq.Queue) -> None:
