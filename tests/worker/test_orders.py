@@ -178,6 +178,24 @@ def test_a_worker_that_is_stopped_looks_no_further(
     assert (taker.take(), waits, given_back) == (None, [], [])
 
 
+class AwayQueue(StoppingQueue):
+    """And the server is away."""
+
+    def reserve(self, *given: Any, **options: Any) -> leaseq.Lease | None:
+        self._worker_stop.set()
+        raise leaseq.ServerUnavailable("away")
+
+
+def test_a_worker_that_is_stopped_while_the_server_is_away_takes_nothing(
+    server: Server, queues: Queues
+) -> None:
+    stop = threading.Event()
+    queue = AwayQueue(server.client, queues["low"].name, stop)
+    source = Source(queue, QueueHandlers(lambda _: None), "bot", 1)
+    taker = Taker([source], turns=False, skills=(), retry=Retry(), stop=stop, give_back=lambda *_: None)
+    assert taker.take() is None
+
+
 def test_a_thread_that_found_no_room_is_told_of_it(queue: leaseq.Queue) -> None:
     queue.configure(holds=1)
     source, room = Source(queue, QueueHandlers(lambda _: None), "bot", 2), threading.Event()
