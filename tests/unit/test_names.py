@@ -14,6 +14,7 @@ INVISIBLE = [
     "ann\u200b",  # zero-width space
     "\u200dann",  # a joiner that joins nothing
     "an\u200cn",
+    "علی\u200c\u200cرضا",  # two joiners
     "ann\u2060",
     "ann\ufeff",
     "\u202enna",  # right-to-left override
