@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes
 
 from flask import Flask, Response, current_app, request
 from flask_openapi.blueprint import APIBlueprint
-from werkzeug.exceptions import HTTPException, MethodNotAllowed, NotAcceptable
+from werkzeug.exceptions import MethodNotAllowed, NotAcceptable
 from werkzeug.routing import Rule
 
 from leaseq import Invalid
@@ -35,11 +35,9 @@ def template(rule: Rule) -> str:
 
 
 def _methods() -> set[str]:
-    """The methods of this path, by its closest rule: an item's id may hold slashes, and fits most."""
-    try:
-        rule, _ = _adapter().match(method="OPTIONS", return_rule=True)
-    except HTTPException:
-        return set()
+    """The methods of this path, by its closest rule: an item's id may hold slashes, and fits most. Raises
+    the redirect of a path with two slashes in a row."""
+    rule, _ = _adapter().match(method="OPTIONS", return_rule=True)
     path_item = current_app.extensions[_PATHS].get(template(rule))
     if path_item is None:
         return set(PLAIN)

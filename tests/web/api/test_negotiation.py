@@ -50,6 +50,17 @@ def test_options_of_what_is_not_there(app: Any) -> None:
     problem(app.test_client().options("/api/v1/nowhere"), 404, "not-found")
 
 
+@pytest.mark.parametrize("method", ["GET", "PATCH"])
+def test_a_path_with_two_slashes_leads_to_that_with_one(app: Any, method: str) -> None:
+    """With a method that the path lacks, too: which it has is said there."""
+    moved = app.test_client().open("/api/v1//queues", method=method)
+    assert (moved.status_code, moved.location) == (308, "http://localhost/api/v1/queues")
+
+
+def test_options_of_a_page_are_the_page_s(app: Any) -> None:
+    assert allowed(app.test_client().options("/login")) == {"GET", "HEAD", "OPTIONS", "POST"}
+
+
 def test_head_is_get_without_a_body(asking: leaseq.Queue, call: Callable[..., Any]) -> None:
     for path in ("", "/items?state=inbound", "/items/one", "/stats", "/journal"):
         url = f"/queues/{asking.name}{path}"
