@@ -33,7 +33,7 @@ class Listing:
     @classmethod
     def of_request(cls) -> Listing:
         criteria = {name: request.args[name] for name in CRITERIA if request.args.get(name)}
-        return cls(criteria, max(whole_number(request.args.get("from", "0")) or 0, 0))
+        return cls(criteria, whole_number(request.args.get("from")) or 0)
 
     def pages(self, count: int) -> dict[str, int | None]:
         """Where this page, the one before and the one after begin, in a list of this length; None: none."""
