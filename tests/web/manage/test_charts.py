@@ -109,7 +109,9 @@ def test_the_axis_of_time_has_a_few_marks(boss: Browser, queue: leaseq.Queue, se
     _, *drawings = boss.get(f"/manage/{queue.name}/charts?range=1h").text.split('<svg class="chart"')
     assert len(drawings) == 2
     for drawing in drawings:
-        assert 4 <= len(re.findall(r'<text class="x[ "]', drawing)) <= 8
+        marks = re.findall(r'<text class="x[ "][^>]*>([^<]*)<', drawing)
+        assert 4 <= len(marks) <= 8
+        assert all(mark.endswith("0") for mark in marks), "at whole tens of minutes"
 
 
 def test_a_queue_without_samples_says_so(boss: Browser, queue: leaseq.Queue) -> None:
@@ -139,6 +141,22 @@ def test_what_came_and_was_done_between_samples(
         ("3", "1", "3"),
         ("0", "1", "2"),
     ]
+
+
+def test_counts_that_fall_between_samples_are_nothing_done(
+    boss: Browser, server: Any, queue: leaseq.Queue
+) -> None:
+    """An answer that is undone is taken off, and a queue that is restored from a backup has counted less."""
+    queue.configure()
+    now, before = time.time() // 900 * 900 + 1, queue.stats()
+    queue.enqueue({})
+    lease = not_none(queue.reserve("ann"))
+    queue.finish(lease, {})
+    record(Samples(server.client, clock=Clock(now - 1_800)), queue)
+    queue.undo_finish(lease)
+    record(Samples(server.client, clock=Clock(now - 900)), queue)
+    Samples(server.client, clock=Clock(now)).record({queue.name: before})
+    assert [one[1:] for one in rows(boss, queue, "1d")[-2:]] == [("0", "0", "0"), ("0", "0", "0")]
 
 
 @pytest.mark.parametrize(
