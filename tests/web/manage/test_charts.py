@@ -171,7 +171,7 @@ def test_days_begin_at_midnight_in_the_site_s_zone(
 ) -> None:
     """23:30 in UTC is half past midnight in Berlin."""
     queue.configure()
-    now = datetime(2026, 11, 23, 23, 30, tzinfo=ZoneInfo("UTC")).astimezone(ZoneInfo(zone))
+    now = datetime(2036, 11, 23, 23, 30, tzinfo=ZoneInfo("UTC")).astimezone(ZoneInfo(zone))
     for back, count in ((26, 1), (10, 1), (0, 2)):
         queue.enqueue_many(leaseq.NewItem({}) for _ in range(count))
         record(Samples(server.client, clock=Clock((now - timedelta(hours=back)).timestamp())), queue)
