@@ -74,6 +74,20 @@ def test_a_refused_answer_keeps_all_that_was_typed(asking: leaseq.Queue, person:
     assert kept.token == lease.token
 
 
+def test_an_answer_that_only_the_library_refuses_keeps_all_that_was_typed(
+    asking: leaseq.Queue, person: Browser
+) -> None:
+    """A rule on several fields is none that the page itself checks."""
+    ask = asking.policy.form["ask"]
+    asking.configure(form={"ask": {**ask, "minProperties": 4}})
+    lease = take(asking, person)
+    refused = send(asking, person, lease, "finish", **ANSWER)
+    assert (refused.status_code, "has less than 4 properties" in refused.text) == (422, True)
+    assert re.search(r'name="answer.about"[^>]* value="refund"[^>]* checked', refused.text)
+    assert re.search(r'name="answer.note"[^>]* value="thanks &lt;b&gt;"', refused.text)
+    assert [one.token for one in asking.mine(person.name)] == [lease.token]
+
+
 def test_a_late_answer_counts_and_says_so(timed_asking: Any, person: Browser) -> None:
     queue, expire = timed_asking
     lease = take(queue, person)
