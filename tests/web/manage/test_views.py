@@ -60,6 +60,12 @@ def test_a_search_needs_a_name(found: leaseq.Queue, boss: Browser, name: str) ->
     assert 'class="view"' not in page
 
 
+@pytest.mark.parametrize("name", ["x", "x" * 60])
+def test_a_name_of_a_search_may_be_short_or_long(found: leaseq.Queue, boss: Browser, name: str) -> None:
+    boss.post(url(found, "views"), {"name": name, "search": "state=finished"})
+    assert f">{name}</a>" in boss.get(url(found, "items")).text
+
+
 def test_there_is_a_most_number_of_saved_searches(found: leaseq.Queue, boss: Browser, app: Any) -> None:
     lists = app.extensions["leaseq"].lists
     for number in range(MAX_VIEWS):

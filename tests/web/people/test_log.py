@@ -38,7 +38,9 @@ def test_the_log_is_found_by_person_and_kind_page_by_page(
     assert "added a person" in boss.get(f"/people/log?person={name}&kind=person").text
     assert "No matches" in boss.get(f"/people/log?person={name}&kind=token").text
     assert "&lt;b&gt;59&lt;/b&gt;" in boss.get(f"/people/log?person={name}&kind=").text, "about everything"
-    assert boss.get("/people/log?after=x").status_code == 400
+    assert boss.get(f"/people/log?after={'9' * 19}-{'9' * 19}").status_code == 200
+    for cursor in ("x", f"{'9' * 20}-0", f"1-{'9' * 20}"):  # the server takes no number above 2**64
+        assert boss.get(f"/people/log?after={cursor}").status_code == 400, cursor
     kinds = re.findall(r'<option value="([^"]+)"', boss.get("/people/log").text)
     assert set(kinds) >= {"person", "invitation", "sign-in", "token", "queue", "item"}
     assert visitor("manager").get("/people/log").status_code == 403

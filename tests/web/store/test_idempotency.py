@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import secrets
 from typing import Any
 
@@ -118,6 +119,13 @@ def test_a_key_that_is_used_again_after_a_day_has_its_new_answer(server: Any, qu
     again = sent.begin(queue_name, "s0", "h")
     assert isinstance(again, StoredResponse)
     assert again.body == b"today's, which is longer"
+
+
+def test_the_keys_of_a_person_are_the_same_in_each_version(server: Any, queue_name: str) -> None:
+    """While a new version is started, a request may be sent to the old one, and again to the new one."""
+    IdempotencyStore(server.client).keep(queue_name, "s", StoredResponse("h", 200, {}, b"{}"))
+    person = hashlib.sha256(queue_name.encode()).hexdigest()[:32]
+    assert server.redis.exists(f"leaseq:{{@sent:{person}}}:answer:s")
 
 
 def test_an_answer_that_is_too_long_to_be_kept_is_not_acted_on_again(
