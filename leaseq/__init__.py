@@ -140,6 +140,7 @@ if not TYPE_CHECKING:  # a type checker would take any name for one that is ther
             return _version("leaseq")
         homes = (_import_module(f"leaseq.{home}") for home in _HOMES)
         value = next(getattr(home, name) for home in homes if hasattr(home, name))
+        # equivalent mutant: set: it saves the next search
         globals()[name] = value
         return value
 

@@ -69,7 +69,6 @@ local function is_matching_assignment(member)
   local is_about_leases = person ~= '' or ending ~= '' or text ~= ''
   if skill ~= '' or ending == 'assigned' then
     local item = items.read(member)
-    if not item then return false end
     remaining_bytes = remaining_bytes - #item.payload
     if skill ~= '' and not string.find(',' .. (item.requires or '') .. ',', ',' .. skill .. ',', 1, true) then
       return false
@@ -151,6 +150,7 @@ local function read_inbound()
   local last_row, last_shelf = string.match(shelf, '^(.*)\t(.*)$')
   local function follows(a, b)
     if is_backwards then a, b = b, a end
+    -- equivalent mutant: compare: the rows differ
     if a.row ~= b.row then return a.row > b.row end
     return shelves.rank(a.shelf) > shelves.rank(b.shelf)
   end

@@ -22,6 +22,7 @@ local function repeated_lease(list, request, held_leases)
   local choice, token = list[1], 0
   if held_leases.request == request then
     for _, lease in ipairs(list) do
+      -- equivalent mutant: compare: each token is another one, and above 0
       if lease.grant.token + 0 > token and not lease.grant.undo then choice, token = lease, lease.grant.token + 0 end
     end
     return choice

@@ -189,6 +189,15 @@ def test_no_error_of_redis_leaves_it(url: str) -> None:
     asyncio.run(asks())
 
 
+def test_where_no_sentinel_answers_the_error_says_so() -> None:
+    async def asks() -> None:
+        async with leaseq.aio.connect("redis+sentinel://127.0.0.1:1,127.0.0.1:2/mymaster") as client:
+            with pytest.raises(leaseq.ServerUnavailable, match="2 of 2 sentinels did not answer"):
+                await client.ping()
+
+    asyncio.run(asks())
+
+
 @pytest.mark.parametrize("url", ["http://x", "redis+sentinel://x", 7])
 def test_a_url_that_is_none_is_refused_at_once(url: str) -> None:
     with pytest.raises(leaseq.Invalid, match="url: "):

@@ -35,6 +35,15 @@ def members_of_sets(client: leaseq.Client, name: str) -> list[bytes]:
     return found
 
 
+def test_items_of_which_one_fills_a_reply_are_all_written(
+    queue: leaseq.Queue, made: Made, other: leaseq.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaseq.backup.queue_lines._MAX_ITEMS", 2)
+    monkeypatch.setattr("leaseq.backup.queue_lines._LARGE_REPLY", 1)
+    queue.enqueue_many({"text": "x" * 100} for _ in range(30))
+    assert backup.restore(other, made()).items == 30
+
+
 def test_work_goes_on(server: Server, queue: leaseq.Queue, made: Made, other: leaseq.Client) -> None:
     queue.configure(answers=2, lease_seconds=600)
     queue.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(ITEMS))

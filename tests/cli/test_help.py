@@ -42,6 +42,13 @@ def test_each_command_has_help_with_an_example(path: str) -> None:
     assert ALL[path].help
 
 
+def test_each_command_is_listed_with_what_it_is_for() -> None:
+    output = CliRunner().invoke(main, ["--help"], prog_name="leaseq", terminal_width=200).output
+    listed = dict(re.findall(r"^  ([a-z]+)  +(\S.*)$", output.partition("Commands:")[2], re.MULTILINE))
+    assert sorted(listed) == main.list_commands(click.Context(main))
+    assert all(listed.values())
+
+
 @pytest.mark.parametrize("path", ALL)
 def test_the_docs_name_each_command_and_option(path: str) -> None:
     text = DOCS.read_text()

@@ -130,6 +130,26 @@ def test_a_server_that_cannot_start_says_why(data_dir: Path) -> None:
         EmbeddedServer(data_dir).start()
 
 
+@pytest.mark.parametrize(
+    ("log", "reason"),
+    [
+        (None, "it left no log in "),
+        ("", " is empty"),
+        (
+            "1:M # Bad file format reading the append only file appendonly.aof.1.incr.aof: make a backup",
+            "damaged in",
+        ),
+        ("1:M # AOF write error: No space left on device\n1:M # Exiting", "could not write to the disk"),
+        ("1:M # Out of luck\n", "1:M # Out of luck"),
+    ],
+)
+def test_its_log_says_why_it_ended(data_dir: Path, log: str | None, reason: str) -> None:
+    server = EmbeddedServer(data_dir)
+    if log is not None:
+        server.log.write_text(log)
+    assert reason in server.last_words()
+
+
 def test_without_the_wheel_it_takes_a_server_from_the_path(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,8 +34,16 @@ def changed(pids):
 def child(name, script, **more):
     return Child(name, [sys.executable, "-c", script, str(folder)], **more)
 
+waits = 0
+
+class CountingSignals(Signals):
+    def wait(self, seconds):
+        global waits
+        waits += 1
+        super().wait(seconds)
+
 try:
-    with Signals() as signals, Supervisor(signals, on_change=changed) as supervisor:
+    with CountingSignals() as signals, Supervisor(signals, on_change=changed) as supervisor:
         for name, script, more in json.loads(sys.argv[2]):
             ready = more.pop("ready", None)
             supervisor.start(child(name, script, ready=(folder / ready).exists if ready else None, **more))
@@ -45,6 +53,8 @@ except ChildFailed as error:
     sys.exit(str(error))
 except Stopped:
     sys.exit(0)
+finally:
+    (folder / "waits").write_text(str(waits))
 """
 
 STEADY = "import sys, time; time.sleep(600)"
@@ -144,6 +154,7 @@ def test_one_that_keeps_dying_is_started_less_and_less_often(tmp_path: Path) -> 
         "leaseq: bad ended with exit code 3; starting it again in 0.5 s\n",
         "leaseq: bad ended with exit code 3; starting it again in 1 s\n",
     ]
+    assert int((tmp_path / "waits").read_text()) < 100, "it sleeps in between"
 
 
 def test_one_that_ran_for_long_is_started_again_as_soon_as_the_first_time(tmp_path: Path) -> None:

@@ -19,6 +19,30 @@ from tests.support.patience import eventually
 from tests.support.taking import take
 
 
+class MissingPart:
+    """Another part, by its entry point, whose module or one that this needs is not installed."""
+
+    def __init__(self, missing: str) -> None:
+        self._missing = missing
+
+    def load(self) -> None:
+        raise ModuleNotFoundError(f"No module named {self._missing!r}", name=self._missing)
+
+
+@pytest.mark.parametrize("missing", ["flask", "leaseq.webapp"])
+def test_a_part_that_is_not_installed_keeps_nothing_of_a_queue(
+    timed: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    monkeypatch.setattr("leaseq.queue.elsewhere.entry_points", lambda **_: [MissingPart(missing)])
+    timed.configure()
+    if missing == "flask":
+        timed.delete()
+        assert not timed.exists()
+    else:  # leaseq itself is installed in part
+        with pytest.raises(ModuleNotFoundError):
+            timed.delete()
+
+
 @pytest.fixture
 def full(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
     """A queue that has made use of every key that there is."""

@@ -9,7 +9,8 @@ import pytest
 
 import leaseq
 from leaseq import NewItem
-from tests.conftest import Clock
+from leaseq.engine.keys import Keys
+from tests.conftest import Clock, Server
 from tests.engine.conftest import Sets
 from tests.support.taking import not_none
 
@@ -175,3 +176,14 @@ def test_only_by_who_had_it(timed: leaseq.Queue, given_back: leaseq.Lease) -> No
         timed.take_back(id="a", token=given_back.token, person="bob")
     with pytest.raises(leaseq.ItemNotFound):
         timed.take_back(id="c", token=given_back.token, person="ann")
+
+
+def test_nothing_is_stored_of_a_failure_that_was_taken_back(
+    timed: leaseq.Queue, server: Server, take: Take
+) -> None:
+    lease = take("ann")
+    timed.fail(lease, "torn")
+    timed.take_back(lease)
+    assert timed.get(lease.id).failures == 0
+    head = server.redis.hget(Keys(timed.name).items, lease.id).partition(b"\n")[0]
+    assert b" f" not in head
