@@ -11,7 +11,7 @@ from leaseq import Json
 from leaseq.webapp.forms.changes import form_changes
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import Browser
-from tests.web.manage.settings_calls import save, standing
+from tests.web.manage.settings_calls import save, settings_fields
 
 
 def asking(required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
@@ -73,7 +73,7 @@ def test_each_change_has_words(before: Json, after: Json, said: list[str]) -> No
 
 def test_the_log_tells_them(boss: Browser, queue: leaseq.Queue, accounts: Accounts) -> None:
     queue.configure(form=asking(about=ABOUT))
-    typed = standing(boss, queue)
+    typed = settings_fields(boss, queue)
     changed = typed["form"].replace('"delivery"', '"parcel"')
     assert save(boss, queue, typed, form=changed).status_code == 303
     assert accounts.log.page(person=queue.name).entries[0].detail == (

@@ -13,8 +13,8 @@ import leaseq
 from leaseq.form import check_form
 from leaseq.webapp.forms.guess import MOST_FIELDS, guess_form, missing_fields
 from tests.web.conftest import Browser
-from tests.web.manage.settings_calls import base, save, standing
-from tests.web.page_forms import sent_by
+from tests.web.manage.settings_calls import base, save, settings_fields
+from tests.web.page_forms import form_fields
 
 
 @pytest.mark.parametrize(
@@ -128,9 +128,9 @@ def test_a_manager_begins_with_the_items(boss: Browser, queue: leaseq.Queue) -> 
     queue.configure(form={"show": ["old"], "ask": ask})
     queue.enqueue({"text": "My parcel is not here", "scan": "https://cdn.example.org/a.png"})
     assert "No item that was looked at has: old." in html.unescape(boss.get(base(queue)).text)
-    typed = standing(boss, queue)
+    typed = settings_fields(boss, queue)
     page = boss.post(f"{base(queue)}/start", {**typed, "title": "Typed", "from": "items"}).text
-    filled = sent_by(page, "settings")
+    filled = form_fields(page, "settings")
     assert json.loads(filled["form"])["show"] == [
         {"field": "text", "kind": "text", "label": "Text"},
         {"field": "scan", "kind": "image", "label": "Scan"},
@@ -145,25 +145,25 @@ def test_a_manager_begins_with_the_items(boss: Browser, queue: leaseq.Queue) -> 
 def test_without_items_there_is_nothing_to_guess_from(boss: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
     assert "From the items" not in boss.get(base(queue)).text
-    answer = boss.post(f"{base(queue)}/start", {**standing(boss, queue), "from": "items"})
+    answer = boss.post(f"{base(queue)}/start", {**settings_fields(boss, queue), "from": "items"})
     assert answer.status_code == 400
 
 
 def test_a_guess_of_the_items_is_a_question_where_none_is_asked(boss: Browser, queue: leaseq.Queue) -> None:
     queue.enqueue_many({"text": "a", "guess": {"label": LABELS[n % 3]}} for n in range(12))
-    page = boss.post(f"{base(queue)}/start", {**standing(boss, queue), "from": "items"}).text
-    form = json.loads(sent_by(page, "settings")["form"])
+    page = boss.post(f"{base(queue)}/start", {**settings_fields(boss, queue), "from": "items"}).text
+    form = json.loads(form_fields(page, "settings")["form"])
     assert form["prefill"] == {"label": "guess.label"}
 
 
 def test_the_preview_steps_to_other_items(boss: Browser, queue: leaseq.Queue) -> None:
     queue.configure(form={"show": ["text"]})
     queue.enqueue_many({"text": f"letter {n}"} for n in range(3))
-    typed = standing(boss, queue)
+    typed = settings_fields(boss, queue)
     assert json.loads(typed["sample"]) == {"text": "letter 0"}
     preview, piece = f"{base(queue)}/preview", {"X-Leaseq-Piece": "preview"}
     page = boss.post(preview, {**typed, "title": "Typed", "item": "1"}).text
-    filled = sent_by(page, "settings")
+    filled = form_fields(page, "settings")
     assert (json.loads(filled["sample"]), filled["at"]) == ({"text": "letter 1"}, "1")
     assert filled["title"] == "Typed"
     assert "Item 2 of the first 3" in page
@@ -174,4 +174,4 @@ def test_the_preview_steps_to_other_items(boss: Browser, queue: leaseq.Queue) ->
     ]
     assert "letter 2" in html.unescape(part.split("data-sample=")[1])
     beyond = boss.post(preview, {**filled, "item": "3"}).text
-    assert json.loads(sent_by(beyond, "settings")["sample"]) == {"text": "letter 1"}
+    assert json.loads(form_fields(beyond, "settings")["sample"]) == {"text": "letter 1"}

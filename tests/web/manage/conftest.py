@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.support.taking import take as taken
+from tests.support.taking import take
 
 
 @pytest.fixture
@@ -38,11 +38,11 @@ TEXTS = {
 
 
 @pytest.fixture
-def found(queue: leaseq.Queue) -> leaseq.Queue:
+def answered_letters(queue: leaseq.Queue) -> leaseq.Queue:
     queue.configure(title="Letters", form={"show": [{"field": "text", "label": "Letter"}], "ask": ASK})
     for id, answer in ANSWERS.items():
         queue.enqueue({"text": TEXTS[id], "order": {"by": "Post" if id == "a" else "ship"}}, id=id)
-        queue.finish(taken(queue, "ann"), answer)
+        queue.finish(take(queue, "ann"), answer)
     return queue
 
 

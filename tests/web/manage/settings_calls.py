@@ -6,17 +6,17 @@ from typing import Any
 
 import leaseq
 from tests.web.conftest import Browser
-from tests.web.page_forms import sent_by
+from tests.web.page_forms import form_fields
 
 
 def base(queue: leaseq.Queue) -> str:
     return f"/manage/{queue.name}/settings"
 
 
-def standing(boss: Browser, queue: leaseq.Queue) -> dict[str, str]:
+def settings_fields(boss: Browser, queue: leaseq.Queue) -> dict[str, str]:
     """What the page would send as it stands."""
-    return sent_by(boss.get(base(queue)).text, "settings")
+    return form_fields(boss.get(base(queue)).text, "settings")
 
 
-def save(boss: Browser, queue: leaseq.Queue, typed: dict[str, str], **changes: str) -> Any:
-    return boss.post(base(queue), {**typed, **changes})
+def save(boss: Browser, queue: leaseq.Queue, fields: dict[str, str], **changes: str) -> Any:
+    return boss.post(base(queue), {**fields, **changes})

@@ -31,9 +31,9 @@ def raise_alerts(server: Any, queue: leaseq.Queue, *rules: str) -> None:
 
 def section(page: str) -> tuple[bool, str]:
     """Whether the section of alerts is hidden, and its text."""
-    found = re.search(r'<section aria-labelledby="t-alerts"[^>]*?( hidden)?>(.*?)<template', page, re.DOTALL)
-    assert found
-    return bool(found[1]), " ".join(html.unescape(re.sub(r"<[^>]+>", " ", found[2])).split())
+    match = re.search(r'<section aria-labelledby="t-alerts"[^>]*?( hidden)?>(.*?)<template', page, re.DOTALL)
+    assert match
+    return bool(match[1]), " ".join(html.unescape(re.sub(r"<[^>]+>", " ", match[2])).split())
 
 
 @pytest.mark.parametrize(
@@ -83,8 +83,8 @@ def test_an_alert_in_words(
     assert "<p data-no-trouble hidden>" in page
     hidden, text = section(page)
     assert (hidden, text) == (False, f"1 alert {english} since 2026-11-21 10:00:00 UTC")
-    shown = boss.get(f"/api/v1/queues/{asking.name}").json["alerts"]
-    assert [f"{one['name']}>{one['limit']}" for one in shown] == [rule]
+    alerts = boss.get(f"/api/v1/queues/{asking.name}").json["alerts"]
+    assert [f"{one['name']}>{one['limit']}" for one in alerts] == [rule]
     text = section(boss.get(path, headers=GERMAN).text)[1]
     assert text == f"1 Warnung {german} seit 2026-11-21 10:00:00 UTC"
 
@@ -95,9 +95,9 @@ def test_the_overview_counts_them(boss: Browser, asking: leaseq.Queue, server: A
             rf'<tr data-queue="{re.escape(asking.name)}">(.*?)</tr>', boss.get("/manage").text, re.DOTALL
         )
         assert row
-        found = re.search(r'<a class="alerts"[^>]*?( hidden)?>(.*?)</a>', row[1])
-        assert found
-        return bool(found[1]), re.sub(r"<[^>]+>", "", found[2])
+        match = re.search(r'<a class="alerts"[^>]*?( hidden)?>(.*?)</a>', row[1])
+        assert match
+        return bool(match[1]), re.sub(r"<[^>]+>", "", match[2])
 
     assert line()[0]
     raise_alerts(server, asking, "waiting>5", "idle>60")

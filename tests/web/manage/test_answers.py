@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.support.taking import take as taken
+from tests.support.taking import take as reserve
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, take
 
@@ -23,7 +23,7 @@ def item_path(queue: leaseq.Queue, *verb: str) -> str:
 @pytest.fixture
 def token(asking: leaseq.Queue) -> int:
     """Of ann's answer to "one"."""
-    lease = taken(asking, "ann")
+    lease = reserve(asking, "ann")
     asking.finish(lease, ANSWER)
     return lease.token
 
@@ -31,16 +31,16 @@ def token(asking: leaseq.Queue) -> int:
 def test_an_item_is_reopened_for_somebody_who_reads_why(
     asking: leaseq.Queue, boss: Browser, person: Browser, token: int
 ) -> None:
-    sent = {"token": str(token), "to": person.name, "reason": "it is a <delivery>"}
-    assert boss.post(item_path(asking, "reopen"), sent).location == item_path(asking)
+    fields = {"token": str(token), "to": person.name, "reason": "it is a <delivery>"}
+    assert boss.post(item_path(asking, "reopen"), fields).location == item_path(asking)
     page = html.unescape(boss.get(item_path(asking)).text)
-    for words in (
+    for text in (
         "earlier answer",
         "The answer from ann was set aside",
         "it is a <delivery>",
         "ann finished it",
     ):
-        assert words in page
+        assert text in page
     assert f"{boss.name} reopened it" in page
     assert "late answer" not in page
     assert take(asking, person).id == "one"
@@ -60,27 +60,27 @@ def test_who_gave_the_answer_reads_why_and_finds_it_filled_in(
 
 
 @pytest.mark.parametrize(
-    ("fields", "words"),
+    ("fields", "message"),
     [
         ({"to": "nobody here"}, "nobody here"),
         ({"to": "ann"}, "ann"),
     ],
 )
 def test_what_is_refused_keeps_what_was_typed(
-    asking: leaseq.Queue, boss: Browser, token: int, fields: dict[str, str], words: str
+    asking: leaseq.Queue, boss: Browser, token: int, fields: dict[str, str], message: str
 ) -> None:
-    sent = {"token": str(token), "reason": "typed with care", **fields}
-    refused = boss.post(item_path(asking, "reopen"), sent)
-    assert (refused.status_code, words in html.unescape(refused.text)) == (400, True)
-    assert "typed with care" in refused.text
+    data = {"token": str(token), "reason": "typed with care", **fields}
+    response = boss.post(item_path(asking, "reopen"), data)
+    assert (response.status_code, message in html.unescape(response.text)) == (400, True)
+    assert "typed with care" in response.text
     assert asking.get("one").state == "finished"
 
 
 def test_an_answer_is_corrected_in_its_form(asking: leaseq.Queue, boss: Browser, token: int) -> None:
     form = boss.get(item_path(asking, "correct"), query_string={"token": token}).text
     assert 'value="refund" checked' in " ".join(form.split()) or "checked" in form
-    sent = {"token": str(token), "answer.about": "delivery", "answer.urgent": "false"}
-    assert boss.post(item_path(asking, "correct"), sent).location == item_path(asking)
+    fields = {"token": str(token), "answer.about": "delivery", "answer.urgent": "false"}
+    assert boss.post(item_path(asking, "correct"), fields).location == item_path(asking)
     (answer,) = asking.get("one").answers
     assert (answer.person, answer.result) == (boss.name, {"about": "delivery", "urgent": False})
     page = boss.get(item_path(asking)).text
@@ -92,9 +92,9 @@ def test_an_answer_is_corrected_in_its_form(asking: leaseq.Queue, boss: Browser,
 def test_a_correction_that_does_not_fit_stands_in_the_form(
     asking: leaseq.Queue, boss: Browser, token: int
 ) -> None:
-    refused = boss.post(item_path(asking, "correct"), {"token": str(token), "answer.about": "delivery"})
-    assert refused.status_code == 422
-    assert "It is not saved yet:" in refused.text
+    response = boss.post(item_path(asking, "correct"), {"token": str(token), "answer.about": "delivery"})
+    assert response.status_code == 422
+    assert "It is not saved yet:" in response.text
     assert asking.get("one").answers[0].result == ANSWER
 
 
@@ -102,23 +102,23 @@ def test_an_answer_that_was_replaced_meanwhile_is_not_corrected(
     asking: leaseq.Queue, boss: Browser, token: int
 ) -> None:
     asking.reopen("one", token)
-    gone = boss.get(item_path(asking, "correct"), query_string={"token": token})
-    assert (gone.status_code, "was replaced meanwhile" in gone.text) == (409, True)
-    sent = {"token": str(token), "answer.about": "delivery", "answer.urgent": "false"}
-    refused = boss.post(item_path(asking, "correct"), sent)
-    assert (refused.status_code, "was replaced meanwhile" in refused.text) == (422, True)
+    response = boss.get(item_path(asking, "correct"), query_string={"token": token})
+    assert (response.status_code, "was replaced meanwhile" in response.text) == (409, True)
+    fields = {"token": str(token), "answer.about": "delivery", "answer.urgent": "false"}
+    response = boss.post(item_path(asking, "correct"), fields)
+    assert (response.status_code, "was replaced meanwhile" in response.text) == (422, True)
 
 
 def test_both_are_in_the_log(
     asking: leaseq.Queue, boss: Browser, token: int, visitor: Callable[[str], Browser]
 ) -> None:
-    sent: dict[str, Any] = {"token": str(token), "answer.about": "delivery", "answer.urgent": "false"}
-    boss.post(item_path(asking, "correct"), sent)
+    fields: dict[str, Any] = {"token": str(token), "answer.about": "delivery", "answer.urgent": "false"}
+    boss.post(item_path(asking, "correct"), fields)
     (answer,) = asking.get("one").answers
     boss.post(item_path(asking, "reopen"), {"token": str(answer.token), "reason": "once more"})
     log = visitor("admin").get("/people/log", query_string={"person": boss.name}).text
-    for words in ("corrected an answer", "reopened an item", "once more"):
-        assert words in log
+    for text in ("corrected an answer", "reopened an item", "once more"):
+        assert text in log
 
 
 def test_what_was_reopened_or_corrected_is_no_late_answer_in_the_list(

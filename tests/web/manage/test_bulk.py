@@ -28,12 +28,12 @@ def fields(page: str, action: str) -> dict[str, Any]:
     return by_name
 
 
-def ask(boss: Browser, queue: leaseq.Queue, move: str, search: str, **more: Any) -> Any:
-    return boss.post(f"/manage/{queue.name}/many", {"move": move, "search": search, **more})
+def ask(boss: Browser, queue: leaseq.Queue, move: str, search: str, **extra_fields: Any) -> Any:
+    return boss.post(f"/manage/{queue.name}/many", {"move": move, "search": search, **extra_fields})
 
 
-def do(boss: Browser, queue: leaseq.Queue, page: str, **more: Any) -> Any:
-    return boss.post(f"/manage/{queue.name}/many/do", {**fields(page, "/many/do"), **more})
+def do(boss: Browser, queue: leaseq.Queue, page: str, **extra_fields: Any) -> Any:
+    return boss.post(f"/manage/{queue.name}/many/do", {**fields(page, "/many/do"), **extra_fields})
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_the_chosen_ones_after_a_question(
     assert f"{name}: {n}?" in text_of(question.text)
     assert all(id in text_of(question.text) for id in ids)
     assert mixed.journal(limit=1_000) == before, "nothing happens by the question"
-    done = do(boss, mixed, question.text).text
-    assert f"{len(ids)} " in text_of(done)
-    assert '<section id="refused" hidden>' in done
+    page = do(boss, mixed, question.text).text
+    assert f"{len(ids)} " in text_of(page)
+    assert '<section id="refused" hidden>' in page
     after = mixed.stats()
     assert {name: getattr(after, name) for name in states} == states
     entry = accounts.log.latest(1)[0]
@@ -90,11 +90,11 @@ def test_many_are_assigned_to_somebody_with_an_account(
     boss: Browser, mixed: leaseq.Queue, person: Browser
 ) -> None:
     question = ask(boss, mixed, "assign", "state=inbound", id=["wait-1", "wait-2", "held-1"]).text
-    refused = do(boss, mixed, question, person="nobody of that name")
-    assert refused.status_code == 400
-    assert "has no account" in refused.text
-    assert 'value="nobody of that name"' in refused.text
-    page = text_of(do(boss, mixed, refused.text, person=person.name).text)
+    response = do(boss, mixed, question, person="nobody of that name")
+    assert response.status_code == 400
+    assert "has no account" in response.text
+    assert 'value="nobody of that name"' in response.text
+    page = text_of(do(boss, mixed, response.text, person=person.name).text)
     assert "2 are assigned. 1 was left unchanged." in page
     assert "held-1 : it is not waiting, it is in work" in page
     assert mixed.get("wait-1").assigned_to == (person.name,)
@@ -103,9 +103,9 @@ def test_many_are_assigned_to_somebody_with_an_account(
 
 
 def test_nothing_chosen_and_no_such_move(boss: Browser, mixed: leaseq.Queue) -> None:
-    back = ask(boss, mixed, "remove", "state=dead&person=ann")
-    assert back.location == f"/manage/{mixed.name}/items?state=dead&person=ann"
-    assert "Select some items first." in boss.get(back.location).text
+    response = ask(boss, mixed, "remove", "state=dead&person=ann")
+    assert response.location == f"/manage/{mixed.name}/items?state=dead&person=ann"
+    assert "Select some items first." in boss.get(response.location).text
     assert ask(boss, mixed, "eat", "state=dead", id="dead-1").status_code == 400
     assert ask(boss, mixed, "remove", "state=dead", id=[str(n) for n in range(501)]).status_code == 400
 
@@ -126,12 +126,12 @@ def test_all_that_a_search_finds_a_step_at_a_time(
     queue.enqueue({}, id="later", priority=1)
     queue.fail(not_none(queue.reserve("ann")), "rare, but after the question")
     steps = 0
-    answer = do(boss, queue, page)
-    while 'id="go-on"' in answer.text:
+    response = do(boss, queue, page)
+    while 'id="go-on"' in response.text:
         steps += 1
         assert steps < 20
-        answer = do(boss, queue, answer.text)
-    assert "30 are waiting again." in text_of(answer.text)
+        response = do(boss, queue, response.text)
+    assert "30 are waiting again." in text_of(response.text)
     assert steps >= 2
     assert sorted(item.id for item in queue.items("inbound")) == [f"item-{n:02}" for n in range(1, 60, 2)]
     assert queue.get("later").state == "dead"
@@ -149,8 +149,8 @@ def test_all_that_are_held_leaves_the_leases_given_since(boss: Browser, mixed: l
 
 
 @pytest.mark.parametrize(
-    ("count", "words"),
+    ("count", "text"),
     [(0, ""), (10, "0, 1, 2, 3, 4, 5, 6, 7, 8, 9"), (11, "0, 1, 2, 3, 4, 5, 6, 7, 8, 9 + 1")],
 )
-def test_the_log_names_the_first_ten_items(count: int, words: str) -> None:
-    assert ids_in_words([str(n) for n in range(count)]) == words
+def test_the_log_names_the_first_ten_items(count: int, text: str) -> None:
+    assert ids_in_words([str(n) for n in range(count)]) == text

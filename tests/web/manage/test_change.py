@@ -33,9 +33,9 @@ def form(page: str) -> dict[str, str]:
     return {name: html.unescape(value).replace("\n", "\r\n") for name, value in fields.items()}
 
 
-def send(boss: Browser, path: str, **typed: str) -> Answer:
-    answer = boss.client.post(f"{path}/change", data={**form(boss.get(path).text), **typed})
-    return cast("Answer", answer)
+def send(boss: Browser, path: str, **fields: str) -> Answer:
+    response = boss.client.post(f"{path}/change", data={**form(boss.get(path).text), **fields})
+    return cast("Answer", response)
 
 
 def test_it_has_what_is_there_and_changes_what_was_typed(
@@ -44,8 +44,8 @@ def test_it_has_what_is_there_and_changes_what_was_typed(
     fields = form(boss.get(path).text)
     assert (fields["priority"], fields["due"], fields["requires"]) == ("200", "2027-05-01T12:00", "fr legal")
     assert fields["payload"] == '{\r\n  "text": "a < b"\r\n}'
-    answer = send(boss, path, priority="10", requires="de, fr")
-    assert (answer.status_code, answer.location) == (303, path)
+    response = send(boss, path, priority="10", requires="de, fr")
+    assert (response.status_code, response.location) == (303, path)
     item = queue.get("r-1")
     assert (item.priority, item.requires, item.due, item.payload) == (
         10,
@@ -64,9 +64,9 @@ def test_it_has_what_is_there_and_changes_what_was_typed(
 
 def test_what_was_not_typed_is_not_changed_back(boss: Browser, queue: leaseq.Queue, path: str) -> None:
     """Somebody else changed the priority while the form was open."""
-    opened = form(boss.get(path).text)
+    fields = form(boss.get(path).text)
     queue.change("r-1", priority=1)
-    boss.client.post(f"{path}/change", data={**opened, "due": "2028-01-01T00:00"})
+    boss.client.post(f"{path}/change", data={**fields, "due": "2028-01-01T00:00"})
     item = queue.get("r-1")
     assert (item.priority, item.due) == (1, datetime(2028, 1, 1, tzinfo=UTC))
 
@@ -105,20 +105,20 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("field", "text", "why"), BAD)
+@pytest.mark.parametrize(("field", "text", "message"), BAD)
 def test_what_can_not_be_is_refused_and_what_was_typed_stays(
-    boss: Browser, queue: leaseq.Queue, path: str, field: str, text: str, why: str
+    boss: Browser, queue: leaseq.Queue, path: str, field: str, text: str, message: str
 ) -> None:
     before = queue.get("r-1")
-    typed: dict[str, Any] = {"priority": "7", "requires": "es", "payload": '["typed"]', field: text}
-    answer = send(boss, path, **typed)
-    assert answer.status_code == 400
-    assert f"Not changed: {field}" in text_of(answer.text)
-    assert why in text_of(answer.text)
-    assert {name: form(answer.text)[name] for name in typed} == typed
+    fields: dict[str, Any] = {"priority": "7", "requires": "es", "payload": '["typed"]', field: text}
+    response = send(boss, path, **fields)
+    assert response.status_code == 400
+    assert f"Not changed: {field}" in text_of(response.text)
+    assert message in text_of(response.text)
+    assert {name: form(response.text)[name] for name in fields} == fields
     assert queue.get("r-1") == before
-    fixed = {**form(answer.text), "priority": "8", "due": "", "requires": "es", "payload": "[1]"}
-    assert boss.client.post(f"{path}/change", data=fixed).status_code == 303
+    corrected_fields = {**form(response.text), "priority": "8", "due": "", "requires": "es", "payload": "[1]"}
+    assert boss.client.post(f"{path}/change", data=corrected_fields).status_code == 303
     item = queue.get("r-1")
     assert (item.priority, item.requires, item.payload) == (8, ("es",), [1])
 
@@ -126,12 +126,12 @@ def test_what_can_not_be_is_refused_and_what_was_typed_stays(
 def test_what_was_taken_meanwhile_is_refused_and_the_text_stays(
     boss: Browser, queue: leaseq.Queue, path: str
 ) -> None:
-    opened = form(boss.get(path).text)
+    fields = form(boss.get(path).text)
     take(queue, "ann", "fr", "legal")
-    answer = boss.client.post(f"{path}/change", data={**opened, "payload": '"typed"'})
-    assert answer.status_code == 400
-    assert "release it first" in text_of(answer.text)
-    assert form(answer.text)["payload"] == '"typed"'
+    response = boss.client.post(f"{path}/change", data={**fields, "payload": '"typed"'})
+    assert response.status_code == 400
+    assert "release it first" in text_of(response.text)
+    assert form(response.text)["payload"] == '"typed"'
 
 
 def test_only_what_waits_has_the_form(boss: Browser, queue: leaseq.Queue, path: str) -> None:
@@ -141,12 +141,12 @@ def test_only_what_waits_has_the_form(boss: Browser, queue: leaseq.Queue, path: 
     assert "/change" not in boss.get(path).text
     queue.configure(answers=2)
     queue.enqueue({}, id="two")
-    held = take(queue, "ann")
+    held_lease = take(queue, "ann")
     page = boss.get(f"/manage/{queue.name}/items/two").text
     assert "payload" not in form(page), "somebody holds it"
     assert send(boss, f"/manage/{queue.name}/items/two", priority="1").status_code == 303
     assert queue.get("two").priority == 1
-    assert queue.mine("ann") == [held]
+    assert queue.mine("ann") == [held_lease]
 
 
 def test_a_failed_item_is_put_right_and_handed_out_again_at_once(
@@ -162,8 +162,8 @@ def test_a_failed_item_is_put_right_and_handed_out_again_at_once(
     page = text_of(boss.get(path).text)
     assert "Changed: payload." in page
     assert "It is waiting again" in page
-    logged = [one.what for one in accounts.log.latest(20) if one.about == f"{queue.name} / r-1"]
-    assert sorted(logged) == ["item.changed", "item.changed", "item.revived"]
+    actions = [one.what for one in accounts.log.latest(20) if one.about == f"{queue.name} / r-1"]
+    assert sorted(actions) == ["item.changed", "item.changed", "item.revived"]
 
 
 def test_what_somebody_finishes_before_it_is_handed_out_is_changed_all_the_same(
@@ -173,20 +173,20 @@ def test_what_somebody_finishes_before_it_is_handed_out_is_changed_all_the_same(
     queue.fail(take(queue, "ann", "fr", "legal"), "no")
     revive = leaseq.Queue.revive
 
-    def later(self: leaseq.Queue, id: str, **by: str) -> leaseq.Item:
+    def finish_and_revive(self: leaseq.Queue, id: str, **by: str) -> leaseq.Item:
         revive(queue, id)
         queue.finish(take(queue, "bob", "fr", "legal"), {})
         return revive(self, id, **by)
 
-    monkeypatch.setattr(leaseq.Queue, "revive", later)
+    monkeypatch.setattr(leaseq.Queue, "revive", finish_and_revive)
     assert send(boss, path, payload='"right"', then="revive").status_code == 303
     assert queue.get("r-1").payload == "right"
     page = text_of(boss.get(path).text)
     assert "Changed: payload." in page
     assert "Not changed" not in page
     assert "Not handed out: " in page
-    logged = [one.what for one in accounts.log.latest(20) if one.about == f"{queue.name} / r-1"]
-    assert logged == ["item.changed"]
+    actions = [one.what for one in accounts.log.latest(20) if one.about == f"{queue.name} / r-1"]
+    assert actions == ["item.changed"]
 
 
 def test_what_is_scheduled_can_be_let_in(boss: Browser, queue: leaseq.Queue, path: str) -> None:
@@ -201,7 +201,7 @@ def test_what_is_scheduled_can_be_let_in(boss: Browser, queue: leaseq.Queue, pat
 
 
 @pytest.mark.parametrize(
-    ("due", "shown"),
+    ("due", "text"),
     [
         (datetime(2027, 5, 1, 12, 30, 10, tzinfo=UTC), "2027-05-01T12:30:10"),
         (datetime(2027, 5, 1, 12, 30, 10, 250_000, tzinfo=UTC), "2027-05-01T12:30:10.25"),
@@ -209,10 +209,10 @@ def test_what_is_scheduled_can_be_let_in(boss: Browser, queue: leaseq.Queue, pat
     ],
 )
 def test_a_due_date_is_shown_as_browsers_write_it(
-    boss: Browser, queue: leaseq.Queue, path: str, due: datetime, shown: str
+    boss: Browser, queue: leaseq.Queue, path: str, due: datetime, text: str
 ) -> None:
     queue.change("r-1", due=due)
-    assert form(boss.get(path).text)["due"] == shown
+    assert form(boss.get(path).text)["due"] == text
     send(boss, path, priority="1")
     assert queue.get("r-1").due == due, "not typed, so it stays to the microsecond"
 

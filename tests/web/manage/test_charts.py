@@ -55,9 +55,9 @@ def record(samples: Samples, queue: leaseq.Queue) -> None:
 
 def rows(boss: Browser, queue: leaseq.Queue, range: str) -> list[tuple[str, str, str, str]]:
     """Of the charts' table: the time, items in, done and waiting."""
-    page = boss.get(f"/manage/{queue.name}/charts?range={range}")
-    assert page.status_code == 200, page.text
-    return ROW.findall(page.text)
+    response = boss.get(f"/manage/{queue.name}/charts?range={range}")
+    assert response.status_code == 200, response.text
+    return ROW.findall(response.text)
 
 
 def test_the_last_sample_of_a_minute_and_of_an_hour_stays(
@@ -92,14 +92,14 @@ def test_one_process_samples_each_minute(
     server: Any, queue: leaseq.Queue, samples: Samples, clock: Clock
 ) -> None:
     queue.enqueue({})
-    here, there = (Sampler(server.client, samples) for _ in range(2))
-    here.sample()
+    first_sampler, second_sampler = (Sampler(server.client, samples) for _ in range(2))
+    first_sampler.sample()
     queue.enqueue({})
-    there.sample()
+    second_sampler.sample()
     minute = int(clock() // 60)
     assert samples.of(queue.name, "minute") == {minute: Sample(1, 0, 1)}
     clock.advance(60)
-    there.sample()
+    second_sampler.sample()
     assert samples.of(queue.name, "minute")[minute + 1] == Sample(2, 0, 2)
 
 
@@ -133,9 +133,9 @@ def test_what_came_and_was_done_between_samples(
     record(Samples(server.client, clock=Clock(now - each)), queue)
     queue.finish(not_none(queue.reserve("ann")), {})
     record(Samples(server.client, clock=Clock(now)), queue)
-    found = rows(boss, queue, range)
-    assert len(found) == count
-    assert [one[1:] for one in found[-4:]] == [
+    table_rows = rows(boss, queue, range)
+    assert len(table_rows) == count
+    assert [one[1:] for one in table_rows[-4:]] == [
         ("–", "–", "–"),
         ("–", "–", "1"),
         ("3", "1", "3"),
@@ -172,18 +172,18 @@ def test_days_begin_at_midnight_in_the_site_s_zone(
     """23:30 in UTC is half past midnight in Berlin."""
     queue.configure()
     now = datetime(2036, 11, 23, 23, 30, tzinfo=ZoneInfo("UTC")).astimezone(ZoneInfo(zone))
-    for back, count in ((26, 1), (10, 1), (0, 2)):
+    for hours, count in ((26, 1), (10, 1), (0, 2)):
         queue.enqueue_many(leaseq.NewItem({}) for _ in range(count))
-        record(Samples(server.client, clock=Clock((now - timedelta(hours=back)).timestamp())), queue)
+        record(Samples(server.client, clock=Clock((now - timedelta(hours=hours)).timestamp())), queue)
     with app.test_request_context():
-        found = buckets_of(queue, "30d", now, RateCounter(now))
-    assert len(found) == 30
-    assert [one.label for one in found[-2:]] == labels
-    assert [one.come for one in found[-2:]] == come
+        buckets = buckets_of(queue, "30d", now, RateCounter(now))
+    assert len(buckets) == 30
+    assert [one.label for one in buckets[-2:]] == labels
+    assert [one.come for one in buckets[-2:]] == come
 
 
 @pytest.mark.parametrize(
-    ("waiting", "come", "done", "said"),
+    ("waiting", "come", "done", "message"),
     [
         (130, [0] * 60, [1] * 60, "Empty in about 2 h 10 min at this pace, over the last 60 min."),
         (95, [1] * 20, [2] * 20, "Empty in about 1 h 35 min at this pace, over the last 20 min."),
@@ -197,18 +197,18 @@ def test_days_begin_at_midnight_in_the_site_s_zone(
     ],
 )
 def test_when_it_will_be_empty(
-    app: Flask, waiting: int, come: list[int | None], done: list[int | None], said: str
+    app: Flask, waiting: int, come: list[int | None], done: list[int | None], message: str
 ) -> None:
     with app.test_request_context():
-        assert forecast_of(waiting, come, done) == said
+        assert forecast_of(waiting, come, done) == message
 
 
 @pytest.mark.parametrize("range", ["2h", "1D", "1h ", "x" * 999])
 def test_a_range_that_is_none(boss: Browser, queue: leaseq.Queue, range: str) -> None:
     queue.configure()
-    answer = boss.get(f"/manage/{queue.name}/charts", query_string={"range": range})
-    assert answer.status_code == 400
-    assert "range" in answer.text
+    response = boss.get(f"/manage/{queue.name}/charts", query_string={"range": range})
+    assert response.status_code == 400
+    assert "range" in response.text
 
 
 def test_the_page_opens_with_the_range_of_its_address(boss: Browser, queue: leaseq.Queue) -> None:

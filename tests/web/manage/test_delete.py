@@ -18,20 +18,20 @@ def test_the_page_says_what_goes_and_asks_for_the_name(
     path = f"/manage/{mixed.name}/delete"
     assert f'href="{path}"' in boss.get(f"/manage/{mixed.name}/settings").text
     page = boss.get(path).text
-    for said in (
+    for text in (
         "7 items, with",
         "1 answer.",
         "2 items are held right now",
         f"name, {mixed.name}, to delete",
     ):
-        assert said in page
+        assert text in page
     for name in ("", mixed.name.upper(), "Mixed"):
-        refused = boss.post(path, {"name": name})
-        assert refused.status_code == 400
-        assert 'aria-invalid="true"' in refused.text
+        refusal = boss.post(path, {"name": name})
+        assert refusal.status_code == 400
+        assert 'aria-invalid="true"' in refusal.text
     assert mixed.stats().dead == 2
-    done = boss.post(path, {"name": f" {mixed.name} "}, follow_redirects=True)
-    assert f"The queue {mixed.name} is deleted." in done.text
+    response = boss.post(path, {"name": f" {mixed.name} "}, follow_redirects=True)
+    assert f"The queue {mixed.name} is deleted." in response.text
     assert not mixed.exists()
     line = accounts.log.latest(1)[0]
     assert (line.what, line.about, line.detail) == ("queue.deleted", mixed.name, "7 items, 2 of them held")
@@ -42,8 +42,8 @@ def test_the_page_says_what_goes_and_asks_for_the_name(
 def test_only_who_may_manage_it(visitor: Callable[[str], Browser], queue: leaseq.Queue, role: str) -> None:
     queue.configure()
     someone = visitor(role)
-    answer = someone.post(f"/manage/{queue.name}/delete", {"name": queue.name})
-    assert (answer.status_code, queue.exists()) == ((403, True) if role == "worker" else (303, False))
+    response = someone.post(f"/manage/{queue.name}/delete", {"name": queue.name})
+    assert (response.status_code, queue.exists()) == ((403, True) if role == "worker" else (303, False))
 
 
 @pytest.mark.parametrize("way", ["finish", "abandon", "fail", "renew"])
@@ -55,14 +55,14 @@ def test_who_works_on_an_item_of_it_is_told_and_keeps_the_words(
     queue.enqueue({"text": "x"}, id="one")
     lease = take(queue, ann.name)
     queue.delete()
-    typed = {"token": str(lease.token), "about": "what I thought", "error": "it is <torn>"}
-    answer = ann.post(f"/q/{queue.name}/items/one/{way}", typed)
-    assert answer.status_code == 404
-    assert "it was deleted, with its items" in answer.text
-    assert "What you typed" in answer.text
-    assert "what I thought" in answer.text
-    assert "it is &lt;torn&gt;" in answer.text
-    assert answer.text.count(f">{lease.token}<") == 0
+    fields = {"token": str(lease.token), "about": "what I thought", "error": "it is <torn>"}
+    response = ann.post(f"/q/{queue.name}/items/one/{way}", fields)
+    assert response.status_code == 404
+    assert "it was deleted, with its items" in response.text
+    assert "What you typed" in response.text
+    assert "what I thought" in response.text
+    assert "it is &lt;torn&gt;" in response.text
+    assert response.text.count(f">{lease.token}<") == 0
 
 
 def test_the_piece_about_a_lease_says_so(visitor: Callable[[str], Browser], queue: leaseq.Queue) -> None:

@@ -10,7 +10,7 @@ import pytest
 import leaseq
 from leaseq.webapp.search import scan
 from leaseq.webapp.search.matching import parts_of, words_of
-from tests.support.taking import take as taken
+from tests.support.taking import take
 from tests.web.conftest import Browser
 from tests.web.manage.conftest import ASK, ids, url
 
@@ -44,15 +44,15 @@ from tests.web.manage.conftest import ASK, ids, url
     ],
 )
 def test_words_and_conditions_find_items(
-    found: leaseq.Queue, boss: Browser, find: str, expected: str
+    answered_letters: leaseq.Queue, boss: Browser, find: str, expected: str
 ) -> None:
-    page = boss.get(url(found, "items"), query_string={"state": "finished", "find": find}).text
+    page = boss.get(url(answered_letters, "items"), query_string={"state": "finished", "find": find}).text
     assert ids(page) == set(expected)
     assert "Searched the whole list: 3 entries." in page
 
 
 @pytest.mark.parametrize(
-    ("find", "says"),
+    ("find", "message"),
     [
         ("rating<=much", "find: a number behind rating<=, not 'much'"),
         ("rating>=", "find: a number behind rating>="),
@@ -60,12 +60,12 @@ def test_words_and_conditions_find_items(
     ],
 )
 def test_what_cannot_be_searched_for_is_told(
-    found: leaseq.Queue, boss: Browser, find: str, says: str
+    answered_letters: leaseq.Queue, boss: Browser, find: str, message: str
 ) -> None:
-    answer = boss.get(url(found, "items"), query_string={"state": "finished", "find": find})
-    page = html.unescape(answer.text)
-    assert answer.status_code == 400
-    assert says in page
+    response = boss.get(url(answered_letters, "items"), query_string={"state": "finished", "find": find})
+    page = html.unescape(response.text)
+    assert response.status_code == 400
+    assert message in page
     assert f'value="{find}"' in page
 
 
@@ -74,33 +74,35 @@ def test_the_parts_of_a_box_make_its_text_again() -> None:
     assert words_of(parts_of(text)) == text
 
 
-def test_a_filter_made_from_the_form_is_put_into_the_box(found: leaseq.Queue, boss: Browser) -> None:
-    sent = {"state": "finished", "find": "i", "is.about": "Refund", "is.rating": "<= 2", "is.tags": ""}
-    answer = boss.get(url(found, "items"), query_string=sent)
-    page = boss.get(str(answer.location)).text
+def test_a_filter_made_from_the_form_is_put_into_the_box(
+    answered_letters: leaseq.Queue, boss: Browser
+) -> None:
+    query = {"state": "finished", "find": "i", "is.about": "Refund", "is.rating": "<= 2", "is.tags": ""}
+    response = boss.get(url(answered_letters, "items"), query_string=query)
+    page = boss.get(str(response.location)).text
     assert ids(page) == {"a"}
     assert 'value="i about:Refund rating&lt;=2"' in page
-    without = html.unescape(
-        re.findall(r'<li class="chip">What is it about\? Refund <a href="([^"]+)"', page)[0]
+    link = html.unescape(re.findall(r'<li class="chip">What is it about\? Refund <a href="([^"]+)"', page)[0])
+    assert ids(boss.get(link).text) == {"a", "c"}
+
+
+def test_a_number_that_is_none_is_told(answered_letters: leaseq.Queue, boss: Browser) -> None:
+    response = boss.get(
+        url(answered_letters, "items"), query_string={"state": "finished", "is.rating": "<= x"}
     )
-    assert ids(boss.get(without).text) == {"a", "c"}
-
-
-def test_a_number_that_is_none_is_told(found: leaseq.Queue, boss: Browser) -> None:
-    answer = boss.get(url(found, "items"), query_string={"state": "finished", "is.rating": "<= x"})
-    assert (answer.status_code, "a number behind rating" in answer.text) == (400, True)
+    assert (response.status_code, "a number behind rating" in response.text) == (400, True)
 
 
 def test_one_look_is_bounded_and_goes_on(
-    found: leaseq.Queue, boss: Browser, monkeypatch: pytest.MonkeyPatch
+    answered_letters: leaseq.Queue, boss: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scan, "COMPARED", 2)
-    sent = {"state": "finished", "find": "paid"}
-    page = boss.get(url(found, "items"), query_string=sent).text
+    query = {"state": "finished", "find": "paid"}
+    page = boss.get(url(answered_letters, "items"), query_string=query).text
     assert ids(page) == set()
     assert "Searched the newest 2 of 3." in page
-    further = html.unescape(re.findall(r'href="([^"]+)">Search further', page)[0])
-    page = boss.get(further).text
+    link = html.unescape(re.findall(r'href="([^"]+)">Search further', page)[0])
+    page = boss.get(link).text
     assert ids(page) == {"a"}
     assert "Searched the whole list: 3 entries." in page
 
@@ -114,33 +116,33 @@ def test_one_look_is_bounded_and_goes_on(
     ],
 )
 def test_a_filter_reads_as_the_form_does(
-    found: leaseq.Queue, boss: Browser, find: str, chips: list[str]
+    answered_letters: leaseq.Queue, boss: Browser, find: str, chips: list[str]
 ) -> None:
-    named = {
+    question = {
         "title": "What is it about?",
         "oneOf": [{"const": "Refund", "title": "Money back"}],
     }
-    found.configure(form={"ask": {**ASK, "properties": {**ASK["properties"], "about": named}}})
-    page = boss.get(url(found, "items"), query_string={"find": find}).text
+    answered_letters.configure(form={"ask": {**ASK, "properties": {**ASK["properties"], "about": question}}})
+    page = boss.get(url(answered_letters, "items"), query_string={"find": find}).text
     assert [html.unescape(one) for one in re.findall(r'<li class="chip">(.*?) <a', page)] == chips
 
 
 @pytest.fixture
-def spread(found: leaseq.Queue) -> leaseq.Queue:
+def parcels(answered_letters: leaseq.Queue) -> leaseq.Queue:
     """Items with the word "parcel" in each state."""
-    found.enqueue({"text": "parcel"}, id="bad", max_attempts=1)
-    found.fail(taken(found, "ann"), "torn")
-    found.enqueue({"text": "parcel"}, id="held")
-    taken(found, "ann")
-    found.enqueue({"text": "parcel"}, id="later", delay=3_600)
-    found.enqueue_many(leaseq.NewItem({"text": "parcel"}, id=f"w{n}") for n in range(6))
-    return found
+    answered_letters.enqueue({"text": "parcel"}, id="bad", max_attempts=1)
+    answered_letters.fail(take(answered_letters, "ann"), "torn")
+    answered_letters.enqueue({"text": "parcel"}, id="held")
+    take(answered_letters, "ann")
+    answered_letters.enqueue({"text": "parcel"}, id="later", delay=3_600)
+    answered_letters.enqueue_many(leaseq.NewItem({"text": "parcel"}, id=f"w{n}") for n in range(6))
+    return answered_letters
 
 
-def test_a_search_is_of_all_states(spread: leaseq.Queue, boss: Browser) -> None:
-    page = boss.get(url(spread, "items")).text
+def test_a_search_is_of_all_states(parcels: leaseq.Queue, boss: Browser) -> None:
+    page = boss.get(url(parcels, "items")).text
     assert re.search(r'<option value="any" selected>All states', page)
-    page = boss.get(url(spread, "items"), query_string={"find": "parcel"}).text
+    page = boss.get(url(parcels, "items"), query_string={"find": "parcel"}).text
     assert ids(page) == {"b", "c", "bad", "held", "later", *(f"w{n}" for n in range(6))}
     assert "Searched all states: 12 entries." in page
     states = re.findall(r'data-label="State">([^<]+)<', page)
@@ -149,85 +151,91 @@ def test_a_search_is_of_all_states(spread: leaseq.Queue, boss: Browser) -> None:
 
 @pytest.mark.parametrize("bound", ["search.scan.COMPARED", "manage.items.LOOKS"])
 def test_a_search_of_all_states_is_bounded_and_a_long_list_hides_no_other(
-    spread: leaseq.Queue, boss: Browser, monkeypatch: pytest.MonkeyPatch, bound: str
+    parcels: leaseq.Queue, boss: Browser, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
     monkeypatch.setattr(f"leaseq.webapp.{bound}", 5)
     monkeypatch.setattr(scan, "_AT_ONCE", 2)
-    page = boss.get(url(spread, "items"), query_string={"find": "parcel"}).text
+    page = boss.get(url(parcels, "items"), query_string={"find": "parcel"}).text
     assert ids(page) == {"w5", "w4", "held", "later", "c"}
     assert "Searched the newest 5 of 12." in page
-    found = []
-    while further := re.findall(r'href="([^"]+)">Search further', page):
-        found += sorted(ids(page))
-        page = boss.get(html.unescape(further[0])).text
-    found += sorted(ids(page))
-    assert sorted(found) == ["b", "bad", "c", "held", "later", *(f"w{n}" for n in range(6))]
+    found_ids = []
+    while links := re.findall(r'href="([^"]+)">Search further', page):
+        found_ids += sorted(ids(page))
+        page = boss.get(html.unescape(links[0])).text
+    found_ids += sorted(ids(page))
+    assert sorted(found_ids) == ["b", "bad", "c", "held", "later", *(f"w{n}" for n in range(6))]
     assert "Searched all states: 12 entries." in page
 
 
 def test_the_neighbours_in_a_search_of_all_states_are_of_the_same_state(
-    spread: leaseq.Queue, boss: Browser
+    parcels: leaseq.Queue, boss: Browser
 ) -> None:
-    page = boss.get(url(spread, "items"), query_string={"find": "parcel"}).text
+    page = boss.get(url(parcels, "items"), query_string={"find": "parcel"}).text
     link = html.unescape(re.findall(r'href="([^"]+/items/w4\?[^"]+)" class="title"', page)[0])
     page = boss.get(link).text
     assert set(re.findall(r'/items/(\w+)\?[^"]*state=any', page)) == {"w3", "w4", "w5"}
 
 
-def test_what_came_after_the_question_stays(spread: leaseq.Queue, boss: Browser) -> None:
-    sent = {"move": "remove", "search": "state=any&find=parcel", "which": "all"}
-    asked = boss.post(url(spread, "many"), sent).text
-    assert "Remove: 11 items?" in asked
-    began = re.findall(r'name="began" value="([^"]+)"', asked)[0]
-    spread.enqueue({"text": "parcel"}, id="new")
-    boss.post(url(spread, "many", "do"), {**sent, "began": began, "total": "11"})
-    left = [item.id for state in leaseq.STATES for item in spread.items(state)]
-    assert sorted(left) == ["a", "new"]
+def test_what_came_after_the_question_stays(parcels: leaseq.Queue, boss: Browser) -> None:
+    fields = {"move": "remove", "search": "state=any&find=parcel", "which": "all"}
+    page = boss.post(url(parcels, "many"), fields).text
+    assert "Remove: 11 items?" in page
+    start = re.findall(r'name="began" value="([^"]+)"', page)[0]
+    parcels.enqueue({"text": "parcel"}, id="new")
+    boss.post(url(parcels, "many", "do"), {**fields, "began": start, "total": "11"})
+    remaining_ids = [item.id for state in leaseq.STATES for item in parcels.items(state)]
+    assert sorted(remaining_ids) == ["a", "new"]
 
 
-def test_of_all_states_a_move_takes_those_that_it_is_for(spread: leaseq.Queue, boss: Browser) -> None:
-    sent = {"move": "revive", "search": "state=any&find=parcel", "which": "all"}
-    asked = boss.post(url(spread, "many"), sent).text
-    assert "Hand out again: 1 item?" in asked
-    began = re.findall(r'name="began" value="([^"]+)"', asked)[0]
-    boss.post(url(spread, "many", "do"), {**sent, "began": began, "total": "1"})
-    assert (spread.get("bad").state, spread.stats().finished) == ("inbound", 3)
+def test_of_all_states_a_move_takes_those_that_it_is_for(parcels: leaseq.Queue, boss: Browser) -> None:
+    fields = {"move": "revive", "search": "state=any&find=parcel", "which": "all"}
+    page = boss.post(url(parcels, "many"), fields).text
+    assert "Hand out again: 1 item?" in page
+    start = re.findall(r'name="began" value="([^"]+)"', page)[0]
+    boss.post(url(parcels, "many", "do"), {**fields, "began": start, "total": "1"})
+    assert (parcels.get("bad").state, parcels.stats().finished) == ("inbound", 3)
 
 
 @pytest.mark.parametrize("after", ["moon=1", "finished=x", "inbound=/1/1/a"])
-def test_a_cursor_that_is_none_is_told(found: leaseq.Queue, boss: Browser, after: str) -> None:
-    answer = boss.get(url(found, "items"), query_string={"state": "any", "after": after})
-    assert answer.status_code == 400
+def test_a_cursor_that_is_none_is_told(answered_letters: leaseq.Queue, boss: Browser, after: str) -> None:
+    response = boss.get(url(answered_letters, "items"), query_string={"state": "any", "after": after})
+    assert response.status_code == 400
 
 
 def test_a_page_ends_where_it_is_full_and_the_next_begins_there(queue: leaseq.Queue, boss: Browser) -> None:
     queue.enqueue_many(leaseq.NewItem({"text": "same"}, id=f"i{n:03}") for n in range(70))
     page = boss.get(url(queue, "items"), query_string={"find": "same"}).text
-    following = html.unescape(re.findall(r'href="([^"]+)">Next page', page)[0])
-    first, second = ids(page), ids(boss.get(following).text)
+    link = html.unescape(re.findall(r'href="([^"]+)">Next page', page)[0])
+    first, second = ids(page), ids(boss.get(link).text)
     assert (len(first), len(second), len(first | second)) == (50, 20, 70)
 
 
-def test_a_move_with_all_of_a_search_keeps_to_it(found: leaseq.Queue, boss: Browser) -> None:
+def test_a_move_with_all_of_a_search_keeps_to_it(answered_letters: leaseq.Queue, boss: Browser) -> None:
     search = "state=finished&find=about:Refund"
-    sent = {"move": "remove", "search": search, "which": "all"}
-    asked = boss.post(url(found, "many"), sent).text
-    assert "Remove: 2 items?" in asked
-    began = re.findall(r'name="began" value="([^"]+)"', asked)[0]
-    boss.post(url(found, "many", "do"), {**sent, "began": began, "total": "2"})
-    assert [item.id for item in found.items("finished")] == ["c"]
+    fields = {"move": "remove", "search": search, "which": "all"}
+    page = boss.post(url(answered_letters, "many"), fields).text
+    assert "Remove: 2 items?" in page
+    start = re.findall(r'name="began" value="([^"]+)"', page)[0]
+    boss.post(url(answered_letters, "many", "do"), {**fields, "began": start, "total": "2"})
+    assert [item.id for item in answered_letters.items("finished")] == ["c"]
 
 
-def test_the_neighbours_of_an_item_are_those_of_the_search(found: leaseq.Queue, boss: Browser) -> None:
-    page = boss.get(url(found, "items"), query_string={"state": "finished", "find": "tags:angry"}).text
+def test_the_neighbours_of_an_item_are_those_of_the_search(
+    answered_letters: leaseq.Queue, boss: Browser
+) -> None:
+    page = boss.get(
+        url(answered_letters, "items"), query_string={"state": "finished", "find": "tags:angry"}
+    ).text
     first = html.unescape(re.findall(r'href="([^"]+)" class="title"', page)[0])
     assert "/items/c?" in first
     assert "/items/a?" in boss.get(first).text
     assert "/items/b?" not in boss.get(first).text
 
 
-def test_an_id_that_is_typed_is_found_in_any_list(found: leaseq.Queue, boss: Browser) -> None:
-    found.enqueue({}, id="waits-here")
-    page = boss.get(url(found, "items"), query_string={"state": "finished", "find": "waits-here"}).text
+def test_an_id_that_is_typed_is_found_in_any_list(answered_letters: leaseq.Queue, boss: Browser) -> None:
+    answered_letters.enqueue({}, id="waits-here")
+    page = boss.get(
+        url(answered_letters, "items"), query_string={"state": "finished", "find": "waits-here"}
+    ).text
     assert "Item with exactly this id" in page
-    assert f'href="{url(found, "items")}/waits-here"' in page
+    assert f'href="{url(answered_letters, "items")}/waits-here"' in page

@@ -24,7 +24,7 @@ ROWS = "id,Message,priority\nm1,My parcel is not here,5\nm2,I want my money back
 
 
 @pytest.fixture
-def empty(server: Server) -> None:
+def empty_server(server: Server) -> None:
     server.redis.flushall()
 
 
@@ -37,41 +37,43 @@ def send(boss: Browser, text: str, title: str, file: str = "Letters of May.csv")
     return boss.post("/manage/from-file", {"title": title, "file": (io.BytesIO(text.encode()), file)})
 
 
-def test_the_first_page_has_three_ways_to_begin(empty: None, visitor: Callable[[str], Browser]) -> None:
+def test_the_first_page_has_three_ways_to_begin(
+    empty_server: None, visitor: Callable[[str], Browser]
+) -> None:
     boss = visitor("admin")
     assert boss.get("/").location == "/manage"
     page = boss.get("/manage").text
     assert page.count("<li><h3>") == 3
     assert "autofocus" in page
     assert boss.post("/manage/demo").location == f"/manage/{QUEUE}/try"
-    again = boss.get("/manage").text
-    assert "Add the demo queue" not in again
-    assert "A queue from a file" in again
+    second_page = boss.get("/manage").text
+    assert "Add the demo queue" not in second_page
+    assert "A queue from a file" in second_page
     assert boss.get("/").status_code == 200
 
 
 def test_the_demo_is_added_to_no_queue_of_others(
-    empty: None, boss: Browser, app: Flask, accounts: Accounts, server: Server
+    empty_server: None, boss: Browser, app: Flask, accounts: Accounts, server: Server
 ) -> None:
     """To somebody who may manage no queue the page offers it."""
     access = app.extensions[EXTENSION].access
     leaseq.Queue(server.client, QUEUE).configure()
     access.set(QUEUE, Access(None, Group(people=("eva",))))
-    answer = boss.post("/manage/demo", page="/manage")
+    response = boss.post("/manage/demo", page="/manage")
     access.set(QUEUE, Access())
-    assert (answer.status_code, "may not manage the queue" in answer.text) == (403, True)
+    assert (response.status_code, "may not manage the queue" in response.text) == (403, True)
     assert leaseq.Queue(server.client, QUEUE).stats().inbound == 0
     boss.post("/manage/demo", page="/manage")
-    logged = [one.what for one in accounts.log.page(person=QUEUE).entries]
-    assert logged == ["queue.imported"], "it was there before"
+    actions = [one.what for one in accounts.log.page(person=QUEUE).entries]
+    assert actions == ["queue.imported"], "it was there before"
 
 
 def test_a_queue_is_made_from_a_file(boss: Browser, server: Server, title: str) -> None:
-    answer = send(boss, ROWS, title)
+    response = send(boss, ROWS, title)
     name = title.lower().replace("ä", "a").replace(" ", "-")
-    assert answer.location is not None
-    assert answer.location.startswith(f"/manage/{name}/import/")
-    assert "2 added, 0 duplicates, 0 skipped" in boss.get(answer.location).text
+    assert response.location is not None
+    assert response.location.startswith(f"/manage/{name}/import/")
+    assert "2 added, 0 duplicates, 0 skipped" in boss.get(response.location).text
     queue = leaseq.Queue(server.client, name)
     assert (queue.policy.title, queue.policy.form) == (
         title,
@@ -89,25 +91,25 @@ def test_a_second_queue_of_that_title_has_a_name_of_its_own(boss: Browser, title
     assert second == f"{first}-2"
 
 
-def test_no_queue_has_the_name_of_that_of_webhooks(empty: None, boss: Browser, server: Server) -> None:
+def test_no_queue_has_the_name_of_that_of_webhooks(empty_server: None, boss: Browser, server: Server) -> None:
     """It would be in the way of the deliveries, and its maker have no access."""
     assert str(send(boss, ROWS, webhooks.QUEUE).location).split("/")[2] == f"{webhooks.QUEUE}-2"
-    answer = boss.post("/manage", {"name": webhooks.QUEUE}, page="/manage")
-    assert answer.status_code == 400
-    assert "has the deliveries of webhooks" in answer.text
+    response = boss.post("/manage", {"name": webhooks.QUEUE}, page="/manage")
+    assert response.status_code == 400
+    assert "has the deliveries of webhooks" in response.text
     assert webhooks.QUEUE not in leaseq.queues(server.client)
 
 
 @pytest.mark.parametrize(("file", "name"), [("My mails.jsonl", "my-mails"), ("письма.jsonl", "queue")])
 def test_without_a_title_it_has_the_name_of_the_file(
-    empty: None, boss: Browser, file: str, name: str
+    empty_server: None, boss: Browser, file: str, name: str
 ) -> None:
-    answer = send(boss, '{"text": "a"}\n', "", file)
-    assert str(answer.location).startswith(f"/manage/{name}/import/")
+    response = send(boss, '{"text": "a"}\n', "", file)
+    assert str(response.location).startswith(f"/manage/{name}/import/")
 
 
 @pytest.mark.parametrize(
-    ("text", "file", "says"),
+    ("text", "file", "message"),
     [
         ("", "", "Choose a file first."),
         ("a,b\n1,2\n", "rows.xls", "rows.xls"),
@@ -118,17 +120,17 @@ def test_without_a_title_it_has_the_name_of_the_file(
     ],
 )
 def test_a_file_that_is_refused_makes_no_queue(
-    empty: None, boss: Browser, server: Server, text: str, file: str, says: str
+    empty_server: None, boss: Browser, server: Server, text: str, file: str, message: str
 ) -> None:
-    answer = send(boss, text, "kept words", file)
-    page = html.unescape(answer.text)
-    assert answer.status_code == 400
-    assert says in page.split('role="alert"')[1].split("</p>")[0]
+    response = send(boss, text, "kept words", file)
+    page = html.unescape(response.text)
+    assert response.status_code == 400
+    assert message in page.split('role="alert"')[1].split("</p>")[0]
     assert 'value="kept words"' in page
     assert leaseq.queues(server.client) == []
 
 
-def test_a_title_that_is_refused(empty: None, boss: Browser, server: Server) -> None:
-    answer: Any = send(boss, ROWS, "x" * 300)
-    assert (answer.status_code, "title" in answer.text) == (400, True)
+def test_a_title_that_is_refused(empty_server: None, boss: Browser, server: Server) -> None:
+    response: Any = send(boss, ROWS, "x" * 300)
+    assert (response.status_code, "title" in response.text) == (400, True)
     assert leaseq.queues(server.client) == []

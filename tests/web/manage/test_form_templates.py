@@ -11,8 +11,8 @@ import pytest
 import leaseq
 from leaseq.webapp.forms.templates import starts
 from tests.web.conftest import Browser
-from tests.web.manage.settings_calls import base, save, standing
-from tests.web.page_forms import sent_by
+from tests.web.manage.settings_calls import base, save, settings_fields
+from tests.web.page_forms import form_fields
 from tests.web.work_pages import path, send, take
 
 NAMES = [
@@ -46,27 +46,27 @@ def test_a_form_to_start_from_is_filled_in_saved_and_worked_to_the_end(
     boss: Browser, person: Browser, queue: leaseq.Queue, name: str
 ) -> None:
     queue.configure()
-    page = boss.post(f"{base(queue)}/start", {**standing(boss, queue), "title": "Typed", "from": name})
-    typed = sent_by(page.text, "settings")
-    assert typed["title"] == "Typed"
-    assert typed["instructions"]
+    page = boss.post(f"{base(queue)}/start", {**settings_fields(boss, queue), "title": "Typed", "from": name})
+    fields = form_fields(page.text, "settings")
+    assert fields["title"] == "Typed"
+    assert fields["instructions"]
     assert queue.policy == leaseq.Policy()
     assert 'class="error"' not in page.text
-    assert save(boss, queue, typed).status_code == 303
-    queue.enqueue(json.loads(typed["sample"]), id="one")
+    assert save(boss, queue, fields).status_code == 303
+    queue.enqueue(json.loads(fields["sample"]), id="one")
     lease = take(queue, person)
     assert "<img" in person.get(path(queue)).text or name != "transcribe"
     answer, result = ANSWERS[name]
-    sent = send(queue, person, lease, "finish", **answer)
-    assert sent.status_code == 303
+    response = send(queue, person, lease, "finish", **answer)
+    assert response.status_code == 303
     assert queue.get("one").answers[0].result == result
 
 
 def test_a_form_to_start_from_keeps_instructions_that_were_typed(boss: Browser, asking: leaseq.Queue) -> None:
-    typed = {**standing(boss, asking), "instructions": "My own", "from": "tag"}
-    page = boss.post(f"{base(asking)}/start", typed).text
-    assert sent_by(page, "settings")["instructions"] == "My own"
-    assert boss.post(f"{base(asking)}/start", {**typed, "from": "no such"}).status_code == 400
+    fields = {**settings_fields(boss, asking), "instructions": "My own", "from": "tag"}
+    page = boss.post(f"{base(asking)}/start", fields).text
+    assert form_fields(page, "settings")["instructions"] == "My own"
+    assert boss.post(f"{base(asking)}/start", {**fields, "from": "no such"}).status_code == 400
 
 
 def test_each_choice_of_a_form_to_start_from_has_a_title(app: Any) -> None:

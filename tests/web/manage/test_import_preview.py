@@ -13,15 +13,15 @@ import pytest
 import leaseq
 from tests.transfer import corpus
 from tests.web.conftest import Browser
-from tests.web.manage.import_calls import TABLE, chosen, look, send, stream
-from tests.web.page_forms import sent_by
+from tests.web.manage.import_calls import TABLE, chosen_fields, look, send, stream
+from tests.web.page_forms import form_fields
 
 
 def test_a_look_shows_rows_guesses_columns_and_tells_what_is_wrong(
     boss: Browser, base: str, queue: leaseq.Queue
 ) -> None:
-    answer = look(boss, base, TABLE)
-    fields = chosen(answer)
+    response = look(boss, base, TABLE)
+    fields = chosen_fields(response)
     assert {role: fields[role] for role in ("id", "priority", "due", "requires")} == {
         "id": "id",
         "priority": "priority",
@@ -29,11 +29,11 @@ def test_a_look_shows_rows_guesses_columns_and_tells_what_is_wrong(
         "requires": "requires",
     }
     assert fields["column"] == ["id", "text", "priority", "due", "requires"]
-    assert "three" in answer.text
-    assert "Line 4: priority: a whole number" in answer.text
-    again = look(boss, base, TABLE, **{**fields, "priority": ""})
-    assert "Line 4" not in again.text
-    assert chosen(again)["priority"] == ""
+    assert "three" in response.text
+    assert "Line 4: priority: a whole number" in response.text
+    second_response = look(boss, base, TABLE, **{**fields, "priority": ""})
+    assert "Line 4" not in second_response.text
+    assert chosen_fields(second_response)["priority"] == ""
     assert queue.stats().inbound == 0
 
 
@@ -44,16 +44,18 @@ def test_what_splits_the_columns_is_told_by_the_header_and_can_be_corrected(
     data = "\ufeffid;text\r\n1;a, b\r\n".replace(";", mark).encode()
     if mark == ",":
         data = b'id,"text; more"\n1,"a, b"\n'
-    seen = look(boss, base, data)
-    assert f'value="{name}" selected' in seen.text
-    fields = chosen(seen)
+    preview = look(boss, base, data)
+    assert f'value="{name}" selected' in preview.text
+    fields = chosen_fields(preview)
     assert fields["id"] == "id"
-    wrong = look(boss, base, data, **{**fields, "delimiter": "tab" if name == "comma" else "comma"})
-    assert chosen(wrong)["column"] != fields["column"], "the columns that were chosen before mean nothing now"
-    assert "has no column" not in wrong.text
-    assert "choose" not in seen.text
-    _, done = send(boss, base, data, **fields)
-    assert "1 added" in done.text
+    wrong_preview = look(boss, base, data, **{**fields, "delimiter": "tab" if name == "comma" else "comma"})
+    assert chosen_fields(wrong_preview)["column"] != fields["column"], (
+        "the columns that were chosen before mean nothing now"
+    )
+    assert "has no column" not in wrong_preview.text
+    assert "choose" not in preview.text
+    _, response = send(boss, base, data, **fields)
+    assert "1 added" in response.text
     text = "a, b"
     assert list(queue.get("1").payload.values()) == ["1", text]
 
@@ -62,16 +64,16 @@ def test_what_may_be_split_in_two_ways_is_asked_and_not_guessed(
     boss: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     data = "Betrag, netto;Kunde\n1,5;Müller\n".encode()
-    seen = look(boss, base, data)
-    assert "Choose the separator" in seen.text
-    assert 'id="go"' not in seen.text
-    fields = chosen(look(boss, base, data, **{**chosen(seen), "delimiter": "semicolon"}))
+    preview = look(boss, base, data)
+    assert "Choose the separator" in preview.text
+    assert 'id="go"' not in preview.text
+    fields = chosen_fields(look(boss, base, data, **{**chosen_fields(preview), "delimiter": "semicolon"}))
     assert fields["column"] == ["Betrag, netto", "Kunde"]
-    _, done = send(boss, base, data, name="rows.csv")
-    assert "0 added, 0 duplicates, 1 skipped" in done.text
-    assert "commas (2 columns) or by semicolons (2 columns)" in done.text
-    _, done = send(boss, base, data, **fields)
-    assert "1 added" in done.text
+    _, response = send(boss, base, data, name="rows.csv")
+    assert "0 added, 0 duplicates, 1 skipped" in response.text
+    assert "commas (2 columns) or by semicolons (2 columns)" in response.text
+    _, response = send(boss, base, data, **fields)
+    assert "1 added" in response.text
     assert queue.items("inbound")[0].payload == {"Betrag, netto": "1,5", "Kunde": "Müller"}
     assert look(boss, base, data, delimiter="colon").status_code == 400
 
@@ -83,23 +85,23 @@ def test_one_column_that_may_be_several_is_asked_about(
     boss: Browser, base: str, queue: leaseq.Queue, name: str, header: str, selected: str
 ) -> None:
     data = f"{header}\n1{header[2]}x\n".encode()
-    seen = look(boss, base, data, name)
-    assert "Choose the separator" in seen.text
-    assert 'id="go"' not in seen.text
-    _, done = send(boss, base, data, name)
-    assert "0 added, 0 duplicates, 1 skipped" in done.text
-    assert "or by" in done.text
-    assert "Choose the column separator." in done.text
-    fields = chosen(look(boss, base, data, name, **{**chosen(seen), "delimiter": selected}))
+    preview = look(boss, base, data, name)
+    assert "Choose the separator" in preview.text
+    assert 'id="go"' not in preview.text
+    _, response = send(boss, base, data, name)
+    assert "0 added, 0 duplicates, 1 skipped" in response.text
+    assert "or by" in response.text
+    assert "Choose the column separator." in response.text
+    fields = chosen_fields(look(boss, base, data, name, **{**chosen_fields(preview), "delimiter": selected}))
     assert fields["column"] == ["id", "text"]
     assert "1 added" in send(boss, base, data, name, **fields)[1].text
     assert queue.get("1").payload == {"id": "1", "text": "x"}
 
 
 def test_a_line_that_names_what_splits_is_passed_over(boss: Browser, base: str) -> None:
-    seen = look(boss, base, b"sep=;\r\nid;text, raw\r\n1;x\r\n")
-    assert 'value="semicolon" selected' in seen.text
-    assert chosen(seen)["column"] == ["id", "text, raw"]
+    preview = look(boss, base, b"sep=;\r\nid;text, raw\r\n1;x\r\n")
+    assert 'value="semicolon" selected' in preview.text
+    assert chosen_fields(preview)["column"] == ["id", "text, raw"]
     assert "Choose the separator" in look(boss, base, b"sep=:\nid:text\n1:x\n").text
 
 
@@ -107,16 +109,16 @@ def test_raw_text_keeps_its_quotes_and_the_page_says_so(
     boss: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     data = corpus.table(['ham\t"one"', 'spam\t"two', "ham\tthree"])
-    seen = look(boss, base, data, "sms.tsv")
-    said = "Line 3: a field begins with a quote and does not end with one, so all quotes in the file are"
-    assert said in seen.text
-    assert "&#34;one&#34;" in seen.text
-    fields = chosen(seen)
+    preview = look(boss, base, data, "sms.tsv")
+    warning = "Line 3: a field begins with a quote and does not end with one, so all quotes in the file are"
+    assert warning in preview.text
+    assert "&#34;one&#34;" in preview.text
+    fields = chosen_fields(preview)
     assert fields["quotes"] == "auto"
-    to, done = send(boss, base, data, "sms.tsv", **fields)
-    assert "3 added, 0 duplicates, 0 skipped" in done.text
-    assert said in done.text
-    assert said in boss.get(to).text
+    url, response = send(boss, base, data, "sms.tsv", **fields)
+    assert "3 added, 0 duplicates, 0 skipped" in response.text
+    assert warning in response.text
+    assert warning in boss.get(url).text
     assert [item.payload["text"] for item in queue.items("inbound")] == ['"one"', '"two', "three"]
 
 
@@ -124,15 +126,15 @@ def test_fields_that_lose_their_quotes_are_counted_and_can_keep_them(
     boss: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     data = corpus.table(['ham\t"one"', 'spam\t"two"'])
-    said = "Quotes were removed from 2 fields. To keep them, choose “Text” for double quotes."
-    seen = look(boss, base, data, "sms.tsv")
-    assert said in seen.text
-    assert "further on" not in seen.text
+    warning = "Quotes were removed from 2 fields. To keep them, choose “Text” for double quotes."
+    preview = look(boss, base, data, "sms.tsv")
+    assert warning in preview.text
+    assert "further on" not in preview.text
     assert "later field does not close its quote" in look(boss, base, data, "sms.tsv", whole="no").text
-    assert said in send(boss, base, data, "sms.tsv", **chosen(seen))[1].text
-    kept = look(boss, base, data, "sms.tsv", **{**chosen(seen), "quotes": "none"})
-    assert said not in kept.text
-    assert said not in send(boss, base, data, "sms.tsv", **chosen(kept))[1].text
+    assert warning in send(boss, base, data, "sms.tsv", **chosen_fields(preview))[1].text
+    text_preview = look(boss, base, data, "sms.tsv", **{**chosen_fields(preview), "quotes": "none"})
+    assert warning not in text_preview.text
+    assert warning not in send(boss, base, data, "sms.tsv", **chosen_fields(text_preview))[1].text
     assert [item.payload["text"] for item in queue.items("inbound")] == ["one", "two", '"one"', '"two"']
 
 
@@ -140,18 +142,20 @@ def test_a_quote_that_joins_rows_or_is_left_open_is_told_with_what_to_choose(
     boss: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     data = b'a,b\n1,"x\n2,y"\n3,"z\n4,z\n\n'
-    seen = look(boss, base, data)
-    assert "Line 4: a quote opens in this row and does not close (lines 4 to 6 are left out)" in seen.text
-    to, done = send(boss, base, data, **chosen(seen))
-    assert "1 added, 0 duplicates, 3 skipped" in done.text
-    assert "of a quoted line break: 1 (first: lines 2 to 3)" in done.text
-    assert "Choose “Text” for double quotes." in boss.get(to).text
-    assert "These are the first" not in done.text, "they are all there"
-    reasons = list(csv.reader(io.StringIO(boss.get(f"{to}/rejected").text)))
+    preview = look(boss, base, data)
+    assert "Line 4: a quote opens in this row and does not close (lines 4 to 6 are left out)" in preview.text
+    url, response = send(boss, base, data, **chosen_fields(preview))
+    assert "1 added, 0 duplicates, 3 skipped" in response.text
+    assert "of a quoted line break: 1 (first: lines 2 to 3)" in response.text
+    assert "Choose “Text” for double quotes." in boss.get(url).text
+    assert "These are the first" not in response.text, "they are all there"
+    reasons = list(csv.reader(io.StringIO(boss.get(f"{url}/rejected").text)))
     assert "Choose “Text” for double quotes." in reasons[1][1]
-    again = look(boss, base, data, **{**chosen(seen), "quotes": "none"})
-    assert "Blank lines skipped: 1." in again.text
-    assert "4 added, 0 duplicates, 0 skipped" in send(boss, base, data, **chosen(again))[1].text
+    second_preview = look(boss, base, data, **{**chosen_fields(preview), "quotes": "none"})
+    assert "Blank lines skipped: 1." in second_preview.text
+    assert (
+        "4 added, 0 duplicates, 0 skipped" in send(boss, base, data, **chosen_fields(second_preview))[1].text
+    )
     assert look(boss, base, data, quotes="single").status_code == 400
 
 
@@ -159,23 +163,23 @@ def test_columns_stay_chosen_when_other_quotes_are_as_long_as_they_are_there(
     boss: Browser, base: str
 ) -> None:
     data = b'nr\t"text"\n1\tx\n'
-    fields = {**chosen(look(boss, base, data, "rows.tsv")), "id": "nr", "column": ["nr"]}
-    assert chosen(look(boss, base, data, "rows.tsv", **{**fields, "quotes": "none"}))["id"] == "nr"
-    gone = look(boss, base, data, "rows.tsv", **{**fields, "column": ["text"], "quotes": "none"})
-    assert html.unescape(" ".join(chosen(gone)["column"])) == 'nr "text"'
-    assert "has no column" not in gone.text
+    fields = {**chosen_fields(look(boss, base, data, "rows.tsv")), "id": "nr", "column": ["nr"]}
+    assert chosen_fields(look(boss, base, data, "rows.tsv", **{**fields, "quotes": "none"}))["id"] == "nr"
+    preview = look(boss, base, data, "rows.tsv", **{**fields, "column": ["text"], "quotes": "none"})
+    assert html.unescape(" ".join(chosen_fields(preview)["column"])) == 'nr "text"'
+    assert "has no column" not in preview.text
 
 
 def test_what_was_chosen_for_one_format_is_not_kept_for_another(boss: Browser, base: str) -> None:
     data = b"id\ttext\n1\ta,b\n"
-    fields = chosen(look(boss, base, b"id,text\n1,2\n"))
-    seen = look(boss, base, data, **{**fields, "format": "tsv"})
-    assert 'value="tab" selected' in seen.text
-    assert chosen(seen)["column"] == ["id", "text"]
+    fields = chosen_fields(look(boss, base, b"id,text\n1,2\n"))
+    preview = look(boss, base, data, **{**fields, "format": "tsv"})
+    assert 'value="tab" selected' in preview.text
+    assert chosen_fields(preview)["column"] == ["id", "text"]
 
 
 @pytest.mark.parametrize(
-    ("data", "name", "said"),
+    ("data", "name", "message"),
     [
         (b"a,b\n1,\xe4\n", "rows.csv", "Line 2: not UTF-8 text Save the file as UTF-8"),
         ("a,b\n1,2\n".encode("utf-16"), "rows.csv", "this file is UTF-16 text: save it as UTF-8"),
@@ -191,9 +195,9 @@ def test_what_was_chosen_for_one_format_is_not_kept_for_another(boss: Browser, b
     ],
 )
 def test_a_look_tells_what_is_wrong_with_a_file(
-    boss: Browser, base: str, data: bytes, name: str, said: str
+    boss: Browser, base: str, data: bytes, name: str, message: str
 ) -> None:
-    assert said in look(boss, base, data, name).text
+    assert message in look(boss, base, data, name).text
 
 
 def test_a_look_at_the_beginning_of_a_long_file_finds_no_fault_with_its_cut(boss: Browser, base: str) -> None:
@@ -202,18 +206,18 @@ def test_a_look_at_the_beginning_of_a_long_file_finds_no_fault_with_its_cut(boss
         (b'{"a": 1}\n{"a": ', "rows.jsonl"),
         (b'[{"a": 1}, {"a"', "rows.json"),
     ):
-        answer = look(boss, base, data, name, whole="no")
-        assert 'class="error"' not in answer.text
-        assert ">a</th>" in answer.text
+        response = look(boss, base, data, name, whole="no")
+        assert 'class="error"' not in response.text
+        assert ">a</th>" in response.text
 
 
 def test_a_look_sees_whole_items(boss: Browser, base: str) -> None:
-    assert chosen(look(boss, base, b'{"payload": 1, "id": "x"}\n', "rows.jsonl"))["envelope"] == "yes"
+    assert chosen_fields(look(boss, base, b'{"payload": 1, "id": "x"}\n', "rows.jsonl"))["envelope"] == "yes"
 
 
 def test_a_small_file_is_checked_as_a_whole(boss: Browser, base: str, queue: leaseq.Queue) -> None:
     data = "id,n\n" + "".join(f"r{n},{n if n % 2 else 'odd'}\n" for n in range(500))
-    fields = chosen(look(boss, base, data.encode()))
+    fields = chosen_fields(look(boss, base, data.encode()))
     page = html.unescape(look(boss, base, data.encode(), **{**fields, "priority": "n"}).text)
     assert "250 rows can be imported." in page
     assert "250 rows have an error and will be skipped:" in page
@@ -229,13 +233,13 @@ def test_of_a_large_file_the_import_is_offered_after_the_check(
     page = look(boss, base, b"id,n\n1,2\n3", whole="no").text
     assert "Check the whole file</button>" in page
     assert 'id="go"' not in page
-    planned = boss.post(f"{base}/plan", {"name": "rows.csv", "priority": "n"}, page=base).json
-    answer = stream(boss, base, planned["check"], b"id,n\n1,2\n3,x\n")
-    assert "Line 3: n: a whole number" in answer.text
-    assert "Import 1 row</button>" in answer.text
+    plan = boss.post(f"{base}/plan", {"name": "rows.csv", "priority": "n"}, page=base).json
+    response = stream(boss, base, plan["check"], b"id,n\n1,2\n3,x\n")
+    assert "Line 3: n: a whole number" in response.text
+    assert "Import 1 row</button>" in response.text
     assert queue.stats().inbound == 0
-    assert planned["to"] not in boss.get(base).text
-    assert "1 added, 0 duplicates, 1 skipped" in stream(boss, base, planned["to"], b"id,n\n1,2\n3,x\n").text
+    assert plan["to"] not in boss.get(base).text
+    assert "1 added, 0 duplicates, 1 skipped" in stream(boss, base, plan["to"], b"id,n\n1,2\n3,x\n").text
 
 
 def test_nothing_is_offered_where_no_row_can_be_read(boss: Browser, base: str) -> None:
@@ -245,17 +249,17 @@ def test_nothing_is_offered_where_no_row_can_be_read(boss: Browser, base: str) -
 
 
 def test_without_the_script_a_file_is_checked_too(boss: Browser, base: str, queue: leaseq.Queue) -> None:
-    def sent(**fields: str) -> dict[str, Any]:
+    def form_data(**fields: str) -> dict[str, Any]:
         return {"file": (io.BytesIO(b"a\n1\n2,3\n"), "rows.csv"), **fields}
 
     for fields, status in (({"check": "yes"}, 200), ({}, 400)):
-        answer = boss.post(base, sent(**fields), page=base)
-        assert answer.status_code == status
-        assert "1 row can be imported." in answer.text
-        assert "Line 3: " in answer.text
-        assert 'id="go"' not in answer.text, "a button of the script, which does nothing here"
+        response = boss.post(base, form_data(**fields), page=base)
+        assert response.status_code == status
+        assert "1 row can be imported." in response.text
+        assert "Line 3: " in response.text
+        assert 'id="go"' not in response.text, "a button of the script, which does nothing here"
         assert queue.stats().inbound == 0
-    assert boss.post(base, sent(skip="yes"), page=base).status_code == 303
+    assert boss.post(base, form_data(skip="yes"), page=base).status_code == 303
     assert queue.stats().inbound == 1
 
 
@@ -264,14 +268,14 @@ def test_without_the_script_what_was_chosen_stays_for_the_import_of_what_was_che
 ) -> None:
     fields = {"format": "csv", "delimiter": "semicolon", "quotes": "none", "id": "<nr>"}
 
-    def sent(more: dict[str, str]) -> dict[str, Any]:
-        return {"file": (io.BytesIO(b"<nr>;a\n7;1\n8\n"), "rows.txt"), **more}
+    def form_data(extra_fields: dict[str, str]) -> dict[str, Any]:
+        return {"file": (io.BytesIO(b"<nr>;a\n7;1\n8\n"), "rows.txt"), **extra_fields}
 
-    checked = boss.post(base, sent(fields), page=base)
-    assert checked.status_code == 400
-    kept = sent_by(checked.text, "import")
-    assert {name: kept[name] for name in fields} == fields
-    assert boss.post(base, sent({**kept, "skip": "yes"}), page=base).status_code == 303
+    response = boss.post(base, form_data(fields), page=base)
+    assert response.status_code == 400
+    kept_fields = form_fields(response.text, "import")
+    assert {name: kept_fields[name] for name in fields} == fields
+    assert boss.post(base, form_data({**kept_fields, "skip": "yes"}), page=base).status_code == 303
     assert queue.get("7").payload == {"<nr>": "7", "a": "1"}
 
 

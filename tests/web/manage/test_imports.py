@@ -32,15 +32,15 @@ def test_the_file_enters_as_chosen_and_again_adds_nothing_twice(
     boss: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     choice = {"id": "id", "priority": "priority", "due": "due", "requires": "requires"}
-    to, answer = send(boss, base, TABLE, chosen="yes", column=["text"], **choice)
-    assert "2 added, 0 duplicates, 1 skipped" in answer.text
+    url, response = send(boss, base, TABLE, chosen="yes", column=["text"], **choice)
+    assert "2 added, 0 duplicates, 1 skipped" in response.text
     item = queue.get("a")
     assert (item.payload, item.priority, item.requires) == ({"text": "one"}, 10, ("fr",))
     assert item.due == datetime(2026, 12, 1, tzinfo=UTC)
-    page = boss.get(to).text
+    page = boss.get(url).text
     assert "2 added, 0 duplicates, 1 skipped" in page
     assert "Line 4: priority" in page
-    assert to in boss.get(base).text
+    assert url in boss.get(base).text
     assert "0 added, 2 duplicates, 1 skipped" in send(boss, base, TABLE, **choice)[1].text
     assert queue.stats().inbound == 2
 
@@ -51,17 +51,17 @@ def test_of_a_long_name_of_a_file_the_first_200_characters_are_shown() -> None:
 
 
 def test_a_file_is_taken_in_once_for_each_plan(boss: Browser, base: str, queue: leaseq.Queue) -> None:
-    to, _ = send(boss, base, b"a\n1\n")
-    assert stream(boss, base, to, b"a\n1\n").status_code == 400
+    url, _ = send(boss, base, b"a\n1\n")
+    assert stream(boss, base, url, b"a\n1\n").status_code == 400
     assert queue.stats().inbound == 1
 
 
 def test_rejected_rows_are_downloaded_with_their_reasons(boss: Browser, base: str) -> None:
     table = b"id,text\n,no id\nb\nc,=1+1\n\xff,bad\n,=2+2\n"
-    to, _ = send(boss, base, table, id="id")
-    answer = boss.get(f"{to}/rejected")
-    assert answer.headers["Content-Disposition"].endswith('-rejected.csv"')
-    rows = list(csv.reader(io.StringIO(answer.text)))
+    url, _ = send(boss, base, table, id="id")
+    response = boss.get(f"{url}/rejected")
+    assert response.headers["Content-Disposition"].endswith('-rejected.csv"')
+    rows = list(csv.reader(io.StringIO(response.text)))
     assert rows[0] == ["line", "reason", "id", "text"]
     assert [(row[0], row[2:]) for row in rows[1:]] == [
         ("2", ["", "no id"]),
@@ -70,40 +70,40 @@ def test_rejected_rows_are_downloaded_with_their_reasons(boss: Browser, base: st
         ("6", ["", "'=2+2"]),
     ]
     assert all(row[1] for row in rows)
-    to, _ = send(boss, base, b'{"a": 1}\n{\n', "rows.jsonl", id="id")
-    answer = boss.get(f"{to}/rejected")
-    assert answer.headers["Content-Disposition"].endswith('-rejected.jsonl"')
-    lines = [json.loads(line) for line in answer.text.splitlines()]
+    url, _ = send(boss, base, b'{"a": 1}\n{\n', "rows.jsonl", id="id")
+    response = boss.get(f"{url}/rejected")
+    assert response.headers["Content-Disposition"].endswith('-rejected.jsonl"')
+    lines = [json.loads(line) for line in response.text.splitlines()]
     assert [(line["line"], line["row"]) for line in lines] == [(1, {"a": 1}), (2, "{\n")]
 
 
 def test_each_cell_of_a_rejected_row_has_a_column(boss: Browser, base: str) -> None:
     """Also of rows that have more cells than the file has columns, and not all equally many."""
-    to, _ = send(boss, base, b"id,text\na,b,c,d\ne,f,g\n", id="id")
-    header, *rows = csv.reader(io.StringIO(boss.get(f"{to}/rejected").text))
+    url, _ = send(boss, base, b"id,text\na,b,c,d\ne,f,g\n", id="id")
+    header, *rows = csv.reader(io.StringIO(boss.get(f"{url}/rejected").text))
     assert header == ["line", "reason", "column 1", "column 2", "column 3", "column 4"]
     assert [row[2:] for row in rows] == [["a", "b", "c", "d"], ["e", "f", "g"]]
 
 
 def test_so_many_rejected_rows_are_kept(boss: Browser, base: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leaseq.webapp.manage.import_jobs.BAD_ROWS", 2)
-    to, _ = send(boss, base, b"id,text\n" + b",no id\n" * 5, id="id")
-    assert len(list(csv.reader(io.StringIO(boss.get(f"{to}/rejected").text)))) == 1 + 2
+    url, _ = send(boss, base, b"id,text\n" + b",no id\n" * 5, id="id")
+    assert len(list(csv.reader(io.StringIO(boss.get(f"{url}/rejected").text)))) == 1 + 2
 
 
-@pytest.mark.parametrize(("shown", "more"), [(2, True), (3, False)])
+@pytest.mark.parametrize(("limit", "has_more"), [(2, True), (3, False)])
 def test_the_page_says_that_there_are_more_rejected_rows_than_it_shows(
-    boss: Browser, base: str, monkeypatch: pytest.MonkeyPatch, shown: int, more: bool
+    boss: Browser, base: str, monkeypatch: pytest.MonkeyPatch, limit: int, has_more: bool
 ) -> None:
-    monkeypatch.setattr("leaseq.webapp.manage.imports.BAD_ROWS_SHOWN", shown)
-    to, _ = send(boss, base, b"id,text\n" + b",no id\n" * 3, id="id")
-    assert ("These are the first 2" in boss.get(to).text) == more
+    monkeypatch.setattr("leaseq.webapp.manage.imports.BAD_ROWS_SHOWN", limit)
+    url, _ = send(boss, base, b"id,text\n" + b",no id\n" * 3, id="id")
+    assert ("These are the first 2" in boss.get(url).text) == has_more
 
 
 def test_each_rejected_row_is_kept_once(boss: Browser, base: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs_module, "_CHUNK", 2)
-    to, _ = send(boss, base, b"id,text\n" + b",no id\n" * 5, id="id")
-    _, *rows = csv.reader(io.StringIO(boss.get(f"{to}/rejected").text))
+    url, _ = send(boss, base, b"id,text\n" + b",no id\n" * 5, id="id")
+    _, *rows = csv.reader(io.StringIO(boss.get(f"{url}/rejected").text))
     assert [row[0] for row in rows] == ["2", "3", "4", "5", "6"]
 
 
@@ -136,16 +136,16 @@ def test_what_a_broken_connection_left_is_told(
     monkeypatch.setattr(
         StrictRequest, "byte_lines", lambda _: CutStream(b"id\n" + b"".join(b"%d\n" % n for n in range(1500)))
     )
-    to, answer = send(boss, base, b"", id="id")
-    assert answer.status_code == 400
-    page = boss.get(to).text
+    url, response = send(boss, base, b"", id="id")
+    assert response.status_code == 400
+    page = boss.get(url).text
     assert "It stopped: the connection ended before the whole file was sent." in page
     assert "1,000 added" in page
     assert "not added twice" in page
     assert queue.stats().inbound == 1000
 
 
-class Away(io.BytesIO):
+class OutageStream(io.BytesIO):
     """A body during which the server goes away."""
 
     def readline(self, *_: Any) -> bytes:
@@ -157,10 +157,10 @@ def test_what_an_import_left_that_the_server_broke_off_is_told(
 ) -> None:
     from leaseq.webapp.serving.json_request import StrictRequest
 
-    monkeypatch.setattr(StrictRequest, "byte_lines", lambda _: Away())
-    to, answer = send(boss, base, b"", "rows.jsonl")
-    assert answer.status_code == 503, "the page's script sends it again"
-    assert "It stopped: it does not answer" in boss.get(to).text
+    monkeypatch.setattr(StrictRequest, "byte_lines", lambda _: OutageStream())
+    url, response = send(boss, base, b"", "rows.jsonl")
+    assert response.status_code == 503, "the page's script sends it again"
+    assert "It stopped: it does not answer" in boss.get(url).text
 
 
 def test_an_import_that_fell_silent_is_told(
@@ -193,7 +193,7 @@ def test_an_import_that_is_read_ahead_is_heard_of(
         def now(cls, tz: Any = None) -> Any:
             return clock[0].astimezone(tz)
 
-    class Slow(io.BytesIO):
+    class SlowStream(io.BytesIO):
         """A body that takes its time: no row enters before its last line is here."""
 
         def readline(self, *_: Any) -> bytes:
@@ -203,16 +203,16 @@ def test_an_import_that_is_read_ahead_is_heard_of(
             return super().readline()
 
     monkeypatch.setattr(jobs_module, "datetime", Clock)
-    monkeypatch.setattr(StrictRequest, "byte_lines", lambda _: Slow(b"a\n" + b'"x"\n' * 5))
-    _, answer = send(boss, base, b"", "rows.tsv")
-    assert "5 added" in answer.text
+    monkeypatch.setattr(StrictRequest, "byte_lines", lambda _: SlowStream(b"a\n" + b'"x"\n' * 5))
+    _, response = send(boss, base, b"", "rows.tsv")
+    assert "5 added" in response.text
     assert len(states) > 5
     assert not any(states)
 
 
 def test_an_import_of_another_queue_is_none(boss: Browser, base: str, asking: leaseq.Queue) -> None:
-    to, _ = send(boss, base, b"a\n1\n")
-    id = to.rsplit("/", 1)[1]
+    url, _ = send(boss, base, b"a\n1\n")
+    id = url.rsplit("/", 1)[1]
     other = f"/manage/{asking.name}.x"
     leaseq.Queue(asking._client, f"{asking.name}.x").configure()
     for path in (f"{other}/import/{id}", f"{other}/import/{id}/rejected", f"{base}/nothing"):

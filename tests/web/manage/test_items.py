@@ -17,7 +17,7 @@ from tests.web.item_lists import listed, text_of
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("query", "expected"),
     [
         ("state=dead", ["dead-2", "dead-1"]),
         ("state=dead&order=oldest", ["dead-1", "dead-2"]),
@@ -36,9 +36,9 @@ from tests.web.item_lists import listed, text_of
     ],
 )
 def test_what_is_asked_for_is_found(
-    boss: Browser, mixed: leaseq.Queue, asked: str, expected: list[str]
+    boss: Browser, mixed: leaseq.Queue, query: str, expected: list[str]
 ) -> None:
-    page = boss.get(f"/manage/{mixed.name}/items?{asked}").text
+    page = boss.get(f"/manage/{mixed.name}/items?{query}").text
     assert listed(page) == expected
     if not expected:
         assert "There are none." in page
@@ -52,7 +52,7 @@ def test_an_id_is_found_in_whatever_list_it_is(boss: Browser, mixed: leaseq.Queu
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("query", "message"),
     [
         ("state=dead&from=yesterday", "a day such as 2026-11-21"),
         (
@@ -67,13 +67,13 @@ def test_an_id_is_found_in_whatever_list_it_is(boss: Browser, mixed: leaseq.Queu
     ],
 )
 def test_a_search_that_means_nothing_is_told_at_its_field_and_kept(
-    boss: Browser, mixed: leaseq.Queue, asked: str, said: str
+    boss: Browser, mixed: leaseq.Queue, query: str, message: str
 ) -> None:
-    answer = boss.get(f"/manage/{mixed.name}/items?{asked}")
-    assert answer.status_code == 400
-    assert said in html.unescape(answer.text)
-    for name, text in parse_qsl(asked):
-        assert name in ("state", "outcome", "order") or f'value="{text}"' in answer.text
+    response = boss.get(f"/manage/{mixed.name}/items?{query}")
+    assert response.status_code == 400
+    assert message in html.unescape(response.text)
+    for name, text in parse_qsl(query):
+        assert name in ("state", "outcome", "order") or f'value="{text}"' in response.text
 
 
 @pytest.mark.parametrize("count", ["1", "1000"])
@@ -87,15 +87,15 @@ def test_it_says_how_far_it_looked_and_looks_further(
     monkeypatch.setattr("leaseq.webapp.manage.items.LOOKS", 100)
     queue.enqueue_many(leaseq.NewItem(n, id=f"{'rare' if n in (5, 210) else 'item'}-{n}") for n in range(230))
     path: str | None = f"/manage/{queue.name}/items?state=inbound&begins=rare"
-    seen, said = [], []
+    pages, messages = [], []
     while path:
         page = boss.get(path).text
-        seen.append(listed(page))
-        said.append(re.findall(r"Searched [^.;]*", text_of(page)))
-        more = re.search(r'href="([^"]+)">Search further', page)
-        path = html.unescape(more[1]) if more else None
-    assert seen == [["rare-5"], [], ["rare-210"]]
-    assert said == [
+        pages.append(listed(page))
+        messages.append(re.findall(r"Searched [^.;]*", text_of(page)))
+        link = re.search(r'href="([^"]+)">Search further', page)
+        path = html.unescape(link[1]) if link else None
+    assert pages == [["rare-5"], [], ["rare-210"]]
+    assert messages == [
         ["Searched 100 of 230"],
         ["Searched 200 of 230"],
         ["Searched the whole list: 230 entries"],
@@ -116,8 +116,8 @@ def test_an_items_page_has_its_neighbours_in_the_search(boss: Browser, mixed: le
     assert re.search(r'items/dead-2\?[^"]+" rel="prev"', second)
     action = re.search(r'action="([^"]+/revive[^"]*)"', second)
     assert action
-    moved = boss.post(html.unescape(action[1]))
-    third = boss.get(moved.location).text
+    response = boss.post(html.unescape(action[1]))
+    third = boss.get(response.location).text
     assert "It is waiting again" in third
     assert re.search(r'items/dead-2\?[^"]+" rel="prev"', third), "the search goes on where the item left it"
 
@@ -134,10 +134,10 @@ def test_neighbours_in_lists_of_another_order(boss: Browser, queue: leaseq.Queue
     link = re.search(r'<a href="([^"]+)" class="title">item-1', page)
     assert link
     middle = boss.get(html.unescape(link[1])).text
-    ways = dict(
+    relations = dict(
         re.findall(r'rel="(\w+)">', middle) and re.findall(r'items/(item-\d)\?[^"]+" rel="(\w+)"', middle)
     )
-    assert ways == {f"item-{order[0]}": "prev", f"item-{order[2]}": "next"}
+    assert relations == {f"item-{order[0]}": "prev", f"item-{order[2]}": "next"}
 
 
 def test_the_story_says_who_did_what_and_how_long_it_took(
@@ -159,10 +159,10 @@ def test_the_story_says_who_did_what_and_how_long_it_took(
     ]
     places = [page.find(one) for one in lines]
     assert -1 not in places, (lines, page)
-    shown = boss.get(f"/manage/{mixed.name}/items/held-1").text
-    events = re.findall(r'<li class="(\w*)"><span class="mark" aria-hidden="true">', shown)
+    source = boss.get(f"/manage/{mixed.name}/items/held-1").text
+    events = re.findall(r'<li class="(\w*)"><span class="mark" aria-hidden="true">', source)
     assert events == ["inbound", "reserved", "inbound", "inbound", "reserved", "inbound"]
-    assert 'aria-label="Copy the id held-1"' in shown
+    assert 'aria-label="Copy the id held-1"' in source
     assert places == sorted(places)
     page = text_of(boss.get(f"/manage/{mixed.name}/items/dead-1").text)
     assert f"{boss.name} handed it out again" in page
@@ -184,9 +184,9 @@ def test_the_story_has_the_time_between_two_events(boss: Browser, queue: leaseq.
 
 
 def test_a_search_that_can_not_be_stays_on_its_list(boss: Browser, mixed: leaseq.Queue) -> None:
-    answer = boss.get(f"/manage/{mixed.name}/items?state=dead&back=x")
-    assert answer.status_code == 400
-    assert re.search(r'href="[^"]*state=dead[^"]*"[^>]*aria-current', answer.text)
+    response = boss.get(f"/manage/{mixed.name}/items?state=dead&back=x")
+    assert response.status_code == 400
+    assert re.search(r'href="[^"]*state=dead[^"]*"[^>]*aria-current', response.text)
 
 
 def test_an_item_found_in_a_list_leads_back_to_it_by_its_name(boss: Browser, mixed: leaseq.Queue) -> None:
@@ -222,14 +222,14 @@ def test_answers_stand_side_by_side_and_differences_are_said(boss: Browser, queu
     for name, result in (("ann", {"about": "refund", "n": 1}), ("bob", {"about": "refund", "n": True})):
         queue.finish(not_none(queue.reserve(name)), result)
     page = boss.get(f"/manage/{queue.name}/items/one").text
-    marked = re.findall(r'<tr class="differs"><th scope="row">(\w+)<br><b>differs', page)
-    assert marked == ["n"], "1 is not true"
+    differing_rows = re.findall(r'<tr class="differs"><th scope="row">(\w+)<br><b>differs', page)
+    assert differing_rows == ["n"], "1 is not true"
     assert '<th scope="row">about</th><td>' in page
 
 
-@pytest.mark.parametrize(("language", "words"), [("en", ("yes", "no")), ("de", ("ja", "nein"))])
+@pytest.mark.parametrize(("language", "texts"), [("en", ("yes", "no")), ("de", ("ja", "nein"))])
 def test_a_list_says_yes_and_no_as_its_page_does(
-    boss: Browser, queue: leaseq.Queue, language: str, words: tuple[str, str]
+    boss: Browser, queue: leaseq.Queue, language: str, texts: tuple[str, str]
 ) -> None:
     queue.configure(form={"ask": {"type": "object", "properties": {"urgent": {"type": "boolean"}}}})
     for urgent in (True, False):
@@ -237,7 +237,7 @@ def test_a_list_says_yes_and_no_as_its_page_does(
         queue.finish(not_none(queue.reserve("ann")), {"urgent": urgent})
     boss.client.set_cookie("leaseq-language", language)
     page = boss.get(f"/manage/{queue.name}/items?state=finished").text
-    assert re.findall(r'data-label="Urgent">(\w+)<', page) == [*words[::-1]]
+    assert re.findall(r'data-label="Urgent">(\w+)<', page) == [*texts[::-1]]
 
 
 def test_columns_are_offered_of_payloads_and_of_questions_that_nobody_answered(
@@ -250,7 +250,7 @@ def test_columns_are_offered_of_payloads_and_of_questions_that_nobody_answered(
 
 
 @pytest.mark.parametrize(
-    ("payloads", "shown"),
+    ("payloads", "cells"),
     [
         ([{"text": "a parcel", "order": 7}], ["order: 7"]),
         ([{"text": "a parcel"}, {"text": "a lamp", "order": 7}], ["", "order: 7"]),
@@ -260,11 +260,11 @@ def test_columns_are_offered_of_payloads_and_of_questions_that_nobody_answered(
     ],
 )
 def test_beside_a_title_stands_what_the_title_does_not_show(
-    boss: Browser, queue: leaseq.Queue, payloads: list[leaseq.Json], shown: list[str]
+    boss: Browser, queue: leaseq.Queue, payloads: list[leaseq.Json], cells: list[str]
 ) -> None:
     """Where no item has anything else, the list has no such column."""
     for payload in payloads:
         queue.enqueue(payload)
     page = boss.get(f"/manage/{queue.name}/items?state=inbound").text
-    assert re.findall(r'<td class="some whole">([^<]*)<', page) == shown
-    assert (">Payload</th>" in page) == bool(shown)
+    assert re.findall(r'<td class="some whole">([^<]*)<', page) == cells
+    assert (">Payload</th>" in page) == bool(cells)

@@ -12,11 +12,11 @@ from leaseq.webapp.manage.late import MOST_SHOWN
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import Browser
 
-Late = Callable[[str], int]
+AnswerLate = Callable[[str], int]
 
 
 @pytest.fixture
-def came_late(asking: leaseq.Queue) -> Late:
+def answer_late(asking: leaseq.Queue) -> AnswerLate:
     """Lets ann answer an item of her own when it was taken away from her; gives her token."""
 
     def answer(id: str) -> int:
@@ -25,11 +25,11 @@ def came_late(asking: leaseq.Queue) -> Late:
         assert lease
         assert lease.id == id
         asking.release(id)
-        theirs = asking.reserve("bob")
-        assert theirs
+        other_lease = asking.reserve("bob")
+        assert other_lease
         with pytest.raises(leaseq.LeaseLost):
             asking.finish(lease, {"about": "refund", "urgent": True})
-        asking.finish(theirs, {"about": "delivery", "urgent": False})
+        asking.finish(other_lease, {"about": "delivery", "urgent": False})
         return lease.token
 
     return answer
@@ -40,17 +40,17 @@ def listed(page: str) -> list[str]:
     return sorted(re.findall(r'type="checkbox" name="id" value="([^"]+)"', page))
 
 
-def meant(page: str) -> list[str]:
+def question_ids(page: str) -> list[str]:
     """What the question's form would send."""
     return re.findall(r'type="hidden" name="id" value="([^"]+)"', page)
 
 
 def test_the_number_leads_to_the_list_and_the_list_says_what_each_is(
-    boss: Browser, asking: leaseq.Queue, came_late: Late
+    boss: Browser, asking: leaseq.Queue, answer_late: AnswerLate
 ) -> None:
     base = f"/manage/{asking.name}"
     assert "There are none." in boss.get(f"{base}/late").text
-    keys = [f"{came_late(id)} {id}" for id in ("a 1", "b<2")]
+    keys = [f"{answer_late(id)} {id}" for id in ("a 1", "b<2")]
     assert f'href="{base}/late?last=hour"' in boss.get(base).text
     for path in (f"{base}/late?last=hour", f"{base}/late"):
         page = boss.get(path).text
@@ -60,16 +60,16 @@ def test_the_number_leads_to_the_list_and_the_list_says_what_each_is(
 
 
 def test_one_is_taken_after_a_question_and_can_be_given_back(
-    boss: Browser, asking: leaseq.Queue, came_late: Late
+    boss: Browser, asking: leaseq.Queue, answer_late: AnswerLate
 ) -> None:
-    base, token = f"/manage/{asking.name}", came_late("x")
-    asked = boss.post(f"{base}/late", {"only": f"{token} x", "last": "hour"})
-    assert "Accept 1 late answer?" in asked.text
-    assert "replaces the answer from bob" in asked.text
+    base, token = f"/manage/{asking.name}", answer_late("x")
+    question = boss.post(f"{base}/late", {"only": f"{token} x", "last": "hour"})
+    assert "Accept 1 late answer?" in question.text
+    assert "replaces the answer from bob" in question.text
     assert [one.person for one in asking.get("x").answers] == ["bob"], "it only asked"
-    done = boss.post(f"{base}/late/adopt", {"id": meant(asked.text)[0], "last": "hour"})
-    assert done.location == f"{base}/late?last=hour"
-    page = boss.get(done.location).text
+    response = boss.post(f"{base}/late/adopt", {"id": question_ids(question.text)[0], "last": "hour"})
+    assert response.location == f"{base}/late?last=hour"
+    page = boss.get(response.location).text
     assert "1 late answer is accepted." in page
     assert listed(page) == [], "what it replaced is no news"
     item = asking.get("x")
@@ -79,31 +79,31 @@ def test_one_is_taken_after_a_question_and_can_be_given_back(
 
 
 def test_many_are_taken_at_once_and_what_could_not_be_says_why(
-    boss: Browser, asking: leaseq.Queue, came_late: Late, accounts: Accounts
+    boss: Browser, asking: leaseq.Queue, answer_late: AnswerLate, accounts: Accounts
 ) -> None:
     base = f"/manage/{asking.name}"
-    keys = [f"{came_late(id)} {id}" for id in ("x", "y", "gone")]
-    asked = boss.post(f"{base}/late", {"id": keys})
-    assert "Accept 3 late answers?" in asked.text
-    assert meant(asked.text) == keys
+    keys = [f"{answer_late(id)} {id}" for id in ("x", "y", "gone")]
+    question = boss.post(f"{base}/late", {"id": keys})
+    assert "Accept 3 late answers?" in question.text
+    assert question_ids(question.text) == keys
     asking.remove("gone")
-    done = boss.post(f"{base}/late/adopt", {"id": keys})
-    assert done.status_code == 200
-    assert "2 late answers are accepted." in done.text
-    assert re.search(r">gone</a>: it does not exist any more", done.text)
+    response = boss.post(f"{base}/late/adopt", {"id": keys})
+    assert response.status_code == 200
+    assert "2 late answers are accepted." in response.text
+    assert re.search(r">gone</a>: it does not exist any more", response.text)
     assert [asking.get(id).answers[0].person for id in "xy"] == ["ann", "ann"]
     entry = next(one for one in accounts.log.latest(20) if one.about == asking.name)
     assert (entry.by, entry.what, entry.detail) == (boss.name, "item.adopted", "2: x, y")
 
 
 def test_one_that_is_no_late_answer_of_the_item_keeps_no_other_from_being_taken(
-    boss: Browser, asking: leaseq.Queue, came_late: Late
+    boss: Browser, asking: leaseq.Queue, answer_late: AnswerLate
 ) -> None:
-    token = came_late("x")
-    done = boss.post(f"/manage/{asking.name}/late/adopt", {"id": [f"{token + 99} x", f"{token} x"]})
-    assert done.status_code == 200
-    assert re.search(r">x</a>: (?!it does not exist)\w", done.text)
-    assert "1 late answer is accepted." in done.text
+    token = answer_late("x")
+    response = boss.post(f"/manage/{asking.name}/late/adopt", {"id": [f"{token + 99} x", f"{token} x"]})
+    assert response.status_code == 200
+    assert re.search(r">x</a>: (?!it does not exist)\w", response.text)
+    assert "1 late answer is accepted." in response.text
     assert [one.person for one in asking.get("x").answers] == ["ann"]
 
 
@@ -119,22 +119,24 @@ def test_of_one_item_only_one_is_taken_where_it_has_one_answer(boss: Browser, as
         asking.release("one")
         asking.assign("one", "bob")
     keys = [f"{answer.token} one" for answer in asking.get("one").late_answers]
-    asked = boss.post(f"/manage/{asking.name}/late", {"id": keys}).text
-    assert "You selected several for My parcel is not here: select one for each." in asked
-    assert "Yes, accept" not in asked
-    asked = boss.post(f"/manage/{asking.name}/late", {"id": [keys[0], "7 two"]}).text
-    assert meant(asked) == keys[:1], "the other is no late answer"
-    assert "You selected several" not in asked
-    assert "Yes, accept it</button>" in asked
+    question = boss.post(f"/manage/{asking.name}/late", {"id": keys}).text
+    assert "You selected several for My parcel is not here: select one for each." in question
+    assert "Yes, accept" not in question
+    question = boss.post(f"/manage/{asking.name}/late", {"id": [keys[0], "7 two"]}).text
+    assert question_ids(question) == keys[:1], "the other is no late answer"
+    assert "You selected several" not in question
+    assert "Yes, accept it</button>" in question
 
 
 @pytest.mark.parametrize(
-    ("sent", "said"),
+    ("fields", "message"),
     [({}, "Select some late answers first."), ({"id": "9 nothing"}, "They do not exist any more.")],
 )
-def test_nothing_chosen_is_said(boss: Browser, asking: leaseq.Queue, sent: dict[str, str], said: str) -> None:
-    answer = boss.post(f"/manage/{asking.name}/late", sent)
-    assert said in boss.get(answer.location).text
+def test_nothing_chosen_is_said(
+    boss: Browser, asking: leaseq.Queue, fields: dict[str, str], message: str
+) -> None:
+    response = boss.post(f"/manage/{asking.name}/late", fields)
+    assert message in boss.get(response.location).text
 
 
 @pytest.mark.parametrize(("count", "status"), [(MOST_SHOWN, 303), (MOST_SHOWN + 1, 400)])

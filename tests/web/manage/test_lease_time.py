@@ -8,7 +8,7 @@ import leaseq
 from leaseq.webapp.manage.lease_time import lease_time
 from tests.support.taking import finish_held
 from tests.web.conftest import Browser
-from tests.web.manage.settings_calls import base, save, standing
+from tests.web.manage.settings_calls import base, save, settings_fields
 
 
 @pytest.mark.parametrize(
@@ -26,8 +26,8 @@ def test_one_press_takes_it_and_saves_all_that_was_typed(boss: Browser, queue: l
     assert "95 % of them were held for at most 50 s." in page
     assert "1 lease ran out." in page
     assert ">Take 2 min and save</button>" in page
-    typed = standing(boss, queue)
-    assert save(boss, queue, typed, suggested="120 s", title="Letters").status_code == 303
+    fields = settings_fields(boss, queue)
+    assert save(boss, queue, fields, suggested="120 s", title="Letters").status_code == 303
     assert (queue.policy.lease_seconds, queue.policy.title) == (120, "Letters")
     assert "and save</button>" not in boss.get(base(queue)).text, "it is in force"
 
@@ -39,9 +39,9 @@ def test_too_little_was_seen(boss: Browser, queue: leaseq.Queue) -> None:
 
 def test_what_is_no_time_is_refused(boss: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
-    answer = save(boss, queue, standing(boss, queue), suggested="soon")
-    assert answer.status_code == 400
-    assert 'id="lease_seconds-error"' in answer.text
+    response = save(boss, queue, settings_fields(boss, queue), suggested="soon")
+    assert response.status_code == 400
+    assert 'id="lease_seconds-error"' in response.text
 
 
 def test_an_index_leads_to_each_section(boss: Browser, queue: leaseq.Queue) -> None:

@@ -17,8 +17,8 @@ from tests.web.conftest import FORM, Browser
 
 def test_a_queue_is_made_set_filled_and_watched(boss: Browser, queue: leaseq.Queue) -> None:
     base = f"/manage/{queue.name}"
-    made = boss.post("/manage", {"name": queue.name, "title": "Triage"})
-    assert made.location == f"{base}/settings"
+    response = boss.post("/manage", {"name": queue.name, "title": "Triage"})
+    assert response.location == f"{base}/settings"
     settings = {
         "title": "Triage",
         "instructions": "Be *kind*",
@@ -42,9 +42,11 @@ def test_a_queue_is_made_set_filled_and_watched(boss: Browser, queue: leaseq.Que
     assert (policy.form, policy.lease_seconds, policy.max_attempts) == (FORM, 90, 2)
     assert (policy.share_drafts, policy.renewals, policy.instructions) == (True, None, "Be *kind*")
     file = (io.BytesIO(b"id,text\na,one\nb,two\nb,again\nc\n"), "rows.csv")
-    imported = boss.post(f"{base}/import", {"file": file, "id": "id", "skip": "yes"}, follow_redirects=True)
-    assert "2 added, 1 duplicate, 1 skipped" in imported.text
-    assert "Line 5" in imported.text
+    import_response = boss.post(
+        f"{base}/import", {"file": file, "id": "id", "skip": "yes"}, follow_redirects=True
+    )
+    assert "2 added, 1 duplicate, 1 skipped" in import_response.text
+    assert "Line 5" in import_response.text
     lease = queue.reserve("worker one")
     assert lease
     page = boss.get(base).text
@@ -55,17 +57,19 @@ def test_a_queue_is_made_set_filled_and_watched(boss: Browser, queue: leaseq.Que
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({"name": "Not A Name"}, "1 to 64 characters"),
         ({"name": ""}, "1 to 64 characters"),
         ({"name": "fine", "title": "x" * 201}, "title"),
     ],
 )
-def test_a_queue_that_can_not_be_made(boss: Browser, server: Any, fields: dict[str, str], said: str) -> None:
-    answer = boss.post("/manage", fields)
-    assert answer.status_code == 400
-    assert said in answer.text
+def test_a_queue_that_can_not_be_made(
+    boss: Browser, server: Any, fields: dict[str, str], message: str
+) -> None:
+    response = boss.post("/manage", fields)
+    assert response.status_code == 400
+    assert message in response.text
     assert "fine" not in leaseq.queues(server.client)
 
 
@@ -75,7 +79,7 @@ def test_a_queue_is_made_once(boss: Browser, asking: leaseq.Queue) -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({}, "Choose a file first"),
         ({"file": (io.BytesIO(b"x"), "rows.dat")}, "name the format, one of csv"),
@@ -86,11 +90,11 @@ def test_a_queue_is_made_once(boss: Browser, asking: leaseq.Queue) -> None:
     ],
 )
 def test_a_file_that_can_not_be_imported(
-    boss: Browser, queue: leaseq.Queue, fields: dict[str, Any], said: str
+    boss: Browser, queue: leaseq.Queue, fields: dict[str, Any], message: str
 ) -> None:
     queue.configure()
-    answer = boss.post(f"/manage/{queue.name}/import", fields, follow_redirects=True)
-    assert said in answer.text
+    response = boss.post(f"/manage/{queue.name}/import", fields, follow_redirects=True)
+    assert message in response.text
     assert queue.stats().inbound == 0
 
 
@@ -103,13 +107,13 @@ def test_a_file_larger_than_any_other_body_is_imported(boss: Browser, queue: lea
         head.format("file", '; filename="rows.jsonl"', row * 2_000),
     ]
     body = "--x\r\n" + "--x\r\n".join(parts) + "--x--\r\n"
-    answer = boss.client.post(
+    response = boss.client.post(
         f"/manage/{queue.name}/import",
         data=body.encode(),
         content_type="multipart/form-data; boundary=x",
         follow_redirects=True,
     )
-    assert "2,000 added" in answer.text
+    assert "2,000 added" in response.text
 
 
 def test_pause_resume_clear(boss: Browser, asking: leaseq.Queue) -> None:
@@ -149,14 +153,14 @@ def test_lists_go_page_by_page(boss: Browser, queue: leaseq.Queue) -> None:
     import re
 
     queue.enqueue_many([leaseq.NewItem(n, id=f"item-{n:03}") for n in range(120)])
-    seen: list[str] = []
+    titles: list[str] = []
     path: str | None = f"/manage/{queue.name}/items?state=inbound"
     while path:
         page = boss.get(path).text
-        seen += re.findall(r'class="title">(item-\d+)</a>', page)
-        more = re.search(r'href="([^"]+)">Next page', page)
-        path = html.unescape(more[1]) if more else None
-    assert seen == [f"item-{n:03}" for n in range(120)]
+        titles += re.findall(r'class="title">(item-\d+)</a>', page)
+        link = re.search(r'href="([^"]+)">Next page', page)
+        path = html.unescape(link[1]) if link else None
+    assert titles == [f"item-{n:03}" for n in range(120)]
 
 
 @pytest.mark.parametrize(
@@ -177,8 +181,8 @@ def test_an_admin_changes_people(
 ) -> None:
     boss, name = visitor("admin"), new_name("person/")
     assert "/welcome?token=" in boss.post("/people", {"name": name, "role": "worker"}).text
-    again = boss.post("/people", {"name": name, "role": "worker"})
-    assert (again.status_code, "already" in again.text) == (400, True)
+    response = boss.post("/people", {"name": name, "role": "worker"})
+    assert (response.status_code, "already" in response.text) == (400, True)
     from urllib.parse import quote
 
     accounts.add(name, by="test")

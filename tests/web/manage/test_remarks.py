@@ -13,10 +13,10 @@ SEPARATOR, QUOTES = "Choose the column separator.", "Choose “Text” for doubl
 
 
 @pytest.mark.parametrize(
-    ("remedy", "chosen"), [(None, None), ("encoding", None), ("quotes", QUOTES), ("delimiter", SEPARATOR)]
+    ("remedy", "advice"), [(None, None), ("encoding", None), ("quotes", QUOTES), ("delimiter", SEPARATOR)]
 )
-def test_it_says_what_to_choose_where_that_helps(app: Any, remedy: Any, chosen: str | None) -> None:
+def test_it_says_what_to_choose_where_that_helps(app: Any, remedy: Any, advice: str | None) -> None:
     with app.test_request_context():
-        said = bad_row_message(BadRow(2, "it can't be read", remedy=remedy))
-    assert said.startswith("it can't be read")
-    assert [one for one in (SEPARATOR, QUOTES) if one in said] == ([chosen] if chosen else [])
+        message = bad_row_message(BadRow(2, "it can't be read", remedy=remedy))
+    assert message.startswith("it can't be read")
+    assert [one for one in (SEPARATOR, QUOTES) if one in message] == ([advice] if advice else [])

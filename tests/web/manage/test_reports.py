@@ -30,24 +30,24 @@ def give_back(queue: leaseq.Queue, id: str, note: str) -> None:
     queue.abandon(take(queue, "bob"), note)
 
 
-def seen(page: str) -> str:
+def visible_text(page: str) -> str:
     """The text of the page without what it hides."""
     return text_of(re.sub(r"<(form|span)[^>]* hidden>.*?</\1>", "", page, flags=re.DOTALL))
 
 
-def listed(page: str) -> list[str]:
+def quotes(page: str) -> list[str]:
     """What was said in each row, as it stands."""
     return re.findall(r"<blockquote[^>]*>(.*?)</blockquote>", page)
 
 
-def walked(boss: Browser, base: str) -> Iterator[list[str]]:
+def listed_pages(boss: Browser, base: str) -> Iterator[list[str]]:
     """What each page lists, from the first to the last."""
-    older = f"{base}/reports"
-    while older:
-        page = boss.get(older).text
-        yield listed(page)
+    path = f"{base}/reports"
+    while path:
+        page = boss.get(path).text
+        yield quotes(page)
         link = re.search(r'href="([^"]+)">Older<', page)
-        older = html.unescape(link[1]) if link else ""
+        path = html.unescape(link[1]) if link else ""
 
 
 def test_all_are_there_the_newest_first_with_their_number_on_the_dashboard(
@@ -59,7 +59,7 @@ def test_all_are_there_the_newest_first_with_their_number_on_the_dashboard(
     threads.ask(queue.name, "note", "cyd", "is it ours?", message="1")
     fail(queue, "later", "no photo")
     page = boss.get(f"{base}/reports").text
-    assert listed(page) == ["no photo", "is it ours?", "the scan is missing", "ask the shop"]
+    assert quotes(page) == ["no photo", "is it ours?", "the scan is missing", "ask the shop"]
     assert "ann reported a problem" in text_of(page)
     assert "letter dead" in text_of(page)
     dashboard = boss.get(base).text
@@ -67,7 +67,7 @@ def test_all_are_there_the_newest_first_with_their_number_on_the_dashboard(
     assert f'href="{base}/reports"' in dashboard
     queue.finish(take(queue, "zoe"), {})
     threads.settle(queue.name, "note")
-    assert listed(boss.get(f"{base}/reports").text) == ["no photo", "the scan is missing"]
+    assert quotes(boss.get(f"{base}/reports").text) == ["no photo", "the scan is missing"]
 
 
 @pytest.mark.parametrize("dead_look", [250, 1])
@@ -81,19 +81,19 @@ def test_pages_have_each_of_many_once_whatever_their_kind(
 ) -> None:
     monkeypatch.setattr(reports, "DEAD_LOOK", dead_look)
     monkeypatch.setattr(reports, "PAGE", 6)
-    said = []
+    messages = []
     for n in range(9):
         fail(queue, f"dead-{n}", f"dead {n}", times=2)
         give_back(queue, f"note-{n}", f"note {n}")
         queue.assign(f"note-{n}", "zoe")
-        said += [f"dead {n}", f"note {n}"]
+        messages += [f"dead {n}", f"note {n}"]
         if n % 4 == 0:
             threads.ask(queue.name, f"note-{n}", "cyd", f"question {n}", message="1")
-            said.append(f"question {n}")
+            messages.append(f"question {n}")
     fail(queue, "silent", "", times=2)
-    pages = list(walked(boss, base))
+    pages = list(listed_pages(boss, base))
     assert max(map(len, pages)) <= 6
-    assert list(chain(*pages)) == said[::-1]
+    assert list(chain(*pages)) == messages[::-1]
 
 
 def test_those_of_one_microsecond_are_each_on_a_page(
@@ -106,17 +106,17 @@ def test_those_of_one_microsecond_are_each_on_a_page(
 ) -> None:
     monkeypatch.setattr(reports, "PAGE", 6)
     clock = Clock()
-    stopped = leaseq.Queue(server.client, queue.name, clock=clock)
+    stopped_queue = leaseq.Queue(server.client, queue.name, clock=clock)
     monkeypatch.setattr(threads, "_clock", lambda: clock() / 1_000_000)
-    said = []
+    messages = []
     for n in range(5):
-        give_back(stopped, f"note-{n}", f"note {n}")
-        stopped.assign(f"note-{n}", "zoe")
-        fail(stopped, f"dead-{n}", f"dead {n}", times=2)
+        give_back(stopped_queue, f"note-{n}", f"note {n}")
+        stopped_queue.assign(f"note-{n}", "zoe")
+        fail(stopped_queue, f"dead-{n}", f"dead {n}", times=2)
         threads.ask(queue.name, f"note-{n}", "cyd", f"question {n}", message="1")
-        said += [f"note {n}", f"dead {n}", f"question {n}"]
-    pages = list(islice(walked(boss, base), len(said)))
-    assert sorted(chain(*pages)) == sorted(said)
+        messages += [f"note {n}", f"dead {n}", f"question {n}"]
+    pages = list(islice(listed_pages(boss, base), len(messages)))
+    assert sorted(chain(*pages)) == sorted(messages)
 
 
 def test_questions_of_one_microsecond_are_all_there_though_some_items_are_not(
@@ -130,9 +130,9 @@ def test_questions_of_one_microsecond_are_all_there_though_some_items_are_not(
             clock.tick(1)
         queue.enqueue({}, id=f"{n}")
         threads.ask(queue.name, f"{n}", "cyd", f"question {n}", message="1")
-    for gone in ("3", "4"):
-        queue.remove(gone)
-    pages = list(islice(walked(boss, base), 8))
+    for id in ("3", "4"):
+        queue.remove(id)
+    pages = list(islice(listed_pages(boss, base), 8))
     assert list(chain(*pages)) == [f"question {n}" for n in (7, 6, 5, 2, 1, 0)]
 
 
@@ -146,8 +146,8 @@ def test_a_failed_item_is_handed_out_again_and_the_list_stays_in_sight(
     boss: Browser, queue: leaseq.Queue, base: str
 ) -> None:
     fail(queue, "a", "no", times=2)
-    answer = boss.post(f"{base}/items/a/revive", {"back": "reports"})
-    assert (answer.status_code, answer.location) == (303, f"{base}/reports")
+    response = boss.post(f"{base}/items/a/revive", {"back": "reports"})
+    assert (response.status_code, response.location) == (303, f"{base}/reports")
     assert queue.get("a").state == "inbound"
 
 
@@ -157,11 +157,11 @@ def test_an_item_that_waits_for_a_retry_is_handed_out_now(
     fail(queue, "a", "no")
     assert queue.get("a").state == "scheduled"
     for page in ("items/a", "reports"):
-        assert "Hand out now" in seen(boss.get(f"{base}/{page}").text), "one name on both"
+        assert "Hand out now" in visible_text(boss.get(f"{base}/{page}").text), "one name on both"
     boss.post(f"{base}/items/a/revive", {"back": "reports"})
     assert queue.get("a").state == "inbound"
     assert "It is waiting again, now and not later." in text_of(boss.get(f"{base}/reports").text)
-    assert "Hand out" not in seen(boss.get(f"{base}/reports").text)
+    assert "Hand out" not in visible_text(boss.get(f"{base}/reports").text)
 
 
 def test_a_removed_item_and_a_settled_question_lead_back_to_the_list(
@@ -169,8 +169,8 @@ def test_a_removed_item_and_a_settled_question_lead_back_to_the_list(
 ) -> None:
     give_back(queue, "a", "no")
     threads.ask(queue.name, "a", "cyd", "why?", message="1")
-    answer = boss.post(f"{base}/items/a/settle", {"back": "reports"})
-    assert answer.location == f"{base}/reports"
-    assert listed(boss.get(f"{base}/reports").text) == ["no"]
+    response = boss.post(f"{base}/items/a/settle", {"back": "reports"})
+    assert response.location == f"{base}/reports"
+    assert quotes(boss.get(f"{base}/reports").text) == ["no"]
     assert boss.post(f"{base}/items/a/remove", {"back": "reports"}).location == f"{base}/reports"
-    assert listed(boss.get(f"{base}/reports").text) == []
+    assert quotes(boss.get(f"{base}/reports").text) == []

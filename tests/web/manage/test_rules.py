@@ -22,7 +22,7 @@ def rows(page: str) -> list[list[str]]:
     return [[" ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in row] for row in cells]
 
 
-def listed(page: str) -> list[dict[str, str]]:
+def records(page: str) -> list[dict[str, str]]:
     """The same, each cell by its heading."""
     heads, *cells = rows(page)
     return [dict(zip(heads, row, strict=True)) for row in cells]
@@ -33,20 +33,20 @@ def test_an_item_is_assigned_on_its_page(
 ) -> None:
     base = f"/manage/{asking.name}/items/two"
     assert f"<option>{person.name}</option>" in boss.get(base).text
-    refused = boss.post(f"{base}/assign", {"person": "nobody of that name"})
-    assert refused.status_code == 400
-    assert "has no account" in refused.text
-    assert 'value="nobody of that name"' in refused.text
+    response = boss.post(f"{base}/assign", {"person": "nobody of that name"})
+    assert response.status_code == 400
+    assert "has no account" in response.text
+    assert 'value="nobody of that name"' in response.text
     assert boss.post(f"{base}/assign", {"person": person.name}).location == base
     page = boss.get(base).text
     assert f"For {person.name} only." in page
     assert f"Only {person.name} gets it now" in page
-    listed = boss.get(f"/manage/{asking.name}/items?state=inbound").text
-    assert f"for {person.name} only" in listed
+    list_page = boss.get(f"/manage/{asking.name}/items?state=inbound").text
+    assert f"for {person.name} only" in list_page
     assert not_none(asking.reserve(person.name)).id == "two"
     assert "Assign to" not in boss.get(base).text, "somebody holds it"
-    refused = boss.post(f"{base}/assign", {"person": boss.name})
-    assert (refused.status_code, "release" in refused.text) == (400, True)
+    response = boss.post(f"{base}/assign", {"person": boss.name})
+    assert (response.status_code, "release" in response.text) == (400, True)
     accounts.change(person.name, by="test", disabled=True)
     assert f"<option>{person.name}</option>" not in boss.get(f"/manage/{asking.name}/items/one").text
 
@@ -60,19 +60,19 @@ def test_what_is_due_is_listed_by_its_date_and_overdue_in_words(boss: Browser, q
     queue.finish(not_none(queue.reserve("bob")), {})
     base = f"/manage/{queue.name}"
     page = boss.get(f"{base}/items?state=due").text
-    assert [(row["Item"], row["Due ↑"]) for row in listed(page)] == [
+    assert [(row["Item"], row["Due ↑"]) for row in records(page)] == [
         ("yesterday", "T overdue"),
         ("soon", "T"),
         ("tomorrow", "T"),
     ]
-    assert (listed(page)[0]["State"], listed(page)[0]["For whom"]) == ("waiting", "needs fr")
+    assert (records(page)[0]["State"], records(page)[0]["For whom"]) == ("waiting", "needs fr")
     link = re.search(r'href="([^"]+)"[^>]*><span><i[^>]*></i>overdue</span> <b>1</b>', page)
     assert link
-    shown = listed(boss.get(link[1].replace("&amp;", "&")).text)
-    assert [row["Item"] for row in shown] == ["yesterday"]
-    waiting = listed(boss.get(f"{base}/items?state=inbound").text)
-    assert sorted(row["Due"] for row in waiting) == ["", "T", "T", "T overdue"]
-    assert listed(boss.get(f"{base}/items?state=finished").text)[0]["Due"] == "T"
+    overdue_items = records(boss.get(link[1].replace("&amp;", "&")).text)
+    assert [row["Item"] for row in overdue_items] == ["yesterday"]
+    waiting_items = records(boss.get(f"{base}/items?state=inbound").text)
+    assert sorted(row["Due"] for row in waiting_items) == ["", "T", "T", "T overdue"]
+    assert records(boss.get(f"{base}/items?state=finished").text)[0]["Due"] == "T"
     assert "overdue" in boss.get(f"{base}/items/yesterday").text
 
 
@@ -80,11 +80,11 @@ def test_what_is_due_goes_page_by_page(boss: Browser, queue: leaseq.Queue) -> No
     when = datetime.now(UTC) + timedelta(hours=1)
     queue.enqueue_many(leaseq.NewItem(n, id=f"item-{n:03}", due=when) for n in range(70))
     first = boss.get(f"/manage/{queue.name}/items?state=due").text
-    more = re.search(r'href="([^"]+)">Next page', first)
-    assert more
-    second = boss.get(more[1].replace("&amp;", "&")).text
-    seen = [row[1] for row in rows(first)[1:] + rows(second)[1:]]
-    assert seen == [f"item-{n:03}" for n in range(70)]
+    link = re.search(r'href="([^"]+)">Next page', first)
+    assert link
+    second = boss.get(link[1].replace("&amp;", "&")).text
+    titles = [row[1] for row in rows(first)[1:] + rows(second)[1:]]
+    assert titles == [f"item-{n:03}" for n in range(70)]
     assert "From the beginning" in second
     assert boss.get(f"/manage/{queue.name}/items?state=due&after=x").status_code == 400
 
@@ -100,8 +100,8 @@ def test_several_answers_and_who_holds_one(boss: Browser, queue: leaseq.Queue) -
     assert "2 of 3." in page
     assert [page.count(f"{name} says") for name in ("ann", "bob")] == [1, 1]
     assert re.search(r"carol holds it until <time", page)
-    finished = listed(boss.get(f"{base}/items?state=finished").text)
-    assert [(row["Item"], row["Who"]) for row in finished] == [
+    finished_items = records(boss.get(f"{base}/items?state=finished").text)
+    assert [(row["Item"], row["Who"]) for row in finished_items] == [
         ("hello one assignment 2", "bob"),
         ("hello one assignment 1", "ann"),
     ]

@@ -19,7 +19,7 @@ def overdue_and_up_to_a_day() -> None:
     assert search_of({"state": "due", "overdue": "1", "to": early}).where.until == (
         search_of({"state": "due", "to": early}).where.until
     )
-    for typed in ({"to": late}, {}):
-        until = search_of({"state": "due", "overdue": "1", **typed}).where.until
+    for fields in ({"to": late}, {}):
+        until = search_of({"state": "due", "overdue": "1", **fields}).where.until
         assert until is not None
         assert until <= datetime.now(UTC)

@@ -13,8 +13,8 @@ import pytest
 import leaseq
 from leaseq.policy import FIELDS, GROUPS
 from tests.web.conftest import Browser
-from tests.web.manage.settings_calls import base, save, standing
-from tests.web.page_forms import sent_by
+from tests.web.manage.settings_calls import base, save, settings_fields
+from tests.web.page_forms import form_fields
 
 PIECE = {"X-Leaseq-Piece": "preview"}
 
@@ -22,10 +22,10 @@ PIECE = {"X-Leaseq-Piece": "preview"}
 def test_settings_saved_as_they_stand_change_nothing(boss: Browser, asking: leaseq.Queue) -> None:
     asking.configure(lease_seconds=5_400.5, renewals=3, keep_finished_seconds=86_400, bands=(10, 20))
     before, events = asking.policy, len(asking.journal())
-    typed = standing(boss, asking)
-    assert (typed["lease_seconds"], typed["lease_seconds.unit"]) == ("5400.5", "s")
-    assert (typed["keep_finished_seconds"], typed["keep_finished_seconds.unit"]) == ("1", "d")
-    assert save(boss, asking, typed).location == f"/manage/{asking.name}"
+    fields = settings_fields(boss, asking)
+    assert (fields["lease_seconds"], fields["lease_seconds.unit"]) == ("5400.5", "s")
+    assert (fields["keep_finished_seconds"], fields["keep_finished_seconds.unit"]) == ("1", "d")
+    assert save(boss, asking, fields).location == f"/manage/{asking.name}"
     assert asking.policy == before
     assert len(asking.journal()) == events
 
@@ -49,7 +49,7 @@ def test_each_setting_is_saved(boss: Browser, asking: leaseq.Queue) -> None:
         "dedupe_seconds": "1m",
         "alerts": "oldest > 3600, waiting>500",
     }
-    assert save(boss, asking, standing(boss, asking), **changes).status_code == 303
+    assert save(boss, asking, settings_fields(boss, asking), **changes).status_code == 303
     assert asking.policy == leaseq.Policy(
         title="Other",
         instructions="Be *kind*\n\nand quick",
@@ -67,25 +67,27 @@ def test_each_setting_is_saved(boss: Browser, asking: leaseq.Queue) -> None:
         dedupe_seconds=60,
         alerts=("waiting>500", "oldest>3600"),
     )
-    typed = standing(boss, asking)
-    assert typed["alerts"] == "waiting>500 oldest>3600"
-    del typed["share_drafts"]  # not ticked
-    save(boss, asking, {**typed, "renewals": "", "alerts": ""})
+    fields = settings_fields(boss, asking)
+    assert fields["alerts"] == "waiting>500 oldest>3600"
+    del fields["share_drafts"]  # not ticked
+    save(boss, asking, {**fields, "renewals": "", "alerts": ""})
     assert (asking.policy.share_drafts, asking.policy.renewals, asking.policy.alerts) == (False, None, ())
 
 
 def test_the_unit_stands_beside_the_number(boss: Browser, asking: leaseq.Queue) -> None:
     asking.configure(lease_seconds=5_400)
-    typed = standing(boss, asking)
-    assert (typed["lease_seconds"], typed["lease_seconds.unit"]) == ("90", "min")
-    save(boss, asking, {**typed, "lease_seconds": "2", "lease_seconds.unit": "h"})
+    fields = settings_fields(boss, asking)
+    assert (fields["lease_seconds"], fields["lease_seconds.unit"]) == ("90", "min")
+    save(boss, asking, {**fields, "lease_seconds": "2", "lease_seconds.unit": "h"})
     assert asking.policy.lease_seconds == 7_200
-    save(boss, asking, {**standing(boss, asking), "lease_seconds": "1 h 30 min"})
+    save(boss, asking, {**settings_fields(boss, asking), "lease_seconds": "1 h 30 min"})
     assert asking.policy.lease_seconds == 5_400, "units that are typed hold"
-    refused = save(boss, asking, {**standing(boss, asking), "lease_seconds": "0", "lease_seconds.unit": "d"})
-    assert refused.status_code == 400
-    assert re.search(r'id="lease_seconds"[^>]* value="0"', refused.text)
-    assert '<option value="d" selected>' in refused.text
+    response = save(
+        boss, asking, {**settings_fields(boss, asking), "lease_seconds": "0", "lease_seconds.unit": "d"}
+    )
+    assert response.status_code == 400
+    assert re.search(r'id="lease_seconds"[^>]* value="0"', response.text)
+    assert '<option value="d" selected>' in response.text
 
 
 def test_it_says_who_has_access(boss: Browser, asking: leaseq.Queue) -> None:
@@ -103,19 +105,19 @@ def test_each_field_of_the_policy_is_there_in_its_group_and_order(
     page = boss.get(base(asking)).text
     assert re.findall(r'href="#group-(\w+)"', page) == [*list(GROUPS)[:-1], "access", "advanced"]
     page = page.replace('id="group-access"', "")
-    seen = re.findall(r'id="group-(\w+)"|<(?:input|textarea|select)[^>]* id="(\w+)"', page)
+    matches = re.findall(r'id="group-(\w+)"|<(?:input|textarea|select)[^>]* id="(\w+)"', page)
     groups = {group: [f.name for f in FIELDS.values() if f.about.group == group] for group in GROUPS}
-    wanted = [(group, name) for group, names in groups.items() for name in ("", *names)]
-    there = [("", name) if name else (group, "") for group, name in seen if group or name in FIELDS]
-    assert there == [("", name) if name else (group, "") for group, name in wanted]
+    expected = [(group, name) for group, names in groups.items() for name in ("", *names)]
+    actual = [("", name) if name else (group, "") for group, name in matches if group or name in FIELDS]
+    assert actual == [("", name) if name else (group, "") for group, name in expected]
 
 
 def test_limits_units_and_help_are_those_of_the_policy(boss: Browser, asking: leaseq.Queue) -> None:
     page = boss.get(base(asking)).text
     for name, field in FIELDS.items():
-        (said,) = re.findall(rf'<p class="help" id="{name}-help">(.*?)</p>', page)
-        assert html.unescape(said).startswith(field.about.help), name
-        assert (f"Empty: {field.about.none}." in said) is bool(field.about.none), name
+        (text,) = re.findall(rf'<p class="help" id="{name}-help">(.*?)</p>', page)
+        assert html.unescape(text).startswith(field.about.help), name
+        assert (f"Empty: {field.about.none}." in text) is bool(field.about.none), name
     assert "at once. 1 to 100 items. Default: 1.</p>" in page
     assert " 0.1 s to 7 d. Default: 5 min.</p>" in page
     assert re.search(r'<input id="title"[^>]* maxlength="200"', page)
@@ -126,18 +128,18 @@ def test_limits_units_and_help_are_those_of_the_policy(boss: Browser, asking: le
     assert "Je 1 bis 999.999.999.</p>" in german
 
 
-@pytest.mark.parametrize(("title", "said"), [("New", "Saved."), ("Same", "No setting was different.")])
+@pytest.mark.parametrize(("title", "message"), [("New", "Saved."), ("Same", "No setting was different.")])
 def test_it_says_whether_a_setting_was_different(
-    boss: Browser, asking: leaseq.Queue, title: str, said: str
+    boss: Browser, asking: leaseq.Queue, title: str, message: str
 ) -> None:
     asking.configure(title="Same")
-    assert save(boss, asking, standing(boss, asking), title=title).status_code == 303
-    assert f"<p>{said}</p>" in boss.get("/account").text
+    assert save(boss, asking, settings_fields(boss, asking), title=title).status_code == 303
+    assert f"<p>{message}</p>" in boss.get("/account").text
 
 
 def test_a_number_that_is_none_is_refused_with_an_example(boss: Browser, asking: leaseq.Queue) -> None:
-    answer = save(boss, asking, standing(boss, asking), max_attempts="three")
-    assert "a number, such as 3" in answer.text
+    response = save(boss, asking, settings_fields(boss, asking), max_attempts="three")
+    assert "a number, such as 3" in response.text
 
 
 @pytest.mark.parametrize(
@@ -167,19 +169,23 @@ def test_settings_that_are_no_good_change_nothing_and_stay_typed(
     boss: Browser, asking: leaseq.Queue, name: str, text: str
 ) -> None:
     before = asking.policy
-    typed = standing(boss, asking) | {"instructions": "Typed <long>", "retry_seconds": "7", name: text}
-    answer = save(boss, asking, typed)
-    assert answer.status_code == 400
-    assert f'<a href="#{name}">' in answer.text
-    again = sent_by(answer.text, "settings")
-    assert again["instructions"] == "Typed <long>"
-    assert again["retry_seconds"] == "7"
-    assert name == "durable" or again[name] == text
+    fields = settings_fields(boss, asking) | {
+        "instructions": "Typed <long>",
+        "retry_seconds": "7",
+        name: text,
+    }
+    response = save(boss, asking, fields)
+    assert response.status_code == 400
+    assert f'<a href="#{name}">' in response.text
+    returned_fields = form_fields(response.text, "settings")
+    assert returned_fields["instructions"] == "Typed <long>"
+    assert returned_fields["retry_seconds"] == "7"
+    assert name == "durable" or returned_fields[name] == text
     assert asking.policy == before
 
 
 @pytest.mark.parametrize(
-    ("form", "said"),
+    ("form", "message"),
     [
         ('{\n  "show": ["a"],\n}', "Line 2: There is a comma before the closing bracket."),
         ('{"show": [\n  "a",\n  {"field": "b", "kind": "picture"}]}', "Line 3: 'picture' is not known here"),
@@ -187,94 +193,94 @@ def test_settings_that_are_no_good_change_nothing_and_stay_typed(
     ],
 )
 def test_a_form_that_is_no_good_is_refused_with_its_line(
-    boss: Browser, asking: leaseq.Queue, form: str, said: str
+    boss: Browser, asking: leaseq.Queue, form: str, message: str
 ) -> None:
-    answer = save(boss, asking, standing(boss, asking), form=form)
-    assert answer.status_code == 400
-    assert said in html.unescape(answer.text.partition('<form id="settings"')[0])
+    response = save(boss, asking, settings_fields(boss, asking), form=form)
+    assert response.status_code == 400
+    assert message in html.unescape(response.text.partition('<form id="settings"')[0])
 
 
 def test_what_two_people_change_is_merged_or_told(
     boss: Browser, visitor: Callable[[str], Browser], asking: leaseq.Queue
 ) -> None:
     other = visitor("manager")
-    mine, theirs = standing(boss, asking), standing(other, asking)
-    save(other, asking, theirs, title="Theirs", holds="2")
-    saved = save(boss, asking, mine, answers="3")
+    my_fields, their_fields = settings_fields(boss, asking), settings_fields(other, asking)
+    save(other, asking, their_fields, title="Theirs", holds="2")
+    response = save(boss, asking, my_fields, answers="3")
     assert (asking.policy.title, asking.policy.holds, asking.policy.answers) == ("Theirs", 2, 3)
-    assert "their values are kept: Title, Items at once." in boss.get(saved.location).text
-    conflict = save(boss, asking, mine, title="Mine", max_attempts="9")
+    assert "their values are kept: Title, Items at once." in boss.get(response.location).text
+    conflict = save(boss, asking, my_fields, title="Mine", max_attempts="9")
     assert conflict.status_code == 409
-    both = re.findall(
+    differences = re.findall(
         r"<dt>(?:<a[^>]*>)?([^<]+)(?:</a>)?, (theirs|yours)</dt><dd><pre>([^<]*)<", conflict.text
     )
-    assert both == [
+    assert differences == [
         ("Title", "theirs", "Theirs"),
         ("Title", "yours", "Mine"),
         ("Items at once", "theirs", "2"),
         ("Answers", "theirs", "3"),
     ]
     assert (asking.policy.title, asking.policy.max_attempts) == ("Theirs", 3)
-    again = sent_by(conflict.text, "settings")
-    assert (again["title"], again["max_attempts"]) == ("Mine", "9")
-    assert save(boss, asking, again).status_code == 303
+    merged_fields = form_fields(conflict.text, "settings")
+    assert (merged_fields["title"], merged_fields["max_attempts"]) == ("Mine", "9")
+    assert save(boss, asking, merged_fields).status_code == 303
     assert (asking.policy.title, asking.policy.max_attempts, asking.policy.holds) == ("Mine", 9, 2)
 
 
-@pytest.mark.parametrize(("theirs", "status"), [({"title": "Theirs"}, 409), ({"holds": 2}, 303)])
+@pytest.mark.parametrize(("their_changes", "status"), [({"title": "Theirs"}, 409), ({"holds": 2}, 303)])
 def test_who_saves_in_the_same_moment_overwrites_nothing(
     boss: Browser,
     asking: leaseq.Queue,
     monkeypatch: pytest.MonkeyPatch,
-    theirs: dict[str, Any],
+    their_changes: dict[str, Any],
     status: int,
 ) -> None:
     """The other one's change comes between the look at the policy and the saving of mine."""
-    mine, save_it = standing(boss, asking), leaseq.Queue.configure
+    my_fields, configure = settings_fields(boss, asking), leaseq.Queue.configure
 
     def meanwhile(self: leaseq.Queue, **changes: Any) -> leaseq.Policy:
         monkeypatch.undo()
-        save_it(asking, **theirs)
-        return save_it(self, **changes)
+        configure(asking, **their_changes)
+        return configure(self, **changes)
 
     monkeypatch.setattr(leaseq.Queue, "configure", meanwhile)
-    answer = save(boss, asking, mine, title="Mine")
-    assert answer.status_code == status
-    assert {name: getattr(asking.policy, name) for name in theirs} == theirs
+    response = save(boss, asking, my_fields, title="Mine")
+    assert response.status_code == status
+    assert {name: getattr(asking.policy, name) for name in their_changes} == their_changes
     assert (asking.policy.title == "Mine") is (status == 303)
     if status == 409:
-        assert sent_by(answer.text, "settings")["title"] == "Mine"
+        assert form_fields(response.text, "settings")["title"] == "Mine"
 
 
 def test_the_preview_shows_what_is_typed_and_saves_nothing(boss: Browser, asking: leaseq.Queue) -> None:
     before = asking.policy
     form = {"show": ["text"], "ask": {"type": "object", "properties": {"mood": {"enum": ["glad", "sad"]}}}}
-    typed = standing(boss, asking) | {"form": json.dumps(form), "instructions": "Be **bold**"}
-    assert "My parcel is not here" in typed["sample"]  # an item that waits
-    piece = boss.post(f"{base(asking)}/preview", typed, headers=PIECE).text
-    for seen in ("My parcel is not here", "glad", "<kbd", "<strong>bold</strong>"):
-        assert seen in piece
+    fields = settings_fields(boss, asking) | {"form": json.dumps(form), "instructions": "Be **bold**"}
+    assert "My parcel is not here" in fields["sample"]  # an item that waits
+    piece = boss.post(f"{base(asking)}/preview", fields, headers=PIECE).text
+    for text in ("My parcel is not here", "glad", "<kbd", "<strong>bold</strong>"):
+        assert text in piece
     assert "<html" not in piece
-    page = boss.post(f"{base(asking)}/preview", typed).text
+    page = boss.post(f"{base(asking)}/preview", fields).text
     assert "<html" in page
-    assert sent_by(page, "settings")["form"] == json.dumps(form)
+    assert form_fields(page, "settings")["form"] == json.dumps(form)
     assert asking.policy == before
-    inert = boss.post(
-        f"{base(asking)}/preview", {**typed, "sample": '{"text": "<script>x</script>"}'}, headers=PIECE
+    inert_piece = boss.post(
+        f"{base(asking)}/preview", {**fields, "sample": '{"text": "<script>x</script>"}'}, headers=PIECE
     )
-    assert "<script>" not in inert.text
-    broken = boss.post(
-        f"{base(asking)}/preview", {**typed, "form": '{"show": ["text"],}'}, headers=PIECE
+    assert "<script>" not in inert_piece.text
+    broken_piece = boss.post(
+        f"{base(asking)}/preview", {**fields, "form": '{"show": ["text"],}'}, headers=PIECE
     ).text
-    assert 'data-line="1"' in broken
-    assert 'id="seen"' not in broken
+    assert 'data-line="1"' in broken_piece
+    assert 'id="seen"' not in broken_piece
 
 
 def test_the_preview_says_what_is_wrong_with_the_example_and_shows_the_form(
     boss: Browser, asking: leaseq.Queue
 ) -> None:
-    typed = standing(boss, asking) | {"sample": '{"text": '}
-    piece = boss.post(f"{base(asking)}/preview", typed, headers=PIECE)
+    fields = settings_fields(boss, asking) | {"sample": '{"text": '}
+    piece = boss.post(f"{base(asking)}/preview", fields, headers=PIECE)
     assert piece.status_code == 200
     assert '<p class="error">The example item: ' in piece.text
     assert 'id="seen"' in piece.text

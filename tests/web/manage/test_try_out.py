@@ -29,8 +29,8 @@ def letters(queue: leaseq.Queue) -> leaseq.Queue:
 
 @pytest.fixture
 def simulations(app: Flask) -> Simulations:
-    found: Simulations = app.extensions["leaseq"].simulations
-    return found
+    store: Simulations = app.extensions["leaseq"].simulations
+    return store
 
 
 def url(queue: leaseq.Queue, *rest: str) -> str:
@@ -41,24 +41,24 @@ def test_an_item_is_added_by_the_fields_that_others_have(letters: leaseq.Queue, 
     page = boss.get(url(letters, "try")).text
     assert 'name="text.text"' in page
     assert 'name="value.pages"' in page  # it is a number in the item that waits
-    sent = {
+    fields = {
         "text.text": "Dear\r\nyou,",
         "value.pages": "3",
         "id": "mine",
         "priority": "7",
         "requires": "de fr",
     }
-    assert boss.post(url(letters, "items"), sent).location == url(letters, "try")
-    added = letters.get("mine")
-    assert added.payload == {"text": "Dear\nyou,", "pages": 3}
-    assert (added.priority, added.requires) == (7, ("de", "fr"))
+    assert boss.post(url(letters, "items"), fields).location == url(letters, "try")
+    item = letters.get("mine")
+    assert item.payload == {"text": "Dear\nyou,", "pages": 3}
+    assert (item.priority, item.requires) == (7, ("de", "fr"))
     assert "Added: Dear you," in boss.get(url(letters, "try")).text
 
 
 def test_an_item_that_is_sent_twice_is_added_once(letters: leaseq.Queue, boss: Browser) -> None:
-    sent = {"text.text": "Dear sir,", "request_id": "0123456789abcdef"}
+    fields = {"text.text": "Dear sir,", "request_id": "0123456789abcdef"}
     for _ in range(2):
-        boss.post(url(letters, "items"), sent)
+        boss.post(url(letters, "items"), fields)
     assert letters.stats().inbound == 2
 
 
@@ -74,7 +74,7 @@ def test_json_takes_the_place_of_the_fields(letters: leaseq.Queue, boss: Browser
 
 
 @pytest.mark.parametrize(
-    ("sent", "says"),
+    ("fields", "message"),
     [
         ({}, "Fill in at least one field"),
         ({"text.text": " "}, "Fill in at least one field"),
@@ -88,18 +88,18 @@ def test_json_takes_the_place_of_the_fields(letters: leaseq.Queue, boss: Browser
     ],
 )
 def test_an_item_that_is_refused_stays_on_the_page(
-    letters: leaseq.Queue, boss: Browser, sent: dict[str, str], says: str
+    letters: leaseq.Queue, boss: Browser, fields: dict[str, str], message: str
 ) -> None:
-    answer = boss.post(url(letters, "items"), sent)
-    assert answer.status_code == 400
-    page = html.unescape(answer.text)
-    assert says in page.split('role="alert"')[1].split("</p>")[0]
-    assert all(text.strip() in page for text in sent.values())
+    response = boss.post(url(letters, "items"), fields)
+    assert response.status_code == 400
+    page = html.unescape(response.text)
+    assert message in page.split('role="alert"')[1].split("</p>")[0]
+    assert all(text.strip() in page for text in fields.values())
     assert letters.stats().inbound == 1
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "says"),
+    ("field", "value", "message"),
     [
         ("confirmed", "", "Tick that the simulated answers are kept"),
         ("people", "0", "people: a whole number from 1 to 50"),
@@ -112,18 +112,18 @@ def test_an_item_that_is_refused_stays_on_the_page(
     ],
 )
 def test_a_simulation_that_is_refused(
-    letters: leaseq.Queue, boss: Browser, simulations: Simulations, field: str, value: str, says: str
+    letters: leaseq.Queue, boss: Browser, simulations: Simulations, field: str, value: str, message: str
 ) -> None:
-    answer = boss.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes", field: value})
-    assert answer.status_code == 400
-    assert says in html.unescape(answer.text)
+    response = boss.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes", field: value})
+    assert response.status_code == 400
+    assert message in html.unescape(response.text)
     assert simulations.latest(letters.name) is None
 
 
 def test_rates_beyond_the_whole_are_refused(letters: leaseq.Queue, boss: Browser) -> None:
-    sent = {**PLAN, "confirmed": "yes", "abandon": "60", "walk_away": "60"}
-    answer = boss.post(url(letters, "simulate"), sent)
-    assert (answer.status_code, "together at most" in answer.text) == (400, True)
+    fields = {**PLAN, "confirmed": "yes", "abandon": "60", "walk_away": "60"}
+    response = boss.post(url(letters, "simulate"), fields)
+    assert (response.status_code, "together at most" in response.text) == (400, True)
 
 
 def test_simulated_people_finish_what_waits(letters: leaseq.Queue, simulations: Simulations) -> None:
@@ -140,8 +140,8 @@ def test_a_simulation_is_stopped_on_its_page(
 ) -> None:
     thread = simulating.start(simulations, letters, Plan(people=1, think=600), boss.name)
     assert "1 simulated person is working." in boss.get(url(letters, "try")).text
-    again = boss.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes"})
-    assert (again.status_code, "working already" in again.text) == (400, True)
+    response = boss.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes"})
+    assert (response.status_code, "working already" in response.text) == (400, True)
     boss.post(url(letters, "simulate", "stop"))
     thread.join(30)
     assert not thread.is_alive()
@@ -216,11 +216,11 @@ def test_leases_run_out_while_one_looks_on_and_the_queue_s_own_time_is_back(
     eventually(lambda: letters.stats().reserved == 1, "the item is held")
     assert letters.policy.lease_seconds == 20
 
-    def seen() -> bool:
+    def is_shown() -> bool:
         piece = boss.get(url(letters, "try"), headers={"X-Leaseq-Piece": "state"}).text
         return re.search(r'<td class="who">sim-1</td>.*?<progress max="20', piece, re.S) is not None
 
-    eventually(seen, "who holds what is shown, with the time that is left")
+    eventually(is_shown, "who holds what is shown, with the time that is left")
     boss.post(url(letters, "simulate", "stop"))
     thread.join(30)
     assert letters.policy.lease_seconds == 300
@@ -241,7 +241,7 @@ def test_the_time_is_put_back_after_a_process_died(
 
 @pytest.mark.parametrize("lease", ["4", "3601", "x"])
 def test_a_lease_that_no_trial_has_is_refused(letters: leaseq.Queue, boss: Browser, lease: str) -> None:
-    refused = boss.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes", "lease": lease})
-    assert refused.status_code == 400
-    assert "from 5 to 3600" in refused.text
-    assert re.search(rf'name="lease" value="{lease}"[^>]* aria-invalid', refused.text)
+    response = boss.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes", "lease": lease})
+    assert response.status_code == 400
+    assert "from 5 to 3600" in response.text
+    assert re.search(rf'name="lease" value="{lease}"[^>]* aria-invalid', response.text)

@@ -7,13 +7,13 @@ import html
 import leaseq
 from tests.web.conftest import FORM, Browser
 from tests.web.manage.settings_calls import base
-from tests.web.page_forms import sent_by
+from tests.web.page_forms import form_fields
 from tests.web.work_pages import path, take
 
 PREFILL = {"about": "guess.about", "count": "guess.count", "note": "guess.note"}
 
 
-def guessed(queue: leaseq.Queue) -> None:
+def enqueue_guess(queue: leaseq.Queue) -> None:
     queue.configure(form={**FORM, "prefill": PREFILL})
     queue.enqueue({"guess": {"about": "refund", "count": 3, "note": "as <b>guessed</b>"}}, id="one")
 
@@ -21,27 +21,31 @@ def guessed(queue: leaseq.Queue) -> None:
 def test_the_page_has_what_the_payload_says_and_a_draft_comes_before_it(
     queue: leaseq.Queue, person: Browser
 ) -> None:
-    guessed(queue)
+    enqueue_guess(queue)
     take(queue, person)
-    sent = sent_by(person.get(path(queue)).text, "answer")
-    assert (sent["answer.about"], sent["answer.count"], sent["answer.note"]) == (
+    fields = form_fields(person.get(path(queue)).text, "answer")
+    assert (fields["answer.about"], fields["answer.count"], fields["answer.note"]) == (
         "refund",
         "3",
         "as <b>guessed</b>",
     )
     lease = queue.mine(person.name)[0]
     queue.save_draft(lease, {"about": "other", "note": ""})
-    sent = sent_by(person.get(path(queue)).text, "answer")
-    assert (sent["answer.about"], sent.get("answer.count", ""), sent["answer.note"]) == ("other", "", "")
+    fields = form_fields(person.get(path(queue)).text, "answer")
+    assert (fields["answer.about"], fields.get("answer.count", ""), fields["answer.note"]) == (
+        "other",
+        "",
+        "",
+    )
 
 
 def test_what_is_no_choice_chooses_nothing(queue: leaseq.Queue, person: Browser) -> None:
     queue.configure(form={**FORM, "prefill": PREFILL})
     queue.enqueue({"guess": {"about": "something else", "count": "many"}}, id="one")
     take(queue, person)
-    sent = sent_by(person.get(path(queue)).text, "answer")
-    assert "answer.about" not in sent
-    assert sent["answer.count"] == "many", "to be seen and corrected"
+    fields = form_fields(person.get(path(queue)).text, "answer")
+    assert "answer.about" not in fields
+    assert fields["answer.count"] == "many", "to be seen and corrected"
 
 
 def test_the_settings_say_what_fills_nothing_in(queue: leaseq.Queue, boss: Browser) -> None:
