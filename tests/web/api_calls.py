@@ -16,20 +16,20 @@ TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 ANSWER = {"about": "refund", "urgent": True}
 
 # Every call with a body, and one body that it takes.
-HELD = {"token": 1}
+TOKEN = {"token": 1}
 CALLS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "put queue": ("manager", "PUT", "/queues/{q}", {}),
     "put item": ("manager", "POST", "/queues/{q}/items", {"payload": 1}),
     "reserve": ("worker", "POST", "/queues/{q}/reserve", {}),
-    "finish": ("worker", "POST", "/queues/{q}/items/one/finish", {**HELD, "result": {}}),
-    "undo": ("worker", "POST", "/queues/{q}/items/one/undo", HELD),
-    "abandon": ("worker", "POST", "/queues/{q}/items/one/abandon", HELD),
-    "fail": ("worker", "POST", "/queues/{q}/items/one/fail", {**HELD, "error": "x"}),
-    "renew": ("worker", "POST", "/queues/{q}/items/one/renew", HELD),
-    "draft": ("worker", "PUT", "/queues/{q}/items/one/draft", {**HELD, "draft": {}}),
-    "adopt": ("manager", "POST", "/queues/{q}/items/one/adopt", HELD),
-    "reopen": ("manager", "POST", "/queues/{q}/items/one/reopen", HELD),
-    "correct": ("manager", "POST", "/queues/{q}/items/one/correct", {**HELD, "result": ANSWER}),
+    "finish": ("worker", "POST", "/queues/{q}/items/one/finish", {**TOKEN, "result": {}}),
+    "undo": ("worker", "POST", "/queues/{q}/items/one/undo", TOKEN),
+    "abandon": ("worker", "POST", "/queues/{q}/items/one/abandon", TOKEN),
+    "fail": ("worker", "POST", "/queues/{q}/items/one/fail", {**TOKEN, "error": "x"}),
+    "renew": ("worker", "POST", "/queues/{q}/items/one/renew", TOKEN),
+    "draft": ("worker", "PUT", "/queues/{q}/items/one/draft", {**TOKEN, "draft": {}}),
+    "adopt": ("manager", "POST", "/queues/{q}/items/one/adopt", TOKEN),
+    "reopen": ("manager", "POST", "/queues/{q}/items/one/reopen", TOKEN),
+    "correct": ("manager", "POST", "/queues/{q}/items/one/correct", {**TOKEN, "result": ANSWER}),
     "revive": ("manager", "POST", "/queues/{q}/items/one/revive", {}),
     "revive all": ("manager", "POST", "/queues/{q}/revive", {}),
     "remove all": ("manager", "POST", "/queues/{q}/remove", {"state": "inbound"}),
@@ -56,16 +56,16 @@ def unchanged(queue: leaseq.Queue) -> Iterator[None]:
     assert everything(queue) == before
 
 
-def problem(answer: Any, status: int, code: str) -> dict[str, Any]:
-    assert answer.status_code == status, answer.text
-    assert answer.mimetype == "application/problem+json"
-    body: dict[str, Any] = answer.json
+def problem(response: Any, status: int, code: str) -> dict[str, Any]:
+    assert response.status_code == status, response.text
+    assert response.mimetype == "application/problem+json"
+    body: dict[str, Any] = response.json
     assert (body["status"], body["code"]) == (status, code)
     assert body["title"] == title_of(status)
     assert body["detail"]
     assert set(body) <= set(Problem.model_fields), "each member is in the description"
     Problem.model_validate(body, strict=True)
-    assert "Traceback" not in answer.text
+    assert "Traceback" not in response.text
     return body
 
 
@@ -77,7 +77,7 @@ def finish(queue: leaseq.Queue, worker: Caller) -> None:
 
 
 def reserve(queue: leaseq.Queue, worker: Caller) -> dict[str, Any]:
-    answer = worker("POST", f"/queues/{queue.name}/reserve")
-    assert answer.status_code == 200, answer.text
-    body: dict[str, Any] = answer.json
+    response = worker("POST", f"/queues/{queue.name}/reserve")
+    assert response.status_code == 200, response.text
+    body: dict[str, Any] = response.json
     return body

@@ -13,16 +13,16 @@ from tests.web.conftest import PASSWORD, Browser, Caller
 
 
 def test_one_person(admin: Caller, worker: Caller) -> None:
-    one = admin("GET", f"/people/{worker.name}").json
-    assert (one["name"], one["role"], one["disabled"]) == (worker.name, "worker", False)
+    person = admin("GET", f"/people/{worker.name}").json
+    assert (person["name"], person["role"], person["disabled"]) == (worker.name, "worker", False)
     problem(admin("GET", "/people/nobody"), 404, "not-found")
 
 
 def test_a_password_link_opens_once(app: Any, admin: Caller, worker: Caller, accounts: Accounts) -> None:
-    made = admin("POST", f"/people/{worker.name}/password-link", json={})
-    assert made.status_code == 201
-    assert app.test_client().get(made.json["link"]).status_code == 200
-    token = made.json["link"].rpartition("=")[2]
+    response = admin("POST", f"/people/{worker.name}/password-link", json={})
+    assert response.status_code == 201
+    assert app.test_client().get(response.json["link"]).status_code == 200
+    token = response.json["link"].rpartition("=")[2]
     accounts.use_link(token, PASSWORD)
     assert accounts.link_is_for(token) is None
     problem(admin("POST", "/people/nobody/password-link", json={}), 404, "not-found")
@@ -41,17 +41,17 @@ def test_sessions_end_and_a_second_factor_is_reset(
 
 def test_an_invitation_is_made_listed_and_revoked(app: Any, admin: Caller, new_name: Any) -> None:
     name = new_name("invited")
-    made = admin("POST", "/invitations", json={"name": name, "skills": ["fr"], "days": 2})
-    assert (made.status_code, made.json["name"], made.json["role"]) == (201, name, "worker")
-    page = app.test_client().get(made.json["link"])
+    response = admin("POST", "/invitations", json={"name": name, "skills": ["fr"], "days": 2})
+    assert (response.status_code, response.json["name"], response.json["role"]) == (201, name, "worker")
+    page = app.test_client().get(response.json["link"])
     assert name in page.text
-    listed = admin("GET", "/invitations?limit=1000").json["invitations"]
-    assert [one for one in listed if one["id"] == made.json["id"]] == [
-        {key: value for key, value in made.json.items() if key != "link"}
+    invitations = admin("GET", "/invitations?limit=1000").json["invitations"]
+    assert [one for one in invitations if one["id"] == response.json["id"]] == [
+        {key: value for key, value in response.json.items() if key != "link"}
     ]
-    assert admin("DELETE", f"/invitations/{made.json['id']}").status_code == 204
-    assert name not in app.test_client().get(made.json["link"]).text
-    problem(admin("DELETE", f"/invitations/{made.json['id']}"), 404, "not-found")
+    assert admin("DELETE", f"/invitations/{response.json['id']}").status_code == 204
+    assert name not in app.test_client().get(response.json["link"]).text
+    problem(admin("DELETE", f"/invitations/{response.json['id']}"), 404, "not-found")
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_the_log_is_read_latest_first_page_by_page(admin: Caller, worker: Caller
     first = admin("GET", path)
     assert [one["detail"] for one in first.json["entries"]] == ["team: b → c", "team: a → b"]
     assert {one["by"] for one in first.json["entries"]} == {admin.name}
-    following = first.headers["Link"].partition(">")[0].removeprefix("<http://localhost/api/v1")
-    assert admin("GET", following).json["entries"][0]["detail"] == "team: – → a"
+    next_path = first.headers["Link"].partition(">")[0].removeprefix("<http://localhost/api/v1")
+    assert admin("GET", next_path).json["entries"][0]["detail"] == "team: – → a"
     for cursor in ("0-0", "0-0s"):
         assert admin("GET", f"/log?after={cursor}").json == {"entries": [], "after": None}
     assert problem(admin("GET", "/log?after=x"), 400, "invalid")["field"] == "after"

@@ -35,12 +35,12 @@ BODIES = {
 @pytest.mark.parametrize("name", CALLS)
 def test_a_body_that_is_no_good(asking: leaseq.Queue, call: Callable[..., Any], name: str, body: str) -> None:
     role, method, path, _ = CALLS[name]
-    raw, field = BODIES[body]
+    data, field = BODIES[body]
     if name == "put item" and body == "no object":
-        raw = "3"
+        data = "3"
     with unchanged(asking):
-        answer = call(role, method, path.format(q=asking.name), data=raw, content_type="application/json")
-        refusal = problem(answer, 400, "invalid")
+        response = call(role, method, path.format(q=asking.name), data=data, content_type="application/json")
+        refusal = problem(response, 400, "invalid")
     assert refusal["limit"]
     if field == "body" and name != "put item":
         assert refusal["field"] == "body"
@@ -48,19 +48,21 @@ def test_a_body_that_is_no_good(asking: leaseq.Queue, call: Callable[..., Any], 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_another_kind_of_content(asking: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
-    role, method, path, good = CALLS[name]
+    role, method, path, valid_body = CALLS[name]
     with unchanged(asking):
         for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
-            answer = call(role, method, path.format(q=asking.name), data=json.dumps(good), content_type=kind)
-            problem(answer, 415, "unsupported-media-type")
+            response = call(
+                role, method, path.format(q=asking.name), data=json.dumps(valid_body), content_type=kind
+            )
+            problem(response, 415, "unsupported-media-type")
 
 
 @pytest.mark.parametrize("token", ["1", 1.5, True, None, -1, 2**53 + 1, [1], {}])
 def test_a_token_of_another_type(asking: leaseq.Queue, call: Callable[..., Any], token: Any) -> None:
     asking.reserve("table worker")
     with unchanged(asking):
-        answer = call("worker", "POST", f"/queues/{asking.name}/items/one/renew", json={"token": token})
-        assert problem(answer, 400, "invalid")["field"] == "token"
+        response = call("worker", "POST", f"/queues/{asking.name}/items/one/renew", json={"token": token})
+        assert problem(response, 400, "invalid")["field"] == "token"
 
 
 @pytest.mark.parametrize(
@@ -110,14 +112,14 @@ def test_a_token_of_another_type(asking: leaseq.Queue, call: Callable[..., Any],
 def test_a_field_that_is_no_good(
     asking: leaseq.Queue, call: Callable[..., Any], accounts: Any, name: str, change: Any, field: str
 ) -> None:
-    role, method, path, good = CALLS[name]
+    role, method, path, valid_body = CALLS[name]
     lease = asking.reserve("table worker")
     assert lease
-    if "token" in good:
-        good = {**good, "token": lease.token}
+    if "token" in valid_body:
+        valid_body = {**valid_body, "token": lease.token}
     with unchanged(asking):
-        answer = call(role, method, path.format(q=asking.name), json={**good, **change})
-        assert problem(answer, 400, "invalid")["field"] == field
+        response = call(role, method, path.format(q=asking.name), json={**valid_body, **change})
+        assert problem(response, 400, "invalid")["field"] == field
     assert accounts.find("somebody new") is None
 
 
@@ -147,9 +149,9 @@ def test_a_field_that_is_no_good(
 def test_what_a_field_may_be_is_said(
     asking: leaseq.Queue, call: Callable[..., Any], name: str, change: Any, limit: str
 ) -> None:
-    role, method, path, good = CALLS[name]
-    answer = call(role, method, path.format(q=asking.name), json={**good, **change})
-    refusal = problem(answer, 400, "invalid")
+    role, method, path, valid_body = CALLS[name]
+    response = call(role, method, path.format(q=asking.name), json={**valid_body, **change})
+    refusal = problem(response, 400, "invalid")
     assert refusal["limit"] == limit
     assert refusal["detail"] == f"{refusal['field']}: {limit}"
     assert refusal["field"].split(".")[0] in change
@@ -181,29 +183,31 @@ def test_a_cursor_of_no_list_is_told_by_what_it_should_be(call: Callable[..., An
     "name", ["put item", "finish", "abandon", "fail", "renew", "draft", "adopt", "reopen", "correct"]
 )
 def test_a_field_that_is_missing(asking: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
-    role, method, path, good = CALLS[name]
-    for field in good:
-        less = {key: value for key, value in good.items() if key != field}
+    role, method, path, valid_body = CALLS[name]
+    for field in valid_body:
+        body = {key: value for key, value in valid_body.items() if key != field}
         with unchanged(asking):
-            answer = call(role, method, path.format(q=asking.name), json=less)
-            assert problem(answer, 400, "invalid")["field"] == field
+            response = call(role, method, path.format(q=asking.name), json=body)
+            assert problem(response, 400, "invalid")["field"] == field
 
 
 def test_a_body_that_is_too_large(asking: leaseq.Queue, call: Callable[..., Any]) -> None:
-    big = b'{"payload": "' + b"x" * 9_000_000 + b'"}'
+    body = b'{"payload": "' + b"x" * 9_000_000 + b'"}'
     with unchanged(asking):
         for name, (role, method, path, _) in CALLS.items():
-            answer = call(role, method, path.format(q=asking.name), data=big, content_type="application/json")
-            said = problem(answer, 413, "too-large")
-            assert said["detail"].startswith("body: at most 8,388,608 bytes (LEASEQ_MAX_BODY_BYTES)"), name
-            assert (said["field"], "application/x-ndjson" in said["detail"]) == ("body", True)
+            response = call(
+                role, method, path.format(q=asking.name), data=body, content_type="application/json"
+            )
+            refusal = problem(response, 413, "too-large")
+            assert refusal["detail"].startswith("body: at most 8,388,608 bytes (LEASEQ_MAX_BODY_BYTES)"), name
+            assert (refusal["field"], "application/x-ndjson" in refusal["detail"]) == ("body", True)
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "a\tb"])
 def test_an_idempotency_key_that_is_no_good(asking: leaseq.Queue, call: Callable[..., Any], key: str) -> None:
     for name in ("put item", "reserve"):
-        role, method, path, good = CALLS[name]
+        role, method, path, valid_body = CALLS[name]
         with unchanged(asking):
             headers = {"Idempotency-Key": key}
-            answer = call(role, method, path.format(q=asking.name), json=good, headers=headers)
-            assert problem(answer, 400, "invalid")["field"] == "Idempotency-Key"
+            response = call(role, method, path.format(q=asking.name), json=valid_body, headers=headers)
+            assert problem(response, 400, "invalid")["field"] == "Idempotency-Key"

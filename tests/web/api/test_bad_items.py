@@ -35,18 +35,22 @@ def test_an_array_with_too_many_items_adds_none(
 
 
 @pytest.mark.parametrize(
-    "bad",
+    "bad_line",
     ['{"payload": NaN}', '{"payload": 1, "x": 2}', "{", '{"payload": 1, "payload": 2}', DEEP, '"text"',
      "\xff"],
     ids=["nan", "unknown", "malformed", "twice", "deep", "text", "latin"],
 )  # fmt: skip
-def test_lines_stop_at_the_first_bad_one(asking: leaseq.Queue, call: Callable[..., Any], bad: str) -> None:
-    lines = '{"payload": 1, "id": "a"}\n{"payload": 1, "id": "a"}\n' + bad + '\n{"payload": 4, "id": "d"}\n'
-    answer = call(
+def test_lines_stop_at_the_first_bad_one(
+    asking: leaseq.Queue, call: Callable[..., Any], bad_line: str
+) -> None:
+    lines = (
+        '{"payload": 1, "id": "a"}\n{"payload": 1, "id": "a"}\n' + bad_line + '\n{"payload": 4, "id": "d"}\n'
+    )
+    response = call(
         "manager", "POST", f"/queues/{asking.name}/items",
         data=lines.encode("latin-1"), content_type="application/x-ndjson",
     )  # fmt: skip
-    refusal = problem(answer, 400, "invalid")
+    refusal = problem(response, 400, "invalid")
     assert (refusal["line"], refusal["added"], refusal["duplicates"]) == (3, 1, 1)
     assert "line 3" in refusal["detail"]
     assert asking.stats().inbound == 3, "nothing of that line and of those after it entered"

@@ -16,17 +16,17 @@ from tests.web.conftest import Caller
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in ("put queue", "put person")])
 def test_a_queue_that_is_not_there(call: Callable[..., Any], server: Any, name: str) -> None:
-    role, method, path, good = CALLS[name]
-    refusal = problem(call(role, method, path.format(q="not-there"), json=good), 404, "not-found")
+    role, method, path, valid_body = CALLS[name]
+    refusal = problem(call(role, method, path.format(q="not-there"), json=valid_body), 404, "not-found")
     assert "not-there" in refusal["detail"]
     assert "not-there" not in leaseq.queues(server.client)
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name != "put person"])
-@pytest.mark.parametrize("bad", ["UPPER", "sp%20ace", "x" * 65, "%E2%82%AC"])
-def test_a_queue_name_that_can_not_be(call: Callable[..., Any], name: str, bad: str) -> None:
-    role, method, path, good = CALLS[name]
-    refusal = problem(call(role, method, path.format(q=bad), json=good), 400, "invalid")
+@pytest.mark.parametrize("bad_name", ["UPPER", "sp%20ace", "x" * 65, "%E2%82%AC"])
+def test_a_queue_name_that_can_not_be(call: Callable[..., Any], name: str, bad_name: str) -> None:
+    role, method, path, valid_body = CALLS[name]
+    refusal = problem(call(role, method, path.format(q=bad_name), json=valid_body), 400, "invalid")
     assert refusal["field"] == "queue"
 
 
@@ -34,17 +34,17 @@ def test_a_queue_name_that_can_not_be(call: Callable[..., Any], name: str, bad: 
 def test_a_token_that_is_not_the_holders(
     asking: leaseq.Queue, call: Callable[..., Any], name: str, worker: Caller
 ) -> None:
-    role, method, path, good = CALLS[name]
+    role, method, path, valid_body = CALLS[name]
     if name == "finish":
-        good = {**good, "result": {"about": "other", "urgent": False}}
-    old = asking.reserve("table worker")
-    assert old
-    asking.release(old.id)
-    held = asking.reserve(worker.name)
-    assert held
-    for token in (old.token, held.token, held.token + 7):  # stale, foreign, never given
+        valid_body = {**valid_body, "result": {"about": "other", "urgent": False}}
+    old_lease = asking.reserve("table worker")
+    assert old_lease
+    asking.release(old_lease.id)
+    held_lease = asking.reserve(worker.name)
+    assert held_lease
+    for token in (old_lease.token, held_lease.token, held_lease.token + 7):  # stale, foreign, never given
         before = asking.get("one")
-        body = {**good, "token": token}
+        body = {**valid_body, "token": token}
         refusal = problem(call(role, method, path.format(q=asking.name), json=body), 409, "lease-lost")
         assert refusal["state"] == "reserved"
         assert isinstance(refusal["answer_kept"], bool)
@@ -56,12 +56,12 @@ def test_a_token_that_is_not_the_holders(
     "name", ["finish", "abandon", "fail", "renew", "draft", "adopt", "reopen", "correct", "revive", "release"]
 )
 def test_an_item_that_is_not_there(asking: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
-    role, method, path, good = CALLS[name]
+    role, method, path, valid_body = CALLS[name]
     if name == "finish":
-        good = {**good, "result": {"about": "other", "urgent": False}}
+        valid_body = {**valid_body, "result": {"about": "other", "urgent": False}}
     with unchanged(asking):
         path = path.format(q=asking.name).replace("/one/", "/nowhere/")
-        problem(call(role, method, path, json=good), 404, "not-found")
+        problem(call(role, method, path, json=valid_body), 404, "not-found")
 
 
 def test_a_manager_can_not_adopt_what_is_not_there_or_revive_what_is_done(
@@ -149,32 +149,32 @@ BYTES = "%ff%fe"
 def test_a_path_that_is_not_utf_8(
     asking: leaseq.Queue, call: Callable[..., Any], accounts: Any, role: str, method: str, path: str
 ) -> None:
-    raw = unquote_to_bytes(f"/api/v1{path.format(q=asking.name)}").decode("latin-1")  # as WSGI has it
+    path_info = unquote_to_bytes(f"/api/v1{path.format(q=asking.name)}").decode("latin-1")  # as WSGI has it
     with unchanged(asking):
-        answer = call(role, method, "/", json={}, environ_overrides={"PATH_INFO": raw})
-        assert problem(answer, 400, "invalid")["field"] == "path"
+        response = call(role, method, "/", json={}, environ_overrides={"PATH_INFO": path_info})
+        assert problem(response, 400, "invalid")["field"] == "path"
     assert [one.name for one in accounts.people() if "\ufffd" in one.name] == []
 
 
 def test_a_query_that_is_not_utf_8(asking: leaseq.Queue, call: Callable[..., Any]) -> None:
     """It would be about another person, whose name is the percent signs."""
     for query in (f"person={BYTES}", f"{BYTES}=1"):
-        answer = call("manager", "GET", f"/queues/{asking.name}/answers?{query}")
-        assert problem(answer, 400, "invalid")["field"] == "query"
-    good = call("manager", "GET", f"/queues/{asking.name}/answers?person=Zo%C3%AB")
-    assert good.status_code == 200
+        response = call("manager", "GET", f"/queues/{asking.name}/answers?{query}")
+        assert problem(response, 400, "invalid")["field"] == "query"
+    valid_response = call("manager", "GET", f"/queues/{asking.name}/answers?person=Zo%C3%AB")
+    assert valid_response.status_code == 200
 
 
 def test_a_page_of_a_path_that_is_not_utf_8(app: Any) -> None:
-    answer = app.test_client().get("/", environ_overrides={"PATH_INFO": "/q/\xff\xfe"})
-    assert (answer.status_code, answer.mimetype) == (400, "text/html")
+    response = app.test_client().get("/", environ_overrides={"PATH_INFO": "/q/\xff\xfe"})
+    assert (response.status_code, response.mimetype) == (400, "text/html")
 
 
 def test_what_flask_itself_refuses_is_a_problem_too(call: Callable[..., Any], app: Any) -> None:
     problem(call("worker", "GET", "/nowhere"), 404, "not-found")
-    answer = call("worker", "DELETE", "/queues")
-    problem(answer, 405, "method-not-allowed")
-    assert "GET" in answer.headers["Allow"]
+    response = call("worker", "DELETE", "/queues")
+    problem(response, 405, "method-not-allowed")
+    assert "GET" in response.headers["Allow"]
     problem(app.test_client().get("/api/v1/queues"), 401, "unauthorized")
     problem(
         app.test_client().get("/api/v1/queues", headers={"Authorization": "Basic eDp5"}), 401, "unauthorized"

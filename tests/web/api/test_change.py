@@ -31,14 +31,14 @@ def test_only_what_is_named_changes(asking: leaseq.Queue, manager: Caller, path:
         {"payload": None},
         {"priority": 100, "requires": [], "due": DUE, "payload": [1]},
     ):
-        answer = manager("PATCH", path, json=changes)
-        assert answer.status_code == 200, answer.text
-        assert answer.json == {**before, **changes}
-        before = answer.json
+        response = manager("PATCH", path, json=changes)
+        assert response.status_code == 200, response.text
+        assert response.json == {**before, **changes}
+        before = response.json
     assert manager("GET", path).json == before
-    told = [event for event in asking.journal(limit=1_000) if event.what == "changed"]
-    assert {event.person for event in told} == {manager.name}
-    assert json.loads(told[0].detail or "") == {"priority": 10}
+    events = [event for event in asking.journal(limit=1_000) if event.what == "changed"]
+    assert {event.person for event in events} == {manager.name}
+    assert json.loads(events[0].detail or "") == {"priority": 10}
 
 
 def test_a_delay_schedules_and_lets_in(manager: Caller, path: str) -> None:
@@ -81,24 +81,24 @@ def test_bad_input_is_refused_by_name(
     asking: leaseq.Queue, manager: Caller, path: str, body: dict[str, Any], field: str
 ) -> None:
     with unchanged(asking):
-        answer = manager("PATCH", path, json={"payload": 1, **body})
-    assert problem(answer, 400, "invalid")["field"].partition(".")[0] == field
+        response = manager("PATCH", path, json={"payload": 1, **body})
+    assert problem(response, 400, "invalid")["field"].partition(".")[0] == field
 
 
 def test_what_does_not_wait_is_refused(
     asking: leaseq.Queue, manager: Caller, worker: Caller, path: str
 ) -> None:
     lease = worker("POST", f"/queues/{asking.name}/reserve").json
-    held = f"/queues/{asking.name}/items/{lease['id']}"
+    held_path = f"/queues/{asking.name}/items/{lease['id']}"
     with unchanged(asking):
-        answer = problem(manager("PATCH", held, json={"priority": 1}), 400, "invalid")
-        assert answer["field"] == "id"
-        assert "reserved: release it first" in answer["detail"]
+        refusal = problem(manager("PATCH", held_path, json={"priority": 1}), 400, "invalid")
+        assert refusal["field"] == "id"
+        assert "reserved: release it first" in refusal["detail"]
         problem(manager("PATCH", f"{path}0", json={"priority": 1}), 404, "not-found")
         problem(manager("PATCH", path, json={"payload": "x" * 262_144}), 413, "too-large")
         problem(worker("PATCH", path, json={"priority": 1}), 403, "forbidden")
-    worker("POST", f"{held}/finish", json={"token": lease["token"], "result": ANSWER})
-    assert "finished" in problem(manager("PATCH", held, json={"priority": 1}), 400, "invalid")["detail"]
+    worker("POST", f"{held_path}/finish", json={"token": lease["token"], "result": ANSWER})
+    assert "finished" in problem(manager("PATCH", held_path, json={"priority": 1}), 400, "invalid")["detail"]
 
 
 def test_the_payload_stays_while_somebody_holds_it(
@@ -106,8 +106,8 @@ def test_the_payload_stays_while_somebody_holds_it(
 ) -> None:
     asking.configure(answers=2)
     lease = worker("POST", f"/queues/{asking.name}/reserve").json
-    held = f"/queues/{asking.name}/items/{lease['id']}"
+    held_path = f"/queues/{asking.name}/items/{lease['id']}"
     before = everything(asking)
-    assert problem(manager("PATCH", held, json={"payload": 1}), 400, "invalid")["field"] == "payload"
+    assert problem(manager("PATCH", held_path, json={"payload": 1}), 400, "invalid")["field"] == "payload"
     assert everything(asking) == before
-    assert manager("PATCH", held, json={"priority": 1}).json["priority"] == 1
+    assert manager("PATCH", held_path, json={"priority": 1}).json["priority"] == 1

@@ -22,24 +22,28 @@ def path(queue: leaseq.Queue) -> str:
     return f"/queues/{queue.name}/items"
 
 
-def send(who: Caller, path: str, items: list[dict[str, Any]], kind: str, key: str | None = None) -> Any:
+def send(caller: Caller, path: str, items: list[dict[str, Any]], kind: str, key: str | None = None) -> Any:
     headers = {} if key is None else {"Idempotency-Key": key}
     if kind == "array":
-        return who("POST", path, json=items, headers=headers)
+        return caller("POST", path, json=items, headers=headers)
     lines = "".join(json.dumps(item) + "\n" for item in items)
-    return who("POST", path, data=lines, content_type=NDJSON, headers=headers)
+    return caller("POST", path, data=lines, content_type=NDJSON, headers=headers)
 
 
 def test_a_new_item_says_where_it_is(queue: leaseq.Queue, manager: Caller, path: str) -> None:
-    made = manager("POST", path, json={"payload": {"n": 1}, "id": "a/b ü?"}, headers={"Idempotency-Key": "k"})
-    assert (made.status_code, made.json) == (201, {"id": "a/b ü?", "added": True})
-    there = manager.client.get(made.headers["Location"], headers={"Authorization": f"Bearer {manager.token}"})
-    assert (there.status_code, not_none(there.json)["payload"]) == (200, {"n": 1})
-    again = manager(
+    first_response = manager(
         "POST", path, json={"payload": {"n": 1}, "id": "a/b ü?"}, headers={"Idempotency-Key": "k"}
     )
-    assert (again.status_code, again.headers["Idempotency-Replayed"]) == (201, "true")
-    assert again.headers["Location"] == made.headers["Location"]
+    assert (first_response.status_code, first_response.json) == (201, {"id": "a/b ü?", "added": True})
+    item_response = manager.client.get(
+        first_response.headers["Location"], headers={"Authorization": f"Bearer {manager.token}"}
+    )
+    assert (item_response.status_code, not_none(item_response.json)["payload"]) == (200, {"n": 1})
+    second_response = manager(
+        "POST", path, json={"payload": {"n": 1}, "id": "a/b ü?"}, headers={"Idempotency-Key": "k"}
+    )
+    assert (second_response.status_code, second_response.headers["Idempotency-Replayed"]) == (201, "true")
+    assert second_response.headers["Location"] == first_response.headers["Location"]
 
 
 def test_an_equal_payload_for_an_id_that_is_there_adds_nothing(
@@ -47,12 +51,12 @@ def test_an_equal_payload_for_an_id_that_is_there_adds_nothing(
 ) -> None:
     manager("POST", path, json={"payload": {"a": 1, "b": [2]}, "id": "one"})
     with unchanged(queue):
-        again = manager("POST", path, json={"payload": {"b": [2.0], "a": 1}, "id": "one"})
-        assert (again.status_code, again.json) == (200, {"id": "one", "added": False})
-        assert "Location" not in again.headers
+        response = manager("POST", path, json={"payload": {"b": [2.0], "a": 1}, "id": "one"})
+        assert (response.status_code, response.json) == (200, {"id": "one", "added": False})
+        assert "Location" not in response.headers
         for kind in ("array", "lines"):
-            many = send(manager, path, [{"payload": {"a": 1, "b": [2]}, "id": "one"}], kind)
-            assert (many.status_code, many.json) == (201, {"added": 0, "duplicates": 1})
+            bulk_response = send(manager, path, [{"payload": {"a": 1, "b": [2]}, "id": "one"}], kind)
+            assert (bulk_response.status_code, bulk_response.json) == (201, {"added": 0, "duplicates": 1})
 
 
 @pytest.mark.parametrize("state", ["inbound", "finished"])
@@ -80,8 +84,8 @@ def test_of_several_each_conflict_is_told_and_all_else_enters(
     assert "item 2 ('1')" in refusal["detail"]
     assert {item.id: item.payload for item in queue.items("inbound")} == {f"{n}": {"n": n} for n in range(4)}
     with unchanged(queue):
-        again = problem(send(manager, path, items, kind, "k"), 409, "conflict")
-    assert (again["added"], again["duplicates"], again["conflicts"]) == (0, 3, 2)
+        second_refusal = problem(send(manager, path, items, kind, "k"), 409, "conflict")
+    assert (second_refusal["added"], second_refusal["duplicates"], second_refusal["conflicts"]) == (0, 3, 2)
 
 
 def test_a_long_list_of_conflicts_is_cut_off_and_counted(
@@ -107,33 +111,33 @@ def test_lines_that_conflict_and_a_bad_one_are_both_told(
     assert refusal["items"] == [{"number": 1, "id": "0"}]
 
 
-@pytest.mark.parametrize("remembered", [True, False])
+@pytest.mark.parametrize("is_remembered", [True, False])
 def test_a_key_used_for_another_item_is_refused_though_its_answer_was_lost(
-    queue: leaseq.Queue, manager: Caller, path: str, monkeypatch: pytest.MonkeyPatch, remembered: bool
+    queue: leaseq.Queue, manager: Caller, path: str, monkeypatch: pytest.MonkeyPatch, is_remembered: bool
 ) -> None:
     headers = {"Idempotency-Key": secrets.token_hex(4)}
     with monkeypatch.context() as patch:  # as where the process dies before it answers
         patch.setattr(
             "leaseq.webapp.store.idempotency.IdempotencyStore.keep",
-            lambda sent, who, scope, _: sent.drop(who, scope),
+            lambda store, person, scope, _: store.drop(person, scope),
         )
         first = manager("POST", path, json={"payload": {"n": 1}}, headers=headers)
-    for _ in range(0 if remembered else 16):
+    for _ in range(0 if is_remembered else 16):
         queue.enqueue({})
     with unchanged(queue):
-        refused = manager("POST", path, json={"payload": {"n": 2}}, headers=headers)
-        assert problem(refused, 422, "key-reused")["field"] == "Idempotency-Key"
-    same = manager("POST", path, json={"payload": {"n": 1}}, headers=headers)
-    assert (same.status_code, same.json) == (
-        (201, first.json) if remembered else (200, {"id": first.json["id"], "added": False})
+        response = manager("POST", path, json={"payload": {"n": 2}}, headers=headers)
+        assert problem(response, 422, "key-reused")["field"] == "Idempotency-Key"
+    repeated_response = manager("POST", path, json={"payload": {"n": 1}}, headers=headers)
+    assert (repeated_response.status_code, repeated_response.json) == (
+        (201, first.json) if is_remembered else (200, {"id": first.json["id"], "added": False})
     )
 
 
 def test_a_new_person_is_created_and_a_known_one_is_not(admin: Caller, new_name: Any) -> None:
     path = f"/people/{new_name('worker')}"
     assert [admin("PUT", path, json={}).status_code for _ in range(2)] == [201, 200]
-    disabled = admin("PUT", f"/people/{new_name('worker')}", json={"disabled": True, "role": "manager"})
-    assert (disabled.status_code, disabled.json["disabled"], disabled.json["role"]) == (201, True, "manager")
+    response = admin("PUT", f"/people/{new_name('worker')}", json={"disabled": True, "role": "manager"})
+    assert (response.status_code, response.json["disabled"], response.json["role"]) == (201, True, "manager")
 
 
 # 262,144 bytes of JSON are the limit of each.
@@ -147,8 +151,8 @@ def test_what_a_person_sends_over_the_limit_is_too_large(
     body = {"token": lease.token, field: "x" * 262_143}
     method = "PUT" if name == "draft" else "POST"
     with unchanged(asking):
-        answer = worker(method, f"/queues/{asking.name}/items/{lease.id}/{name}", json=body)
-        refusal = problem(answer, 413, "too-large")
+        response = worker(method, f"/queues/{asking.name}/items/{lease.id}/{name}", json=body)
+        refusal = problem(response, 413, "too-large")
     assert refusal["field"] == field
     assert "262,144" in refusal["limit"]
 
@@ -158,8 +162,8 @@ def test_a_payload_over_the_limit_is_too_large(
     queue: leaseq.Queue, manager: Caller, path: str, kind: str
 ) -> None:
     items = [{"payload": "small"}, {"payload": "x" * 262_143}, {"payload": "small"}]
-    answer = manager("POST", path, json=items[1]) if kind == "one" else send(manager, path, items, kind)
-    refusal = problem(answer, 413, "too-large")
+    response = manager("POST", path, json=items[1]) if kind == "one" else send(manager, path, items, kind)
+    refusal = problem(response, 413, "too-large")
     assert refusal["field"] == {"one": "payload", "array": "1.payload", "lines": "body"}[kind]
     assert "262,144" in refusal["limit"]
     assert queue.stats().inbound == (1 if kind == "lines" else 0)

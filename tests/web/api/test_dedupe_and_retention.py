@@ -14,14 +14,14 @@ def test_an_equal_payload_is_a_duplicate_whatever_its_id(queue: leaseq.Queue, ma
     path = f"/queues/{queue.name}"
     manager("PUT", path, json={"dedupe_seconds": 3600})
     first = manager("POST", f"{path}/items", json={"payload": {"a": 1, "b": 2}, "id": "one"})
-    again = manager("POST", f"{path}/items", json={"payload": {"b": 2.0, "a": 1}})
+    second = manager("POST", f"{path}/items", json={"payload": {"b": 2.0, "a": 1}})
     assert (first.status_code, first.json) == (201, {"id": "one", "added": True})
-    assert (again.status_code, again.json) == (200, {"id": "one", "added": False})
+    assert (second.status_code, second.json) == (200, {"id": "one", "added": False})
     items = [{"payload": {"a": 1, "b": 2}}, {"payload": {"a": 2}}, {"payload": {"a": 2}, "id": "mine"}]
     assert manager("POST", f"{path}/items", json=items).json == {"added": 1, "duplicates": 2}
     lines = "\n".join(json.dumps({"payload": {"a": n}}) for n in (2, 3))
-    many = manager("POST", f"{path}/items", data=lines, content_type="application/x-ndjson")
-    assert many.json == {"added": 1, "duplicates": 1}
+    lines_response = manager("POST", f"{path}/items", data=lines, content_type="application/x-ndjson")
+    assert lines_response.json == {"added": 1, "duplicates": 1}
     assert manager("GET", f"{path}/stats").json["counters"]["deduped"] == 4
 
 
@@ -32,11 +32,11 @@ def test_clear_says_what_it_forgot(
     queue.configure(keep_finished_seconds=0)
     queue.enqueue({}, id="one")
     queue.finish(not_none(queue.reserve("ann")), {})
-    cleared = manager("POST", f"/queues/{queue.name}/clear")
-    assert (cleared.json["forgotten"], cleared.json["more"]) == (1, False)
+    response = manager("POST", f"/queues/{queue.name}/clear")
+    assert (response.json["forgotten"], response.json["more"]) == (1, False)
     assert manager("GET", f"/queues/{queue.name}/items/one").status_code == 404
     queue.enqueue({}, id="two")
     queue.finish(not_none(queue.reserve("ann")), {})
-    page = f"/manage/{queue.name}"
-    boss.post(f"{page}/clear")
-    assert "0 failed, 1 deleted." in boss.get(page).text
+    path = f"/manage/{queue.name}"
+    boss.post(f"{path}/clear")
+    assert "0 failed, 1 deleted." in boss.get(path).text

@@ -19,34 +19,34 @@ EXAMPLE = Path(__file__).parents[3] / "examples" / "rest.py"
 
 
 @pytest.fixture(scope="module")
-def place(server: Any) -> Iterator[str]:
+def api_url(server: Any) -> Iterator[str]:
     with gunicorn(server.url, SECRET, workers=1, threads=4, app=ADJUSTED, NO_WAIT="1") as (url, _):
         yield f"{url}/api/v1"
 
 
-def run(place: str, token: str, *words: str, lines: str = "") -> subprocess.CompletedProcess[str]:
-    environment = {**os.environ, "LEASEQ": place, "TOKEN": token}
-    command = [sys.executable, "-W", "error", str(EXAMPLE), *words]
+def run(api_url: str, token: str, *arguments: str, lines: str = "") -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "LEASEQ": api_url, "TOKEN": token}
+    command = [sys.executable, "-W", "error", str(EXAMPLE), *arguments]
     return subprocess.run(
         command, check=False, env=environment, input=lines, capture_output=True, text=True, timeout=60
     )
 
 
-def test_what_one_produces_the_other_consumes(place: str, queue: leaseq.Queue, manager: Caller) -> None:
+def test_what_one_produces_the_other_consumes(api_url: str, queue: leaseq.Queue, manager: Caller) -> None:
     queue.configure()
     lines = "My parcel is late\nThank you\nWhere is it\n"
-    done = run(place, manager.token, "produce", queue.name, lines=lines)
-    assert (done.stderr, done.stdout) == ("", "{'added': 3, 'duplicates': 0}\n")
+    result = run(api_url, manager.token, "produce", queue.name, lines=lines)
+    assert (result.stderr, result.stdout) == ("", "{'added': 3, 'duplicates': 0}\n")
     queue.enqueue({"text": "an id with more in it"}, id="a/b c")
-    assert run(place, manager.token, "consume", queue.name).stderr == ""
+    assert run(api_url, manager.token, "consume", queue.name).stderr == ""
     assert [answer.result for answer in queue.answers()] == [{"words": n} for n in (4, 2, 3, 6)]
 
 
-def test_a_refusal_is_said(place: str, queue: leaseq.Queue, worker: Caller) -> None:
+def test_a_refusal_is_said(api_url: str, queue: leaseq.Queue, worker: Caller) -> None:
     queue.configure()
-    done = run(place, worker.token, "produce", queue.name, lines="x\n")
-    assert done.returncode == 1
-    assert '"code": "forbidden"' in done.stderr
+    result = run(api_url, worker.token, "produce", queue.name, lines="x\n")
+    assert result.returncode == 1
+    assert '"code": "forbidden"' in result.stderr
 
 
 def test_they_are_short() -> None:

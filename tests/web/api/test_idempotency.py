@@ -18,33 +18,33 @@ from tests.support.taking import not_none
 from tests.web.api_calls import ANSWER, CALLS, everything, problem, reserve
 from tests.web.conftest import Caller
 
-AGAIN = "Idempotency-Replayed"
+REPLAYED_HEADER = "Idempotency-Replayed"
 KEY = {"Idempotency-Key": "the same again"}
 
 
-def held(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
+def make_held(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
     queue.enqueue({"text": "another"}, id="other")
     return int(reserve(queue, worker)["token"])
 
 
-def waiting(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
+def leave_waiting(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
     return 1
 
 
-def dead(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
+def make_dead(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
     queue.configure(max_attempts=1)
     lease = not_none(queue.reserve(worker.name))
     queue.fail(lease, "unreadable")
     return lease.token
 
 
-def finished(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
+def make_finished(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
     lease = not_none(queue.reserve(worker.name))
     queue.finish(lease, ANSWER)
     return lease.token
 
 
-def answered_late(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
+def make_answered_late(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
     lease = not_none(queue.reserve(worker.name))
     queue.release("one")
     queue.reserve(manager.name)
@@ -53,46 +53,48 @@ def answered_late(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
     return lease.token
 
 
-def paused(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
+def make_paused(queue: leaseq.Queue, worker: Caller, manager: Caller) -> int:
     queue.pause("lunch")
     return 1
 
 
-BEFORE: dict[str, Callable[[leaseq.Queue, Caller, Caller], int]] = {
-    "put item": waiting,
-    "reserve": waiting,
-    "finish": held,
-    "undo": finished,
-    "abandon": held,
-    "fail": held,
-    "renew": held,
-    "adopt": answered_late,
-    "reopen": finished,
-    "correct": finished,
-    "revive": dead,
-    "revive all": dead,
-    "remove all": waiting,
-    "release": held,
-    "assign": waiting,
-    "change": waiting,
-    "clear": held,
-    "pause": waiting,
-    "resume": paused,
+PREPARATIONS: dict[str, Callable[[leaseq.Queue, Caller, Caller], int]] = {
+    "put item": leave_waiting,
+    "reserve": leave_waiting,
+    "finish": make_held,
+    "undo": make_finished,
+    "abandon": make_held,
+    "fail": make_held,
+    "renew": make_held,
+    "adopt": make_answered_late,
+    "reopen": make_finished,
+    "correct": make_finished,
+    "revive": make_dead,
+    "revive all": make_dead,
+    "remove all": leave_waiting,
+    "release": make_held,
+    "assign": leave_waiting,
+    "change": leave_waiting,
+    "clear": make_held,
+    "pause": leave_waiting,
+    "resume": make_paused,
 }
 
 
 def test_every_post_is_in_the_table() -> None:
-    assert set(BEFORE) == {name for name, (_, method, _, _) in CALLS.items() if method in ("POST", "PATCH")}
+    assert set(PREPARATIONS) == {
+        name for name, (_, method, _, _) in CALLS.items() if method in ("POST", "PATCH")
+    }
 
 
-@pytest.mark.parametrize("name", BEFORE)
+@pytest.mark.parametrize("name", PREPARATIONS)
 def test_a_post_sent_twice_acts_once(
     asking: leaseq.Queue, worker: Caller, manager: Caller, name: str
 ) -> None:
-    role, method, path, good = CALLS[name]
+    role, method, path, valid_body = CALLS[name]
     asking.configure(holds=2, lease_seconds=600)
-    token = BEFORE[name](asking, worker, manager)
-    body = {**good, **({"token": token} if "token" in good else {})}
+    token = PREPARATIONS[name](asking, worker, manager)
+    body = {**valid_body, **({"token": token} if "token" in valid_body else {})}
     if name == "finish":
         body |= {"result": ANSWER, "then_reserve": True}
     if name == "assign":
@@ -104,17 +106,19 @@ def test_a_post_sent_twice_acts_once(
 
     first = send()
     assert first.status_code < 300, first.text
-    once = everything(asking)
-    again = send()
-    assert again.status_code == first.status_code, again.text
-    assert everything(asking) == once
-    assert again.data == first.data
-    kept = ("Content-Type", "Retry-After", "X-Leaseq-Reason")
-    assert [again.headers.get(one) for one in kept] == [first.headers.get(one) for one in kept]
-    assert (first.headers.get(AGAIN), again.headers[AGAIN]) == (None, "true")
-    another = caller(method, path.format(q=asking.name), json={**body, "x": 1}, headers=KEY)
-    assert problem(another, 422, "key-reused")["field"] == "Idempotency-Key"
-    assert everything(asking) == once
+    expected = everything(asking)
+    second = send()
+    assert second.status_code == first.status_code, second.text
+    assert everything(asking) == expected
+    assert second.data == first.data
+    header_names = ("Content-Type", "Retry-After", "X-Leaseq-Reason")
+    assert [second.headers.get(one) for one in header_names] == [
+        first.headers.get(one) for one in header_names
+    ]
+    assert (first.headers.get(REPLAYED_HEADER), second.headers[REPLAYED_HEADER]) == (None, "true")
+    third = caller(method, path.format(q=asking.name), json={**body, "x": 1}, headers=KEY)
+    assert problem(third, 422, "key-reused")["field"] == "Idempotency-Key"
+    assert everything(asking) == expected
 
 
 @pytest.mark.parametrize("name", ["put item", "reserve", "finish", "undo", "renew"])
@@ -125,9 +129,12 @@ def test_a_process_that_died_before_it_answered_leaves_nothing_to_be_done_twice(
     name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    role, method, path, good = CALLS[name]
+    role, method, path, valid_body = CALLS[name]
     asking.configure(holds=2, lease_seconds=600)
-    body = {**good, **({"token": BEFORE[name](asking, worker, manager)} if "token" in good else {})}
+    body = {
+        **valid_body,
+        **({"token": PREPARATIONS[name](asking, worker, manager)} if "token" in valid_body else {}),
+    }
     if name == "finish":
         body |= {"result": ANSWER, "then_reserve": True}
     caller = worker if role == "worker" else manager
@@ -136,14 +143,14 @@ def test_a_process_that_died_before_it_answered_leaves_nothing_to_be_done_twice(
         return caller(method, path.format(q=asking.name), json=body, headers=KEY)
 
     with monkeypatch.context() as patch:
-        patch.setattr(IdempotencyStore, "keep", lambda sent, who, scope, _: sent.drop(who, scope))
+        patch.setattr(IdempotencyStore, "keep", lambda store, person, scope, _: store.drop(person, scope))
         first = send()
-    once = everything(asking)
-    again = send()
-    assert (again.status_code, AGAIN in again.headers) == (first.status_code, False)
-    assert everything(asking) == once
-    said = {"replayed": True} if name == "finish" else {}
-    assert again.json == {**first.json, **said}
+    expected = everything(asking)
+    second = send()
+    assert (second.status_code, REPLAYED_HEADER in second.headers) == (first.status_code, False)
+    assert everything(asking) == expected
+    changes = {"replayed": True} if name == "finish" else {}
+    assert second.json == {**first.json, **changes}
 
 
 def test_what_came_again_is_in_the_managers_log_once(
@@ -161,20 +168,23 @@ def test_nothing_now_stays_the_answer_of_its_key(asking: leaseq.Queue, worker: C
     path = f"/queues/{asking.name}/reserve"
     first = worker("POST", path, headers=KEY)
     asking.resume()
-    again = worker("POST", path, headers=KEY)
+    second = worker("POST", path, headers=KEY)
     assert (first.status_code, first.headers["X-Leaseq-Reason"]) == (204, "paused")
-    assert (again.status_code, again.headers["X-Leaseq-Reason"]) == (204, "paused")
-    assert again.headers["Retry-After"] == first.headers["Retry-After"]
+    assert (second.status_code, second.headers["X-Leaseq-Reason"]) == (204, "paused")
+    assert second.headers["Retry-After"] == first.headers["Retry-After"]
     assert worker("POST", path, headers={"Idempotency-Key": "a new one"}).status_code == 200
 
 
 def test_a_key_belongs_to_a_person_and_a_path(asking: leaseq.Queue, worker: Caller, caller: Any) -> None:
     path = f"/queues/{asking.name}/reserve"
-    mine, theirs = worker("POST", path, headers=KEY), caller("worker")("POST", path, headers=KEY)
-    assert (mine.json["id"], theirs.json["id"]) == ("one", "two")
-    body = {"token": mine.json["token"]}
-    renewed = worker("POST", f"/queues/{asking.name}/items/one/renew", json=body, headers=KEY)
-    assert (renewed.status_code, AGAIN in renewed.headers) == (200, False)
+    own_response, other_response = (
+        worker("POST", path, headers=KEY),
+        caller("worker")("POST", path, headers=KEY),
+    )
+    assert (own_response.json["id"], other_response.json["id"]) == ("one", "two")
+    body = {"token": own_response.json["token"]}
+    response = worker("POST", f"/queues/{asking.name}/items/one/renew", json=body, headers=KEY)
+    assert (response.status_code, REPLAYED_HEADER in response.headers) == (200, False)
 
 
 @pytest.mark.parametrize("kind", ["item", "array", "lines"])
@@ -187,24 +197,24 @@ def test_two_people_with_one_key_both_put_in_what_they_sent(
     mimetype = "application/x-ndjson" if kind == "lines" else "application/json"
     before = {one.id for one in asking.items("inbound")}
 
-    def send(who: Caller) -> Any:
-        return who("POST", path, data=body, content_type=mimetype, headers=KEY)
+    def send(sender: Caller) -> Any:
+        return sender("POST", path, data=body, content_type=mimetype, headers=KEY)
 
     ann, bob = caller("manager"), caller("manager")
-    assert [send(who).status_code for who in (ann, bob)] == [201, 201]
-    entered = [one for one in asking.items("inbound") if one.id not in before]
-    assert [one.payload for one in entered] == [{"text": "alike"}] * 2
-    assert send(bob).headers[AGAIN] == "true"
+    assert [send(sender).status_code for sender in (ann, bob)] == [201, 201]
+    new_items = [one for one in asking.items("inbound") if one.id not in before]
+    assert [one.payload for one in new_items] == [{"text": "alike"}] * 2
+    assert send(bob).headers[REPLAYED_HEADER] == "true"
     assert asking.stats().inbound == 4
 
 
 def test_two_people_with_one_key_put_in_different_things(
     asking: leaseq.Queue, caller: Callable[[str], Caller]
 ) -> None:
-    for n, who in enumerate((caller("manager"), caller("manager"))):
-        sent = who("POST", f"/queues/{asking.name}/items", json={"payload": n}, headers=KEY)
-        assert (sent.status_code, sent.json["added"]) == (201, True)
-        assert asking.get(sent.json["id"]).payload == n
+    for n, sender in enumerate((caller("manager"), caller("manager"))):
+        response = sender("POST", f"/queues/{asking.name}/items", json={"payload": n}, headers=KEY)
+        assert (response.status_code, response.json["added"]) == (201, True)
+        assert asking.get(response.json["id"]).payload == n
 
 
 def test_what_is_refused_may_be_mended_under_the_same_key(asking: leaseq.Queue, worker: Caller) -> None:
@@ -233,9 +243,9 @@ def test_while_the_first_runs_the_second_is_told_to_wait(
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(app.test_client().post, f"/api/v1{path}", json={"wait": 30}, headers=headers)
         eventually(lambda: asking.stats().waiting or first.done())
-        busy = worker("POST", path, json={"wait": 30}, headers=KEY)
-        assert problem(busy, 409, "in-progress")["detail"].endswith(": send it again in 1 s")
-        assert busy.headers["Retry-After"] == "1"
+        second = worker("POST", path, json={"wait": 30}, headers=KEY)
+        assert problem(second, 409, "in-progress")["detail"].endswith(": send it again in 1 s")
+        assert second.headers["Retry-After"] == "1"
         problem(worker("POST", path, json={"wait": 20}, headers=KEY), 422, "key-reused")
         asking.enqueue({"text": "here"}, id="three")
         assert first.result().json["id"] == "three"
@@ -255,8 +265,8 @@ def test_a_stream_of_lines_is_answered_the_same_and_known_by_its_bytes(
         )
 
     lines = '{"payload": 1}\n' * 20_000
-    first, again = send(lines), send(lines)
+    first, second = send(lines), send(lines)
     assert (first.status_code, first.json) == (201, {"added": 20_000, "duplicates": 0})
-    assert (again.status_code, again.json, again.headers[AGAIN]) == (201, first.json, "true")
+    assert (second.status_code, second.json, second.headers[REPLAYED_HEADER]) == (201, first.json, "true")
     problem(send(lines + '{"payload": 2}'), 422, "key-reused")
     assert asking.stats().inbound == 20_002

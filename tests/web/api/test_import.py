@@ -17,15 +17,15 @@ CSV = "text/csv"
 
 
 @pytest.fixture
-def made(queue: leaseq.Queue) -> leaseq.Queue:
+def configured_queue(queue: leaseq.Queue) -> leaseq.Queue:
     queue.configure()
     return queue
 
 
-def test_columns_become_parts_of_the_item(made: leaseq.Queue, manager: Caller) -> None:
-    path = f"/queues/{made.name}/import?format=csv&{COLUMNS}"
-    answer = manager("POST", path, data=ROWS, content_type=CSV)
-    assert (answer.status_code, answer.json) == (
+def test_columns_become_parts_of_the_item(configured_queue: leaseq.Queue, manager: Caller) -> None:
+    path = f"/queues/{configured_queue.name}/import?format=csv&{COLUMNS}"
+    response = manager("POST", path, data=ROWS, content_type=CSV)
+    assert (response.status_code, response.json) == (
         200,
         {
             "added": 1,
@@ -37,24 +37,24 @@ def test_columns_become_parts_of_the_item(made: leaseq.Queue, manager: Caller) -
             ],
         },
     )
-    item = made.get("7")
+    item = configured_queue.get("7")
     assert (item.payload, item.priority, item.requires) == ({"text": "hello"}, 20, ("fr", "legal"))
     assert item.due == datetime(2031, 3, 1, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("data", "said"),
+    ("data", "message"),
     [
         (b"a,x;b\n1;2\n", "name the separator with delimiter=comma, semicolon, tab or pipe"),
         (b"a,b\n1,\xe4\n", "not UTF-8 text: convert the file to UTF-8"),
     ],
 )
 def test_what_would_read_a_row_is_said_in_terms_of_the_call(
-    made: leaseq.Queue, manager: Caller, data: bytes, said: str
+    configured_queue: leaseq.Queue, manager: Caller, data: bytes, message: str
 ) -> None:
-    answer = manager("POST", f"/queues/{made.name}/import", data=data, content_type=CSV)
-    assert (answer.status_code, answer.json["added"]) == (200, 0)
-    assert answer.json["errors"][0]["detail"].endswith(said)
+    response = manager("POST", f"/queues/{configured_queue.name}/import", data=data, content_type=CSV)
+    assert (response.status_code, response.json["added"]) == (200, 0)
+    assert response.json["errors"][0]["detail"].endswith(message)
 
 
 @pytest.mark.parametrize(
@@ -71,53 +71,63 @@ def test_what_would_read_a_row_is_said_in_terms_of_the_call(
 )
 @pytest.mark.parametrize("key", [None, "k-1"])
 def test_each_format_is_told_by_its_type(
-    made: leaseq.Queue, manager: Caller, kind: str, query: str, data: bytes, key: str | None
+    configured_queue: leaseq.Queue, manager: Caller, kind: str, query: str, data: bytes, key: str | None
 ) -> None:
     headers = {"Idempotency-Key": key} if key else {}
     for _ in range(2):  # without a key each import adds all rows
-        answer = manager(
-            "POST", f"/queues/{made.name}/import{query}", data=data, content_type=kind, headers=headers
+        response = manager(
+            "POST",
+            f"/queues/{configured_queue.name}/import{query}",
+            data=data,
+            content_type=kind,
+            headers=headers,
         )
-        assert answer.json == {"added": 1, "duplicates": 0, "rejected": 0, "errors": []}
-    assert [item.payload for item in made.items("inbound")] == [{"n": "1", "t": "x"}] * (1 if key else 2)
+        assert response.json == {"added": 1, "duplicates": 0, "rejected": 0, "errors": []}
+    assert [item.payload for item in configured_queue.items("inbound")] == [{"n": "1", "t": "x"}] * (
+        1 if key else 2
+    )
 
 
 def test_a_key_makes_the_rows_ids_so_that_what_broke_off_is_sent_again(
-    made: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
+    configured_queue: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enqueue_many, calls = leaseq.Queue.enqueue_many, list[int]()
 
-    def then_away(queue: leaseq.Queue, items: Any) -> Any:
+    def fail_second_call(queue: leaseq.Queue, items: Any) -> Any:
         calls.append(1)
         if len(calls) == 2:
             raise leaseq.ServerUnavailable("the server went away")
         return enqueue_many(queue, items)
 
-    monkeypatch.setattr(leaseq.Queue, "enqueue_many", then_away)
-    sent: dict[str, Any] = {
+    monkeypatch.setattr(leaseq.Queue, "enqueue_many", fail_second_call)
+    options: dict[str, Any] = {
         "data": b"n\n" + b"1\n" * 1_500,
         "content_type": CSV,
         "headers": {"Idempotency-Key": "k"},
     }
-    assert manager("POST", f"/queues/{made.name}/import", **sent).status_code == 503
-    again = manager("POST", f"/queues/{made.name}/import", **sent)
-    assert (again.json["added"], again.json["duplicates"]) == (500, 1_000)
+    assert manager("POST", f"/queues/{configured_queue.name}/import", **options).status_code == 503
+    response = manager("POST", f"/queues/{configured_queue.name}/import", **options)
+    assert (response.json["added"], response.json["duplicates"]) == (500, 1_000)
 
 
 def test_a_body_larger_than_others_may_be_is_taken_and_100_errors_are_told(
-    made: leaseq.Queue, manager: Caller
+    configured_queue: leaseq.Queue, manager: Caller
 ) -> None:
     data = b"n,t\n" + b"1\n" * 150 + b"1,2\n2,%s\n" % (b"x" * 200_000) * 20
     for headers in ({}, {"Idempotency-Key": "k"}):
-        answer = manager(
+        response = manager(
             "POST",
-            f"/queues/{made.name}/import?id_field=n",
+            f"/queues/{configured_queue.name}/import?id_field=n",
             data=data,
             content_type=CSV,
             headers=headers,
         )
-        assert (answer.status_code, answer.json["rejected"], len(answer.json["errors"])) == (200, 150, 100)
-    assert made.stats().inbound == 2
+        assert (response.status_code, response.json["rejected"], len(response.json["errors"])) == (
+            200,
+            150,
+            100,
+        )
+    assert configured_queue.stats().inbound == 2
 
 
 @pytest.mark.parametrize(
@@ -134,7 +144,7 @@ def test_a_body_larger_than_others_may_be_is_taken_and_100_errors_are_told(
     ],
 )
 def test_what_it_can_not_read_is_refused(
-    made: leaseq.Queue,
+    configured_queue: leaseq.Queue,
     manager: Caller,
     query: str,
     kind: str | None,
@@ -142,13 +152,19 @@ def test_what_it_can_not_read_is_refused(
     code: str,
     field: str | None,
 ) -> None:
-    with unchanged(made):
-        answer = manager("POST", f"/queues/{made.name}/import{query}", data=b"n\n1\n", content_type=kind)
-        assert problem(answer, status, code).get("field") == field
+    with unchanged(configured_queue):
+        response = manager(
+            "POST", f"/queues/{configured_queue.name}/import{query}", data=b"n\n1\n", content_type=kind
+        )
+        assert problem(response, status, code).get("field") == field
 
 
 def test_a_worker_may_not_and_a_queue_must_be_there(
-    made: leaseq.Queue, worker: Caller, manager: Caller
+    configured_queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
-    problem(worker("POST", f"/queues/{made.name}/import", data=b"n\n1\n", content_type=CSV), 403, "forbidden")
+    problem(
+        worker("POST", f"/queues/{configured_queue.name}/import", data=b"n\n1\n", content_type=CSV),
+        403,
+        "forbidden",
+    )
     problem(manager("POST", "/queues/nowhere/import", data=b"n\n1\n", content_type=CSV), 404, "not-found")

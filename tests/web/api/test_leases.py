@@ -29,8 +29,8 @@ def test_a_lease_has_its_shape(asking: leaseq.Queue, worker: Caller) -> None:
         "draft": None,
         "person": worker.name,
     }
-    (mine,) = worker("GET", f"/queues/{asking.name}/mine").json["leases"]
-    assert mine["token"] == lease["token"]
+    (held_lease,) = worker("GET", f"/queues/{asking.name}/mine").json["leases"]
+    assert held_lease["token"] == lease["token"]
     assert reserve(asking, worker)["token"] == lease["token"], "hands full: the same one again"
 
 
@@ -42,8 +42,8 @@ def test_finish_and_next_in_one_call(asking: leaseq.Queue, worker: Caller) -> No
     assert first.status_code == 200
     assert first.json["next"]["id"] == "two"
     assert {**first.json, "next": None} == {"id": "one", "late": False, "replayed": False, "next": None}
-    again = worker("POST", path, json=body)
-    assert (again.json["replayed"], again.json["next"]["id"]) == (True, "two")
+    second = worker("POST", path, json=body)
+    assert (second.json["replayed"], second.json["next"]["id"]) == (True, "two")
     assert asking.stats().counters["finished"] == 1
     assert asking.get("one").answers[0].result == ANSWER
 
@@ -52,47 +52,47 @@ def test_renew_draft_abandon_fail(asking: leaseq.Queue, worker: Caller) -> None:
     lease = reserve(asking, worker)
     base, token = f"/queues/{asking.name}/items/one", lease["token"]
     asking.configure(lease_seconds=120)
-    renewed = worker("POST", f"{base}/renew", json={"token": token})
-    assert renewed.status_code == 200
-    assert renewed.json["expires_at"] > lease["expires_at"]
-    draft = worker("PUT", f"{base}/draft", json={"token": token, "draft": {"note": "so f"}})
-    assert (draft.status_code, draft.data) == (204, b"")
+    response = worker("POST", f"{base}/renew", json={"token": token})
+    assert response.status_code == 200
+    assert response.json["expires_at"] > lease["expires_at"]
+    response = worker("PUT", f"{base}/draft", json={"token": token, "draft": {"note": "so f"}})
+    assert (response.status_code, response.data) == (204, b"")
     assert reserve(asking, worker)["draft"] == {"note": "so f"}
-    left = worker("POST", f"{base}/abandon", json={"token": token, "reason": "lunch"})
-    assert (left.status_code, left.json) == (200, {"id": "one", "next": None})
+    response = worker("POST", f"{base}/abandon", json={"token": token, "reason": "lunch"})
+    assert (response.status_code, response.json) == (200, {"id": "one", "next": None})
     assert asking.get("one").history[-1].reason == "lunch"
     asking.remove("two")  # which would come first, now that they put the other off
     lease = reserve(asking, worker)
     assert (lease["id"], lease["draft"]) == ("one", {"note": "so f"})
-    failed = worker("POST", f"{base}/fail", json={"token": lease["token"], "error": "unreadable"})
-    assert failed.status_code == 200
-    assert TIME.fullmatch(failed.json["retry_at"])
+    response = worker("POST", f"{base}/fail", json={"token": lease["token"], "error": "unreadable"})
+    assert response.status_code == 200
+    assert TIME.fullmatch(response.json["retry_at"])
     assert asking.get("one").last_error == "unreadable"
 
 
 def test_what_can_never_be_done_is_dead_at_once(asking: leaseq.Queue, worker: Caller) -> None:
     lease = reserve(asking, worker)
     body = {"token": lease["token"], "error": "no such kind", "retry": False}
-    failed = worker("POST", f"/queues/{asking.name}/items/one/fail", json=body)
-    assert (failed.status_code, failed.json["retry_at"]) == (200, None)
+    response = worker("POST", f"/queues/{asking.name}/items/one/fail", json=body)
+    assert (response.status_code, response.json["retry_at"]) == (200, None)
     assert asking.get("one").state == "dead"
 
 
 @pytest.mark.parametrize(
-    ("verb", "more"), [("abandon", {}), ("abandon", {"again": False}), ("fail", {"error": "unreadable"})]
+    ("verb", "fields"), [("abandon", {}), ("abandon", {"again": False}), ("fail", {"error": "unreadable"})]
 )
 def test_what_is_given_back_brings_the_next_one(
-    asking: leaseq.Queue, worker: Caller, accounts: Accounts, verb: str, more: dict[str, object]
+    asking: leaseq.Queue, worker: Caller, accounts: Accounts, verb: str, fields: dict[str, object]
 ) -> None:
     accounts.change(worker.name, by="test", skills=["fr"])
     lease = reserve(asking, worker)
     asking.enqueue({"text": "bonjour"}, id="french", requires=["fr"], priority=0)
     path = f"/queues/{asking.name}/items/one/{verb}"
-    body = {"token": lease["token"], "then_reserve": True, **more}
+    body = {"token": lease["token"], "then_reserve": True, **fields}
     first = worker("POST", path, json=body, headers={"Idempotency-Key": "k"})
     assert first.status_code == 200
     assert (first.json["id"], first.json["next"]["id"]) == ("one", "french")
-    assert [held.token for held in asking.mine(worker.name)] == [first.json["next"]["token"]]
+    assert [one.token for one in asking.mine(worker.name)] == [first.json["next"]["token"]]
     assert worker("POST", path, json=body, headers={"Idempotency-Key": "k"}).json == first.json
 
 
@@ -102,20 +102,24 @@ def test_nothing_now_says_why_and_when_to_ask_again(
     queue.configure()
     path = f"/queues/{queue.name}"
 
-    def nothing() -> tuple[int, str, bool]:
-        answer = worker("POST", f"{path}/reserve", json={})
-        return answer.status_code, answer.headers["X-Leaseq-Reason"], int(answer.headers["Retry-After"]) > 0
+    def empty_reply() -> tuple[int, str, bool]:
+        response = worker("POST", f"{path}/reserve", json={})
+        return (
+            response.status_code,
+            response.headers["X-Leaseq-Reason"],
+            int(response.headers["Retry-After"]) > 0,
+        )
 
-    assert nothing() == (204, "empty", True)
+    assert empty_reply() == (204, "empty", True)
     queue.enqueue({}, id="x")
-    paused = manager("POST", f"{path}/pause", json={"reason": "lunch"})
-    assert (paused.status_code, paused.json) == (200, {"paused": "lunch"})
-    assert nothing() == (204, "paused", True)
+    response = manager("POST", f"{path}/pause", json={"reason": "lunch"})
+    assert (response.status_code, response.json) == (200, {"paused": "lunch"})
+    assert empty_reply() == (204, "paused", True)
     assert worker("GET", path).json["paused"] == "lunch"
-    resumed = manager("POST", f"{path}/resume")
-    assert (resumed.status_code, resumed.json) == (200, {"paused": None})
+    response = manager("POST", f"{path}/resume")
+    assert (response.status_code, response.json) == (200, {"paused": None})
     reserve(queue, manager)
-    assert nothing() == (204, "held", True)
+    assert empty_reply() == (204, "held", True)
 
 
 def test_a_lost_lease_says_what_is_true_and_that_the_answer_is_kept(
@@ -123,35 +127,35 @@ def test_a_lost_lease_says_what_is_true_and_that_the_answer_is_kept(
 ) -> None:
     lease = reserve(asking, worker)
     base = f"/queues/{asking.name}/items/one"
-    released = manager("POST", f"{base}/release")
-    assert (released.status_code, released.json["state"]) == (200, "inbound")
+    response = manager("POST", f"{base}/release")
+    assert (response.status_code, response.json["state"]) == (200, "inbound")
     other = reserve(asking, manager)
     assert other["id"] == "one"
     body = {"token": lease["token"], "result": ANSWER}
-    lost = worker("POST", f"{base}/finish", json=body)
-    assert lost.status_code == 409
-    assert lost.mimetype == "application/problem+json"
-    assert {key: lost.json[key] for key in ("code", "state", "answer_kept", "status")} == {
+    response = worker("POST", f"{base}/finish", json=body)
+    assert response.status_code == 409
+    assert response.mimetype == "application/problem+json"
+    assert {key: response.json[key] for key in ("code", "state", "answer_kept", "status")} == {
         "code": "lease-lost",
         "state": "reserved",
         "answer_kept": True,
         "status": 409,
     }
-    renewed = worker("POST", f"{base}/renew", json={"token": lease["token"]})
-    assert (renewed.status_code, renewed.json["answer_kept"]) == (409, False)
+    response = worker("POST", f"{base}/renew", json={"token": lease["token"]})
+    assert (response.status_code, response.json["answer_kept"]) == (409, False)
     (late,) = manager("GET", base).json["late_answers"]
     assert (late["person"], late["result"]) == (worker.name, ANSWER)
-    adopted = manager("POST", f"{base}/adopt", json={"token": late["token"]})
-    assert adopted.status_code == 200
-    assert (adopted.json["state"], adopted.json["answers"][0]["person"]) == ("finished", worker.name)
+    response = manager("POST", f"{base}/adopt", json={"token": late["token"]})
+    assert response.status_code == 200
+    assert (response.json["state"], response.json["answers"][0]["person"]) == ("finished", worker.name)
 
 
 def test_a_result_that_does_not_fit_leaves_the_lease(asking: leaseq.Queue, worker: Caller) -> None:
     lease = reserve(asking, worker)
     body = {"token": lease["token"], "result": {"about": "weather", "count": -1}}
-    answer = worker("POST", f"/queues/{asking.name}/items/one/finish", json=body)
-    assert (answer.status_code, answer.json["code"]) == (422, "form")
-    assert set(answer.json["errors"]) == {"about", "count", "urgent"}
+    response = worker("POST", f"/queues/{asking.name}/items/one/finish", json=body)
+    assert (response.status_code, response.json["code"]) == (422, "form")
+    assert set(response.json["errors"]) == {"about", "count", "urgent"}
     assert asking.mine(worker.name)[0].token == lease["token"]
 
 
@@ -162,8 +166,8 @@ def test_an_id_may_hold_any_printable_character(queue: leaseq.Queue, worker: Cal
         path = f"/queues/{queue.name}/items/{quote(id, safe='')}"
         assert manager("GET", path).json["id"] == id
         lease = reserve(queue, worker)
-        done = worker("POST", f"{path}/finish", json={"token": lease["token"], "result": {}})
-        assert done.json["id"] == id
+        response = worker("POST", f"{path}/finish", json={"token": lease["token"], "result": {}})
+        assert response.json["id"] == id
 
 
 def test_an_idempotency_key_makes_a_post_act_once(
@@ -174,20 +178,20 @@ def test_an_idempotency_key_makes_a_post_act_once(
     path = f"/queues/{queue.name}/items"
     first = manager("POST", path, json={"payload": 1}, headers=key).json
     assert manager("POST", path, json={"payload": 1}, headers=key).json == first
-    many = {"json": [{"payload": n} for n in range(3)], "headers": {"Idempotency-Key": "k2"}}
-    assert manager("POST", path, **many).json == {"added": 3, "duplicates": 0}
-    assert manager("POST", path, **many).json == {"added": 3, "duplicates": 0}
-    lines = {
+    array_request = {"json": [{"payload": n} for n in range(3)], "headers": {"Idempotency-Key": "k2"}}
+    assert manager("POST", path, **array_request).json == {"added": 3, "duplicates": 0}
+    assert manager("POST", path, **array_request).json == {"added": 3, "duplicates": 0}
+    lines_request = {
         "data": '{"payload": 1}\n{"payload": 1}\n',
         "content_type": "application/x-ndjson",
         "headers": {"Idempotency-Key": "k3"},
     }
-    assert manager("POST", path, **lines).json == {"added": 2, "duplicates": 0}
-    assert manager("POST", path, **lines).json == {"added": 2, "duplicates": 0}
+    assert manager("POST", path, **lines_request).json == {"added": 2, "duplicates": 0}
+    assert manager("POST", path, **lines_request).json == {"added": 2, "duplicates": 0}
     assert queue.stats().inbound == 6
-    reserved = worker("POST", f"/queues/{queue.name}/reserve", headers=key).json
-    assert worker("POST", f"/queues/{queue.name}/reserve", headers=key).json["token"] == reserved["token"]
-    assert worker("POST", f"/queues/{queue.name}/reserve").json["token"] != reserved["token"]
+    lease = worker("POST", f"/queues/{queue.name}/reserve", headers=key).json
+    assert worker("POST", f"/queues/{queue.name}/reserve", headers=key).json["token"] == lease["token"]
+    assert worker("POST", f"/queues/{queue.name}/reserve").json["token"] != lease["token"]
 
 
 def test_a_whole_number_may_be_written_with_a_point(
@@ -196,8 +200,8 @@ def test_a_whole_number_may_be_written_with_a_point(
     """JSON knows one kind of number: there are languages that write 5 as 5.0."""
     assert manager("PUT", f"/queues/{asking.name}", data='{"holds": 2.0, "bands": [40.0, 150]}', **JSON).json
     assert (asking.policy.holds, asking.policy.bands) == (2, (40, 150))
-    new = '{"payload": 1, "id": "three", "priority": 7.0, "max_attempts": 5e0}'
-    assert manager("POST", f"/queues/{asking.name}/items", data=new, **JSON).status_code == 201
+    item_body = '{"payload": 1, "id": "three", "priority": 7.0, "max_attempts": 5e0}'
+    assert manager("POST", f"/queues/{asking.name}/items", data=item_body, **JSON).status_code == 201
     assert asking.get("three").priority == 7
     lease = reserve(asking, worker)
     body = f'{{"token": {lease["token"]}.0}}'
@@ -210,32 +214,36 @@ def test_a_lost_lease_is_not_said_to_be_somebody_else_s_where_they_have_the_item
     lease = reserve(asking, worker)
     base = f"/queues/{asking.name}/items/one"
     manager("POST", f"{base}/release")
-    again = reserve(asking, worker)
-    assert (again["id"], again["token"] > lease["token"]) == ("one", True)
+    second_lease = reserve(asking, worker)
+    assert (second_lease["id"], second_lease["token"] > lease["token"]) == ("one", True)
     for verb, body in (("renew", {}), ("finish", {"result": ANSWER}), ("abandon", {})):
-        lost = worker("POST", f"{base}/{verb}", json={"token": lease["token"], **body})
-        assert (lost.status_code, lost.json["code"]) == (409, "lease-lost")
-        assert f"the same person holds it, under token {again['token']}" in lost.json["detail"]
+        response = worker("POST", f"{base}/{verb}", json={"token": lease["token"], **body})
+        assert (response.status_code, response.json["code"]) == (409, "lease-lost")
+        assert f"the same person holds it, under token {second_lease['token']}" in response.json["detail"]
 
 
 @pytest.mark.parametrize(
-    ("verb", "more"), [("abandon", {}), ("abandon", {"again": False}), ("fail", {"error": "unreadable"})]
+    ("verb", "fields"), [("abandon", {}), ("abandon", {"again": False}), ("fail", {"error": "unreadable"})]
 )
 def test_what_was_given_back_is_undone(
-    asking: leaseq.Queue, worker: Caller, app: Flask, verb: str, more: dict[str, object]
+    asking: leaseq.Queue, worker: Caller, app: Flask, verb: str, fields: dict[str, object]
 ) -> None:
     lease = reserve(asking, worker)
-    base, sent = f"/queues/{asking.name}/items/one", {"token": lease["token"]}
-    worker("PUT", f"{base}/draft", json={**sent, "draft": {"note": "so f"}})
-    given = worker("POST", f"{base}/{verb}", json={**sent, "then_reserve": True, **more}).json
-    undone = worker("POST", f"{base}/undo", json=sent, headers={"Idempotency-Key": "k"})
-    assert (undone.status_code, undone.json["id"], undone.json["draft"]) == (200, "one", {"note": "so f"})
-    held = [one.token for one in asking.mine(worker.name)]
-    assert held == [undone.json["token"], given["next"]["token"]]
+    base, token_body = f"/queues/{asking.name}/items/one", {"token": lease["token"]}
+    worker("PUT", f"{base}/draft", json={**token_body, "draft": {"note": "so f"}})
+    outcome = worker("POST", f"{base}/{verb}", json={**token_body, "then_reserve": True, **fields}).json
+    response = worker("POST", f"{base}/undo", json=token_body, headers={"Idempotency-Key": "k"})
+    assert (response.status_code, response.json["id"], response.json["draft"]) == (
+        200,
+        "one",
+        {"note": "so f"},
+    )
+    tokens = [one.token for one in asking.mine(worker.name)]
+    assert tokens == [response.json["token"], outcome["next"]["token"]]
     today = app.extensions["leaseq"].activity.today(worker.name, asking.name)
     assert (today.gave_back, today.broken) == (0, 0)
-    again = worker("POST", f"{base}/undo", json=sent)
-    assert (again.status_code, again.json["code"]) == (409, "lease-lost")
+    repeated_response = worker("POST", f"{base}/undo", json=token_body)
+    assert (repeated_response.status_code, repeated_response.json["code"]) == (409, "lease-lost")
 
 
 def test_an_answer_that_a_manager_adopted_is_not_undone(
@@ -245,12 +253,16 @@ def test_an_answer_that_a_manager_adopted_is_not_undone(
     base = f"/queues/{asking.name}/items/one"
     manager("POST", f"{base}/release")
     assert reserve(asking, manager)["id"] == "one"
-    finish = {"token": lease["token"], "result": ANSWER}
-    assert worker("POST", f"{base}/finish", json=finish).json["answer_kept"]
+    body = {"token": lease["token"], "result": ANSWER}
+    assert worker("POST", f"{base}/finish", json=body).json["answer_kept"]
     assert manager("POST", f"{base}/adopt", json={"token": lease["token"]}).status_code == 200
-    undo = worker("POST", f"{base}/undo", json={"token": lease["token"]})
-    assert (undo.status_code, undo.json["code"], undo.json["state"]) == (409, "lease-lost", "finished")
-    assert "only a manager can change it" in undo.json["detail"]
+    response = worker("POST", f"{base}/undo", json={"token": lease["token"]})
+    assert (response.status_code, response.json["code"], response.json["state"]) == (
+        409,
+        "lease-lost",
+        "finished",
+    )
+    assert "only a manager can change it" in response.json["detail"]
     assert [one["person"] for one in manager("GET", base).json["answers"]] == [worker.name]
 
 
@@ -259,20 +271,22 @@ def test_an_answer_is_reopened_and_corrected(worker: Caller, manager: Caller, as
     first = worker("POST", f"/queues/{asking.name}/reserve", json={}).json
     answer = {"about": "refund", "urgent": True}
     worker("POST", f"{base}/finish", json={"token": first["token"], "result": answer})
-    again = {"token": first["token"], "to": worker.name, "reason": "it is a delivery"}
-    item = manager("POST", f"{base}/reopen", json=again).json
+    reopen_body = {"token": first["token"], "to": worker.name, "reason": "it is a delivery"}
+    item = manager("POST", f"{base}/reopen", json=reopen_body).json
     assert (item["state"], item["assigned_to"], item["answers"]) == ("inbound", [worker.name], [])
     assert (item["history"][0]["how"], item["history"][0]["reason"]) == ("reopened", "it is a delivery")
     assert item["late_answers"][0]["result"] == answer
     lease = worker("POST", f"/queues/{asking.name}/reserve", json={}).json
     assert (lease["id"], lease["draft"]) == ("one", answer)
     worker("POST", f"{base}/finish", json={"token": lease["token"], "result": answer})
-    sent = {"token": lease["token"], "result": {**answer, "about": "delivery"}}
-    misfit = manager("POST", f"{base}/correct", json={**sent, "result": {"about": 5}})
-    assert (misfit.status_code, misfit.json["code"]) == (422, "form")
-    (corrected,) = manager("POST", f"{base}/correct", json=sent).json["answers"]
-    assert (corrected["person"], corrected["result"]["about"]) == (manager.name, "delivery")
-    stranger = manager("POST", f"{base}/reopen", json={"token": corrected["token"], "to": "nobody here"})
-    assert (stranger.status_code, stranger.json["field"]) == (400, "to")
+    correct_body = {"token": lease["token"], "result": {**answer, "about": "delivery"}}
+    response = manager("POST", f"{base}/correct", json={**correct_body, "result": {"about": 5}})
+    assert (response.status_code, response.json["code"]) == (422, "form")
+    (corrected_answer,) = manager("POST", f"{base}/correct", json=correct_body).json["answers"]
+    assert (corrected_answer["person"], corrected_answer["result"]["about"]) == (manager.name, "delivery")
+    response = manager(
+        "POST", f"{base}/reopen", json={"token": corrected_answer["token"], "to": "nobody here"}
+    )
+    assert (response.status_code, response.json["field"]) == (400, "to")
     for verb in ("reopen", "correct"):
-        assert worker("POST", f"{base}/{verb}", json=sent).status_code == 403
+        assert worker("POST", f"{base}/{verb}", json=correct_body).status_code == 403

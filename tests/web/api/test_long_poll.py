@@ -25,37 +25,37 @@ from tests.web.serving.test_gunicorn import call as over_http
 class WaitingCall(threading.Thread):
     """A request that waits, and what it was answered."""
 
-    def __init__(self, ask: Callable[[], Any]) -> None:
+    def __init__(self, call: Callable[[], Any]) -> None:
         super().__init__(daemon=True)
-        self._ask = ask
-        self.answer: Any = None
+        self._call = call
+        self._result: Any = None
         self.start()
 
     def run(self) -> None:
-        self.answer = self._ask()
+        self._result = self._call()
 
     def result(self) -> Any:
         self.join(PATIENCE)
         assert not self.is_alive(), "it waits still"
-        return self.answer
+        return self._result
 
 
 def test_an_item_that_comes_is_handed_to_who_waits(queue: leaseq.Queue, worker: Caller) -> None:
     queue.configure()
-    waiting = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    waiting_call = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
     eventually(lambda: queue.stats().waiting == 1)
     queue.enqueue({"n": 1}, id="one")
-    answer = waiting.result()
-    assert (answer.status_code, answer.json["id"]) == (200, "one")
+    response = waiting_call.result()
+    assert (response.status_code, response.json["id"]) == (200, "one")
     assert queue.stats().waiting == 0
 
 
 def test_when_the_time_is_over_it_says_why_there_is_nothing(queue: leaseq.Queue, worker: Caller) -> None:
     queue.configure()
     queue.pause()
-    answer = worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 0.05})
-    assert (answer.status_code, answer.headers["X-Leaseq-Reason"]) == (204, "paused")
-    assert answer.headers["Retry-After"] == "0", "it has waited already"
+    response = worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 0.05})
+    assert (response.status_code, response.headers["X-Leaseq-Reason"]) == (204, "paused")
+    assert response.headers["Retry-After"] == "0", "it has waited already"
     assert queue.stats().waiting == 0
 
 
@@ -64,21 +64,21 @@ def test_a_skill_of_the_account_counts_while_it_waits(
 ) -> None:
     queue.configure()
     accounts.change(worker.name, by="test", skills=["fr"])
-    waiting = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    waiting_call = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
     eventually(lambda: queue.stats().waiting == 1)
     queue.enqueue({"n": 1}, id="one", requires=["fr"])
-    assert waiting.result().json["id"] == "one"
+    assert waiting_call.result().json["id"] == "one"
 
 
 def test_who_is_disabled_while_they_wait_gets_nothing(
     queue: leaseq.Queue, worker: Caller, accounts: Accounts
 ) -> None:
     queue.configure()
-    waiting = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    waiting_call = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
     eventually(lambda: queue.stats().waiting == 1)
     accounts.change(worker.name, by="test", disabled=True)
     queue.enqueue({"n": 1}, id="one")
-    problem(waiting.result(), 401, "unauthorized")
+    problem(waiting_call.result(), 401, "unauthorized")
     assert queue.get("one").state == "inbound"
 
 
@@ -92,12 +92,12 @@ def test_who_loses_access_or_their_token_while_they_wait_gets_nothing(
         (lambda: accounts.revoke_tokens(worker.name, by="test"), 401),
     )
     for change, status in changes:
-        waiting = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+        waiting_call = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
         eventually(lambda: queue.stats().waiting == 1)
         change()
         queue.enqueue({"n": 1}, id="one")
-        answer = waiting.result()
-        assert (answer.status_code, "payload" in answer.text) == (status, False)
+        response = waiting_call.result()
+        assert (response.status_code, "payload" in response.text) == (status, False)
         assert queue.get("one").state == "inbound"
         queue.remove("one")
         access.set(queue.name, Access())
@@ -107,23 +107,23 @@ def test_who_is_disabled_while_they_wait_takes_the_item_from_nobody_else(
     queue: leaseq.Queue, worker: Caller, accounts: Accounts
 ) -> None:
     queue.configure(answers=2)
-    holder = WaitingCall(lambda: queue.reserve("ann", wait=30))
+    holder_call = WaitingCall(lambda: queue.reserve("ann", wait=30))
     eventually(lambda: queue.stats().waiting == 1)
-    waiting = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
+    waiting_call = WaitingCall(lambda: worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 30}))
     eventually(lambda: queue.stats().waiting == 2)
     accounts.change(worker.name, by="test", disabled=True)
     queue.enqueue({"n": 1}, id="one")
-    problem(waiting.result(), 401, "unauthorized")
+    problem(waiting_call.result(), 401, "unauthorized")
     assert [lease.person for lease in queue.get("one").leases] == ["ann"]
-    assert holder.result().id == "one"
+    assert holder_call.result().id == "one"
 
 
 def test_sent_again_it_gives_what_it_gave(queue: leaseq.Queue, worker: Caller) -> None:
     queue.configure(holds=3)
     queue.enqueue_many([1, 2])
-    sent = {"json": {"wait": 1}, "headers": {"Idempotency-Key": "k"}}
-    first, again = (worker("POST", f"/queues/{queue.name}/reserve", **sent) for _ in range(2))
-    assert first.json == again.json
+    request = {"json": {"wait": 1}, "headers": {"Idempotency-Key": "k"}}
+    first, second = (worker("POST", f"/queues/{queue.name}/reserve", **request) for _ in range(2))
+    assert first.json == second.json
 
 
 @pytest.mark.parametrize("wait", [-1, 30.5, 3_600, "5", True, None, [1]])
@@ -150,14 +150,14 @@ def test_waiting_people_keep_nobody_from_being_served(
         address = url.removeprefix("http://")
         path = f"/queues/{queue.name}/reserve"
 
-        def waiting(token: str) -> WaitingCall:
+        def start_call(token: str) -> WaitingCall:
             return WaitingCall(lambda: over_http(address, token, "POST", path, {"wait": 30}))
 
-        asked = [waiting(token) for token in tokens]
+        calls = [start_call(token) for token in tokens]
         eventually(lambda: queue.stats().waiting == 12)
         assert over_http(address, tokens[0], "GET", f"/queues/{queue.name}/mine")[0] == 200
         queue.enqueue_many(range(12))
-        assert [one.result()[0] for one in asked] == [200] * 12
+        assert [one.result()[0] for one in calls] == [200] * 12
 
 
 def test_a_person_may_have_four_waits_at_a_time(queue: leaseq.Queue, worker: Caller) -> None:
@@ -166,14 +166,14 @@ def test_a_person_may_have_four_waits_at_a_time(queue: leaseq.Queue, worker: Cal
     def wait(seconds: float) -> Any:
         return worker("POST", f"/queues/{queue.name}/reserve", json={"wait": seconds})
 
-    waiting = [WaitingCall(lambda: wait(30)) for _ in range(4)]
+    calls = [WaitingCall(lambda: wait(30)) for _ in range(4)]
     eventually(lambda: queue.stats().waiting == 4)
-    refused = wait(30)
-    assert problem(refused, 429, "too-many-requests")["detail"].startswith("you have 4 waits open")
-    assert int(refused.headers["Retry-After"]) > 0
+    response = wait(30)
+    assert problem(response, 429, "too-many-requests")["detail"].startswith("you have 4 waits open")
+    assert int(response.headers["Retry-After"]) > 0
     assert wait(0).status_code == 204, "it does not wait"
     queue.enqueue_many(range(4))
-    assert {one.result().status_code for one in waiting} == {200}
+    assert {one.result().status_code for one in calls} == {200}
     assert wait(0.01).status_code == 204, "those are over"
 
 
@@ -202,11 +202,11 @@ def test_who_waits_is_answered_when_the_place_is_stopped(
     with gunicorn(server.url, SECRET, workers=2, threads=4) as (url, process):
         address = url.removeprefix("http://")
         path = f"/queues/{queue.name}/reserve"
-        waiting = WaitingCall(lambda: over_http(address, worker.token, "POST", path, {"wait": 30}))
+        waiting_call = WaitingCall(lambda: over_http(address, worker.token, "POST", path, {"wait": 30}))
         eventually(lambda: queue.stats().waiting == 1)
         process.terminate()
         process.wait(PATIENCE)
-    assert waiting.result()[0] == 204
+    assert waiting_call.result()[0] == 204
     assert queue.stats().waiting == 0
 
 

@@ -18,9 +18,11 @@ DEFAULTS: dict[str, Any] = json.loads(json.dumps(asdict(leaseq.Policy())))
 
 
 def test_a_queue_is_made_and_changed_by_put(manager: Caller, worker: Caller, queue_name: str) -> None:
-    made = manager("PUT", f"/queues/{queue_name}", json={"title": "Triage", "form": FORM, "bands": [10, 20]})
-    assert made.status_code == 201
-    assert made.json == {
+    response = manager(
+        "PUT", f"/queues/{queue_name}", json={"title": "Triage", "form": FORM, "bands": [10, 20]}
+    )
+    assert response.status_code == 201
+    assert response.json == {
         "name": queue_name,
         "title": "Triage",
         "paused": None,
@@ -29,11 +31,11 @@ def test_a_queue_is_made_and_changed_by_put(manager: Caller, worker: Caller, que
         "counts": {"inbound": 0, "reserved": 0, "scheduled": 0, "finished": 0, "dead": 0},
         "alerts": [],
     }
-    changed = manager("PUT", f"/queues/{queue_name}", json={"lease_seconds": 5})
-    assert changed.status_code == 200
-    assert (changed.json["policy"]["lease_seconds"], changed.json["title"]) == (5, "Triage")
-    assert worker("GET", f"/queues/{queue_name}").json == changed.json
-    assert changed.json in worker("GET", f"/queues?after={queue_name[:-1]}").json["queues"]
+    response = manager("PUT", f"/queues/{queue_name}", json={"lease_seconds": 5})
+    assert response.status_code == 200
+    assert (response.json["policy"]["lease_seconds"], response.json["title"]) == (5, "Triage")
+    assert worker("GET", f"/queues/{queue_name}").json == response.json
+    assert response.json in worker("GET", f"/queues?after={queue_name[:-1]}").json["queues"]
 
 
 def test_a_policy_that_somebody_else_changed_is_not_overwritten_with_if_match(
@@ -41,20 +43,20 @@ def test_a_policy_that_somebody_else_changed_is_not_overwritten_with_if_match(
 ) -> None:
     path = f"/queues/{queue.name}"
     for tag in ("*", '"0123"'):
-        none = problem(manager("PUT", path, json={}, headers={"If-Match": tag}), 412, "policy-changed")
-        assert none["detail"].startswith(f"there is no queue '{queue.name}' for If-Match. To create it")
+        refusal = problem(manager("PUT", path, json={}, headers={"If-Match": tag}), 412, "policy-changed")
+        assert refusal["detail"].startswith(f"there is no queue '{queue.name}' for If-Match. To create it")
     assert not queue.exists()
     tag = manager("PUT", path, json={"title": "One"}).headers["ETag"]
     assert manager("GET", path).headers["ETag"] == tag
     queue.enqueue({})
     assert manager("GET", path).headers["ETag"] == tag  # of the policy, and not of the counts
-    changed = manager("PUT", path, json={"holds": 2}, headers={"If-Match": tag})
-    assert changed.status_code == 200
-    stale = manager("PUT", path, json={"holds": 3}, headers={"If-Match": tag})
-    assert "send the ETag that it has now" in problem(stale, 412, "policy-changed")["detail"]
+    response = manager("PUT", path, json={"holds": 2}, headers={"If-Match": tag})
+    assert response.status_code == 200
+    stale_response = manager("PUT", path, json={"holds": 3}, headers={"If-Match": tag})
+    assert "send the ETag that it has now" in problem(stale_response, 412, "policy-changed")["detail"]
     assert queue.policy.holds == 2
-    packed = f'"other", W/{changed.headers["ETag"]}'  # as behind a proxy that packs
-    assert manager("PUT", path, json={"holds": 3}, headers={"If-Match": packed}).status_code == 200
+    tags = f'"other", W/{response.headers["ETag"]}'  # as behind a proxy that packs
+    assert manager("PUT", path, json={"holds": 3}, headers={"If-Match": tags}).status_code == 200
     assert manager("PUT", path, json={"holds": 4}, headers={"If-Match": "*"}).json["policy"]["holds"] == 4
 
 
@@ -63,11 +65,11 @@ def test_an_if_match_that_names_nothing_is_not_taken_for_none(manager: Caller, q
     version = queue.policy.version
     for tag in ("", ",", version, f'"{version}" x', f"W/{version}"):
         headers = {"If-Match": tag}
-        answer = manager("PUT", f"/queues/{queue.name}", json={"holds": 3}, headers=headers)
-        refusal = problem(answer, 400, "invalid")
+        response = manager("PUT", f"/queues/{queue.name}", json={"holds": 3}, headers=headers)
+        refusal = problem(response, 400, "invalid")
         assert (refusal["field"], "with its quotes" in refusal["limit"]) == ("If-Match", True)
-    empty = manager("PUT", f"/queues/{queue.name}", json={"holds": 3}, headers={"If-Match": '""'})
-    problem(empty, 412, "policy-changed")
+    response = manager("PUT", f"/queues/{queue.name}", json={"holds": 3}, headers={"If-Match": '""'})
+    problem(response, 412, "policy-changed")
     assert queue.policy.holds == 2
 
 
@@ -75,32 +77,32 @@ def test_a_queue_is_made_with_if_none_match_only_where_there_is_none(
     manager: Caller, queue: leaseq.Queue
 ) -> None:
     path, headers = f"/queues/{queue.name}", {"If-None-Match": "*"}
-    for other in ('"0123"', "", "x"):
-        refusal = problem(manager("PUT", path, json={}, headers={"If-None-Match": other}), 400, "invalid")
+    for tag in ('"0123"', "", "x"):
+        refusal = problem(manager("PUT", path, json={}, headers={"If-None-Match": tag}), 400, "invalid")
         assert refusal["field"] == "If-None-Match"
     assert not queue.exists()
-    made = manager("PUT", path, json={"title": "One"}, headers=headers)
-    assert (made.status_code, queue.policy.title) == (201, "One")
+    response = manager("PUT", path, json={"title": "One"}, headers=headers)
+    assert (response.status_code, queue.policy.title) == (201, "One")
     refusal = problem(manager("PUT", path, json={"title": "Two"}, headers=headers), 412, "queue-exists")
     assert queue.name in refusal["detail"]
-    both = {**headers, "If-Match": made.headers["ETag"]}
-    problem(manager("PUT", path, json={"title": "Two"}, headers=both), 412, "queue-exists")
+    both_headers = {**headers, "If-Match": response.headers["ETag"]}
+    problem(manager("PUT", path, json={"title": "Two"}, headers=both_headers), 412, "queue-exists")
     assert queue.policy.title == "One"
 
 
 def test_items_go_in_one_by_one_in_arrays_and_as_lines(queue: leaseq.Queue, manager: Caller) -> None:
     queue.configure()
     path = f"/queues/{queue.name}/items"
-    one = manager("POST", path, json={"payload": {"n": 1}, "id": "a", "priority": 7, "delay": 30})
-    assert (one.status_code, one.json) == (201, {"id": "a", "added": True})
+    response = manager("POST", path, json={"payload": {"n": 1}, "id": "a", "priority": 7, "delay": 30})
+    assert (response.status_code, response.json) == (201, {"id": "a", "added": True})
     assert manager("POST", path, json={"payload": {"n": 1}, "id": "a"}).json == {"id": "a", "added": False}
     assert len(manager("POST", path, json={"payload": None}).json["id"]) > 10
-    many = manager("POST", path, json=[{"payload": {"n": 1}, "id": "a"}, {"payload": 2}, {"payload": 3}])
-    assert (many.status_code, many.json) == (201, {"added": 2, "duplicates": 1})
+    response = manager("POST", path, json=[{"payload": {"n": 1}, "id": "a"}, {"payload": 2}, {"payload": 3}])
+    assert (response.status_code, response.json) == (201, {"added": 2, "duplicates": 1})
     assert manager("POST", path, json=[]).json == {"added": 0, "duplicates": 0}
     lines = "\n".join(json.dumps({"payload": n, "id": f"line-{n}"}) for n in range(2_000))
-    streamed = manager("POST", path, data=lines, content_type="application/x-ndjson")
-    assert (streamed.status_code, streamed.json) == (201, {"added": 2_000, "duplicates": 0})
+    response = manager("POST", path, data=lines, content_type="application/x-ndjson")
+    assert (response.status_code, response.json) == (201, {"added": 2_000, "duplicates": 0})
     assert queue.get("a").payload == {"n": 1}
     assert queue.get("a").priority == 7
     stats = queue.stats()
@@ -122,27 +124,27 @@ def test_an_item_has_its_shape_and_lists_go_page_by_page(
     ]  # fmt: skip
     assert item["history"][0]["how"] == "finished"
     asking.enqueue_many([{"n": n} for n in range(7)])
-    path, seen = f"/queues/{asking.name}/items?state=inbound&limit=3", []
+    path, ids = f"/queues/{asking.name}/items?state=inbound&limit=3", []
     after: str | None = ""
     while after is not None:
         page = manager("GET", path + (f"&after={after}" if after else "")).json
-        seen += [one["id"] for one in page["items"]]
+        ids += [one["id"] for one in page["items"]]
         after = page["after"]
-    assert seen == [one.id for one in asking.items("inbound")]
+    assert ids == [one.id for one in asking.items("inbound")]
 
 
 def test_a_managers_moves(asking: leaseq.Queue, worker: Caller, manager: Caller) -> None:
     asking.configure(max_attempts=1)
     lease = reserve(asking, worker)
     base = f"/queues/{asking.name}/items/one"
-    failed = worker("POST", f"{base}/fail", json={"token": lease["token"], "error": "broken"})
-    assert failed.json == {"id": "one", "retry_at": None, "next": None}
+    response = worker("POST", f"{base}/fail", json={"token": lease["token"], "error": "broken"})
+    assert response.json == {"id": "one", "retry_at": None, "next": None}
     assert manager("POST", f"{base}/revive").json["state"] == "inbound"
-    removed = manager("DELETE", base)
-    assert (removed.status_code, removed.data) == (204, b"")
+    response = manager("DELETE", base)
+    assert (response.status_code, response.data) == (204, b"")
     assert manager("GET", base).status_code == 404
-    cleared = manager("POST", f"/queues/{asking.name}/clear")
-    assert (cleared.status_code, cleared.json) == (
+    response = manager("POST", f"/queues/{asking.name}/clear")
+    assert (response.status_code, response.json) == (
         200,
         {"returned": 0, "released": 0, "died": 0, "more": False, "forgotten": 0},
     )
@@ -185,8 +187,8 @@ def test_alerts_are_set_raised_and_told(manager: Caller, worker: Caller, asking:
 )
 def test_alert_rules_that_are_none_change_nothing(manager: Caller, asking: leaseq.Queue, rules: Any) -> None:
     before = asking.policy
-    answer = manager("PUT", f"/queues/{asking.name}", json={"holds": 2, "alerts": rules})
-    assert problem(answer, 400, "invalid")["field"].startswith("alerts")
+    response = manager("PUT", f"/queues/{asking.name}", json={"holds": 2, "alerts": rules})
+    assert problem(response, 400, "invalid")["field"].startswith("alerts")
     assert asking.policy == before
 
 
@@ -194,8 +196,8 @@ def test_the_journal_names_who_did_what(asking: leaseq.Queue, worker: Caller, ma
     reserve(asking, worker)
     path = f"/queues/{asking.name}/journal"
     first = manager("GET", f"{path}?limit=2").json
-    rest = manager("GET", f"{path}?after={first['after']}").json
-    events = first["events"] + rest["events"]
+    second = manager("GET", f"{path}?after={first['after']}").json
+    events = first["events"] + second["events"]
     assert events[-1] == {
         "cursor": events[-1]["cursor"],
         "at": events[-1]["at"],
@@ -205,34 +207,34 @@ def test_the_journal_names_who_did_what(asking: leaseq.Queue, worker: Caller, ma
         "token": 1,
         "detail": None,
     }
-    assert rest["after"] == events[-1]["cursor"]
-    assert manager("GET", f"{path}?after={rest['after']}").json["events"] == []
+    assert second["after"] == events[-1]["cursor"]
+    assert manager("GET", f"{path}?after={second['after']}").json["events"] == []
 
 
 def test_answers_stream_as_lines_and_as_a_table(
     asking: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
     finish(asking, worker)
-    lines = manager("GET", f"/queues/{asking.name}/answers")
-    assert (lines.status_code, lines.mimetype) == (200, "application/x-ndjson")
-    (answer,) = map(json.loads, lines.text.splitlines())
+    lines_response = manager("GET", f"/queues/{asking.name}/answers")
+    assert (lines_response.status_code, lines_response.mimetype) == (200, "application/x-ndjson")
+    (answer,) = map(json.loads, lines_response.text.splitlines())
     assert (answer["id"], answer["result"], answer["late"]) == ("one", ANSWER, False)
-    table = manager("GET", f"/queues/{asking.name}/answers?format=csv")
-    assert table.mimetype == "text/csv"
-    assert "payload.order" in table.text.splitlines()[0]
-    assert f'filename="{asking.name}.csv"' in table.headers["Content-Disposition"]
+    table_response = manager("GET", f"/queues/{asking.name}/answers?format=csv")
+    assert table_response.mimetype == "text/csv"
+    assert "payload.order" in table_response.text.splitlines()[0]
+    assert f'filename="{asking.name}.csv"' in table_response.headers["Content-Disposition"]
 
 
 def test_people_are_added_and_changed_by_put(admin: Caller, new_name: Any) -> None:
     name = new_name("by put/")
     path = f"/people/{quote(name, safe='')}"
-    added = admin("PUT", path, json={"role": "manager", "skills": ["fr", "de"]})
-    assert added.status_code == 201
-    shape = dict(added.json)
+    response = admin("PUT", path, json={"role": "manager", "skills": ["fr", "de"]})
+    assert response.status_code == 201
+    shape = dict(response.json)
     assert TIME.fullmatch(shape.pop("created_at"))
     assert shape == {"name": name, "role": "manager", "skills": ["de", "fr"], "team": "", "disabled": False}
-    changed = admin("PUT", path, json={"disabled": True})
-    assert (changed.json["disabled"], changed.json["role"]) == (True, "manager")
+    response = admin("PUT", path, json={"disabled": True})
+    assert (response.json["disabled"], response.json["role"]) == (True, "manager")
     assert name in people(admin)
 
 

@@ -25,25 +25,25 @@ PATHS = {
 }
 
 
-def allowed(answer: Any) -> set[str]:
-    return set(answer.headers["Allow"].split(", "))
+def allowed_methods(response: Any) -> set[str]:
+    return set(response.headers["Allow"].split(", "))
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_path_says_which_methods_it_has(
     app: Any, asking: leaseq.Queue, call: Callable[..., Any], path: str
 ) -> None:
-    there = PATHS[path] | {"OPTIONS"} | ({"HEAD"} if "GET" in PATHS[path] else set())
+    methods = PATHS[path] | {"OPTIONS"} | ({"HEAD"} if "GET" in PATHS[path] else set())
     url = path.format(q=asking.name)
-    answer = app.test_client().options(f"/api/v1{url}")
-    assert (answer.status_code, answer.data, allowed(answer)) == (204, b"", there)
-    of_items = {"PATCH"} if "/items/" in path else set()  # an id may contain slashes
-    for method in {"PATCH", "TRACE", "PROPFIND"} - of_items:
+    response = app.test_client().options(f"/api/v1{url}")
+    assert (response.status_code, response.data, allowed_methods(response)) == (204, b"", methods)
+    item_methods = {"PATCH"} if "/items/" in path else set()  # an id may contain slashes
+    for method in {"PATCH", "TRACE", "PROPFIND"} - item_methods:
         with unchanged(asking):
-            refused = call("admin", method, url)
-        said = problem(refused, 405, "method-not-allowed")["detail"]
-        assert allowed(refused) == there
-        assert said == f"this path takes {', '.join(sorted(there))}, and no {method}"
+            response = call("admin", method, url)
+        detail = problem(response, 405, "method-not-allowed")["detail"]
+        assert allowed_methods(response) == methods
+        assert detail == f"this path takes {', '.join(sorted(methods))}, and no {method}"
 
 
 def test_options_of_what_is_not_there(app: Any) -> None:
@@ -53,43 +53,47 @@ def test_options_of_what_is_not_there(app: Any) -> None:
 @pytest.mark.parametrize("method", ["GET", "PATCH"])
 def test_a_path_with_two_slashes_leads_to_that_with_one(app: Any, method: str) -> None:
     """With a method that the path lacks, too: which it has is said there."""
-    moved = app.test_client().open("/api/v1//queues", method=method)
-    assert (moved.status_code, moved.location) == (308, "http://localhost/api/v1/queues")
+    response = app.test_client().open("/api/v1//queues", method=method)
+    assert (response.status_code, response.location) == (308, "http://localhost/api/v1/queues")
 
 
 def test_options_of_a_page_are_the_page_s(app: Any) -> None:
-    assert allowed(app.test_client().options("/login")) == {"GET", "HEAD", "OPTIONS", "POST"}
+    assert allowed_methods(app.test_client().options("/login")) == {"GET", "HEAD", "OPTIONS", "POST"}
 
 
 def test_head_is_get_without_a_body(asking: leaseq.Queue, call: Callable[..., Any]) -> None:
     for path in ("", "/items?state=inbound", "/items/one", "/stats", "/journal"):
         url = f"/queues/{asking.name}{path}"
-        got, head = call("manager", "GET", url), call("manager", "HEAD", url)
-        assert (head.status_code, head.data) == (200, b"")
-        assert head.mimetype == got.mimetype
-        assert abs((head.content_length or 0) - len(got.data)) < 4, "an age in it may grow by a digit"
+        get_response, head_response = call("manager", "GET", url), call("manager", "HEAD", url)
+        assert (head_response.status_code, head_response.data) == (200, b"")
+        assert head_response.mimetype == get_response.mimetype
+        assert abs((head_response.content_length or 0) - len(get_response.data)) < 4, (
+            "an age in it may grow by a digit"
+        )
     assert call("manager", "HEAD", f"/queues/{asking.name}/items/none").status_code == 404
 
 
 @pytest.mark.parametrize("name", [name for name, call in CALLS.items() if name != "draft"])
 def test_a_kind_that_a_call_does_not_give(asking: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
-    role, method, path, good = CALLS[name]
+    role, method, path, valid_body = CALLS[name]
     with unchanged(asking):
         for kind in ("text/html", "application/xml, text/plain", "application/json;q=0"):
-            answer = call(role, method, path.format(q=asking.name), json=good, headers={"Accept": kind})
-            problem(answer, 406, "not-acceptable")
+            response = call(
+                role, method, path.format(q=asking.name), json=valid_body, headers={"Accept": kind}
+            )
+            problem(response, 406, "not-acceptable")
 
 
 @pytest.mark.parametrize("kind", ["*/*", "application/*", "text/html, */*;q=0.1", "application/json", ""])
 def test_kinds_that_take_json(asking: leaseq.Queue, call: Callable[..., Any], kind: str) -> None:
-    answer = call("worker", "GET", f"/queues/{asking.name}", headers={"Accept": kind})
-    assert (answer.status_code, answer.mimetype) == (200, "application/json")
+    response = call("worker", "GET", f"/queues/{asking.name}", headers={"Accept": kind})
+    assert (response.status_code, response.mimetype) == (200, "application/json")
 
 
 @pytest.mark.parametrize("method", ["DELETE", "OPTIONS"])
 def test_an_answer_without_a_body_is_no_page(
     asking: leaseq.Queue, call: Callable[..., Any], method: str
 ) -> None:
-    answer = call("manager", method, f"/queues/{asking.name}/items/one")
-    assert (answer.status_code, answer.headers.get("Content-Type")) == (204, None)
-    assert "script-src" not in answer.headers["Content-Security-Policy"]
+    response = call("manager", method, f"/queues/{asking.name}/items/one")
+    assert (response.status_code, response.headers.get("Content-Type")) == (204, None)
+    assert "script-src" not in response.headers["Content-Security-Policy"]

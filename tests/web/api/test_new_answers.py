@@ -26,19 +26,19 @@ class Poller:
         self.query: dict[str, str] = {}
 
     def call(self) -> Answer:
-        answer = self._caller("GET", self._path, query_string=self.query)
-        assert answer.status_code == 200, answer.text
-        self.query["after"] = answer.json["after"]
-        return answer
+        response = self._caller("GET", self._path, query_string=self.query)
+        assert response.status_code == 200, response.text
+        self.query["after"] = response.json["after"]
+        return response
 
     def __call__(self) -> list[tuple[str, int]]:
         """What is new, in as many calls as it takes."""
-        found: list[tuple[str, int]] = []
+        answers: list[tuple[str, int]] = []
         while True:
             page = self.call().json
-            found += [(one["id"], one["token"]) for one in page["answers"]]
+            answers += [(one["id"], one["token"]) for one in page["answers"]]
             if not page["more"]:
-                return found
+                return answers
 
 
 @pytest.fixture
@@ -72,15 +72,15 @@ def test_each_answer_comes_once_over_pages_that_split_one_time(poll: Poller, que
 def test_the_cursor_at_the_end_is_kept_for_what_comes_later(
     poll: Poller, queue: leaseq.Queue, document: dict[str, Any]
 ) -> None:
-    described = document["paths"]["/api/v1/queues/{q}/answers/new"]["get"]["parameters"]
-    (after,) = (one["schema"] for one in described if one["name"] == "after")
+    parameters = document["paths"]["/api/v1/queues/{q}/answers/new"]["get"]["parameters"]
+    (after,) = (one["schema"] for one in parameters if one["name"] == "after")
     assert poll() == []
     assert re.match(after["pattern"], poll.query["after"])
     first = finish(queue, "b")
     assert poll() == [first]
     assert re.match(after["pattern"], poll.query["after"])
-    kept = poll.query["after"]
-    assert (poll(), poll.query["after"]) == ([], kept)
+    cursor = poll.query["after"]
+    assert (poll(), poll.query["after"]) == ([], cursor)
     second = finish(queue, "a")
     assert (poll(), poll()) == ([second], [])
     poll.query = {"after": "0"}
@@ -89,21 +89,29 @@ def test_the_cursor_at_the_end_is_kept_for_what_comes_later(
 
 def test_what_a_manager_makes_an_answer_comes_when_they_do(poll: Poller, queue: leaseq.Queue) -> None:
     queue.enqueue({}, id="one")
-    late = take(queue, "bob")
+    late_lease = take(queue, "bob")
     queue.release("one")
-    after = take(queue, "ann")
+    second_lease = take(queue, "ann")
     with pytest.raises(leaseq.LeaseLost):
-        queue.finish(late, {"by": "bob"})
-    queue.finish(after, {"by": "ann"})
-    assert poll() == [("one", after.token)]
-    queue.adopt("one", late.token)
-    (adopted,) = poll.call().json["answers"]
-    assert (adopted["token"], adopted["late"], adopted["result"]) == (late.token, True, {"by": "bob"})
-    queue.correct("one", late.token, {"by": "boss"}, by="boss")
-    (corrected,) = poll.call().json["answers"]
-    assert (corrected["token"] > after.token, corrected["person"], poll()) == (True, "boss", [])
-    queue.adopt("one", late.token)
-    assert (poll(), poll()) == ([("one", late.token)], []), "it is accepted anew"
+        queue.finish(late_lease, {"by": "bob"})
+    queue.finish(second_lease, {"by": "ann"})
+    assert poll() == [("one", second_lease.token)]
+    queue.adopt("one", late_lease.token)
+    (adopted_answer,) = poll.call().json["answers"]
+    assert (adopted_answer["token"], adopted_answer["late"], adopted_answer["result"]) == (
+        late_lease.token,
+        True,
+        {"by": "bob"},
+    )
+    queue.correct("one", late_lease.token, {"by": "boss"}, by="boss")
+    (corrected_answer,) = poll.call().json["answers"]
+    assert (corrected_answer["token"] > second_lease.token, corrected_answer["person"], poll()) == (
+        True,
+        "boss",
+        [],
+    )
+    queue.adopt("one", late_lease.token)
+    assert (poll(), poll()) == ([("one", late_lease.token)], []), "it is accepted anew"
 
 
 def test_a_cursor_of_another_queue_is_refused(poll: Poller, queue: leaseq.Queue, manager: Caller) -> None:

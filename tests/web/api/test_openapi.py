@@ -25,8 +25,8 @@ def test_the_description_is_openapi_3_1_and_names_every_call(app: Any, document:
         for method in rule.methods - {"HEAD", "OPTIONS"}
         if rule.endpoint.startswith("api.")
     }
-    said = {(path, method) for path, item in document["paths"].items() for method in item}
-    assert said == routes
+    described_routes = {(path, method) for path, item in document["paths"].items() for method in item}
+    assert described_routes == routes
     for item in document["paths"].values():
         for operation in item.values():
             assert operation["summary"]
@@ -43,11 +43,11 @@ def test_it_names_the_role_that_each_call_takes(app: Any, document: dict[str, An
         path = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)
         for method in rule.methods - {"HEAD", "OPTIONS"} if rule.endpoint.startswith("api.") else ():
             role = need_of(app, rule.endpoint)
-            said = document["paths"][path][method.lower()]["security"]
-            assert said == [{"token": [role]}, {"session": [role]}], path
+            security = document["paths"][path][method.lower()]["security"]
+            assert security == [{"token": [role]}, {"session": [role]}], path
 
 
-def described(document: dict[str, Any], name: str) -> dict[str, Any]:
+def operation_of(document: dict[str, Any], name: str) -> dict[str, Any]:
     """What is said of one of the calls that have a body."""
     _, method, path, _ = CALLS[name]
     path = path.replace("/items/one", "/items/{id}").replace("somebody new", "{name}")
@@ -61,9 +61,11 @@ def make_call(
 ) -> Callable[..., Any]:
     """Make one of the calls that have a body, by its name."""
 
-    def make(name: str, **more: Any) -> Any:
+    def make(name: str, **options: Any) -> Any:
         role, method, path, _ = CALLS[name]
-        return call(role, method, path.replace("somebody new", new_name("put")).format(q=asking.name), **more)
+        return call(
+            role, method, path.replace("somebody new", new_name("put")).format(q=asking.name), **options
+        )
 
     return make
 
@@ -72,33 +74,35 @@ def make_call(
 def test_it_says_where_an_idempotency_key_is_read(
     document: dict[str, Any], make_call: Callable[..., Any], name: str
 ) -> None:
-    method, good = CALLS[name][1], CALLS[name][3]
-    answer = make_call(name, json=good, headers={"Idempotency-Key": "x" * 201})
-    read = answer.status_code == 400 and answer.json["field"] == "Idempotency-Key"
-    said = [one["name"] for one in described(document, name)["parameters"] if one["in"] == "header"]
-    assert ("Idempotency-Key" in said) is read
-    assert read is (method in ("POST", "PATCH"))
+    method, valid_body = CALLS[name][1], CALLS[name][3]
+    response = make_call(name, json=valid_body, headers={"Idempotency-Key": "x" * 201})
+    is_read = response.status_code == 400 and response.json["field"] == "Idempotency-Key"
+    header_names = [
+        one["name"] for one in operation_of(document, name)["parameters"] if one["in"] == "header"
+    ]
+    assert ("Idempotency-Key" in header_names) is is_read
+    assert is_read is (method in ("POST", "PATCH"))
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_it_says_where_a_body_may_be_left_out(
     document: dict[str, Any], make_call: Callable[..., Any], name: str
 ) -> None:
-    answer = make_call(name)
-    assert described(document, name)["requestBody"]["required"] is (answer.status_code >= 400)
+    response = make_call(name)
+    assert operation_of(document, name)["requestBody"]["required"] is (response.status_code >= 400)
 
 
 def test_the_bounds_that_it_names_are_those_of_the_library(
     document: dict[str, Any], manager: Caller, queue: leaseq.Queue
 ) -> None:
     policy = document["components"]["schemas"]["PolicyChanges"]["properties"]
-    for name, field, value, good in edges(policy):
-        answer = manager("PUT", f"/queues/{queue.name}", json={name: value})
-        assert (answer.status_code < 300) == good, (field, value)
+    for name, field, value, is_valid in edges(policy):
+        response = manager("PUT", f"/queues/{queue.name}", json={name: value})
+        assert (response.status_code < 300) == is_valid, (field, value)
     item = document["components"]["schemas"]["NewItem"]["properties"]
-    for name, field, value, good in edges(item):
-        answer = manager("POST", f"/queues/{queue.name}/items", json={"payload": 1, name: value})
-        assert (answer.status_code < 300) == good, (field, value)
+    for name, field, value, is_valid in edges(item):
+        response = manager("POST", f"/queues/{queue.name}/items", json={"payload": 1, name: value})
+        assert (response.status_code < 300) == is_valid, (field, value)
 
 
 def edges(properties: dict[str, Any]) -> list[tuple[str, Any, Any, bool]]:
@@ -174,34 +178,34 @@ def test_names_are_of_what_they_name(document: dict[str, Any]) -> None:
 
 def test_it_says_where_it_is_served(app: Any) -> None:
     client = app.test_client()
-    described = client.get("/api/v1/openapi.json", base_url="https://queue.example.org").json
-    assert [one["url"] for one in described["servers"]] == ["https://queue.example.org"]
+    description = client.get("/api/v1/openapi.json", base_url="https://queue.example.org").json
+    assert [one["url"] for one in description["servers"]] == ["https://queue.example.org"]
 
 
 def test_it_says_which_headers_are_read_and_sent(document: dict[str, Any]) -> None:
-    described = dict(operations(document))
-    read = {
+    operation_by_call = dict(operations(document))
+    headers_by_call = {
         call: {one["name"] for one in operation.get("parameters", ()) if one["in"] == "header"}
-        for call, operation in described.items()
+        for call, operation in operation_by_call.items()
     }
-    assert read["PUT /queues/{q}"] == {"If-Match", "If-None-Match"}
-    assert read["DELETE /queues/{q}"] == {"If-Match"}
-    assert read["GET /queues/{q}/events"] == {"Last-Event-ID"}
+    assert headers_by_call["PUT /queues/{q}"] == {"If-Match", "If-None-Match"}
+    assert headers_by_call["DELETE /queues/{q}"] == {"If-Match"}
+    assert headers_by_call["GET /queues/{q}/events"] == {"Last-Event-ID"}
     limits = {"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
     for call in ("GET /queues/{q}", "PUT /queues/{q}"):
-        assert set(described[call]["responses"]["200"]["headers"]) == {"ETag", *limits}
-    assert set(described["PUT /queues/{q}"]["responses"]["201"]["headers"]) == {"ETag", *limits}
-    reserve = described["POST /queues/{q}/reserve"]["responses"]
-    assert set(reserve["200"]["headers"]) == {"Idempotency-Replayed", *limits}
-    assert set(reserve["204"]["headers"]) == {
+        assert set(operation_by_call[call]["responses"]["200"]["headers"]) == {"ETag", *limits}
+    assert set(operation_by_call["PUT /queues/{q}"]["responses"]["201"]["headers"]) == {"ETag", *limits}
+    reserve_responses = operation_by_call["POST /queues/{q}/reserve"]["responses"]
+    assert set(reserve_responses["200"]["headers"]) == {"Idempotency-Replayed", *limits}
+    assert set(reserve_responses["204"]["headers"]) == {
         *("Idempotency-Replayed", "Retry-After", "X-Leaseq-Reason"),
         *limits,
     }
-    for call, operation in described.items():
-        refused = operation["responses"]
-        assert set(refused["405"]["headers"]) == {"Allow"}, call
-        assert set(refused["503"]["headers"]) == {"Retry-After"}, call
-        assert set(refused["429"]["headers"]) == {"Retry-After", *limits}, call
+    for call, operation in operation_by_call.items():
+        responses = operation["responses"]
+        assert set(responses["405"]["headers"]) == {"Allow"}, call
+        assert set(responses["503"]["headers"]) == {"Retry-After"}, call
+        assert set(responses["429"]["headers"]) == {"Retry-After", *limits}, call
 
 
 def test_a_form_that_a_client_read_is_sent_back_whole(document: dict[str, Any]) -> None:

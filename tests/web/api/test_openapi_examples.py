@@ -17,8 +17,8 @@ def media(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
         for method, operation in item.items():
             bodies = {"request": operation.get("requestBody", {}), **operation["responses"]}
             for name, body in bodies.items():
-                for kind, described in (body.get("content") or {}).items():
-                    yield f"{method} {path} {name} {kind}", described
+                for kind, content in (body.get("content") or {}).items():
+                    yield f"{method} {path} {name} {kind}", content
 
 
 def test_the_description_fits_the_standard(document: dict[str, Any]) -> None:
@@ -27,21 +27,19 @@ def test_the_description_fits_the_standard(document: dict[str, Any]) -> None:
 
 
 def test_every_request_and_answer_has_an_example_that_fits(filled_document: dict[str, Any]) -> None:
-    seen = 0
-    for where, described in media(filled_document):
-        schema = {**described["schema"], "components": filled_document["components"]}
+    count = 0
+    for where, content in media(filled_document):
+        schema = {**content["schema"], "components": filled_document["components"]}
         validator = jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
         if where.endswith("/items request application/x-ndjson"):
-            assert described["schema"]["description"].endswith(LINES), (
-                "clients of one JSON body take the other"
-            )
+            assert content["schema"]["description"].endswith(LINES), "clients of one JSON body take the other"
             continue
-        assert described.get("examples"), where
-        for name, example in described["examples"].items():
+        assert content.get("examples"), where
+        for name, example in content["examples"].items():
             errors = [error.message for error in validator.iter_errors(example["value"])]
             assert errors == [], f"{where} {name}"
-            seen += 1
-    assert seen > 400
+            count += 1
+    assert count > 400
 
 
 def check_fields_shown(document: dict[str, Any], schema: dict[str, Any], value: Any, where: str) -> None:
@@ -66,12 +64,12 @@ def check_fields_shown(document: dict[str, Any], schema: dict[str, Any], value: 
 
 def test_an_example_shows_every_field(document: dict[str, Any]) -> None:
     """What is absent is null, not left out: an example that misses a field misleads."""
-    for where, described in media(document):
-        ref = described["schema"].get("$ref")
+    for where, content in media(document):
+        ref = content["schema"].get("$ref")
         if ref is None or " request " in where or "problem" in ref.lower():
             continue
-        for example in described["examples"].values():
-            check_fields_shown(document, described["schema"], example["value"], where)
+        for example in content["examples"].values():
+            check_fields_shown(document, content["schema"], example["value"], where)
 
 
 def test_each_place_in_a_path_has_an_example(document: dict[str, Any]) -> None:
@@ -96,8 +94,8 @@ def objects(value: Any) -> Iterator[dict[str, Any]]:
 def test_a_payload_or_result_of_an_example_shows_some_fields(filled_document: dict[str, Any]) -> None:
     """Their schema allows any object, and an empty one would tell a reader nothing."""
     bodies = [body.get("examples") for _, body in media(filled_document)]
-    seen = [
+    members = [
         (name, one[name]) for one in objects(bodies) for name in ("payload", "result", "draft") if name in one
     ]
-    assert [name for name, value in seen if value in ({}, [], "")] == []
-    assert {name for name, value in seen if value is not None} == {"payload", "result", "draft"}
+    assert [name for name, value in members if value in ({}, [], "")] == []
+    assert {name for name, value in members if value is not None} == {"payload", "result", "draft"}

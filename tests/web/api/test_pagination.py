@@ -37,9 +37,9 @@ def test_queues(server: Any, queue_name: str, worker: Caller) -> None:
     def between(page: Page) -> None:
         leaseq.Queue(server.client, page["after"][:-1]).configure()  # just ahead of the last one seen
 
-    seen = [one["name"] for one in walk(worker, "/queues", "queues", between, after="zz")]
-    assert seen == sorted(set(seen))
-    assert set(names) <= set(seen)
+    listed_names = [one["name"] for one in walk(worker, "/queues", "queues", between, after="zz")]
+    assert listed_names == sorted(set(listed_names))
+    assert set(names) <= set(listed_names)
 
 
 def test_leases(queue: leaseq.Queue, worker: Caller) -> None:
@@ -52,15 +52,15 @@ def test_leases(queue: leaseq.Queue, worker: Caller) -> None:
     def between(page: Page) -> None:
         queue.abandon(id=page["leases"][-1]["id"], token=page["leases"][-1]["token"], person=worker.name)
 
-    seen = walk(worker, f"/queues/{queue.name}/mine", "leases", between)
-    assert [one["token"] for one in seen] == tokens
+    leases = walk(worker, f"/queues/{queue.name}/mine", "leases", between)
+    assert [one["token"] for one in leases] == tokens
 
 
 def test_people(accounts: Accounts, admin: Caller, new_name: Callable[[str], str]) -> None:
     names = [accounts.add(new_name("paged"), by="test").name for _ in range(5)]
-    seen = [one["name"] for one in walk(admin, "/people", "people", lambda _: None)]
-    assert seen == sorted(set(seen))
-    assert set(names) <= set(seen)
+    listed_names = [one["name"] for one in walk(admin, "/people", "people", lambda _: None)]
+    assert listed_names == sorted(set(listed_names))
+    assert set(names) <= set(listed_names)
 
 
 @pytest.mark.parametrize(
@@ -76,19 +76,19 @@ def test_items_and_events(queue: leaseq.Queue, manager: Caller, path: str, state
             queue.fail(lease, "x")
     name, query = ("events" if path == "journal" else "items"), ({"state": state} if state else {})
     url = f"/queues/{queue.name}/{path}"
-    whole = manager("GET", url, query_string=query).json[name]
+    all_entries = manager("GET", url, query_string=query).json[name]
 
     def between(page: Page) -> None:
         if name == "items":
             queue.remove(page["items"][-1]["id"])
 
-    assert walk(manager, url, name, between, **query)[: len(whole)] == whole
-    assert len(whole) >= 5
+    assert walk(manager, url, name, between, **query)[: len(all_entries)] == all_entries
+    assert len(all_entries) >= 5
 
 
 @pytest.mark.parametrize("path", ["/queues", "/queues/{q}/mine", "/people", "/queues/{q}/items?state=dead"])
-@pytest.mark.parametrize("bad", ["limit=0", "limit=1001", "limit=x", "after=", "before=1"])
-def test_a_page_that_can_not_be(asking: leaseq.Queue, admin: Caller, path: str, bad: str) -> None:
+@pytest.mark.parametrize("bad_query", ["limit=0", "limit=1001", "limit=x", "after=", "before=1"])
+def test_a_page_that_can_not_be(asking: leaseq.Queue, admin: Caller, path: str, bad_query: str) -> None:
     sign = "&" if "?" in path else "?"
-    answer = admin("GET", path.format(q=asking.name) + sign + bad)
-    assert problem(answer, 400, "invalid")["field"] == bad.partition("=")[0]
+    response = admin("GET", path.format(q=asking.name) + sign + bad_query)
+    assert problem(response, 400, "invalid")["field"] == bad_query.partition("=")[0]

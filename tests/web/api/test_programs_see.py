@@ -19,17 +19,19 @@ def test_a_worker_reads_the_item_while_they_hold_it(
     queue.configure(answers=2)
     queue.enqueue({"text": "hello"}, id="one")
     other = caller("worker")
-    theirs = reserve(queue, other)
+    other_lease = reserve(queue, other)
     other(
-        "POST", f"/queues/{queue.name}/items/one/finish", json={"token": theirs["token"], "result": {"a": 1}}
+        "POST",
+        f"/queues/{queue.name}/items/one/finish",
+        json={"token": other_lease["token"], "result": {"a": 1}},
     )
     problem(worker("GET", f"/queues/{queue.name}/items/one"), 403, "forbidden")
     lease = reserve(queue, worker)
-    seen = worker("GET", f"/queues/{queue.name}/items/one").json
-    assert seen["payload"] == {"text": "hello"}
-    assert [one["token"] for one in seen["leases"]] == [lease["token"]]
-    assert [one["person"] for one in seen["history"]] == [worker.name]
-    assert seen["answers"] == [], "what others answered is not theirs to see"
+    item = worker("GET", f"/queues/{queue.name}/items/one").json
+    assert item["payload"] == {"text": "hello"}
+    assert [one["token"] for one in item["leases"]] == [lease["token"]]
+    assert [one["person"] for one in item["history"]] == [worker.name]
+    assert item["answers"] == [], "what others answered is not theirs to see"
     assert len(manager("GET", f"/queues/{queue.name}/items/one").json["answers"]) == 1
     for id in ("two", "not-there"):
         problem(worker("GET", f"/queues/{queue.name}/items/{id}"), 403, "forbidden")
@@ -43,39 +45,39 @@ def test_late_answers_are_listed_until_they_are_used(
         lease = not_none(asking.reserve("ann"))
         expire()
         asking.clear()
-        again = not_none(asking.reserve("bob"))
+        second_lease = not_none(asking.reserve("bob"))
         with pytest.raises(leaseq.LeaseLost):
             asking.finish(lease, answer)
-        asking.finish(again, ANSWER)
+        asking.finish(second_lease, ANSWER)
     path = f"/queues/{asking.name}/late"
     first = manager("GET", f"{path}?limit=1")
     second = manager("GET", first.headers["Link"].partition(">")[0].removeprefix("<http://localhost/api/v1"))
-    late = first.json["answers"] + second.json["answers"]
-    assert [(one["person"], one["late"], one["result"]["about"]) for one in late] == [
+    late_answers = first.json["answers"] + second.json["answers"]
+    assert [(one["person"], one["late"], one["result"]["about"]) for one in late_answers] == [
         ("ann", True, "refund"),
         ("ann", True, "other"),
     ]
     assert second.json["after"] is None
     assert "Link" not in second.headers
-    asking.adopt(late[0]["id"], late[0]["token"])
-    assert late[0]["token"] not in [one["token"] for one in manager("GET", path).json["answers"]]
+    asking.adopt(late_answers[0]["id"], late_answers[0]["token"])
+    assert late_answers[0]["token"] not in [one["token"] for one in manager("GET", path).json["answers"]]
     problem(worker("GET", path), 403, "forbidden")
 
 
 def test_many_at_once_each_by_itself(mixed: leaseq.Queue, manager: Caller, worker: Caller) -> None:
     path = f"/queues/{mixed.name}/bulk"
     ids = ["dead-1", "nowhere", "dead-1"]
-    answer = manager("POST", path, json={"action": "revive", "ids": ids})
-    assert answer.status_code == 200
-    assert answer.json["done"] == 1
-    assert [(one["id"], one["code"]) for one in answer.json["refused"]] == [
+    response = manager("POST", path, json={"action": "revive", "ids": ids})
+    assert response.status_code == 200
+    assert response.json["done"] == 1
+    assert [(one["id"], one["code"]) for one in response.json["refused"]] == [
         ("nowhere", "not-found"),
     ]
     assert mixed.get("dead-1").state == "inbound"
-    given = manager(
+    response = manager(
         "POST", path, json={"action": "assign", "ids": ["wait-2", "held-1"], "person": worker.name}
     )
-    assert (given.json["done"], given.json["refused"][0]["code"]) == (1, "invalid")
+    assert (response.json["done"], response.json["refused"][0]["code"]) == (1, "invalid")
     assert mixed.get("wait-2").assigned_to == (worker.name,)
     manager("POST", path, json={"action": "release", "ids": ["held-1"]})
     assert mixed.get("held-1").state == "inbound"
@@ -101,11 +103,11 @@ def test_a_bulk_request_that_can_not_be(
     mixed: leaseq.Queue, call: Callable[..., Any], body: dict[str, Any], field: str
 ) -> None:
     with unchanged(mixed):
-        refused = problem(call("manager", "POST", f"/queues/{mixed.name}/bulk", json=body), 400, "invalid")
-    assert refused["field"] == field
+        refusal = problem(call("manager", "POST", f"/queues/{mixed.name}/bulk", json=body), 400, "invalid")
+    assert refusal["field"] == field
 
 
-def found(manager: Caller, queue: leaseq.Queue, **query: str) -> list[str]:
+def found_ids(manager: Caller, queue: leaseq.Queue, **query: str) -> list[str]:
     ids: list[str] = []
     path: str = f"/queues/{queue.name}/search"
     while True:
@@ -120,12 +122,12 @@ def found(manager: Caller, queue: leaseq.Queue, **query: str) -> list[str]:
 def test_a_search_is_of_all_states_by_words_fields_person_and_time(
     mixed: leaseq.Queue, manager: Caller, worker: Caller
 ) -> None:
-    assert sorted(found(manager, mixed, find="of:ann")) == ["dead-1", "done-1", "held-1"]
-    assert found(manager, mixed, find="of:ann", state="dead") == ["dead-1"]
-    assert found(manager, mixed, find="wait", limit="1") == ["wait-1", "wait-2"], "page by page"
-    assert sorted(found(manager, mixed, person="bob")) == ["dead-2", "held-2"]
-    assert found(manager, mixed, to="2020-01-01") == []
-    assert len(found(manager, mixed, **{"from": "2020-01-01"})) == 7
+    assert sorted(found_ids(manager, mixed, find="of:ann")) == ["dead-1", "done-1", "held-1"]
+    assert found_ids(manager, mixed, find="of:ann", state="dead") == ["dead-1"]
+    assert found_ids(manager, mixed, find="wait", limit="1") == ["wait-1", "wait-2"], "page by page"
+    assert sorted(found_ids(manager, mixed, person="bob")) == ["dead-2", "held-2"]
+    assert found_ids(manager, mixed, to="2020-01-01") == []
+    assert len(found_ids(manager, mixed, **{"from": "2020-01-01"})) == 7
     problem(worker("GET", f"/queues/{mixed.name}/search"), 403, "forbidden")
 
 
@@ -148,19 +150,19 @@ def test_a_search_is_of_all_states_by_words_fields_person_and_time(
 def test_a_search_that_can_not_be(
     asking: leaseq.Queue, call: Callable[..., Any], query: str, field: str
 ) -> None:
-    refused = problem(call("manager", "GET", f"/queues/{asking.name}/search?{query}"), 400, "invalid")
-    assert refused["field"] == field
+    refusal = problem(call("manager", "GET", f"/queues/{asking.name}/search?{query}"), 400, "invalid")
+    assert refusal["field"] == field
 
 
 def test_the_next_page_keeps_the_query(asking: leaseq.Queue, manager: Caller) -> None:
     asking.enqueue_many(leaseq.NewItem(n, id=f"x {n}/") for n in range(3))
-    path, seen = f"/queues/{asking.name}/items?state=inbound&limit=1", []
+    path, ids = f"/queues/{asking.name}/items?state=inbound&limit=1", []
     while path:
-        answer = manager("GET", path)
-        seen += [one["id"] for one in answer.json["items"]]
-        link = answer.headers.get("Link", "")
+        response = manager("GET", path)
+        ids += [one["id"] for one in response.json["items"]]
+        link = response.headers.get("Link", "")
         path = link.partition(">")[0].removeprefix("<http://localhost/api/v1")
-    assert seen == ["one", "two", "x 0/", "x 1/", "x 2/"]
+    assert ids == ["one", "two", "x 0/", "x 1/", "x 2/"]
 
 
 def test_a_problem_s_type_is_explained(app: Any, manager: Caller) -> None:
@@ -169,5 +171,5 @@ def test_a_problem_s_type_is_explained(app: Any, manager: Caller) -> None:
     page = app.test_client().get("/api/v1/docs").text
     for code in MEANINGS:
         assert f'id="problem-{code}"' in page
-    refused = problem(manager("GET", "/queues/not-there"), 404, "not-found")
-    assert refused["type"] == "/api/v1/docs#problem-not-found"
+    refusal = problem(manager("GET", "/queues/not-there"), 404, "not-found")
+    assert refusal["type"] == "/api/v1/docs#problem-not-found"

@@ -31,25 +31,25 @@ def test_all_of_a_state_or_by_a_filter(
 ) -> None:
     path, threads = f"/queues/{graves.name}/remove", Threads(server_of_pages.client)
     threads.ask(graves.name, "item-4", "ann", "why?", message="one")
-    dead: dict[str, Any] = {"state": "dead"}
-    assert manager("POST", path, json={**dead, "person": "ann", "error": "404"}).json == {
+    dead_filter: dict[str, Any] = {"state": "dead"}
+    assert manager("POST", path, json={**dead_filter, "person": "ann", "error": "404"}).json == {
         "removed": 1,
         "more": False,
     }
     assert threads.of_item(graves.name, "item-4") == []
     monkeypatch.setattr("leaseq.webapp.api.manage.MOST_MOVED", 3)
-    assert manager("POST", path, json=dead).json == {"removed": 3, "more": True}
-    assert manager("POST", path, json=dead).json == {"removed": 1, "more": False}
+    assert manager("POST", path, json=dead_filter).json == {"removed": 3, "more": True}
+    assert manager("POST", path, json=dead_filter).json == {"removed": 1, "more": False}
     assert (graves.stats().dead, graves.stats().inbound) == (0, 1)
     assert {event.person for event in graves.journal(limit=100) if event.what == "removed"} == {manager.name}
-    for wrong, field in (
+    for bad_body, field in (
         ({}, "state"),
         ({"state": "lost"}, "state"),
-        ({**dead, "person": ""}, "person"),
-        ({**dead, "error": "x" * 2_001}, "error"),
-        ({**dead, "limit": 5}, "limit"),
+        ({**dead_filter, "person": ""}, "person"),
+        ({**dead_filter, "error": "x" * 2_001}, "error"),
+        ({**dead_filter, "limit": 5}, "limit"),
     ):
-        assert problem(manager("POST", path, json=wrong), 400, "invalid")["field"] == field
+        assert problem(manager("POST", path, json=bad_body), 400, "invalid")["field"] == field
 
 
 def test_a_queue_is_deleted_where_its_policy_is_the_one_expected(
@@ -58,25 +58,25 @@ def test_a_queue_is_deleted_where_its_policy_is_the_one_expected(
     path = f"/queues/{graves.name}"
     tag = manager("GET", path).headers["ETag"]
     graves.configure(title="Other")
-    changed = problem(manager("DELETE", path, headers={"If-Match": tag}), 412, "policy-changed")
-    assert "save" not in changed["detail"]
+    refusal = problem(manager("DELETE", path, headers={"If-Match": tag}), 412, "policy-changed")
+    assert "save" not in refusal["detail"]
     assert worker("DELETE", path).status_code == 403
-    held = take(graves, worker.name)
+    lease = take(graves, worker.name)
     tag = manager("GET", path).headers["ETag"]
-    answer = manager("DELETE", path, headers={"If-Match": tag})
-    assert (answer.status_code, answer.data) == (204, b"")
+    response = manager("DELETE", path, headers={"If-Match": tag})
+    assert (response.status_code, response.data) == (204, b"")
     assert not graves.exists()
     for method, below, body in (
         ("GET", "", None),
-        ("POST", "/items/waits/finish", {"token": held.token, "result": {}}),
-        ("POST", "/items/waits/renew", {"token": held.token}),
+        ("POST", "/items/waits/finish", {"token": lease.token, "result": {}}),
+        ("POST", "/items/waits/renew", {"token": lease.token}),
         ("POST", "/reserve", {}),
     ):
-        told = problem(worker(method, path + below, json=body), 404, "not-found")
-        assert "it was deleted" in told["detail"], below
+        refusal = problem(worker(method, path + below, json=body), 404, "not-found")
+        assert "it was deleted" in refusal["detail"], below
     problem(manager("DELETE", path), 404, "not-found")
-    gone = problem(manager("DELETE", path, headers={"If-Match": "*"}), 412, "policy-changed")
-    assert gone["detail"] == f"there is no queue '{graves.name}' for If-Match."
+    refusal = problem(manager("DELETE", path, headers={"If-Match": "*"}), 412, "policy-changed")
+    assert refusal["detail"] == f"there is no queue '{graves.name}' for If-Match."
     line = accounts.log.latest(1)[0]
     assert (line.by, line.what, line.about) == (manager.name, "queue.deleted", graves.name)
     assert line.detail == "6 items, 1 of them held"

@@ -22,17 +22,17 @@ def graves(queue: leaseq.Queue) -> leaseq.Queue:
 
 def test_by_rest_all_or_by_a_filter(graves: leaseq.Queue, manager: Caller) -> None:
     path = f"/queues/{graves.name}/revive"
-    for body, revived in (({"person": "bob", "error": "404"}, 1), ({"error": "no <"}, 4), ({}, 1), ({}, 0)):
-        answer = manager("POST", path, json=body)
-        assert (answer.status_code, answer.json) == (200, {"revived": revived, "more": False})
+    for body, count in (({"person": "bob", "error": "404"}, 1), ({"error": "no <"}, 4), ({}, 1), ({}, 0)):
+        response = manager("POST", path, json=body)
+        assert (response.status_code, response.json) == (200, {"revived": count, "more": False})
     assert graves.stats().dead == 0
     assert {event.person for event in graves.journal(limit=100) if event.what == "revived"} == {manager.name}
-    for wrong, field in (
+    for bad_body, field in (
         ({"person": ""}, "person"),
         ({"error": "x" * 2_001}, "error"),
         ({"error": 404}, "error"),
     ):
-        assert problem(manager("POST", path, json=wrong), 400, "invalid")["field"] == field
+        assert problem(manager("POST", path, json=bad_body), 400, "invalid")["field"] == field
 
 
 def test_by_rest_there_may_be_more(

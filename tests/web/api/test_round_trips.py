@@ -45,26 +45,26 @@ def test_a_call_on_a_lease_makes_two_round_trips(
     queue.enqueue_many({"n": n} for n in range(20))
     path = f"/queues/{queue.name}"
 
-    def reserved() -> Any:
+    def send_reserve() -> Any:
         return worker("POST", f"{path}/reserve", json={})
 
-    def called(lease: Any) -> Any:
+    def send_call(lease: Any) -> Any:
         name, body = verb.partition(" ")[0], {"token": lease["token"], **VERBS[verb]}
         return worker("POST", f"{path}/items/{lease['id']}/{name}", json=body)
 
-    def done_with(lease: Any) -> None:
+    def send_finish(lease: Any) -> None:
         body = {"token": lease["token"], "result": {}}
         assert worker("POST", f"{path}/items/{lease['id']}/finish", json=body).status_code == 200
 
     # Once, so that the server has the scripts, and the process knows the policy.
-    answer = reserved() if verb == "reserve" else called(reserved().json)
-    if lease := answer.json if verb in ("reserve", "renew") else answer.json.get("next"):
-        done_with(lease)
-    lease = None if verb == "reserve" else reserved().json
-    with round_trips(monkeypatch) as made:
-        answer = called(lease) if lease else reserved()
-    assert answer.status_code == 200, answer.text
-    assert made.count == (1 if fresh_for else 2)
+    response = send_reserve() if verb == "reserve" else send_call(send_reserve().json)
+    if lease := response.json if verb in ("reserve", "renew") else response.json.get("next"):
+        send_finish(lease)
+    lease = None if verb == "reserve" else send_reserve().json
+    with round_trips(monkeypatch) as trips:
+        response = send_call(lease) if lease else send_reserve()
+    assert response.status_code == 200, response.text
+    assert trips.count == (1 if fresh_for else 2)
 
 
 def test_a_form_that_was_changed_is_read_again(worker: Caller, queue: leaseq.Queue) -> None:
@@ -84,8 +84,8 @@ def test_a_form_that_was_changed_is_read_again(worker: Caller, queue: leaseq.Que
 def test_a_queue_that_is_not_there_is_not_found(verb: str, worker: Caller, queue_name: str) -> None:
     path = f"/queues/{queue_name}/"
     if verb.startswith("reserve"):
-        answer = worker("POST", f"{path}reserve", json={"wait": 5} if "wait" in verb else {})
+        response = worker("POST", f"{path}reserve", json={"wait": 5} if "wait" in verb else {})
     else:
         body = {"token": 1, **VERBS[verb]}
-        answer = worker("POST", f"{path}items/x/{verb.partition(' ')[0]}", json=body)
-    assert (answer.status_code, answer.json["code"]) == (404, "not-found")
+        response = worker("POST", f"{path}items/x/{verb.partition(' ')[0]}", json=body)
+    assert (response.status_code, response.json["code"]) == (404, "not-found")

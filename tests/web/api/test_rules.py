@@ -17,11 +17,11 @@ from tests.web.api_calls import ANSWER, problem, reserve
 from tests.web.conftest import Caller
 
 
-def nothing(queue: leaseq.Queue, worker: Caller) -> Any:
+def why_nothing(queue: leaseq.Queue, worker: Caller) -> Any:
     """Why there is nothing now, and the whole seconds until asking again makes sense."""
-    answer = worker("POST", f"/queues/{queue.name}/reserve")
-    assert (answer.status_code, answer.data) == (204, b"")
-    return answer.headers["X-Leaseq-Reason"], int(answer.headers["Retry-After"])
+    response = worker("POST", f"/queues/{queue.name}/reserve")
+    assert (response.status_code, response.data) == (204, b"")
+    return response.headers["X-Leaseq-Reason"], int(response.headers["Retry-After"])
 
 
 def test_the_skills_of_an_account_count_from_the_next_reserve_on(
@@ -29,17 +29,17 @@ def test_the_skills_of_an_account_count_from_the_next_reserve_on(
 ) -> None:
     queue.configure()
     queue.enqueue({}, id="bonjour", requires=["fr"])
-    assert nothing(queue, worker)[0] == "not-eligible"
+    assert why_nothing(queue, worker)[0] == "not-eligible"
     admin("PUT", f"/people/{worker.name}", json={"skills": ["de", "fr"]})
     lease = reserve(queue, worker)
     assert lease["id"] == "bonjour"
     queue.enqueue({}, id="salut", requires=["fr"])
-    finish = {"token": lease["token"], "result": {}, "then_reserve": True}
-    done = worker("POST", f"/queues/{queue.name}/items/bonjour/finish", json=finish).json
-    assert done["next"]["id"] == "salut"
+    body = {"token": lease["token"], "result": {}, "then_reserve": True}
+    outcome = worker("POST", f"/queues/{queue.name}/items/bonjour/finish", json=body).json
+    assert outcome["next"]["id"] == "salut"
     queue.release("salut")
     admin("PUT", f"/people/{worker.name}", json={"skills": []})
-    assert nothing(queue, worker)[0] == "not-eligible"
+    assert why_nothing(queue, worker)[0] == "not-eligible"
 
 
 def test_given_back_for_later_or_for_good(asking: leaseq.Queue, worker: Caller) -> None:
@@ -47,14 +47,14 @@ def test_given_back_for_later_or_for_good(asking: leaseq.Queue, worker: Caller) 
     worker("POST", f"/queues/{asking.name}/items/one/abandon", json={"token": lease["token"]})
     lease = reserve(asking, worker)
     assert lease["id"] == "two", "what never was theirs comes first"
-    never = {"token": lease["token"], "again": False, "reason": "I know her"}
-    gone = worker("POST", f"/queues/{asking.name}/items/two/abandon", json=never)
-    assert (gone.status_code, gone.json) == (200, {"id": "two", "next": None})
+    body = {"token": lease["token"], "again": False, "reason": "I know her"}
+    response = worker("POST", f"/queues/{asking.name}/items/two/abandon", json=body)
+    assert (response.status_code, response.json) == (200, {"id": "two", "next": None})
     lease = reserve(asking, worker)
     assert lease["id"] == "one", "later has come: nothing else waits for them"
-    finish = {"token": lease["token"], "result": ANSWER}
-    worker("POST", f"/queues/{asking.name}/items/one/finish", json=finish)
-    assert nothing(asking, worker)[0] == "not-eligible"
+    finish_body = {"token": lease["token"], "result": ANSWER}
+    worker("POST", f"/queues/{asking.name}/items/one/finish", json=finish_body)
+    assert why_nothing(asking, worker)[0] == "not-eligible"
     assert asking.get("two").history[-1].reason == "I know her"
 
 
@@ -62,8 +62,8 @@ def test_given_back_for_later_or_for_good(asking: leaseq.Queue, worker: Caller) 
 def test_again_is_true_or_false(asking: leaseq.Queue, worker: Caller, again: Any) -> None:
     lease = reserve(asking, worker)
     body = {"token": lease["token"], "again": again}
-    answer = worker("POST", f"/queues/{asking.name}/items/one/abandon", json=body)
-    assert problem(answer, 400, "invalid")["field"] == "again"
+    response = worker("POST", f"/queues/{asking.name}/items/one/abandon", json=body)
+    assert problem(response, 400, "invalid")["field"] == "again"
     assert len(asking.mine(worker.name)) == 1
 
 
@@ -72,22 +72,26 @@ def test_an_item_is_assigned_to_somebody_with_an_account(
 ) -> None:
     path = f"/queues/{asking.name}/items/two/assign"
     for name in ("nobody of that name", "", "x" * 65):
-        answer = manager("POST", path, json={"person": name})
-        assert problem(answer, 400, "invalid")["field"] == "person"
+        response = manager("POST", path, json={"person": name})
+        assert problem(response, 400, "invalid")["field"] == "person"
     accounts.change(worker.name, by="test", disabled=True)
-    refused = problem(manager("POST", path, json={"person": worker.name}), 400, "invalid")
-    assert "disabled" in refused["detail"]
+    refusal = problem(manager("POST", path, json={"person": worker.name}), 400, "invalid")
+    assert "disabled" in refusal["detail"]
     assert asking.get("two").assigned_to == ()
     accounts.change(worker.name, by="test", disabled=False)
-    given = manager("POST", path, json={"person": worker.name})
-    assert (given.status_code, given.json["id"], given.json["assigned_to"]) == (200, "two", [worker.name])
+    response = manager("POST", path, json={"person": worker.name})
+    assert (response.status_code, response.json["id"], response.json["assigned_to"]) == (
+        200,
+        "two",
+        [worker.name],
+    )
     assert [event.person for event in asking.journal() if event.what == "assigned"] == [manager.name]
     assert reserve(asking, manager)["id"] == "one"
     assert reserve(asking, worker)["id"] == "two"
-    held = manager("POST", path, json={"person": manager.name})
-    assert problem(held, 400, "invalid")["field"] == "id"
-    there = {"person": worker.name}
-    problem(manager("POST", f"/queues/{asking.name}/items/none/assign", json=there), 404, "not-found")
+    response = manager("POST", path, json={"person": manager.name})
+    assert problem(response, 400, "invalid")["field"] == "id"
+    body = {"person": worker.name}
+    problem(manager("POST", f"/queues/{asking.name}/items/none/assign", json=body), 404, "not-found")
 
 
 def test_what_is_due_comes_in_the_order_of_its_date(queue: leaseq.Queue, manager: Caller) -> None:
@@ -112,9 +116,9 @@ def test_each_of_several_answers_is_exported_once(
     people = [caller("worker") for _ in range(4)]
     for number, one in enumerate(people[:3]):
         lease = reserve(queue, one)
-        finish = {"token": lease["token"], "result": {"label": number}}
-        assert one("POST", f"/queues/{queue.name}/items/one/finish", json=finish).status_code == 200
-        assert nothing(queue, one)[0] == ("not-eligible" if number < 2 else "empty")
+        body = {"token": lease["token"], "result": {"label": number}}
+        assert one("POST", f"/queues/{queue.name}/items/one/finish", json=body).status_code == 200
+        assert why_nothing(queue, one)[0] == ("not-eligible" if number < 2 else "empty")
     names = [one.name for one in people[:3]]
     lines = manager("GET", f"/queues/{queue.name}/answers").text.splitlines()
     assert [(line["person"], line["result"]) for line in map(json.loads, lines)] == [
@@ -122,10 +126,10 @@ def test_each_of_several_answers_is_exported_once(
     ]
     table = list(csv.DictReader(manager("GET", f"/queues/{queue.name}/answers?format=csv").text.splitlines()))
     assert [row["person"] for row in table] == names
-    listed = manager("GET", f"/queues/{queue.name}/items?state=finished").json["items"]
-    assert [(one["id"], one["assignment"]) for one in listed] == [("one", 1), ("one", 2), ("one", 3)]
-    whole = manager("GET", f"/queues/{queue.name}/items/one").json
-    assert [answer["person"] for answer in whole["answers"]] == names
+    finished_items = manager("GET", f"/queues/{queue.name}/items?state=finished").json["items"]
+    assert [(one["id"], one["assignment"]) for one in finished_items] == [("one", 1), ("one", 2), ("one", 3)]
+    item = manager("GET", f"/queues/{queue.name}/items/one").json
+    assert [answer["person"] for answer in item["answers"]] == names
 
 
 def test_a_lost_lease_names_its_item_and_a_late_finish_says_late(
@@ -135,22 +139,22 @@ def test_a_lost_lease_names_its_item_and_a_late_finish_says_late(
     lease = reserve(asking, worker)
     expire()
     assert worker("GET", f"/queues/{asking.name}/mine").json["leases"] == []
-    finish = {"token": lease["token"], "result": ANSWER}
-    done = worker("POST", f"/queues/{asking.name}/items/one/finish", json=finish)
-    assert (done.status_code, done.json["late"]) == (200, True)
-    again = worker(
-        "POST", f"/queues/{asking.name}/items/one/finish", json={**finish, "result": {**ANSWER, "note": "x"}}
+    body = {"token": lease["token"], "result": ANSWER}
+    response = worker("POST", f"/queues/{asking.name}/items/one/finish", json=body)
+    assert (response.status_code, response.json["late"]) == (200, True)
+    response = worker(
+        "POST", f"/queues/{asking.name}/items/one/finish", json={**body, "result": {**ANSWER, "note": "x"}}
     )
-    lost = problem(again, 409, "lease-lost")
-    assert (lost["id"], lost["state"], lost["answer_kept"]) == ("one", "finished", True)
+    refusal = problem(response, 409, "lease-lost")
+    assert (refusal["id"], refusal["state"], refusal["answer_kept"]) == ("one", "finished", True)
 
 
 def test_who_lost_a_waiting_item_is_told_to_reserve(asking: leaseq.Queue, worker: Caller) -> None:
     lease = reserve(asking, worker)
     asking.release("one")
-    lost = worker("POST", f"/queues/{asking.name}/items/one/renew", json={"token": lease["token"]})
-    said = problem(lost, 409, "lease-lost")
-    assert (said["state"], said["detail"].partition(": ")[2]) == (
+    response = worker("POST", f"/queues/{asking.name}/items/one/renew", json={"token": lease["token"]})
+    refusal = problem(response, 409, "lease-lost")
+    assert (refusal["state"], refusal["detail"].partition(": ")[2]) == (
         "inbound",
         "it waits for somebody again: reserve to get an item again",
     )
@@ -159,8 +163,8 @@ def test_who_lost_a_waiting_item_is_told_to_reserve(asking: leaseq.Queue, worker
 def test_the_last_error_stands_in_the_list_of_the_dead(asking: leaseq.Queue, manager: Caller) -> None:
     asking.configure(max_attempts=1)
     asking.fail(not_none(asking.reserve("ann")), "unreadable")
-    (dead,) = manager("GET", f"/queues/{asking.name}/items?state=dead").json["items"]
-    assert (dead["id"], dead["last_error"], dead["failures"]) == ("one", "unreadable", 1)
+    (item,) = manager("GET", f"/queues/{asking.name}/items?state=dead").json["items"]
+    assert (item["id"], item["last_error"], item["failures"]) == ("one", "unreadable", 1)
 
 
 def test_when_to_ask_again_follows_what_comes_free_first(
@@ -168,24 +172,24 @@ def test_when_to_ask_again_follows_what_comes_free_first(
 ) -> None:
     queue.configure(lease_seconds=20, holds=3)
     queue.enqueue({}, delay=15)
-    reason, seconds = nothing(queue, worker)
+    reason, seconds = why_nothing(queue, worker)
     assert (reason, 10 <= seconds <= 15) == ("empty", True)
     queue.enqueue({})
     reserve(queue, manager)
-    reason, seconds = nothing(queue, worker)
+    reason, seconds = why_nothing(queue, worker)
     assert (reason, 10 <= seconds <= 15) == ("held", True), (
         "what scheduled for later comes before the lease ends"
     )
     queue.remove(queue.items("scheduled")[0].id)
-    reason, seconds = nothing(queue, worker)
+    reason, seconds = why_nothing(queue, worker)
     assert (reason, 15 < seconds <= 20) == ("held", True)
     queue.enqueue({}, requires=["fr"])
-    reason, seconds = nothing(queue, worker)
+    reason, seconds = why_nothing(queue, worker)
     assert (reason, 15 < seconds <= 20) == ("not-eligible", True)
     queue.configure(lease_seconds=3_600)
     queue.remove(queue.items("reserved")[0].id)
     queue.enqueue({})
     reserve(queue, manager)
-    assert nothing(queue, worker) == ("not-eligible", 60)
+    assert why_nothing(queue, worker) == ("not-eligible", 60)
     queue.pause()
-    assert nothing(queue, worker) == ("paused", 5)
+    assert why_nothing(queue, worker) == ("paused", 5)

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")
-def place() -> Iterator[tuple[str, str]]:
+def url_and_token() -> Iterator[tuple[str, str]]:
     """Address and token: a queue of reviews, and nobody who waits for what does not come."""
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
@@ -39,8 +39,8 @@ def place() -> Iterator[tuple[str, str]]:
         client.close()
 
 
-def test_all_checks_pass(place: tuple[str, str], tmp_path: Path) -> None:
-    url, token = place
+def test_all_checks_pass(url_and_token: tuple[str, str], tmp_path: Path) -> None:
+    url, token = url_and_token
     command: list[str | Path] = [
         Path(sys.executable).with_name("st"),
         "--config-file",
@@ -48,7 +48,7 @@ def test_all_checks_pass(place: tuple[str, str], tmp_path: Path) -> None:
     ]
     command += ["run", f"{url}/api/v1/openapi.json", "--header", f"Authorization: Bearer {token}"]
     command += ["--checks", "all", "--seed", "1", "--max-examples", "3", "--max-time", "10"]
-    done = subprocess.run(
+    result = subprocess.run(
         [*command, "--suppress-health-check", "all"],
         check=False,
         cwd=tmp_path,
@@ -56,7 +56,9 @@ def test_all_checks_pass(place: tuple[str, str], tmp_path: Path) -> None:
         text=True,
         timeout=120,
     )
-    assert done.returncode == 0, done.stdout
-    assert "Coverage" in done.stdout
-    selected, total = map(int, re.findall(r"(\d+) selected / (\d+) total", done.stdout)[0])
-    assert total - selected == 4, "all but the stream of events, the import, and what ends the token"
+    assert result.returncode == 0, result.stdout
+    assert "Coverage" in result.stdout
+    selected_count, total_count = map(int, re.findall(r"(\d+) selected / (\d+) total", result.stdout)[0])
+    assert total_count - selected_count == 4, (
+        "all but the stream of events, the import, and what ends the token"
+    )

@@ -35,43 +35,43 @@ def test_me_says_who_calls_and_by_which_token(program: Program, visitor: Callabl
     me = caller("GET", "/me").json
     assert (me["name"], me["role"], me["skills"]) == (caller.name, "manager", ["fr"])
     assert (me["token"]["scope"], me["token"]["queue"]) == ("work", None)
-    left = datetime.fromisoformat(me["token"]["expires_at"]) - datetime.now(UTC)
-    assert timedelta(days=6) < left <= timedelta(days=7)
+    time_left = datetime.fromisoformat(me["token"]["expires_at"]) - datetime.now(UTC)
+    assert timedelta(days=6) < time_left <= timedelta(days=7)
     by_session = visitor("worker").get("/api/v1/me").json
     assert (by_session["role"], by_session["token"]) == ("worker", None)
 
 
 def test_a_token_is_created_listed_and_revoked(program: Program) -> None:
     caller = program()
-    created = caller("POST", "/tokens", json={"name": "nightly", "days": 3})
-    assert created.status_code == 201
-    token = created.json
+    response = caller("POST", "/tokens", json={"name": "nightly", "days": 3})
+    assert response.status_code == 201
+    token = response.json
     assert (token["name"], token["person"], token["scope"]) == ("nightly", caller.name, "work")
-    new = with_token(caller, token["token"])
-    assert new("GET", "/me").status_code == 200
-    listed = caller("GET", "/tokens").json["tokens"]
-    assert sorted(one["name"] for one in listed) == ["first", "nightly"]
-    assert all("token" not in one for one in listed), "it is in the answer of its creation alone"
+    new_caller = with_token(caller, token["token"])
+    assert new_caller("GET", "/me").status_code == 200
+    listed_tokens = caller("GET", "/tokens").json["tokens"]
+    assert sorted(one["name"] for one in listed_tokens) == ["first", "nightly"]
+    assert all("token" not in one for one in listed_tokens), "it is in the answer of its creation alone"
     assert caller("DELETE", f"/tokens/{token['id']}").status_code == 204
-    problem(new("GET", "/me"), 401, "unauthorized")
+    problem(new_caller("GET", "/me"), 401, "unauthorized")
     problem(caller("DELETE", f"/tokens/{token['id']}"), 404, "not-found")
 
 
 def test_a_rotated_token_has_the_same_rights_and_the_one_before_none(program: Program) -> None:
     caller = program(days=30)
     (before,) = caller("GET", "/tokens").json["tokens"]
-    rotated = caller("POST", f"/tokens/{before['id']}/rotate", json={})
-    assert rotated.status_code == 200
-    after = rotated.json
+    response = caller("POST", f"/tokens/{before['id']}/rotate", json={})
+    assert response.status_code == 200
+    after = response.json
     assert after["id"] != before["id"]
-    same = ("name", "scope", "queue", "expires_at", "person")
-    assert [after[one] for one in same] == [before[one] for one in same]
+    fields = ("name", "scope", "queue", "expires_at", "person")
+    assert [after[one] for one in fields] == [before[one] for one in fields]
     problem(caller("GET", "/me"), 401, "unauthorized")
     assert with_token(caller, after["token"])("GET", "/me").status_code == 200
 
 
 @pytest.mark.parametrize(
-    ("role", "own", "asked", "may"),
+    ("role", "own_scope", "scope", "is_allowed"),
     [
         ("admin", "admin", "read", True),
         ("admin", "admin", "admin", True),
@@ -84,63 +84,65 @@ def test_a_rotated_token_has_the_same_rights_and_the_one_before_none(program: Pr
     ],
 )
 def test_a_token_hands_on_no_more_than_it_has(
-    program: Program, role: str, own: str, asked: str, may: bool
+    program: Program, role: str, own_scope: str, scope: str, is_allowed: bool
 ) -> None:
-    caller = program(role, scope=own)
-    answer = caller("POST", "/tokens", json={"name": "x", "scope": asked})
-    if may:
-        assert (answer.status_code, answer.json["scope"]) == (201, asked)
+    caller = program(role, scope=own_scope)
+    response = caller("POST", "/tokens", json={"name": "x", "scope": scope})
+    if is_allowed:
+        assert (response.status_code, response.json["scope"]) == (201, scope)
     else:
-        problem(answer, 403, "forbidden")
+        problem(response, 403, "forbidden")
         assert len(caller("GET", "/tokens").json["tokens"]) == 1
 
 
 def test_a_token_does_not_outlive_the_one_that_made_it(program: Program) -> None:
     caller = program(days=5)
-    refused = problem(caller("POST", "/tokens", json={"name": "x", "days": 6}), 400, "invalid")
-    assert refused["field"] == "days"
-    assert refused["limit"] == "at most 4: the token of this request expires then"
-    (own,) = caller("GET", "/tokens").json["tokens"]
-    assert caller("POST", "/tokens", json={"name": "y"}).json["expires_at"] == own["expires_at"]
+    refusal = problem(caller("POST", "/tokens", json={"name": "x", "days": 6}), 400, "invalid")
+    assert refusal["field"] == "days"
+    assert refusal["limit"] == "at most 4: the token of this request expires then"
+    (own_token,) = caller("GET", "/tokens").json["tokens"]
+    assert caller("POST", "/tokens", json={"name": "y"}).json["expires_at"] == own_token["expires_at"]
     assert caller("POST", "/tokens", json={"name": "x", "days": 4}).status_code == 201
 
 
 def test_a_wider_token_is_not_rotated_by_a_narrower(program: Program, accounts: Accounts) -> None:
-    narrow = program("manager", scope="work")
-    accounts.create_token(narrow.name, "wide", by="test", scope="manage")
-    wide = next(one for one in narrow("GET", "/tokens").json["tokens"] if one["name"] == "wide")
-    problem(narrow("POST", f"/tokens/{wide['id']}/rotate", json={}), 403, "forbidden")
+    narrow_caller = program("manager", scope="work")
+    accounts.create_token(narrow_caller.name, "wide", by="test", scope="manage")
+    wide_token = next(one for one in narrow_caller("GET", "/tokens").json["tokens"] if one["name"] == "wide")
+    problem(narrow_caller("POST", f"/tokens/{wide_token['id']}/rotate", json={}), 403, "forbidden")
 
 
 def test_a_token_is_not_kept_alive_by_the_secret_of_one_that_expires_later(program: Program) -> None:
     caller = program(days=7)
-    later = caller("POST", "/tokens", json={"name": "short", "days": 1}).json
-    short = with_token(caller, later["token"])
-    ids = {one["name"]: one["id"] for one in short("GET", "/tokens").json["tokens"]}
-    refused = problem(short("POST", f"/tokens/{ids['first']}/rotate", json={}), 403, "forbidden")
-    assert "expires later" in refused["detail"]
+    short_token = caller("POST", "/tokens", json={"name": "short", "days": 1}).json
+    short_caller = with_token(caller, short_token["token"])
+    ids = {one["name"]: one["id"] for one in short_caller("GET", "/tokens").json["tokens"]}
+    refusal = problem(short_caller("POST", f"/tokens/{ids['first']}/rotate", json={}), 403, "forbidden")
+    assert "expires later" in refusal["detail"]
     assert caller("POST", f"/tokens/{ids['short']}/rotate", json={}).status_code == 200
 
 
 def test_a_wider_token_is_not_revoked_by_a_narrower(program: Program, accounts: Accounts) -> None:
-    wide = program("admin")
-    narrow = with_token(wide, accounts.create_token(wide.name, "narrow", by="test", scope="work"))
-    ids = {one["name"]: one["id"] for one in wide("GET", "/tokens").json["tokens"]}
-    problem(narrow("DELETE", f"/tokens/{ids['first']}"), 403, "forbidden")
-    assert narrow("DELETE", f"/tokens/{ids['narrow']}").status_code == 204
+    wide_caller = program("admin")
+    narrow_caller = with_token(
+        wide_caller, accounts.create_token(wide_caller.name, "narrow", by="test", scope="work")
+    )
+    ids = {one["name"]: one["id"] for one in wide_caller("GET", "/tokens").json["tokens"]}
+    problem(narrow_caller("DELETE", f"/tokens/{ids['first']}"), 403, "forbidden")
+    assert narrow_caller("DELETE", f"/tokens/{ids['narrow']}").status_code == 204
 
 
 def test_others_tokens_are_for_admins(program: Program, admin: Caller) -> None:
     ann, bob = program(), program()
-    (its,) = ann("GET", "/tokens").json["tokens"]
+    (anns_token,) = ann("GET", "/tokens").json["tokens"]
     problem(bob("GET", f"/tokens?person={ann.name}"), 403, "forbidden")
     problem(bob("POST", "/tokens", json={"name": "x", "person": ann.name}), 403, "forbidden")
-    problem(bob("DELETE", f"/tokens/{its['id']}"), 404, "not-found")
-    problem(bob("POST", f"/tokens/{its['id']}/rotate", json={}), 404, "not-found")
-    assert admin("GET", f"/tokens?person={ann.name}").json["tokens"] == [its]
-    made = admin("POST", "/tokens", json={"name": "x", "person": ann.name, "scope": "work"})
-    assert (made.status_code, made.json["person"]) == (201, ann.name)
-    assert admin("DELETE", f"/tokens/{its['id']}").status_code == 204
+    problem(bob("DELETE", f"/tokens/{anns_token['id']}"), 404, "not-found")
+    problem(bob("POST", f"/tokens/{anns_token['id']}/rotate", json={}), 404, "not-found")
+    assert admin("GET", f"/tokens?person={ann.name}").json["tokens"] == [anns_token]
+    response = admin("POST", "/tokens", json={"name": "x", "person": ann.name, "scope": "work"})
+    assert (response.status_code, response.json["person"]) == (201, ann.name)
+    assert admin("DELETE", f"/tokens/{anns_token['id']}").status_code == 204
     problem(ann("GET", "/me"), 401, "unauthorized")
     problem(admin("GET", "/tokens?person=nobody"), 404, "not-found")
 
@@ -148,15 +150,15 @@ def test_others_tokens_are_for_admins(program: Program, admin: Caller) -> None:
 def test_a_session_creates_no_token(visitor: Callable[[str], Browser]) -> None:
     person = visitor("worker")
     headers = {"X-CSRFToken": person.csrf("/account")}
-    refused = person.client.post("/api/v1/tokens", json={"name": "x"}, headers=headers)
-    assert "asks for the password" in problem(refused, 403, "forbidden")["detail"]
+    response = person.client.post("/api/v1/tokens", json={"name": "x"}, headers=headers)
+    assert "asks for the password" in problem(response, 403, "forbidden")["detail"]
 
 
 def test_a_secret_is_not_kept_for_a_repeated_request(program: Program, server: Any) -> None:
     caller = program()
-    send = {"json": {"name": "once"}, "headers": {"Idempotency-Key": "k-1"}}
-    token = caller("POST", "/tokens", **send).json["token"]
-    problem(caller("POST", "/tokens", **send), 409, "answer-not-kept")
+    request = {"json": {"name": "once"}, "headers": {"Idempotency-Key": "k-1"}}
+    token = caller("POST", "/tokens", **request).json["token"]
+    problem(caller("POST", "/tokens", **request), 409, "answer-not-kept")
     assert [one["name"] for one in caller("GET", "/tokens").json["tokens"]].count("once") == 1
     for key in server.redis.scan_iter("leaseq:{@sent:*"):
         if server.redis.type(key) == b"string":

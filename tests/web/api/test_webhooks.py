@@ -27,30 +27,30 @@ def test_an_endpoint_from_its_first_day_to_its_last(
     boss: Caller, receiver: Receiver, queue: leaseq.Queue
 ) -> None:
     queue.configure()
-    made = boss(
+    response = boss(
         "POST", "/webhooks", json={"url": receiver.url, "events": ["item.finished"], "queues": [queue.name]}
     )
-    assert made.status_code == 201
-    endpoint = {**made.json}
+    assert response.status_code == 201
+    endpoint = {**response.json}
     id, secret = endpoint["id"], endpoint.pop("secret")
     assert boss("GET", f"/webhooks/{id}").json == endpoint
     assert boss("GET", "/webhooks").json == {"webhooks": [endpoint], "after": None}
     assert (endpoint["created_by"], endpoint["queues"]) == (boss.name, [queue.name])
 
-    tested = boss("POST", f"/webhooks/{id}/test", json={}).json
-    assert (tested["state"], tested["type"], tested["tries"][0]["status"]) == (
+    delivery = boss("POST", f"/webhooks/{id}/test", json={}).json
+    assert (delivery["state"], delivery["type"], delivery["tries"][0]["status"]) == (
         "delivered",
         "webhook.test",
         204,
     )
     assert receiver.requests[0].verified(secret)["type"] == "webhook.test"
 
-    rotated = boss("POST", f"/webhooks/{id}/rotate", json={}).json
-    assert rotated["secret"] != secret
-    assert rotated["rotating_until"] is not None
+    rotated_endpoint = boss("POST", f"/webhooks/{id}/rotate", json={}).json
+    assert rotated_endpoint["secret"] != secret
+    assert rotated_endpoint["rotating_until"] is not None
     assert boss("POST", f"/webhooks/{id}/disable", json={}).json["disabled_why"] == f"disabled by {boss.name}"
-    refused = boss("POST", f"/webhooks/{id}/replay", json={"failed": True})
-    assert (refused.status_code, refused.json["field"]) == (400, "id")
+    response = boss("POST", f"/webhooks/{id}/replay", json={"failed": True})
+    assert (response.status_code, response.json["field"]) == (400, "id")
     assert boss("POST", f"/webhooks/{id}/enable", json={}).json["disabled_at"] is None
     assert boss("DELETE", f"/webhooks/{id}").status_code == 204
     assert boss("GET", f"/webhooks/{id}").status_code == 404
@@ -58,13 +58,16 @@ def test_an_endpoint_from_its_first_day_to_its_last(
 
 
 def test_a_secret_is_not_stored_for_a_repeated_request(boss: Caller, receiver: Receiver) -> None:
-    add = {"json": {"url": receiver.url, "events": ["item.finished"]}, "headers": {"Idempotency-Key": "k-1"}}
-    id = boss("POST", "/webhooks", **add).json["id"]
-    problem(boss("POST", "/webhooks", **add), 409, "answer-not-kept")
+    add_request = {
+        "json": {"url": receiver.url, "events": ["item.finished"]},
+        "headers": {"Idempotency-Key": "k-1"},
+    }
+    id = boss("POST", "/webhooks", **add_request).json["id"]
+    problem(boss("POST", "/webhooks", **add_request), 409, "answer-not-kept")
     assert [one["id"] for one in boss("GET", "/webhooks").json["webhooks"]] == [id]
-    again = {"json": {}, "headers": {"Idempotency-Key": "k-2"}}
-    assert boss("POST", f"/webhooks/{id}/rotate", **again).status_code == 200
-    problem(boss("POST", f"/webhooks/{id}/rotate", **again), 409, "answer-not-kept")
+    rotate_request = {"json": {}, "headers": {"Idempotency-Key": "k-2"}}
+    assert boss("POST", f"/webhooks/{id}/rotate", **rotate_request).status_code == 200
+    problem(boss("POST", f"/webhooks/{id}/rotate", **rotate_request), 409, "answer-not-kept")
 
 
 def test_deliveries_are_listed_and_sent_again(
@@ -82,13 +85,13 @@ def test_deliveries_are_listed_and_sent_again(
             deliverer.deliver(id, lease)
 
     send_all()
-    listed = boss("GET", f"/webhooks/{id}/deliveries").json["deliveries"]
-    assert {(one["type"], one["state"]) for one in listed} == {
+    deliveries = boss("GET", f"/webhooks/{id}/deliveries").json["deliveries"]
+    assert {(one["type"], one["state"]) for one in deliveries} == {
         ("item.finished", "delivered"),
         ("queue.empty", "delivered"),
     }
-    finished = next(one for one in listed if one["type"] == "item.finished")
-    assert boss("POST", f"/webhooks/{id}/replay", json={"delivery": finished["id"]}).json == {"replayed": 1}
+    delivery = next(one for one in deliveries if one["type"] == "item.finished")
+    assert boss("POST", f"/webhooks/{id}/replay", json={"delivery": delivery["id"]}).json == {"replayed": 1}
     assert boss("POST", f"/webhooks/{id}/replay", json={"since": "2020-01-01"}).json == {"replayed": 2}
     assert boss("POST", f"/webhooks/{id}/replay", json={"failed": True}).json == {"replayed": 0}
     send_all()
@@ -110,8 +113,8 @@ def test_deliveries_are_listed_and_sent_again(
     ],
 )
 def test_an_endpoint_that_is_none_is_refused(boss: Caller, receiver: Receiver, body: Any, field: str) -> None:
-    refused = boss("POST", "/webhooks", json=body)
-    assert (refused.status_code, refused.json["code"], refused.json["field"]) == (400, "invalid", field)
+    response = boss("POST", "/webhooks", json=body)
+    assert (response.status_code, response.json["code"], response.json["field"]) == (400, "invalid", field)
     assert boss("GET", "/webhooks").json["webhooks"] == []
 
 
@@ -127,16 +130,16 @@ def test_a_replay_of_what_is_not_named_is_refused(
 
 
 def test_an_unknown_queue_is_not_found(boss: Caller, receiver: Receiver) -> None:
-    refused = boss("POST", "/webhooks", json={"url": receiver.url, "queues": ["none-such"]})
-    assert refused.status_code == 404
+    response = boss("POST", "/webhooks", json={"url": receiver.url, "queues": ["none-such"]})
+    assert response.status_code == 404
 
 
 def test_events_of_people_are_for_admins(caller: Make, boss: Caller, receiver: Receiver) -> None:
     for events in (["person.*"], ["item.*", "person.added"]):
-        refused = boss("POST", "/webhooks", json={"url": receiver.url, "events": events})
-        assert (refused.status_code, refused.json["code"]) == (403, "forbidden")
-    made = caller("admin")("POST", "/webhooks", json={"url": receiver.url, "events": ["person.*"]})
-    assert made.status_code == 201
+        response = boss("POST", "/webhooks", json={"url": receiver.url, "events": events})
+        assert (response.status_code, response.json["code"]) == (403, "forbidden")
+    response = caller("admin")("POST", "/webhooks", json={"url": receiver.url, "events": ["person.*"]})
+    assert response.status_code == 201
 
 
 def test_workers_may_do_nothing_with_them(caller: Make, receiver: Receiver) -> None:
@@ -154,6 +157,6 @@ def test_a_person_who_is_added_is_told_of(
     accounts.add(f"zoe-{admin.name}", by="ann", role="worker")
     accounts.change(f"zoe-{admin.name}", by="ann", disabled=True)
     Feeder(server.client).feed()
-    told = [one.body["data"] | {"type": one.type} for one in webhooks.Deliveries(server.client).log(id)]
-    mine = {(one["type"], one["by"]) for one in told if one["name"] == f"zoe-{admin.name}"}
-    assert mine == {("person.added", "ann"), ("person.disabled", "ann")}
+    events = [one.body["data"] | {"type": one.type} for one in webhooks.Deliveries(server.client).log(id)]
+    own_events = {(one["type"], one["by"]) for one in events if one["name"] == f"zoe-{admin.name}"}
+    assert own_events == {("person.added", "ann"), ("person.disabled", "ann")}
