@@ -8,8 +8,8 @@ import leaseq
 from tests.web.conftest import Browser
 
 
-def path(queue: leaseq.Queue, *more: str) -> str:
-    return "/".join((f"/q/{queue.name}", *more))
+def path(queue: leaseq.Queue, *parts: str) -> str:
+    return "/".join((f"/q/{queue.name}", *parts))
 
 
 def take(queue: leaseq.Queue, person: Browser) -> leaseq.Lease:

@@ -1,3 +1,3 @@
 """An identity provider, for who signs in by it."""
 
-from tests.web.auth.oidc_provider import place, provider, running  # noqa: F401
+from tests.web.auth.oidc_provider import make_app, provider, running_provider  # noqa: F401

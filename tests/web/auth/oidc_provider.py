@@ -35,10 +35,10 @@ class Provider:
     key: RSAKey = field(default_factory=lambda: RSAKey.generate_key(2048, {"kid": "one"}))
     claims: dict[str, Any] = field(default_factory=dict)  # of who signs in there next
     faults: dict[str, Any] = field(default_factory=dict)  # claims of the ID token that are to be other ones
-    signs_with: RSAKey | None = None  # another key than the one that it publishes
+    signing_key: RSAKey | None = None  # another key than the one that it publishes
     no_id_token: bool = False
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
-    asked: list[dict[str, str]] = field(default_factory=list)
+    requests: list[dict[str, str]] = field(default_factory=list)
 
     def metadata(self) -> dict[str, Any]:
         return {
@@ -53,34 +53,34 @@ class Provider:
             "code_challenge_methods_supported": ["S256"],
         }
 
-    def authorize(self, asked: dict[str, str]) -> str:
+    def authorize(self, request: dict[str, str]) -> str:
         """The person signs in there: where they are sent back to."""
-        self.asked.append(asked)
-        assert asked["client_id"] == CLIENT
-        assert asked["response_type"] == "code"
+        self.requests.append(request)
+        assert request["client_id"] == CLIENT
+        assert request["response_type"] == "code"
         code = secrets.token_urlsafe(8)
-        self.codes[code] = asked
-        return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
+        self.codes[code] = request
+        return f"{request['redirect_uri']}?{urlencode({'code': code, 'state': request['state']})}"
 
     def token(self, form: dict[str, str], authorization: str) -> tuple[int, dict[str, Any]]:
         expected = base64.b64encode(f"{CLIENT}:{CLIENT_SECRET}".encode()).decode()
-        asked = self.codes.pop(form.get("code", ""), None)
+        request = self.codes.pop(form.get("code", ""), None)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest())
         if authorization != f"Basic {expected}":
             return 401, {"error": "invalid_client"}
-        if asked is None or asked["redirect_uri"] != form.get("redirect_uri"):
+        if request is None or request["redirect_uri"] != form.get("redirect_uri"):
             return 400, {"error": "invalid_grant"}
         if (
-            asked.get("code_challenge_method") != "S256"
-            or challenge.decode().rstrip("=") != asked["code_challenge"]
+            request.get("code_challenge_method") != "S256"
+            or challenge.decode().rstrip("=") != request["code_challenge"]
         ):
             return 400, {"error": "invalid_grant", "error_description": "the verifier is not the one"}
         now = int(time.time())
-        base = {"iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 300, "nonce": asked.get("nonce")}
+        base = {"iss": self.url, "aud": CLIENT, "iat": now, "exp": now + 300, "nonce": request.get("nonce")}
         claims = {**base, **self.claims, **self.faults}
-        key = self.signs_with or self.key
-        made = jwt.encode({"alg": "RS256", "kid": "one"}, claims, key)
-        token = {} if self.no_id_token else {"id_token": made}
+        key = self.signing_key or self.key
+        id_token = jwt.encode({"alg": "RS256", "kid": "one"}, claims, key)
+        token = {} if self.no_id_token else {"id_token": id_token}
         return 200, {
             "access_token": secrets.token_urlsafe(8),
             "token_type": "Bearer",
@@ -102,8 +102,8 @@ def provider_running() -> Iterator[Provider]:
                 self._send(200, {"keys": [provider.key.as_dict(private=False)]})
             elif path == "/authorize":
                 self.send_response(302)
-                asked = {name: values[0] for name, values in parse_qs(query).items()}
-                self.send_header("Location", provider.authorize(asked))
+                request = {name: values[0] for name, values in parse_qs(query).items()}
+                self.send_header("Location", provider.authorize(request))
                 self.send_header("Content-Length", "0")
                 self.end_headers()
 
@@ -134,12 +134,12 @@ def provider_running() -> Iterator[Provider]:
         thread.join()
 
 
-def off(browser: Browser, path: str = "/login/provider") -> str:
+def visit_provider(browser: Browser, path: str = "/login/provider") -> str:
     """To the provider, which sends the browser back: with what."""
-    answer = browser.get(path)
-    assert answer.status_code == 302, answer.text
-    with urllib.request.build_opener(_Stay).open(answer.location) as back:
-        location: str = back.headers["Location"]
+    response = browser.get(path)
+    assert response.status_code == 302, response.text
+    with urllib.request.build_opener(_Stay).open(response.location) as redirect:
+        location: str = redirect.headers["Location"]
     return location.removeprefix("http://localhost")
 
 
@@ -153,27 +153,27 @@ class _Stay(urllib.request.HTTPRedirectHandler):
 
 def sign_in(app: Flask, path: str = "/login/provider") -> tuple[Browser, TestResponse]:
     browser = Browser(app, "")
-    return browser, browser.get(off(browser, path))
+    return browser, browser.get(visit_provider(browser, path))
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[Provider]:
+def running_provider() -> Iterator[Provider]:
     with provider_running() as provider:
         yield provider
 
 
 @pytest.fixture
-def provider(running: Provider, new_name: Callable[[str], str]) -> Provider:
+def provider(running_provider: Provider, new_name: Callable[[str], str]) -> Provider:
     """It knows one person."""
     name = new_name("eve")
-    running.claims = {"sub": f"sub of {name}", "preferred_username": name}
-    running.faults, running.signs_with, running.no_id_token = {}, None, False
-    running.asked.clear()
-    return running
+    running_provider.claims = {"sub": f"sub of {name}", "preferred_username": name}
+    running_provider.faults, running_provider.signing_key, running_provider.no_id_token = {}, None, False
+    running_provider.requests.clear()
+    return running_provider
 
 
 @pytest.fixture
-def place(server: Any, provider: Provider) -> Callable[..., Flask]:
+def make_app(server: Any, provider: Provider) -> Callable[..., Flask]:
     def make(**options: Any) -> Flask:
         settings = {
             "redis_url": server.url,

@@ -23,7 +23,7 @@ NOW = 1_800_000_015
 
 
 @pytest.fixture(autouse=True)
-def still(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
+def fixed_time(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
     """No half-minute ends while a test runs."""
     monkeypatch.setattr(accounts.factors, "_clock", lambda: float(NOW))
 
@@ -39,56 +39,59 @@ class Device:
         return self.totp.at(NOW + next(self.steps))
 
 
-def turned_on(person: Browser) -> tuple[Device, list[str]]:
+def turn_on_factor(person: Browser) -> tuple[Device, list[str]]:
     person.post("/account/factor/begin", {"password": PASSWORD})
     page = person.get("/account/factor").text
     assert "<svg " in page
     device = Device(not_none(re.search(r'secret">([A-Z2-7 ]+)<', page))[1].replace(" ", ""))
-    shown = person.post("/account/factor", {"code": device.code()}, page="/account/factor")
-    assert shown.status_code == 200
-    return device, re.findall(r"<code>([a-z2-7-]+)</code>", shown.text)
+    response = person.post("/account/factor", {"code": device.code()}, page="/account/factor")
+    assert response.status_code == 200
+    return device, re.findall(r"<code>([a-z2-7-]+)</code>", response.text)
 
 
-def half_way(app: Flask, name: str, **fields: str) -> Browser:
+def browser_before_code(app: Flask, name: str, **fields: str) -> Browser:
     """Who gave name and password, and stands before the code."""
     browser = Browser(app, name)
     assert browser.sign_in(**fields).location == "/login/code"
     return browser
 
 
-def give(browser: Browser, code: str) -> Any:
+def give_code(browser: Browser, code: str) -> Any:
     return browser.post("/login/code", {"code": code}, page="/login/code")
 
 
 def test_a_code_is_asked_for_and_leads_on(app: Flask, person: Browser) -> None:
-    device, _ = turned_on(person)
+    device, _ = turn_on_factor(person)
     assert person.get("/account").status_code == 200, "who turned it on stays signed in"
-    browser = half_way(app, person.name, next="/q/reviews")
+    browser = browser_before_code(app, person.name, next="/q/reviews")
     assert browser.get("/account").status_code == 303, "the password alone opens nothing"
-    assert give(browser, "000 000").status_code == 401
-    assert give(browser, device.code()).location == "/q/reviews"
-    page = browser.get("/account")
-    assert (page.status_code, "You have 10 recovery codes left" in page.text) == (200, False)
+    assert give_code(browser, "000 000").status_code == 401
+    assert give_code(browser, device.code()).location == "/q/reviews"
+    response = browser.get("/account")
+    assert (response.status_code, "You have 10 recovery codes left" in response.text) == (200, False)
 
 
 def test_the_code_is_next_to_nowhere_else(app: Flask, person: Browser) -> None:
-    device, _ = turned_on(person)
-    assert give(half_way(app, person.name, next="https://evil.example/"), device.code()).location == "/"
+    device, _ = turn_on_factor(person)
+    assert (
+        give_code(browser_before_code(app, person.name, next="https://evil.example/"), device.code()).location
+        == "/"
+    )
 
 
 def test_a_path_too_long_for_the_cookie_leads_home(app: Flask, person: Browser) -> None:
     """A browser would drop the cookie, and with it what it knows of the sign-in."""
-    device, _ = turned_on(person)
-    long = f"/manage/reviews/items?find={secrets.token_hex(4_000)}"
-    assert give(half_way(app, person.name, next=long), device.code()).location == "/"
+    device, _ = turn_on_factor(person)
+    long_path = f"/manage/reviews/items?find={secrets.token_hex(4_000)}"
+    assert give_code(browser_before_code(app, person.name, next=long_path), device.code()).location == "/"
 
 
 def test_a_code_counts_once(app: Flask, person: Browser) -> None:
-    device, _ = turned_on(person)
+    device, _ = turn_on_factor(person)
     code = device.code()
-    assert give(half_way(app, person.name), code).status_code == 303
-    assert give(half_way(app, person.name), code).status_code == 401
-    assert give(half_way(app, person.name), device.code()).status_code == 303
+    assert give_code(browser_before_code(app, person.name), code).status_code == 303
+    assert give_code(browser_before_code(app, person.name), code).status_code == 401
+    assert give_code(browser_before_code(app, person.name), device.code()).status_code == 303
 
 
 def test_the_code_that_turned_it_on_does_not_sign_in(server: Any, new_name: Callable[[str], str]) -> None:
@@ -99,37 +102,39 @@ def test_the_code_that_turned_it_on_does_not_sign_in(server: Any, new_name: Call
 
 
 @pytest.mark.parametrize(
-    ("seconds", "taken"), [(-60, False), (-30, True), (0, True), (30, True), (60, False)]
+    ("seconds", "is_accepted"), [(-60, False), (-30, True), (0, True), (30, True), (60, False)]
 )
 def test_a_clock_may_be_half_a_minute_wrong(
-    server: Any, new_name: Callable[[str], str], seconds: int, taken: bool
+    server: Any, new_name: Callable[[str], str], seconds: int, is_accepted: bool
 ) -> None:
     now = [1_800_000_000.0]
     factors, name = Factors(server.client, clock=lambda: now[0]), new_name("p")
     totp = pyotp.TOTP(factors.offer(name))
     factors.confirm(name, totp.at(int(now[0])))
     now[0] += 600
-    assert factors.accepts(name, totp.at(int(now[0]) + seconds)) is taken
+    assert factors.accepts(name, totp.at(int(now[0]) + seconds)) is is_accepted
 
 
 def test_a_recovery_code_counts_once_and_is_kept_hashed(server: Any, app: Flask, person: Browser) -> None:
-    _, codes = turned_on(person)
+    _, codes = turn_on_factor(person)
     assert len(set(codes)) == 10
-    kept = b" ".join(server.redis.hkeys(f"leaseq:{{@accounts}}:recovery:{person.name}"))
-    assert not any(code.replace("-", "").encode() in kept or code.encode() in kept for code in codes)
-    typed = codes[3].upper().replace("-", " ")
-    assert give(half_way(app, person.name), typed).status_code == 303
-    assert give(half_way(app, person.name), codes[3]).status_code == 401
-    browser = half_way(app, person.name)
-    assert give(browser, codes[4]).status_code == 303
+    stored_hashes = b" ".join(server.redis.hkeys(f"leaseq:{{@accounts}}:recovery:{person.name}"))
+    assert not any(
+        code.replace("-", "").encode() in stored_hashes or code.encode() in stored_hashes for code in codes
+    )
+    retyped_code = codes[3].upper().replace("-", " ")
+    assert give_code(browser_before_code(app, person.name), retyped_code).status_code == 303
+    assert give_code(browser_before_code(app, person.name), codes[3]).status_code == 401
+    browser = browser_before_code(app, person.name)
+    assert give_code(browser, codes[4]).status_code == 303
     assert "You have 8 recovery codes left" in browser.get("/account").text
 
 
 def try_code(browser: Browser, code: str, address: str) -> tuple[int, int]:
     """The answer's status, and for how many seconds it says to wait."""
-    data, place = {"csrf_token": browser.csrf("/login/code"), "code": code}, {"REMOTE_ADDR": address}
-    answer = browser.client.post("/login/code", data=data, environ_overrides=place)
-    return answer.status_code, int(answer.headers.get("Retry-After", 0))
+    data, environ = {"csrf_token": browser.csrf("/login/code"), "code": code}, {"REMOTE_ADDR": address}
+    response = browser.client.post("/login/code", data=data, environ_overrides=environ)
+    return response.status_code, int(response.headers.get("Retry-After", 0))
 
 
 def test_wrong_codes_slow_down(
@@ -137,8 +142,8 @@ def test_wrong_codes_slow_down(
 ) -> None:
     """From one address soon, from many later; each wait is twice the one before, and none is longer than
     a quarter of an hour."""
-    device, codes = turned_on(person)
-    browser, now = half_way(app, person.name), [float(NOW)]
+    device, codes = turn_on_factor(person)
+    browser, now = browser_before_code(app, person.name), [float(NOW)]
     monkeypatch.setattr(accounts.attempts, "_clock", lambda: now[0])
     for _ in range(CODES_HERE):
         assert try_code(browser, "000000", "192.0.2.1") == (401, 0)
@@ -151,38 +156,42 @@ def test_wrong_codes_slow_down(
         assert try_code(browser, "000000", "192.0.2.1") == (401, 0)
     assert waits == [10, 20, 40, 80, 160, 320, 640, 900, 900]
     assert try_code(browser, codes[0], "192.0.2.2")[0] == 303
-    again = half_way(app, person.name)
-    assert try_code(again, "000000", "192.0.2.2") == try_code(again, "000000", "192.0.2.2") == (401, 0)
+    second_browser = browser_before_code(app, person.name)
+    assert (
+        try_code(second_browser, "000000", "192.0.2.2")
+        == try_code(second_browser, "000000", "192.0.2.2")
+        == (401, 0)
+    )
 
 
 def test_wrong_codes_from_many_addresses_slow_down_too(
     app: Flask, accounts: Accounts, person: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, codes = turned_on(person)
+    _, codes = turn_on_factor(person)
     monkeypatch.setattr(accounts.attempts, "_clock", lambda: float(NOW))
-    browser = half_way(app, person.name)
-    answers = [try_code(browser, "000000", f"192.0.2.{n}") for n in range(CODES_ANYWHERE + 1)]
-    assert answers == [(401, 0)] * CODES_ANYWHERE + [(429, 10)]
+    browser = browser_before_code(app, person.name)
+    results = [try_code(browser, "000000", f"192.0.2.{n}") for n in range(CODES_ANYWHERE + 1)]
+    assert results == [(401, 0)] * CODES_ANYWHERE + [(429, 10)]
     assert try_code(browser, codes[0], "192.0.2.99") == (429, 10), "a right one waits as well"
 
 
 def test_only_who_gave_the_password_is_asked(app: Flask, person: Browser) -> None:
-    device, _ = turned_on(person)
+    device, _ = turn_on_factor(person)
     stranger = Browser(app, person.name)
     token = stranger.csrf()
-    answer = stranger.client.post("/login/code", data={"csrf_token": token, "code": device.code()})
-    assert answer.location == "/login"
+    response = stranger.client.post("/login/code", data={"csrf_token": token, "code": device.code()})
+    assert response.location == "/login"
     assert stranger.get("/account").status_code == 303
 
 
 def test_standing_before_the_code_ends_with_the_password_and_with_time(
     app: Flask, accounts: Accounts, person: Browser
 ) -> None:
-    turned_on(person)
-    browser, late = half_way(app, person.name), half_way(app, person.name)
-    with late.client.session_transaction() as session:
+    turn_on_factor(person)
+    browser, late_browser = browser_before_code(app, person.name), browser_before_code(app, person.name)
+    with late_browser.client.session_transaction() as session:
         session["half-way"] = {**session["half-way"], "at": time.time() - 601}
-    assert late.get("/login/code").location == "/login"
+    assert late_browser.get("/login/code").location == "/login"
     accounts.set_password(person.name, "another long one", by="test")
     assert browser.get("/login/code").location == "/login"
 
@@ -190,7 +199,7 @@ def test_standing_before_the_code_ends_with_the_password_and_with_time(
 def test_a_password_link_takes_the_place_of_the_password_only(
     app: Flask, accounts: Accounts, person: Browser
 ) -> None:
-    turned_on(person)
+    turn_on_factor(person)
     token = accounts.password_link(person.name, by="test")
     browser = Browser(app, person.name)
     fields = {"token": token, "new_password": "another long one", "again": "another long one"}
@@ -204,19 +213,19 @@ def test_turning_it_on_or_off_takes_the_present_password(
     person: Browser, accounts: Accounts, path: str
 ) -> None:
     if path == "off":
-        turned_on(person)
+        turn_on_factor(person)
     before = accounts.factors.find(person.name)
-    answer = person.post(f"/account/factor/{path}", {"password": "not that one"})
-    assert (answer.status_code, "not your current password" in answer.text) == (400, True)
-    assert 'action="/account/factor/' in answer.text, "on the page where it was typed"
+    response = person.post(f"/account/factor/{path}", {"password": "not that one"})
+    assert (response.status_code, "not your current password" in response.text) == (400, True)
+    assert 'action="/account/factor/' in response.text, "on the page where it was typed"
     assert accounts.factors.find(person.name) == before
     assert accounts.factors.offered_secret(person.name) is None
 
 
 def test_what_was_not_confirmed_asks_for_nothing(app: Flask, accounts: Accounts, person: Browser) -> None:
     person.post("/account/factor/begin", {"password": PASSWORD})
-    refused = person.post("/account/factor", {"code": "000000"}, page="/account/factor")
-    assert (refused.status_code, "not the code of now" in refused.text) == (400, True)
+    response = person.post("/account/factor", {"code": "000000"}, page="/account/factor")
+    assert (response.status_code, "not the code of now" in response.text) == (400, True)
     assert Browser(app, person.name).sign_in().location == "/"
     with pytest.raises(Invalid, match="15 minutes"):
         accounts.factors.confirm("nobody at all", "000000")
@@ -224,26 +233,26 @@ def test_what_was_not_confirmed_asks_for_nothing(app: Flask, accounts: Accounts,
 
 def test_a_code_after_it_was_turned_off_is_none(app: Flask, person: Browser) -> None:
     """Who stands before the code signs in anew, by the password alone."""
-    device, codes = turned_on(person)
-    browser = half_way(app, person.name)
+    device, codes = turn_on_factor(person)
+    browser = browser_before_code(app, person.name)
     assert person.post("/account/factor/off", {"password": PASSWORD}).status_code == 303
-    assert [give(browser, code).status_code for code in (device.code(), codes[0])] == [401, 401]
+    assert [give_code(browser, code).status_code for code in (device.code(), codes[0])] == [401, 401]
     assert browser.sign_in().location == "/"
 
 
 def test_turning_it_on_ends_the_other_sessions(app: Flask, person: Browser) -> None:
-    elsewhere = Browser(app, person.name)
-    elsewhere.sign_in()
-    turned_on(person)
-    assert elsewhere.get("/account").status_code == 303
+    other_browser = Browser(app, person.name)
+    other_browser.sign_in()
+    turn_on_factor(person)
+    assert other_browser.get("/account").status_code == 303
 
 
 def test_it_is_turned_off_by_oneself_and_by_an_admin_who_is_in_the_log(
     app: Flask, accounts: Accounts, visitor: Callable[[str], Browser]
 ) -> None:
     one, other, boss = visitor("worker"), visitor("worker"), visitor("admin")
-    turned_on(one)
-    turned_on(other)
+    turn_on_factor(one)
+    turn_on_factor(other)
     assert one.post("/account/factor/off", {"password": PASSWORD}).status_code == 303
     assert boss.post(f"/people/{other.name}/factor").status_code == 303
     for browser in (one, other):

@@ -20,8 +20,8 @@ def two_languages(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("two_languages")
 def test_the_choice_stays(person: Browser) -> None:
     assert '<html lang="en">' in person.get("/account").text
-    answer = person.post("/language", {"language": "de", "next": "/account"})
-    assert (answer.status_code, answer.location) == (303, "/account")
+    response = person.post("/language", {"language": "de", "next": "/account"})
+    assert (response.status_code, response.location) == (303, "/account")
     assert '<html lang="de">' in person.get("/account").text
 
 
@@ -35,8 +35,8 @@ def test_who_is_not_signed_in_may_choose_too(app: Any) -> None:
 
 @pytest.mark.usefixtures("two_languages")
 def test_a_choice_leads_to_own_pages_only(person: Browser) -> None:
-    answer = person.post("/language", {"language": "de", "next": "//elsewhere.example/"})
-    assert answer.location == "/"
+    response = person.post("/language", {"language": "de", "next": "//elsewhere.example/"})
+    assert response.location == "/"
 
 
 def test_a_language_that_is_not_there_is_refused(person: Browser) -> None:
@@ -45,9 +45,9 @@ def test_a_language_that_is_not_there_is_refused(person: Browser) -> None:
 
 def test_a_duration_is_in_the_language_of_its_reader(app: Any) -> None:
     days = 1234 * 86_400 + 3 * 3600 + 2 * 60  # the two units that matter
-    for wish, shown in (("en", "1,234 d 3 h"), ("de", "1.234 d 3 h")):
-        with app.test_request_context(headers={"Accept-Language": wish}):
-            assert span(days) == shown
+    for language, text in (("en", "1,234 d 3 h"), ("de", "1.234 d 3 h")):
+        with app.test_request_context(headers={"Accept-Language": language}):
+            assert span(days) == text
 
 
 @pytest.mark.parametrize(
@@ -64,22 +64,22 @@ def test_a_duration_is_in_the_language_of_its_reader(app: Any) -> None:
 def test_a_measured_duration_has_tenths_below_ten_seconds(
     app: Any, seconds: float | None, en: str, de: str
 ) -> None:
-    for wish, shown in (("en", en), ("de", de)):
-        with app.test_request_context(headers={"Accept-Language": wish}):
-            assert pace(seconds) == shown
+    for language, text in (("en", en), ("de", de)):
+        with app.test_request_context(headers={"Accept-Language": language}):
+            assert pace(seconds) == text
 
 
 def test_a_time_is_in_the_language_of_its_reader(app: Any) -> None:
     """Until the page's script tells it in their own zone."""
     noon = datetime(2026, 11, 22, 12, 30, 5, tzinfo=UTC)
-    for wish, shown in (("en", "Nov 22, 2026, 12:30:05 UTC"), ("de", "22.11.2026, 12:30:05 UTC")):
-        with app.test_request_context(headers={"Accept-Language": wish}):
-            assert clock(noon) == shown
+    for language, text in (("en", "Nov 22, 2026, 12:30:05 UTC"), ("de", "22.11.2026, 12:30:05 UTC")):
+        with app.test_request_context(headers={"Accept-Language": language}):
+            assert clock(noon) == text
 
 
 def test_each_reads_their_own_language_of_the_same_page(person: Browser) -> None:
-    def read(wish: str) -> str:
-        return str(person.get("/account", headers={"Accept-Language": wish}).text)
+    def read(language: str) -> str:
+        return str(person.get("/account", headers={"Accept-Language": language}).text)
 
     for _ in range(2):
         assert ">Sign out<" in read("en")

@@ -63,12 +63,12 @@ def test_who_comes_second_by_the_same_invitation_stays_out(
     accounts: Accounts, new_name: Callable[[str], str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     token, first, second = accounts.invite(by="test"), new_name("first"), new_name("second")
-    hashed = accounts._passwords.hash
+    hash_password = accounts._passwords.hash
 
     def meanwhile(password: str, name: str) -> str:
         monkeypatch.undo()
         accounts.accept(token, first, PASSWORD)
-        return hashed(password, name)
+        return hash_password(password, name)
 
     monkeypatch.setattr(accounts._passwords, "hash", meanwhile)
     with pytest.raises(Invalid, match="used already or has expired"):
@@ -86,8 +86,8 @@ def test_setting_a_password_by_a_link_signs_the_person_in(
     page = browser.get("/account")
     assert page.status_code == 200
     assert "set your password." in page.text, "the notice of a sign-in"
-    logged = [one for one in accounts.log.page(person=person.name).entries if one.what == "sign-in.done"]
-    assert logged[0].detail.startswith("password link, ")
+    entries = [one for one in accounts.log.page(person=person.name).entries if one.what == "sign-in.done"]
+    assert entries[0].detail.startswith("password link, ")
 
 
 def test_a_link_made_on_the_command_line_needs_no_account(accounts: Accounts, person: Browser) -> None:

@@ -14,26 +14,32 @@ from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import CHEAP, SECRET, Browser
 
-TRIED = [("admin", "admin"), ("admin", ""), ("admin", "password"), ("leaseq", "leaseq"), ("root", "root")]
+CREDENTIALS = [
+    ("admin", "admin"),
+    ("admin", ""),
+    ("admin", "password"),
+    ("leaseq", "leaseq"),
+    ("root", "root"),
+]
 
 
 @pytest.fixture(scope="module")
-def new_place(tmp_path_factory: Any) -> Iterator[Flask]:
+def new_app(tmp_path_factory: Any) -> Iterator[Flask]:
     with EmbeddedServer(tmp_path_factory.mktemp("new"), fsync="no") as server:
         yield create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP)
 
 
-@pytest.mark.parametrize(("name", "password"), TRIED)
-def test_nobody_gets_in_by_a_guess(new_place: Flask, name: str, password: str) -> None:
-    assert Browser(new_place, name).sign_in(password).status_code == 401
+@pytest.mark.parametrize(("name", "password"), CREDENTIALS)
+def test_nobody_gets_in_by_a_guess(new_app: Flask, name: str, password: str) -> None:
+    assert Browser(new_app, name).sign_in(password).status_code == 401
 
 
-def test_who_has_no_password_gets_in_by_none(new_place: Flask) -> None:
-    accounts: Accounts = new_place.extensions["leaseq"].accounts
+def test_who_has_no_password_gets_in_by_none(new_app: Flask) -> None:
+    accounts: Accounts = new_app.extensions["leaseq"].accounts
     accounts.add("nopass", by="test", role="worker")
-    for tried in ("", "None", "nopass"):
-        assert accounts.verify("nopass", tried) is None
-        assert not CHEAP.matches(tried, None)
+    for password in ("", "None", "nopass"):
+        assert accounts.verify("nopass", password) is None
+        assert not CHEAP.matches(password, None)
 
 
 def test_a_password_is_theirs_only_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -42,11 +48,11 @@ def test_a_password_is_theirs_only_where_there_is_one(monkeypatch: pytest.Monkey
     assert not CHEAP.matches("anything", None)
 
 
-def test_set_up_takes_the_printed_link(new_place: Flask) -> None:
-    accounts: Accounts = new_place.extensions["leaseq"].accounts
+def test_set_up_takes_the_printed_link(new_app: Flask) -> None:
+    accounts: Accounts = new_app.extensions["leaseq"].accounts
     token = accounts.setup_token()
     assert token
-    client = new_place.test_client()
+    client = new_app.test_client()
     for path in ("/setup", "/setup?token=", "/setup?token=admin", f"/setup?token={token[:-1]}"):
         assert client.get(path).status_code == 403
     assert client.get(f"/setup?token={token}").status_code == 200

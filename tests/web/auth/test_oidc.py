@@ -12,92 +12,92 @@ from joserfc.jwk import RSAKey
 
 from leaseq.webapp.settings import SettingsRefused, load_settings
 from leaseq.webapp.store.accounts import Accounts
-from tests.web.auth.oidc_provider import Provider, off, sign_in
+from tests.web.auth.oidc_provider import Provider, sign_in, visit_provider
 from tests.web.conftest import SECRET, Browser
 
 
 def test_somebody_known_comes_in_by_their_claim(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     name = provider.claims["preferred_username"]
     accounts.add(name, by="test")
-    browser, answer = sign_in(place(), "/login/provider?next=/q/reviews")
-    assert (answer.status_code, answer.location) == (303, "/q/reviews")
+    browser, response = sign_in(make_app(), "/login/provider?next=/q/reviews")
+    assert (response.status_code, response.location) == (303, "/q/reviews")
     assert name in browser.get("/account").text
-    (asked,) = provider.asked
-    assert (asked["code_challenge_method"], asked["scope"].split()[0]) == ("S256", "openid")
-    assert len(asked["state"]) >= 20
-    assert len(asked["nonce"]) >= 20
-    assert sign_in(place(), "/login/provider?next=//evil.example/")[1].location == "/"
-    long = f"/q/{secrets.token_hex(4_000)}"  # for the session's cookie
-    assert sign_in(place(), f"/login/provider?next={long}")[1].location == "/"
+    (request,) = provider.requests
+    assert (request["code_challenge_method"], request["scope"].split()[0]) == ("S256", "openid")
+    assert len(request["state"]) >= 20
+    assert len(request["nonce"]) >= 20
+    assert sign_in(make_app(), "/login/provider?next=//evil.example/")[1].location == "/"
+    long_path = f"/q/{secrets.token_hex(4_000)}"  # for the session's cookie
+    assert sign_in(make_app(), f"/login/provider?next={long_path}")[1].location == "/"
 
 
 def test_it_works_however_often_it_was_begun(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     """As while the provider is away: each stays in the session's cookie, which a browser drops above 4 KB."""
     accounts.add(provider.claims["preferred_username"], by="test")
-    browser = Browser(place(), "")
+    browser = Browser(make_app(), "")
     for _ in range(30):
-        answer = browser.get("/login/provider")
-        assert all(len(one) < 2_000 for one in answer.headers.getlist("Set-Cookie"))
-    tabs = [off(browser, "/login/provider") for _ in range(3)]
+        response = browser.get("/login/provider")
+        assert all(len(one) < 2_000 for one in response.headers.getlist("Set-Cookie"))
+    tabs = [visit_provider(browser, "/login/provider") for _ in range(3)]
     assert browser.get(tabs[0]).location == "/"
 
 
-def test_the_page_offers_it_where_it_is_set(app: Flask, place: Callable[..., Flask]) -> None:
-    assert "/login/provider?next=" in Browser(place(), "").get("/login?next=/account").text
+def test_the_page_offers_it_where_it_is_set(app: Flask, make_app: Callable[..., Flask]) -> None:
+    assert "/login/provider?next=" in Browser(make_app(), "").get("/login?next=/account").text
     assert "/login/provider" not in Browser(app, "").get("/login").text
     for path in ("/login/provider", "/login/provider/back?code=x&state=x"):
         assert Browser(app, "").get(path).status_code == 404
 
 
 def test_who_is_unknown_comes_in_as_a_worker_only_where_that_is_set(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     name = provider.claims["preferred_username"]
-    browser, answer = sign_in(place())
-    assert (answer.status_code, "no account of that name" in answer.text) == (403, True)
+    browser, response = sign_in(make_app())
+    assert (response.status_code, "no account of that name" in response.text) == (403, True)
     assert accounts.find(name) is None
     assert browser.get("/account").status_code == 303
-    assert sign_in(place(oidc_create=True))[1].status_code == 303
+    assert sign_in(make_app(oidc_create=True))[1].status_code == 303
     assert accounts.get(name).role == "worker"
-    assert sign_in(place())[1].status_code == 303
+    assert sign_in(make_app())[1].status_code == 303
 
 
 def test_who_is_disabled_stays_out(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     name = provider.claims["preferred_username"]
     accounts.add(name, by="test")
     accounts.change(name, by="test", disabled=True)
-    _, answer = sign_in(place(oidc_create=True))
-    assert (answer.status_code, "disabled" in answer.text) == (403, True)
+    _, response = sign_in(make_app(oidc_create=True))
+    assert (response.status_code, "disabled" in response.text) == (403, True)
 
 
 def test_a_name_that_the_provider_gave_to_somebody_else_is_not_enough(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     name = provider.claims["preferred_username"]
     accounts.add(name, by="test")
-    assert sign_in(place())[1].status_code == 303
+    assert sign_in(make_app())[1].status_code == 303
     provider.claims["sub"] = "another person"
-    _, answer = sign_in(place())
-    assert (answer.status_code, "somebody else" in answer.text) == (403, True)
+    _, response = sign_in(make_app())
+    assert (response.status_code, "somebody else" in response.text) == (403, True)
     accounts.untie(name, by="test")
-    assert sign_in(place())[1].status_code == 303
+    assert sign_in(make_app())[1].status_code == 303
 
 
 def test_an_address_counts_once_the_provider_verified_it(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider, new_name: Callable[[str], str]
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider, new_name: Callable[[str], str]
 ) -> None:
     address = f"{new_name('eve')}@example.org"
     accounts.add(address, by="test")
-    app = place(oidc_claim="email")
-    for verified in ({}, {"email_verified": False}, {"email_verified": "true"}):
-        provider.faults = {"email": address, **verified}
-        assert sign_in(app)[1].status_code == 403, verified
+    app = make_app(oidc_claim="email")
+    for claims in ({}, {"email_verified": False}, {"email_verified": "true"}):
+        provider.faults = {"email": address, **claims}
+        assert sign_in(app)[1].status_code == 403, claims
     provider.faults = {"email": address, "email_verified": True}
     assert sign_in(app)[1].status_code == 303
     provider.faults = {"email": ["a", "list"]}
@@ -118,73 +118,77 @@ def test_an_address_counts_once_the_provider_verified_it(
     ids=lambda fault: "{}-{}".format(*next(iter(fault.items()))).partition("://")[0],
 )
 def test_an_id_token_that_is_not_for_this_sign_in_is_refused(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider, fault: dict[str, Any]
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider, fault: dict[str, Any]
 ) -> None:
     accounts.add(provider.claims["preferred_username"], by="test")
     provider.faults = fault
-    browser, answer = sign_in(place())
-    assert (answer.status_code, "did not work" in answer.text) == (502, True)
+    browser, response = sign_in(make_app())
+    assert (response.status_code, "did not work" in response.text) == (502, True)
     assert browser.get("/account").status_code == 303
 
 
 def test_an_id_token_of_another_key_or_none_is_refused(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     accounts.add(provider.claims["preferred_username"], by="test")
-    provider.signs_with = RSAKey.generate_key(2048, {"kid": "one"})
-    assert sign_in(place())[1].status_code == 502
-    provider.signs_with, provider.no_id_token = None, True
-    assert sign_in(place())[1].status_code == 502
+    provider.signing_key = RSAKey.generate_key(2048, {"kid": "one"})
+    assert sign_in(make_app())[1].status_code == 502
+    provider.signing_key, provider.no_id_token = None, True
+    assert sign_in(make_app())[1].status_code == 502
 
 
 def test_a_code_comes_back_to_the_browser_that_asked(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     """State ties the answer to the session that went off: a planted link signs nobody in."""
     accounts.add(provider.claims["preferred_username"], by="test")
-    app = place()
-    mine, theirs = Browser(app, ""), Browser(app, "")
-    back = off(theirs)
-    for planted in (back, back.partition("&state")[0]):
-        off(mine)
-        assert mine.get(planted).status_code == 502
-        assert mine.get("/account").status_code == 303
-    again = off(mine)
-    assert mine.get(again).status_code == 303
-    assert Browser(app, "").get(again).status_code == 502, "a code counts once"
+    app = make_app()
+    own_browser, other_browser = Browser(app, ""), Browser(app, "")
+    other_callback = visit_provider(other_browser)
+    for callback in (other_callback, other_callback.partition("&state")[0]):
+        visit_provider(own_browser)
+        assert own_browser.get(callback).status_code == 502
+        assert own_browser.get("/account").status_code == 303
+    own_callback = visit_provider(own_browser)
+    assert own_browser.get(own_callback).status_code == 303
+    assert Browser(app, "").get(own_callback).status_code == 502, "a code counts once"
 
 
 def test_the_code_is_worth_nothing_without_the_verifier(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     """PKCE: what went off is the verifier's hash, and the verifier itself is sent with the code alone."""
     accounts.add(provider.claims["preferred_username"], by="test")
-    browser = Browser(place(), "")
-    back = off(browser)
-    for asked in provider.codes.values():
-        asked["code_challenge"] = "of another verifier"
-    assert browser.get(back).status_code == 502
+    browser = Browser(make_app(), "")
+    callback = visit_provider(browser)
+    for request in provider.codes.values():
+        request["code_challenge"] = "of another verifier"
+    assert browser.get(callback).status_code == 502
 
 
-def test_what_the_provider_refuses_is_told(place: Callable[..., Flask]) -> None:
-    browser = Browser(place(), "")
-    off(browser)
-    answer = browser.get("/login/provider/back?error=access_denied&error_description=<b>no</b>")
-    assert (answer.status_code, "access_denied" in answer.text, "<b>no" in answer.text) == (502, True, False)
+def test_what_the_provider_refuses_is_told(make_app: Callable[..., Flask]) -> None:
+    browser = Browser(make_app(), "")
+    visit_provider(browser)
+    response = browser.get("/login/provider/back?error=access_denied&error_description=<b>no</b>")
+    assert (response.status_code, "access_denied" in response.text, "<b>no" in response.text) == (
+        502,
+        True,
+        False,
+    )
 
 
 def test_a_provider_that_is_away_or_calls_itself_otherwise(
-    place: Callable[..., Flask], provider: Provider
+    make_app: Callable[..., Flask], provider: Provider
 ) -> None:
-    away = place(oidc_issuer="http://127.0.0.1:1")
-    answer = Browser(away, "").get("/login/provider")
-    assert (answer.status_code, "answer was not valid" in answer.text) == (502, True)
-    renamed = place(oidc_issuer=provider.url.replace("127.0.0.1", "localhost"))
-    assert Browser(renamed, "").get("/login/provider").status_code == 502
+    unreachable_app = make_app(oidc_issuer="http://127.0.0.1:1")
+    response = Browser(unreachable_app, "").get("/login/provider")
+    assert (response.status_code, "answer was not valid" in response.text) == (502, True)
+    renamed_app = make_app(oidc_issuer=provider.url.replace("127.0.0.1", "localhost"))
+    assert Browser(renamed_app, "").get("/login/provider").status_code == 502
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "message"),
     [
         ({"LEASEQ_OIDC_ISSUER": "https://login.example.org"}, "LEASEQ_OIDC_CLIENT_ID: is required"),
         (
@@ -218,12 +222,12 @@ def test_a_provider_that_is_away_or_calls_itself_otherwise(
     ],
 )
 def test_settings_that_do_not_go_together(
-    monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], said: str
+    monkeypatch: pytest.MonkeyPatch, settings: dict[str, str], message: str
 ) -> None:
     monkeypatch.setenv("LEASEQ_SECRET_KEY", SECRET)
     for name, value in settings.items():
         monkeypatch.setenv(name, value)
-    with pytest.raises(SettingsRefused, match=said):
+    with pytest.raises(SettingsRefused, match=message):
         load_settings()
 
 

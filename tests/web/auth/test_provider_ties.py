@@ -10,13 +10,13 @@ import pytest
 from flask import Flask
 
 from leaseq.webapp.store.accounts import Accounts
-from tests.web.auth.oidc_provider import Provider, off, sign_in
+from tests.web.auth.oidc_provider import Provider, sign_in, visit_provider
 from tests.web.conftest import PASSWORD, Browser
 
 TIE = "/login/provider/tie"
 
 
-def with_factor(accounts: Accounts, name: str) -> pyotp.TOTP:
+def turn_on_factor(accounts: Accounts, name: str) -> pyotp.TOTP:
     """Turn two-factor sign-in on by a code of half a minute ago: those of now and after are left."""
     totp = pyotp.TOTP(accounts.factors.offer(name))
     accounts.factors.confirm(name, totp.at(time.time() - 30))
@@ -28,22 +28,22 @@ def is_in(browser: Browser) -> bool:
 
 
 def test_an_account_with_a_password_is_tied_by_its_password(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
-    app, name = place(), provider.claims["preferred_username"]
+    app, name = make_app(), provider.claims["preferred_username"]
     accounts.add(name, by="test", password=PASSWORD)
-    browser, answer = sign_in(app, "/login/provider?next=/q/reviews")
-    assert (answer.status_code, answer.location) == (303, TIE)
+    browser, response = sign_in(app, "/login/provider?next=/q/reviews")
+    assert (response.status_code, response.location) == (303, TIE)
     assert not is_in(browser), "the provider's word alone opens nothing"
     assert name in browser.get(TIE).text
-    wrong = browser.post(TIE, {"password": "not that one"}, page=TIE)
-    assert (wrong.status_code, "not the leaseq password" in wrong.text) == (401, True)
+    refusal = browser.post(TIE, {"password": "not that one"}, page=TIE)
+    assert (refusal.status_code, "not the leaseq password" in refusal.text) == (401, True)
     assert not accounts.is_tied(name)
     assert browser.post(TIE, {"password": PASSWORD}, page=TIE).location == "/q/reviews"
     assert is_in(browser)
-    again, answer = sign_in(app)
-    assert answer.location == "/", "it is asked once"
-    page = again.get("/account").text
+    second_browser, response = sign_in(app)
+    assert response.location == "/", "it is asked once"
+    page = second_browser.get("/account").text
     assert f"<h1>{name}</h1>" in page
     assert "was linked to the identity provider" in page, "it may have been a thief of the password"
     provider.claims["sub"] = "another person"
@@ -51,21 +51,21 @@ def test_an_account_with_a_password_is_tied_by_its_password(
 
 
 def test_the_password_is_not_guessed_there(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     accounts.add(provider.claims["preferred_username"], by="test", password=PASSWORD)
-    browser, _ = sign_in(place())
-    answers = [browser.post(TIE, {"password": "not that one"}, page=TIE).status_code for _ in range(11)]
-    assert answers == [401] * 10 + [429]
+    browser, _ = sign_in(make_app())
+    statuses = [browser.post(TIE, {"password": "not that one"}, page=TIE).status_code for _ in range(11)]
+    assert statuses == [401] * 10 + [429]
     assert browser.post(TIE, {"password": PASSWORD}, page=TIE).status_code == 429
 
 
 def test_an_account_with_a_second_step_is_tied_by_its_code_too(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
-    app, name = place(), provider.claims["preferred_username"]
+    app, name = make_app(), provider.claims["preferred_username"]
     accounts.add(name, by="test", password=PASSWORD)
-    totp = with_factor(accounts, name)
+    totp = turn_on_factor(accounts, name)
     browser, _ = sign_in(app)
     assert browser.get("/login/code").location == "/login", "the password comes first"
     assert browser.post(TIE, {"password": PASSWORD}, page=TIE).location == "/login/code"
@@ -75,48 +75,48 @@ def test_an_account_with_a_second_step_is_tied_by_its_code_too(
 
 
 def test_the_local_second_step_is_asked_of_who_is_tied(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
-    app, name = place(), provider.claims["preferred_username"]
+    app, name = make_app(), provider.claims["preferred_username"]
     accounts.add(name, by="test", password=PASSWORD)
     browser, _ = sign_in(app)
     browser.post(TIE, {"password": PASSWORD}, page=TIE)
-    totp = with_factor(accounts, name)
-    browser, answer = sign_in(app, "/login/provider?next=/account")
-    assert (answer.location, is_in(browser)) == ("/login/code", False)
+    totp = turn_on_factor(accounts, name)
+    browser, response = sign_in(app, "/login/provider?next=/account")
+    assert (response.location, is_in(browser)) == ("/login/code", False)
     assert browser.post("/login/code", {"code": "000000"}, page="/login/code").status_code == 401
     assert browser.post("/login/code", {"code": totp.now()}, page="/login/code").location == "/account"
     assert is_in(browser)
 
 
-@pytest.mark.parametrize("what", ["manager", "admin", "token"])
+@pytest.mark.parametrize("kind", ["manager", "admin", "token"])
 def test_who_has_no_password_but_something_to_lose_is_tied_by_an_admin(
     accounts: Accounts,
-    place: Callable[..., Flask],
+    make_app: Callable[..., Flask],
     provider: Provider,
     visitor: Callable[[str], Browser],
-    what: str,
+    kind: str,
 ) -> None:
-    app, name, boss = place(), provider.claims["preferred_username"], visitor("admin")
-    accounts.add(name, by="test", role="worker" if what == "token" else what)
-    if what == "token":
+    app, name, boss = make_app(), provider.claims["preferred_username"], visitor("admin")
+    accounts.add(name, by="test", role="worker" if kind == "token" else kind)
+    if kind == "token":
         accounts.create_token(name, "a program", by="test")
-    browser, answer = sign_in(app)
-    assert (answer.status_code, "Ask an admin" in answer.text, is_in(browser)) == (403, True, False)
+    browser, response = sign_in(app)
+    assert (response.status_code, "Ask an admin" in response.text, is_in(browser)) == (403, True, False)
     assert browser.get(TIE).location == "/login", "there is no password to ask for"
-    boss = at(app, boss)
+    boss = sign_in_at(app, boss)
     assert boss.post(f"/people/{name}/tie").status_code == 303
     assert sign_in(app)[1].status_code == 303
     accounts.untie(name, by="test")
     assert sign_in(app)[1].status_code == 403, "it counts once"
-    acts = [(entry.by, entry.what) for entry in accounts.log.page(person=name).entries]
-    assert (boss.name, "sign-in.provider-allowed") in acts
+    actions = [(entry.by, entry.what) for entry in accounts.log.page(person=name).entries]
+    assert (boss.name, "sign-in.provider-allowed") in actions
 
 
 def test_what_an_admin_allowed_ends_with_their_right_to(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider, new_name: Callable[[str], str]
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider, new_name: Callable[[str], str]
 ) -> None:
-    app, name, boss = place(), provider.claims["preferred_username"], new_name("boss")
+    app, name, boss = make_app(), provider.claims["preferred_username"], new_name("boss")
     accounts.add(name, by="test", role="manager")
     accounts.add(boss, by="test", role="admin", password=PASSWORD)
     accounts.add(new_name("other"), by="test", role="admin", password=PASSWORD)
@@ -125,68 +125,68 @@ def test_what_an_admin_allowed_ends_with_their_right_to(
     assert sign_in(app)[1].status_code == 403
 
 
-def at(app: Flask, browser: Browser) -> Browser:
+def sign_in_at(app: Flask, browser: Browser) -> Browser:
     """The same person at another place."""
-    there = Browser(app, browser.name)
-    assert there.sign_in().status_code == 303
-    return there
+    other_browser = Browser(app, browser.name)
+    assert other_browser.sign_in().status_code == 303
+    return other_browser
 
 
 def test_a_worker_without_a_password_is_tied_at_their_first_sign_in(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
     name = provider.claims["preferred_username"]
     accounts.add(name, by="test")
-    assert sign_in(place())[1].location == "/"
+    assert sign_in(make_app())[1].location == "/"
     assert accounts.is_tied(name)
 
 
 def test_who_was_tied_stays_who_they_are_whatever_the_provider_calls_them(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider, new_name: Callable[[str], str]
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider, new_name: Callable[[str], str]
 ) -> None:
     """A name can be changed at many providers: it makes nobody somebody else here."""
-    app, name, other = place(), provider.claims["preferred_username"], new_name("other")
+    app, name, other = make_app(), provider.claims["preferred_username"], new_name("other")
     accounts.add(name, by="test")
     accounts.add(other, by="test")
     sign_in(app)
     provider.claims["preferred_username"] = other
-    browser, answer = sign_in(app)
-    assert answer.status_code == 303
+    browser, response = sign_in(app)
+    assert response.status_code == 303
     assert f"<h1>{name}</h1>" in browser.get("/account").text
     assert not accounts.is_tied(other)
 
 
 def test_a_tie_that_waits_for_the_password_ends_with_time_and_with_another_password(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
-    app, name = place(), provider.claims["preferred_username"]
+    app, name = make_app(), provider.claims["preferred_username"]
     accounts.add(name, by="test", password=PASSWORD)
-    (late, _), (early, _) = sign_in(app), sign_in(app)
-    with late.client.session_transaction() as session:
+    (late_browser, _), (early_browser, _) = sign_in(app), sign_in(app)
+    with late_browser.client.session_transaction() as session:
         session["half-way"] = {**session["half-way"], "at": time.time() - 601}
-    assert late.get(TIE).location == "/login"
+    assert late_browser.get(TIE).location == "/login"
     accounts.set_password(name, "another long one", by="test")
-    assert early.get(TIE).location == "/login"
+    assert early_browser.get(TIE).location == "/login"
     assert Browser(app, "").get(TIE).location == "/login", "who did not come from the provider"
 
 
 def test_the_page_of_a_password_asks_for_no_tie(app: Flask, accounts: Accounts, person: Browser) -> None:
     """Half way by a password is not half way by the provider."""
-    with_factor(accounts, person.name)
+    turn_on_factor(accounts, person.name)
     browser = Browser(app, person.name)
     assert browser.sign_in().location == "/login/code"
     assert browser.get(TIE).location == "/login"
 
 
 def test_endpoints_that_the_provider_names_are_reached_by_tls(
-    place: Callable[..., Flask], provider: Provider, monkeypatch: pytest.MonkeyPatch
+    make_app: Callable[..., Flask], provider: Provider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     metadata = provider.metadata()
     for endpoint in ("authorization_endpoint", "token_endpoint", "jwks_uri"):
         monkeypatch.setattr(
             provider, "metadata", lambda one=endpoint: {**metadata, one: "http://idp.example.org/x"}
         )
-        answer = Browser(place(), "").get("/login/provider")
-        assert (answer.status_code, "https" in answer.text) == (502, True), endpoint
+        response = Browser(make_app(), "").get("/login/provider")
+        assert (response.status_code, "https" in response.text) == (502, True), endpoint
     monkeypatch.undo()
-    assert off(Browser(place(), "")).startswith("/login/provider/back")
+    assert visit_provider(Browser(make_app(), "")).startswith("/login/provider/back")

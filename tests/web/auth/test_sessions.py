@@ -17,7 +17,7 @@ COOKIE = "leaseq"
 NEW = "another long one"
 
 
-def copied(app: Flask, browser: Browser) -> Browser:
+def copy_session(app: Flask, browser: Browser) -> Browser:
     """Somebody who got hold of the cookie."""
     thief = Browser(app, browser.name)
     cookie = browser.client.get_cookie(COOKIE)
@@ -48,21 +48,21 @@ def is_in(browser: Browser) -> bool:
 def test_a_copied_cookie_is_worth_nothing_once_the_session_ended(
     app: Flask, accounts: Accounts, person: Browser, end: Callable[[Browser, Accounts], object]
 ) -> None:
-    thief = copied(app, person)
+    thief = copy_session(app, person)
     assert is_in(thief)
     end(person, accounts)
     assert not is_in(thief)
 
 
 def test_signing_out_here_leaves_who_is_signed_in_elsewhere(app: Flask, person: Browser) -> None:
-    elsewhere = Browser(app, person.name)
-    elsewhere.sign_in()
+    other_browser = Browser(app, person.name)
+    other_browser.sign_in()
     person.post("/logout")
-    assert is_in(elsewhere)
+    assert is_in(other_browser)
 
 
 def test_signing_in_makes_a_new_session_and_ends_the_one_before(app: Flask, person: Browser) -> None:
-    before = copied(app, person)
+    thief = copy_session(app, person)
     with person.client.session_transaction() as session:
         session["planted"] = "by somebody else"
         first = session["_user_id"]
@@ -71,14 +71,14 @@ def test_signing_in_makes_a_new_session_and_ends_the_one_before(app: Flask, pers
         assert session["_user_id"] != first
         assert "planted" not in session
     assert is_in(person)
-    assert not is_in(before)
+    assert not is_in(thief)
 
 
 def test_a_session_that_nobody_started_is_none(person: Browser) -> None:
-    for forged in (f"made up:1:{person.name}", f"{person.name}:1", "", "::", f":1:{person.name}"):
+    for forged_id in (f"made up:1:{person.name}", f"{person.name}:1", "", "::", f":1:{person.name}"):
         with person.client.session_transaction() as session:
-            session["_user_id"] = forged
-        assert not is_in(person), forged
+            session["_user_id"] = forged_id
+        assert not is_in(person), forged_id
 
 
 def test_one_persons_session_does_not_open_anothers(

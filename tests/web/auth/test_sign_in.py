@@ -31,12 +31,13 @@ def test_a_session_outlasts_the_browser(app: Flask, visitor: Callable[[str], Bro
 def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(
     app: Flask, visitor: Callable[[str], Browser]
 ) -> None:
-    known, unknown = visitor("worker"), Browser(app, "nobody at all")
-    known.post("/logout")
-    answers = [one.sign_in("wrong password") for one in (known, unknown)]
-    assert [one.status_code for one in answers] == [401, 401]
+    known_browser, unknown_browser = visitor("worker"), Browser(app, "nobody at all")
+    known_browser.post("/logout")
+    responses = [one.sign_in("wrong password") for one in (known_browser, unknown_browser)]
+    assert [one.status_code for one in responses] == [401, 401]
     known_text, unknown_text = (
-        one.text.replace(who.name, "") for one, who in zip(answers, (known, unknown), strict=True)
+        one.text.replace(browser.name, "")
+        for one, browser in zip(responses, (known_browser, unknown_browser), strict=True)
     )
     import re
 
@@ -48,21 +49,21 @@ def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(
 
 def test_an_unknown_name_costs_a_hash_as_well(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same time, told by the work and not by a clock."""
-    hashed: list[str] = []
+    tried_passwords: list[str] = []
     hasher = type(accounts._passwords._hasher)
     verify = hasher.verify
 
-    def count(self: Any, kept: Any, tried: Any) -> bool:
-        hashed.append(tried)
-        return verify(self, kept, tried)
+    def count(self: Any, stored_hash: Any, password: Any) -> bool:
+        tried_passwords.append(password)
+        return verify(self, stored_hash, password)
 
     monkeypatch.setattr(hasher, "verify", count)
     assert accounts.verify("nobody at all", "some password") is None
-    assert hashed == ["some password"]
+    assert tried_passwords == ["some password"]
 
 
 @pytest.mark.parametrize(
-    ("target", "where"),
+    ("target", "location"),
     [
         ("/q/reviews?item=1", "/q/reviews?item=1"),
         ("", "/"),
@@ -76,32 +77,32 @@ def test_an_unknown_name_costs_a_hash_as_well(accounts: Accounts, monkeypatch: p
         ("account", "/"),
     ],
 )
-def test_next_leads_to_own_paths_only(visitor: Callable[[str], Browser], target: str, where: str) -> None:
+def test_next_leads_to_own_paths_only(visitor: Callable[[str], Browser], target: str, location: str) -> None:
     person = visitor("worker")
     person.post("/logout")
-    assert person.sign_in(next=target).location == where
+    assert person.sign_in(next=target).location == location
 
 
 def test_failed_sign_ins_are_limited_by_name_and_address(visitor: Callable[[str], Browser]) -> None:
     person = visitor("worker")
     person.post("/logout")
-    here = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.1"}}
+    options = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.1"}}
     fields = {"name": person.name, "password": "wrong password"}
     for _ in range(PER_NAME):
-        assert person.post("/login", fields, page="/login", **here).status_code == 401
-    answer = person.post("/login", {**fields, "password": PASSWORD}, page="/login", **here)
-    assert answer.status_code == 429
-    assert 0 < int(answer.headers["Retry-After"]) <= 300
+        assert person.post("/login", fields, page="/login", **options).status_code == 401
+    response = person.post("/login", {**fields, "password": PASSWORD}, page="/login", **options)
+    assert response.status_code == 429
+    assert 0 < int(response.headers["Retry-After"]) <= 300
     assert person.sign_in().status_code == 303, "from another address it still works"
 
 
 def test_failed_sign_ins_are_limited_by_address(app: Flask) -> None:
-    here = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.2"}}
+    options = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.2"}}
     stranger = Browser(app, "")
     token = stranger.csrf()
     codes = [
         stranger.client.post(
-            "/login", data={"csrf_token": token, "name": f"n{n}", "password": "wrong"}, **here
+            "/login", data={"csrf_token": token, "name": f"n{n}", "password": "wrong"}, **options
         ).status_code
         for n in range(PER_ADDRESS + 1)
     ]
@@ -109,19 +110,19 @@ def test_failed_sign_ins_are_limited_by_address(app: Flask) -> None:
 
 
 def test_a_changed_password_ends_the_other_sessions(app: Flask, visitor: Callable[[str], Browser]) -> None:
-    here = visitor("worker")
-    there = Browser(app, here.name)
-    there.sign_in()
+    first_browser = visitor("worker")
+    second_browser = Browser(app, first_browser.name)
+    second_browser.sign_in()
     fields = {"password": PASSWORD, "new_password": "another long one", "again": "another long one"}
-    assert here.post("/account/password", fields).status_code == 303
-    assert here.get("/account").status_code == 200
-    assert there.get("/account").status_code == 303
-    assert there.sign_in().status_code == 401
-    assert there.sign_in("another long one").status_code == 303
+    assert first_browser.post("/account/password", fields).status_code == 303
+    assert first_browser.get("/account").status_code == 200
+    assert second_browser.get("/account").status_code == 303
+    assert second_browser.sign_in().status_code == 401
+    assert second_browser.sign_in("another long one").status_code == 303
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({"password": "wrong password"}, "not your current password"),
         ({"new_password": "short", "again": "short"}, "10 to 128 characters"),
@@ -130,22 +131,22 @@ def test_a_changed_password_ends_the_other_sessions(app: Flask, visitor: Callabl
     ],
 )
 def test_a_refused_password_changes_nothing(
-    visitor: Callable[[str], Browser], app: Flask, fields: dict[str, str], said: str
+    visitor: Callable[[str], Browser], app: Flask, fields: dict[str, str], message: str
 ) -> None:
     person = visitor("worker")
-    good = {"password": PASSWORD, "new_password": "another long one", "again": "another long one"}
-    answer = person.post("/account/password", {**good, **fields})
-    assert answer.status_code == 400
-    assert said in answer.text
+    valid_fields = {"password": PASSWORD, "new_password": "another long one", "again": "another long one"}
+    response = person.post("/account/password", {**valid_fields, **fields})
+    assert response.status_code == 400
+    assert message in response.text
     assert Browser(app, person.name).sign_in().status_code == 303
 
 
 def test_sign_out_everywhere(app: Flask, visitor: Callable[[str], Browser]) -> None:
-    here = visitor("worker")
-    there = Browser(app, here.name)
-    there.sign_in()
-    here.post("/account/sign-out-everywhere")
-    assert there.get("/account").status_code == 303
+    first_browser = visitor("worker")
+    second_browser = Browser(app, first_browser.name)
+    second_browser.sign_in()
+    first_browser.post("/account/sign-out-everywhere")
+    assert second_browser.get("/account").status_code == 303
 
 
 def test_who_is_disabled_is_out_at_once(
@@ -176,12 +177,14 @@ def test_a_token_is_shown_once_and_kept_as_a_hash(
     import re
 
     person = visitor("worker")
-    shown = person.post("/account/tokens", {"token_name": "my script", "password": PASSWORD}).text
-    token = not_none(re.search(r"leaseq_[\w-]{43}", shown))[0]
+    page = person.post("/account/tokens", {"token_name": "my script", "password": PASSWORD}).text
+    token = not_none(re.search(r"leaseq_[\w-]{43}", page))[0]
     assert token not in person.get("/account").text
     assert "my script" in person.get("/account").text
-    kept = b"".join(b"".join(pair) for pair in server.redis.hgetall("leaseq:{@accounts}:tokens").items())
-    assert token.encode() not in kept
+    stored_tokens = b"".join(
+        b"".join(pair) for pair in server.redis.hgetall("leaseq:{@accounts}:tokens").items()
+    )
+    assert token.encode() not in stored_tokens
     header = {"Authorization": f"Bearer {token}"}
     assert app.test_client().get("/api/v1/queues", headers=header).status_code == 200
     id = not_none(re.search(r"/account/tokens/(\w+)/revoke", person.get("/account").text))[1]
@@ -192,8 +195,8 @@ def test_a_token_is_shown_once_and_kept_as_a_hash(
 def test_nobody_revokes_another_persons_token(
     accounts: Accounts, worker: Caller, visitor: Callable[[str], Browser]
 ) -> None:
-    (theirs,) = accounts.tokens(worker.name)
-    assert visitor("worker").post(f"/account/tokens/{theirs.id}/revoke").status_code == 400
+    (token,) = accounts.tokens(worker.name)
+    assert visitor("worker").post(f"/account/tokens/{token.id}/revoke").status_code == 400
     assert worker("GET", "/queues").status_code == 200
 
 
@@ -202,8 +205,8 @@ def test_a_link_sets_a_password_once(
 ) -> None:
     import re
 
-    shown = visitor("admin").post("/people", {"name": "new one", "role": "worker", "skills": "fr de"}).text
-    path = not_none(re.search(r"/welcome\?token=[\w-]+", shown))[0]
+    page = visitor("admin").post("/people", {"name": "new one", "role": "worker", "skills": "fr de"}).text
+    path = not_none(re.search(r"/welcome\?token=[\w-]+", page))[0]
     person = Browser(app, "new one")
     assert "Welcome, new one" in person.get(path).text
     token = path.partition("=")[2]

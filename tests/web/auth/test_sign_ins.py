@@ -31,14 +31,14 @@ def own_log(server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, 
     server.redis.delete(*streams.values())
 
 
-def told(accounts: Accounts, name: str) -> list[LogEntry]:
+def logged_sign_ins(accounts: Accounts, name: str) -> list[LogEntry]:
     """The sign-ins of a name that the log has, the oldest first."""
-    wanted = {"sign-in.done", "sign-in.failed", "sign-in.limited"}
-    entries = [one for one in accounts.log.page(person=name).entries if one.what in wanted]
+    actions = {"sign-in.done", "sign-in.failed", "sign-in.limited"}
+    entries = [one for one in accounts.log.page(person=name).entries if one.what in actions]
     return entries[::-1]
 
 
-def said(browser: Browser, language: str = "en") -> str:
+def notice(browser: Browser, language: str = "en") -> str:
     """What the page says at its top, once."""
     page = browser.get("/account", headers={"Accept-Language": language}).text
     match = re.search(r'class="flashed">(.*?)</div>', page, re.DOTALL)
@@ -56,12 +56,12 @@ def turn_on(accounts: Accounts, name: str) -> pyotp.TOTP:
 def test_sign_ins_are_in_the_log_with_the_name_that_was_tried(
     app: Flask, accounts: Accounts, person: Browser, visitor: Callable[[str], Browser]
 ) -> None:
-    here: dict[str, Any] = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.31"}}
+    options: dict[str, Any] = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.31"}}
     stranger = Browser(app, person.name)
     fields = {"name": person.name, "password": "not that one"}
     for _ in range(PER_NAME + 3):
-        stranger.post("/login", fields, page="/login", **here)
-    entries = told(accounts, person.name)
+        stranger.post("/login", fields, page="/login", **options)
+    entries = logged_sign_ins(accounts, person.name)
     assert [one.what for one in entries] == [
         "sign-in.done",
         *["sign-in.failed"] * PER_NAME,
@@ -72,8 +72,8 @@ def test_sign_ins_are_in_the_log_with_the_name_that_was_tried(
         ("", person.name, "password, 192.0.2.31")
     }
     page = rows(visitor("admin").get(f"/people/log?person={person.name}&kind=sign-in").text)
-    for words in ("signed in", "failed to sign in as", "was refused after too many attempts"):
-        assert words in page
+    for text in ("signed in", "failed to sign in as", "was refused after too many attempts"):
+        assert text in page
 
 
 def sign_in_with_code(app: Flask, accounts: Accounts, name: str) -> Browser:
@@ -90,19 +90,20 @@ def test_codes_and_the_provider_are_in_the_log(
     app: Flask,
     accounts: Accounts,
     person: Browser,
-    place: Callable[..., Flask],
+    make_app: Callable[..., Flask],
     provider: Provider,
 ) -> None:
     sign_in_with_code(app, accounts, person.name)
     name = accounts.add(provider.claims["preferred_username"], by="test").name
-    sign_in(place())
+    sign_in(make_app())
     provider.claims["sub"] = "another person"
-    sign_in(place())
-    assert [(one.what, one.detail.partition(",")[0]) for one in told(accounts, name)] == [
+    sign_in(make_app())
+    assert [(one.what, one.detail.partition(",")[0]) for one in logged_sign_ins(accounts, name)] == [
         ("sign-in.done", "identity provider"),
         ("sign-in.failed", "identity provider"),
     ]
-    assert [(one.what, one.detail.rpartition(",")[0]) for one in told(accounts, person.name)][1:] == [
+    entries = logged_sign_ins(accounts, person.name)
+    assert [(one.what, one.detail.rpartition(",")[0]) for one in entries][1:] == [
         ("sign-in.failed", "code"),
         ("sign-in.done", "password, code"),
     ]
@@ -111,21 +112,21 @@ def test_codes_and_the_provider_are_in_the_log(
 def test_a_password_in_the_box_for_the_name_is_kept_nowhere(
     server: Any, app: Flask, accounts: Accounts, own_log: dict[str, str]
 ) -> None:
-    typed = "my secret horse battery"
-    here: dict[str, Any] = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.32"}}
+    password = "my secret horse battery"
+    options: dict[str, Any] = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.32"}}
     stranger = Browser(app, "")
     for _ in range(PER_NAME + 1):
-        stranger.post("/login", {"name": typed, "password": "x"}, page="/login", **here)
-    odd = {"name": "\r\u202e" + typed, "password": "x"}
-    stranger.post("/login", odd, page="/login", **here)
-    about = [one.about for one in accounts.log.page(kind="sign-in").entries]
-    assert "my… (no account)" in about
+        stranger.post("/login", {"name": password, "password": "x"}, page="/login", **options)
+    fields = {"name": "\r\u202e" + password, "password": "x"}
+    stranger.post("/login", fields, page="/login", **options)
+    subjects = [one.about for one in accounts.log.page(kind="sign-in").entries]
+    assert "my… (no account)" in subjects
     assert {"sign-in.failed", "sign-in.limited"} <= {
         one.what for one in accounts.log.page(kind="sign-in").entries if one.about == "my… (no account)"
     }
-    kept = repr([server.redis.xrange(stream) for stream in own_log.values()])
-    assert "secret horse" not in kept
-    assert "\u202e" not in "".join(about)
+    stored_entries = repr([server.redis.xrange(stream) for stream in own_log.values()])
+    assert "secret horse" not in stored_entries
+    assert "\u202e" not in "".join(subjects)
 
 
 def test_strangers_push_nothing_out_of_the_log_of_changes(
@@ -135,9 +136,9 @@ def test_strangers_push_nothing_out_of_the_log_of_changes(
     name = accounts.add(new_name("known"), by="test").name
     for _ in range(600):
         accounts.log.write("", "sign-in.failed", name, "password, 192.0.2.33")
-    acts = [one.what for one in accounts.log.page(person=name, limit=1_000).entries]
-    assert acts[-1] == "person.added"
-    assert len(acts) < 600
+    actions = [one.what for one in accounts.log.page(person=name, limit=1_000).entries]
+    assert actions[-1] == "person.added"
+    assert len(actions) < 600
 
 
 def test_the_log_is_read_page_by_page_with_nothing_twice_or_left_out(
@@ -170,14 +171,14 @@ def test_a_person_is_told_once_what_happened_since_their_last_sign_in(
         thief.sign_in("not that one")
     accounts.create_token(person.name, "deploy", by="somebody", scope="read")
     assert person.sign_in().status_code == 303
-    news = said(person)
+    news = notice(person)
     assert "3 sign-ins with your name failed since you last signed in" in news
     assert "somebody created an API token that acts as you (deploy, read)" in news
     person.sign_in()
-    assert "failed" not in said(person)
+    assert "failed" not in notice(person)
     person.sign_in("not that one")
     person.sign_in()
-    assert "1 sign-in with your name failed" in said(person)
+    assert "1 sign-in with your name failed" in notice(person)
 
 
 def test_no_token_s_name_keeps_the_notices_from_the_person(app: Flask, accounts: Accounts) -> None:
@@ -188,10 +189,10 @@ def test_no_token_s_name_keeps_the_notices_from_the_person(app: Flask, accounts:
             name, "".join(chr(0x4E00 + secrets.randbelow(20_000)) for _ in range(100)), by=name
         )
     browser = Browser(app, name)
-    answer = browser.sign_in()
-    assert answer.status_code == 303
-    assert all(len(one) < 4_093 for one in answer.headers.getlist("Set-Cookie"))
-    assert said(browser).count("created an API token that acts as you") == 10
+    response = browser.sign_in()
+    assert response.status_code == 303
+    assert all(len(one) < 4_093 for one in response.headers.getlist("Set-Cookie"))
+    assert notice(browser).count("created an API token that acts as you") == 10
 
 
 def test_it_is_told_in_the_language_of_the_page(accounts: Accounts, person: Browser) -> None:
@@ -199,7 +200,7 @@ def test_it_is_told_in_the_language_of_the_page(accounts: Accounts, person: Brow
     person.sign_in("not that one")
     accounts.create_token(person.name, "deploy", by="somebody", scope="read")
     person.sign_in()
-    news = said(person, "de")
+    news = notice(person, "de")
     assert "1 Anmeldung unter Ihrem Namen ist seit Ihrer letzten Anmeldung gescheitert" in news
     assert "somebody hat ein API-Token erstellt" in news
 
@@ -212,27 +213,29 @@ def test_a_try_by_another_spelling_of_the_name_is_told_as_well(
     Browser(app, unicodedata.normalize("NFD", name)).sign_in("not that one")
     owner = Browser(app, name)
     owner.sign_in()
-    assert "1 sign-in with your name failed" in said(owner)
-    assert [one.what for one in told(accounts, name)] == ["sign-in.failed", "sign-in.done"]
+    assert "1 sign-in with your name failed" in notice(owner)
+    assert [one.what for one in logged_sign_ins(accounts, name)] == ["sign-in.failed", "sign-in.done"]
 
 
 def test_a_new_second_step_is_told_at_the_next_sign_in(
     app: Flask, accounts: Accounts, person: Browser
 ) -> None:
     browser = sign_in_with_code(app, accounts, person.name)
-    news = said(browser)
+    news = notice(browser)
     assert f"{person.name} turned on your two-factor sign-in" in news
     assert "1 sign-in with your name failed" in news
 
 
 def test_a_password_changed_in_the_session_is_told_at_the_next_sign_in(app: Flask, person: Browser) -> None:
     """Who changed it may not be its owner."""
-    new = "another long one"
-    person.post("/account/password", {"password": PASSWORD, "new_password": new, "again": new})
-    assert "set your password" not in said(person)
+    new_password = "another long one"
+    person.post(
+        "/account/password", {"password": PASSWORD, "new_password": new_password, "again": new_password}
+    )
+    assert "set your password" not in notice(person)
     browser = Browser(app, person.name)
-    browser.sign_in(new)
-    assert f"{person.name} set your password" in said(browser)
+    browser.sign_in(new_password)
+    assert f"{person.name} set your password" in notice(browser)
 
 
 def test_what_is_kept_for_somebody_who_never_comes_is_bounded(

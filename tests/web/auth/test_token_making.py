@@ -14,7 +14,7 @@ from leaseq import Invalid
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.model import MAX_TOKENS
 from leaseq.webapp.store.queue_access import Access, Group
-from tests.web.auth.oidc_provider import Provider, off
+from tests.web.auth.oidc_provider import Provider, visit_provider
 from tests.web.conftest import PASSWORD, Browser
 
 FORM = {"token_name": "t", "scope": "read", "days": "30"}
@@ -28,13 +28,13 @@ def test_making_one_asks_for_the_password(
     """On one's own page, and on that of somebody else."""
     boss = visitor("admin")
     for path in ("/account/tokens", f"/people/{boss.name}/tokens"):
-        answer = boss.post(path, {**FORM, "token_name": "a <b>", "days": "never", **password})
-        assert (answer.status_code, "not your current password" in answer.text) == (400, True)
-        for kept in ('value="a &lt;b&gt;"', 'value="read" selected', 'value="never" selected'):
-            assert kept in answer.text, "what was typed is still there"
+        response = boss.post(path, {**FORM, "token_name": "a <b>", "days": "never", **password})
+        assert (response.status_code, "not your current password" in response.text) == (400, True)
+        for text in ('value="a &lt;b&gt;"', 'value="read" selected', 'value="never" selected'):
+            assert text in response.text, "what was typed is still there"
     assert accounts.tokens(boss.name) == []
-    done = boss.post("/account/tokens", {**FORM, "token_name": "a <b>", "password": PASSWORD})
-    assert (done.status_code, 'value="a &lt;b&gt;"' in done.text) == (200, False)
+    response = boss.post("/account/tokens", {**FORM, "token_name": "a <b>", "password": PASSWORD})
+    assert (response.status_code, 'value="a &lt;b&gt;"' in response.text) == (200, False)
     assert len(accounts.tokens(boss.name)) == 1
 
 
@@ -68,55 +68,55 @@ def test_one_for_a_queue_that_is_not_there_for_them_is_refused(
     app: Flask, accounts: Accounts, queue: leaseq.Queue, visitor: Callable[[str], Browser]
 ) -> None:
     """As one that they may not work on, of which nothing is told."""
-    boss, made = visitor("admin"), {**FORM, "password": PASSWORD}
+    boss, fields = visitor("admin"), {**FORM, "password": PASSWORD}
     for path in ("/account/tokens", f"/people/{boss.name}/tokens"):
-        answer = boss.post(path, {**made, "queue": queue.name[:-1]})
-        assert (answer.status_code, "there is no queue" in answer.text) == (400, True)
+        response = boss.post(path, {**fields, "queue": queue.name[:-1]})
+        assert (response.status_code, "there is no queue" in response.text) == (400, True)
     assert accounts.tokens(boss.name) == []
     queue.configure()
-    assert boss.post("/account/tokens", {**made, "queue": queue.name}).status_code == 200
+    assert boss.post("/account/tokens", {**fields, "queue": queue.name}).status_code == 200
     worker = visitor("worker")
-    assert worker.post("/account/tokens", {**made, "queue": queue.name}).status_code == 200
+    assert worker.post("/account/tokens", {**fields, "queue": queue.name}).status_code == 200
     app.extensions["leaseq"].access.set(queue.name, Access(work=Group(people=(boss.name,))))
-    answer = worker.post("/account/tokens", {**made, "queue": queue.name})
-    assert (answer.status_code, "there is no queue" in answer.text) == (400, True)
+    response = worker.post("/account/tokens", {**fields, "queue": queue.name})
+    assert (response.status_code, "there is no queue" in response.text) == (400, True)
 
 
 def test_who_has_no_password_has_signed_in_a_moment_ago(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
-    app, name = place(), provider.claims["preferred_username"]
+    app, name = make_app(), provider.claims["preferred_username"]
     accounts.add(name, by="test")
     browser = Browser(app, name)
-    browser.get(off(browser))
+    browser.get(visit_provider(browser))
     button = ">Create a token</button>"
     assert button in browser.get("/account").text
     assert browser.post("/account/tokens", FORM).status_code == 200
     with browser.client.session_transaction() as session:
         session["proved-at"] = time.time() - 601
     assert button not in browser.get("/account").text
-    answer = browser.post("/account/tokens", FORM)
-    assert (answer.status_code, "Sign in again" in answer.text) == (400, True)
-    again = re.search(r'href="(/login/provider\?again=[^"]+)"', answer.text)
-    assert again
-    provider.asked.clear()
-    back = browser.get(off(browser, again[1].replace("&amp;", "&")))
-    assert back.location.startswith("/account")
-    (asked,) = provider.asked
-    assert (asked["prompt"], asked["max_age"]) == ("login", "0"), "the provider lets nobody in unasked"
+    response = browser.post("/account/tokens", FORM)
+    assert (response.status_code, "Sign in again" in response.text) == (400, True)
+    link = re.search(r'href="(/login/provider\?again=[^"]+)"', response.text)
+    assert link
+    provider.requests.clear()
+    response = browser.get(visit_provider(browser, link[1].replace("&amp;", "&")))
+    assert response.location.startswith("/account")
+    (request,) = provider.requests
+    assert (request["prompt"], request["max_age"]) == ("login", "0"), "the provider lets nobody in unasked"
     assert browser.post("/account/tokens", FORM).status_code == 200
     assert len(accounts.tokens(name)) == 2
 
 
 def test_a_provider_that_says_they_signed_in_this_morning_is_no_proof(
-    accounts: Accounts, place: Callable[..., Flask], provider: Provider
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
-    app, name = place(), provider.claims["preferred_username"]
+    app, name = make_app(), provider.claims["preferred_username"]
     accounts.add(name, by="test")
     for ago, status in ((3_600, 400), (60, 200)):
         provider.claims["auth_time"] = int(time.time()) - ago
         browser = Browser(app, name)
-        browser.get(off(browser))
+        browser.get(visit_provider(browser))
         assert browser.post("/account/tokens", FORM).status_code == status
 
 
@@ -126,8 +126,8 @@ def test_a_person_has_a_limited_number(
     accounts.create_token(person.name, "short", by="test", days=1)
     for number in range(MAX_TOKENS - 1):
         accounts.create_token(person.name, f"t{number}", by="test")
-    answer = person.post("/account/tokens", {**FORM, "password": PASSWORD})
-    assert (answer.status_code, f"has {MAX_TOKENS} API tokens" in answer.text) == (400, True)
+    response = person.post("/account/tokens", {**FORM, "password": PASSWORD})
+    assert (response.status_code, f"has {MAX_TOKENS} API tokens" in response.text) == (400, True)
     monkeypatch.setattr(accounts._tokens, "_clock", lambda: time.time() + 2 * 86_400)
     accounts.create_token(person.name, "one more", by="test")
     names = [token.name for token in accounts.tokens(person.name)]
@@ -137,31 +137,31 @@ def test_a_person_has_a_limited_number(
 
 
 @pytest.mark.parametrize("box", [{"revoke_tokens": "yes"}, {}], ids=["asked", "not-asked"])
-@pytest.mark.parametrize("what", ["password", "everywhere", "link", "by-admin"])
+@pytest.mark.parametrize("action", ["password", "everywhere", "link", "by-admin"])
 def test_what_ends_the_sessions_offers_to_end_the_tokens(
     app: Flask,
     accounts: Accounts,
     person: Browser,
     visitor: Callable[[str], Browser],
-    what: str,
+    action: str,
     box: dict[str, str],
 ) -> None:
     boss = visitor("admin")
     token = accounts.create_token(person.name, "a program", by="test")
     link = accounts.password_link(person.name, by=boss.name)
     passwords = {"password": PASSWORD, "new_password": NEW, "again": NEW}
-    page, path, who, fields = {
+    page, path, browser, fields = {
         "password": ("/account", "/account/password", person, passwords),
         "everywhere": ("/account", "/account/sign-out-everywhere", person, {}),
         "link": (f"/welcome?token={link}", "/welcome", Browser(app, ""), {**passwords, "token": link}),
         "by-admin": (f"/people/{person.name}", f"/people/{person.name}/sign-out", boss, {}),
-    }[what]
-    assert "Revoke the 1 API token as well" in who.get(page).text
-    assert who.post(path, {**fields, **box}, page=page).status_code == 303
-    assert ("1 API token is revoked." in who.get("/account", follow_redirects=True).text) is bool(box)
+    }[action]
+    assert "Revoke the 1 API token as well" in browser.get(page).text
+    assert browser.post(path, {**fields, **box}, page=page).status_code == 303
+    assert ("1 API token is revoked." in browser.get("/account", follow_redirects=True).text) is bool(box)
     assert (accounts.caller(token) is None) is bool(box)
-    acts = [entry.what for entry in accounts.log.page(person=person.name).entries]
-    assert ("token.all-revoked" in acts) is bool(box)
+    actions = [entry.what for entry in accounts.log.page(person=person.name).entries]
+    assert ("token.all-revoked" in actions) is bool(box)
 
 
 def test_where_there_are_no_tokens_nothing_is_offered(person: Browser) -> None:

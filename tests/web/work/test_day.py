@@ -16,16 +16,16 @@ from leaseq.webapp.work.day import _bars
 from tests.web.conftest import Browser
 
 
-def words(page: str) -> str:
+def main_text(page: str) -> str:
     """What stands in the page's main part."""
     return " ".join(re.sub(r"<[^>]+>", " ", page.partition("<main")[2]).split())
 
 
 def test_an_empty_day(person: Browser) -> None:
-    said = words(person.get("/day").text)
-    assert "0 done today." in said
-    assert "Nothing yet." in said
-    assert "You hold" not in said
+    text = main_text(person.get("/day").text)
+    assert "0 done today." in text
+    assert "Nothing yet." in text
+    assert "You hold" not in text
 
 
 def test_what_i_did_by_queue_and_by_day(asking: leaseq.Queue, server: Any, person: Browser) -> None:
@@ -39,11 +39,11 @@ def test_what_i_did_by_queue_and_by_day(asking: leaseq.Queue, server: Any, perso
     today.record(person.name, "a-queue-that-is-gone", "broken", id="z", token=9)
     today.flush()
 
-    said = words(person.get("/day").text)
-    assert "1 done today, in 45 s at work: 41 s each." in said
-    assert "Triage 1 45 s 41 s 1 min 30 s 1 0" in said
-    assert "a-queue-that-is-gone 0 – – – 0 1" in said
-    assert re.search(r"\w+, \w+ \d+ 3 1 min 30 s 30 s – 0 0", said), said
+    text = main_text(person.get("/day").text)
+    assert "1 done today, in 45 s at work: 41 s each." in text
+    assert "Triage 1 45 s 41 s 1 min 30 s 1 0" in text
+    assert "a-queue-that-is-gone 0 – – – 0 1" in text
+    assert re.search(r"\w+, \w+ \d+ 3 1 min 30 s 30 s – 0 0", text), text
 
 
 def test_my_leases_lead_to_their_items(asking: leaseq.Queue, person: Browser) -> None:
@@ -51,7 +51,7 @@ def test_my_leases_lead_to_their_items(asking: leaseq.Queue, person: Browser) ->
     assert lease is not None
     page = person.get("/day").text
     assert f'href="/q/{asking.name}?item={lease.id}"' in page
-    assert "You hold Triage · My parcel is not here until" in words(page)
+    assert "You hold Triage · My parcel is not here until" in main_text(page)
 
 
 def test_a_finish_of_just_now_can_be_undone_here(asking: leaseq.Queue, server: Any, person: Browser) -> None:
@@ -60,16 +60,16 @@ def test_a_finish_of_just_now_can_be_undone_here(asking: leaseq.Queue, server: A
     days.flush()
     lease = asking.reserve(person.name)
     assert lease is not None
-    answer = {"answer.about": "refund", "answer.urgent": "true", "token": lease.token, "then": "stop"}
-    assert person.post(f"/q/{asking.name}/items/{lease.id}/finish", answer).status_code == 303
+    fields = {"answer.about": "refund", "answer.urgent": "true", "token": lease.token, "then": "stop"}
+    assert person.post(f"/q/{asking.name}/items/{lease.id}/finish", fields).status_code == 303
 
     page = person.get("/day").text
-    assert "1 done today" in words(page) or "2 done today" in words(page)
-    assert "· Triage · My parcel is not here" in words(page), "and not its id"
+    assert "1 done today" in main_text(page) or "2 done today" in main_text(page)
+    assert "· Triage · My parcel is not here" in main_text(page), "and not its id"
     assert page.count(">Undo</button>") == 1
-    undo = f"/q/{asking.name}/items/{lease.id}/undo"
-    assert f'action="{undo}"' in page
-    assert person.post(undo, {"token": lease.token}).status_code == 303
+    undo_path = f"/q/{asking.name}/items/{lease.id}/undo"
+    assert f'action="{undo_path}"' in page
+    assert person.post(undo_path, {"token": lease.token}).status_code == 303
     assert [one.id for one in asking.mine(person.name)] == [lease.id]
     assert Activity(server.client).today(person.name, asking.name).finished <= 1
     assert ">Undo</button>" not in person.get("/day").text
@@ -78,8 +78,8 @@ def test_a_finish_of_just_now_can_be_undone_here(asking: leaseq.Queue, server: A
 def test_figures_are_written_as_the_language_does(queue: leaseq.Queue, person: Browser) -> None:
     queue.configure(title="Triage")
     queue.enqueue_many(range(1_204))
-    assert "1,204 waiting." in words(person.get(f"/q/{queue.name}").text)
-    german = words(person.get(f"/q/{queue.name}", headers={"Accept-Language": "de"}).text)
+    assert "1,204 waiting." in main_text(person.get(f"/q/{queue.name}").text)
+    german = main_text(person.get(f"/q/{queue.name}", headers={"Accept-Language": "de"}).text)
     assert "1.204" in german
 
 

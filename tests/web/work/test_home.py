@@ -18,7 +18,7 @@ from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
 
 
 @pytest.fixture
-def empty_place(tmp_path_factory: pytest.TempPathFactory) -> Any:
+def person_and_client(tmp_path_factory: pytest.TempPathFactory) -> Any:
     with EmbeddedServer(tmp_path_factory.mktemp("s"), fsync="no") as server:
         app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP)
         state = app.extensions["leaseq"]
@@ -29,8 +29,8 @@ def empty_place(tmp_path_factory: pytest.TempPathFactory) -> Any:
         state.client.close()
 
 
-def test_home_lists_queues_and_one_queue_leads_to_work(empty_place: Any) -> None:
-    person, client = empty_place
+def test_home_lists_queues_and_one_queue_leads_to_work(person_and_client: Any) -> None:
+    person, client = person_and_client
     assert "There is no queue yet" in person.get("/").text
     leaseq.Queue(client, "reviews").configure(title="Reviews")
     assert person.get("/").location == "/q/reviews"
@@ -46,8 +46,8 @@ def lines_of(page: str) -> list[str]:
     return [" ".join(re.sub(r"<[^>]+>", " ", one).split()) for one in matches]
 
 
-def test_a_line_says_what_waits_for_me_and_what_i_did(empty_place: Any) -> None:
-    person, client = empty_place
+def test_a_line_says_what_waits_for_me_and_what_i_did(person_and_client: Any) -> None:
+    person, client = person_and_client
     reviews, scans, photos, letters, mine = (
         leaseq.Queue(client, name) for name in ("a-reviews", "b-scans", "c-photos", "d-letters", "e-mine")
     )
@@ -76,8 +76,8 @@ def test_a_line_says_what_waits_for_me_and_what_i_did(empty_place: Any) -> None:
     ]
 
 
-def test_the_menu_of_queues_leads_to_each(empty_place: Any) -> None:
-    person, client = empty_place
+def test_the_menu_of_queues_leads_to_each(person_and_client: Any) -> None:
+    person, client = person_and_client
     leaseq.Queue(client, "reviews").configure(title="Reviews <of> papers")
     leaseq.Queue(client, "scans").configure()
     assert 'data-load="/queues"' in person.get("/q/scans").text
@@ -90,12 +90,12 @@ def test_the_menu_of_queues_leads_to_each(empty_place: Any) -> None:
 
 
 def test_an_address_that_leads_nowhere_has_the_way_home(person: Browser, app: Any) -> None:
-    answer = person.get("/nowhere")
-    assert answer.status_code == 404
+    response = person.get("/nowhere")
+    assert response.status_code == 404
     assert (
-        "There is nothing at this address: it may be mistyped, or what it named was removed." in answer.text
+        "There is nothing at this address: it may be mistyped, or what it named was removed." in response.text
     )
-    assert person.name in answer.text, "who is signed in still is"
-    stranger = app.test_client().get("/nowhere")
-    assert stranger.status_code == 404
-    assert "Sign out" not in stranger.text
+    assert person.name in response.text, "who is signed in still is"
+    stranger_response = app.test_client().get("/nowhere")
+    assert stranger_response.status_code == 404
+    assert "Sign out" not in stranger_response.text

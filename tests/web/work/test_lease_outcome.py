@@ -19,40 +19,40 @@ ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "hal
 def receipt(text: str) -> str:
     """The words of the receipt in a page, each time as T."""
     match = re.search(r'id="receipt".*?>(.*?)</div>', text, re.DOTALL)
-    return words(match[1] if match else text)
+    return plain_text(match[1] if match else text)
 
 
-def words(piece: str) -> str:
+def plain_text(piece: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", re.sub(r"<time.*?</time>", "T", piece)).split())
 
 
-def filled(text: str) -> bool:
+def is_filled_in(text: str) -> bool:
     return 'value="half a &lt;thought&gt;"' in text and bool(re.search(r'value="refund"[^>]* checked', text))
 
 
-@pytest.mark.parametrize("noticed", [False, True])
-def test_ran_out_and_nobody_has_it_take_it_back(timed_asking: Any, person: Browser, noticed: bool) -> None:
+@pytest.mark.parametrize("is_cleared", [False, True])
+def test_ran_out_and_nobody_has_it_take_it_back(timed_asking: Any, person: Browser, is_cleared: bool) -> None:
     queue, expire = timed_asking
     lease = take(queue, person)
     expire()
-    if noticed:
+    if is_cleared:
         queue.clear()
         assert queue.get(lease.id).state == "inbound"
-    late = send(queue, person, lease, "fail", error="", **ANSWER)
-    assert late.status_code == 422
-    assert receipt(late.text) == (
+    response = send(queue, person, lease, "fail", error="", **ANSWER)
+    assert response.status_code == 422
+    assert receipt(response.text) == (
         "Your time ran out at T. Nobody has taken it yet. "
         "Take it back, or finish it: your answer counts as long as nobody else has it. Take it back T"
     )
-    assert filled(late.text)
-    assert "My parcel is not here" in late.text
-    assert "Later" not in late.text
-    assert "not saved yet" not in late.text
-    back = send(queue, person, lease, "renew", back="yes", **ANSWER)
-    assert back.status_code == 303
-    page = person.get(back.location).text
+    assert is_filled_in(response.text)
+    assert "My parcel is not here" in response.text
+    assert "Later" not in response.text
+    assert "not saved yet" not in response.text
+    response = send(queue, person, lease, "renew", back="yes", **ANSWER)
+    assert response.status_code == 303
+    page = person.get(response.location).text
     assert "You have the item again." in page
-    assert filled(page)
+    assert is_filled_in(page)
     assert queue.mine(person.name)[0].token == lease.token
 
 
@@ -61,11 +61,11 @@ def test_reported_after_it_ran_out(timed_asking: Any, person: Browser) -> None:
     lease = take(queue, person)
     expire()
     queue.clear()
-    late = send(queue, person, lease, "fail", error="cut off & torn", **ANSWER)
-    assert late.status_code == 409
-    assert "Nobody has taken it yet." in receipt(late.text)
-    assert "cut off &amp; torn" in late.text
-    assert filled(late.text)
+    response = send(queue, person, lease, "fail", error="cut off & torn", **ANSWER)
+    assert response.status_code == 409
+    assert "Nobody has taken it yet." in receipt(response.text)
+    assert "cut off &amp; torn" in response.text
+    assert is_filled_in(response.text)
     assert send(queue, person, lease, "finish", **ANSWER).status_code == 303
     assert queue.get(lease.id).answers[0].late
 
@@ -77,16 +77,16 @@ def test_somebody_else_is_on_it_and_the_answer_can_still_be_sent(
     lease = take(queue, person)
     expire()
     take(queue, visitor("worker"))
-    refused = send(queue, person, lease, "renew", **ANSWER)
-    assert refused.status_code == 409
-    ran_out = "Your time ran out at T. Somebody else is on it now."
-    assert receipt(refused.text) == f"{ran_out} You can still send your answer: your manager sees it."
-    assert filled(refused.text)
-    sent = send(queue, person, lease, "finish", **ANSWER)
-    assert receipt(sent.text) == f"{ran_out} Your answer is kept for the manager."
-    assert filled(sent.text)
-    (kept,) = queue.get(lease.id).late_answers
-    assert kept.result["note"] == "half a <thought>"
+    response = send(queue, person, lease, "renew", **ANSWER)
+    assert response.status_code == 409
+    explanation = "Your time ran out at T. Somebody else is on it now."
+    assert receipt(response.text) == f"{explanation} You can still send your answer: your manager sees it."
+    assert is_filled_in(response.text)
+    response = send(queue, person, lease, "finish", **ANSWER)
+    assert receipt(response.text) == f"{explanation} Your answer is kept for the manager."
+    assert is_filled_in(response.text)
+    (late_answer,) = queue.get(lease.id).late_answers
+    assert late_answer.result["note"] == "half a <thought>"
 
 
 def test_what_became_of_it_meanwhile(asking: leaseq.Queue, person: Browser) -> None:
@@ -95,24 +95,24 @@ def test_what_became_of_it_meanwhile(asking: leaseq.Queue, person: Browser) -> N
     lease = take(asking, person)
     asking.release(lease.id)
 
-    def told() -> str:
-        answer = send(asking, person, lease, "renew", **ANSWER)
-        assert answer.status_code in (404, 409)
-        assert filled(answer.text)
-        return receipt(answer.text)
+    def current_receipt() -> str:
+        response = send(asking, person, lease, "renew", **ANSWER)
+        assert response.status_code in (404, 409)
+        assert is_filled_in(response.text)
+        return receipt(response.text)
 
-    can = "You can still send your answer: your manager sees it."
-    assert told() == f"A manager released it at T. The next person gets it. {can}"
+    hint = "You can still send your answer: your manager sees it."
+    assert current_receipt() == f"A manager released it at T. The next person gets it. {hint}"
     other = asking.reserve("bob")
     assert other
-    assert told() == f"A manager released it at T. Somebody else is on it now. {can}"
+    assert current_receipt() == f"A manager released it at T. Somebody else is on it now. {hint}"
     asking.fail(other, "unreadable")
-    assert told() == f"A manager released it at T. It will be retried later. {can}"
+    assert current_receipt() == f"A manager released it at T. It will be retried later. {hint}"
     asking.configure(retry_seconds=0)
     asking.assign(lease.id, "bob")
     asking.remove("two")
     asking.remove(lease.id)
-    assert told() == "This item does not exist any more."
+    assert current_receipt() == "This item does not exist any more."
 
 
 def test_finished_dead_and_mine_again(asking: leaseq.Queue, person: Browser) -> None:
@@ -123,21 +123,21 @@ def test_finished_dead_and_mine_again(asking: leaseq.Queue, person: Browser) -> 
     assert "It is done." in receipt(send(asking, person, lease, "renew", **ANSWER).text)
     lease = take(asking, person)
     asking.release("two")
-    again = take(asking, person)
-    assert again.token != lease.token
+    second_lease = take(asking, person)
+    assert second_lease.token != lease.token
     text = send(asking, person, lease, "renew", **ANSWER).text
     assert receipt(text) == "A manager released it at T. You have it now, until T. Continue with it"
-    asking.fail(again, "unreadable")
+    asking.fail(second_lease, "unreadable")
     assert "No attempts are left." in receipt(send(asking, person, lease, "renew", **ANSWER).text)
 
 
 def test_one_that_was_finished_with_another_answer(asking: leaseq.Queue, person: Browser) -> None:
     lease = take(asking, person)
     assert send(asking, person, lease, "finish", **ANSWER).status_code == 303
-    changed = send(asking, person, lease, "finish", **{**ANSWER, "answer.about": "other"})
-    assert changed.status_code == 409
-    first = "You finished it at T. Your first answer counts. Your answer is kept for the manager."
-    assert receipt(changed.text) == first
+    response = send(asking, person, lease, "finish", **{**ANSWER, "answer.about": "other"})
+    assert response.status_code == 409
+    message = "You finished it at T. Your first answer counts. Your answer is kept for the manager."
+    assert receipt(response.text) == message
 
 
 @pytest.mark.parametrize("verb", ["finish", "renew", "abandon", "fail", "receipt"])
@@ -145,15 +145,15 @@ def test_a_made_up_token_shows_nothing_of_the_item(
     asking: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser], verb: str
 ) -> None:
     """Nobody reads an item through the receipt for a lease that was not theirs."""
-    theirs = take(asking, visitor("worker"))
-    for token in (theirs.token, theirs.token + 1):
+    other_lease = take(asking, visitor("worker"))
+    for token in (other_lease.token, other_lease.token + 1):
         if verb == "receipt":
-            answer = person.get(f"{path(asking, 'items', 'one', 'receipt')}?token={token}")
+            response = person.get(f"{path(asking, 'items', 'one', 'receipt')}?token={token}")
         else:
             fields = {"token": str(token), "error": "x", **ANSWER}
-            answer = person.post(path(asking, "items", "one", verb), fields)
-        assert answer.status_code == 404
-        assert "parcel" not in answer.text
+            response = person.post(path(asking, "items", "one", verb), fields)
+        assert response.status_code == 404
+        assert "parcel" not in response.text
 
 
 def test_the_page_asks_what_became_of_its_lease(
@@ -161,24 +161,24 @@ def test_the_page_asks_what_became_of_its_lease(
 ) -> None:
     queue, expire = timed_asking
     lease = take(queue, person)
-    asked = f"{path(queue, 'items', lease.id, 'receipt')}?token={lease.token}"
-    assert "You have it now, until T." in words(person.get(asked).text)
+    receipt_path = f"{path(queue, 'items', lease.id, 'receipt')}?token={lease.token}"
+    assert "You have it now, until T." in plain_text(person.get(receipt_path).text)
     expire()
-    piece = person.get(asked).text
-    assert "Your time ran out at T. Nobody has taken it yet." in words(piece)
+    piece = person.get(receipt_path).text
+    assert "Your time ran out at T. Nobody has taken it yet." in plain_text(piece)
     assert "<html" not in piece
     assert 'form="answer"' in piece
     take(queue, visitor("worker"))
-    assert "Somebody else is on it now." in words(person.get(asked).text)
+    assert "Somebody else is on it now." in plain_text(person.get(receipt_path).text)
 
 
 def test_one_who_had_it_since_gave_it_back(timed_asking: Any, person: Browser) -> None:
     queue, expire = timed_asking
     lease = take(queue, person)
     expire()
-    since = queue.reserve("bob")
-    assert since.id == lease.id
-    queue.abandon(since)
+    other_lease = queue.reserve("bob")
+    assert other_lease.id == lease.id
+    queue.abandon(other_lease)
     text = receipt(send(queue, person, lease, "fail", error="", **ANSWER).text)
     assert text.startswith("Your time ran out at T. The next person gets it. You can still send")
 
@@ -190,12 +190,12 @@ def test_of_several_answers_another_waits_and_theirs_was_taken(queue: leaseq.Que
     for number in (2, 3):
         queue.finish(not_none(queue.reserve(f"person {number}")), {"answer": "x"})
     run_out(queue)
-    theirs = not_none(queue.reserve("bob"))
+    other_lease = not_none(queue.reserve("bob"))
     queue.release("one")
-    assert theirs.attempt == 2, "the assignment that ran out"
-    refused = send(queue, person, lease, "renew", **{"answer.answer": "mine"})
-    assert refused.status_code == 409
-    assert "Take it back" not in refused.text
+    assert other_lease.attempt == 2, "the assignment that ran out"
+    response = send(queue, person, lease, "renew", **{"answer.answer": "mine"})
+    assert response.status_code == 409
+    assert "Take it back" not in response.text
     assert send(queue, person, lease, "finish", **{"answer.answer": "mine"}).status_code == 303
     assert person.name in [answer.person for answer in queue.get("one").answers]
 
@@ -207,8 +207,8 @@ def test_one_of_several_answers_ran_out(queue: leaseq.Queue, person: Browser) ->
     lease = take(queue, person)
     queue.finish(not_none(queue.reserve("bob")), {"answer": "b"})
     run_out(queue)
-    late = send(queue, person, lease, "abandon", **{"answer.answer": "mine"})
-    assert "Your time ran out at T. Nobody has taken it yet." in receipt(late.text)
+    response = send(queue, person, lease, "abandon", **{"answer.answer": "mine"})
+    assert "Your time ran out at T. Nobody has taken it yet." in receipt(response.text)
     assert send(queue, person, lease, "renew", back="yes").status_code == 303
     assert queue.mine(person.name)[0].token == lease.token
 
@@ -218,8 +218,8 @@ def test_it_was_theirs_once_more_and_ran_out_again(timed_asking: Any, person: Br
     queue, expire = timed_asking
     lease = take(queue, person)
     queue.release(lease.id)
-    again = take(queue, person)
-    assert again.token != lease.token
+    second_lease = take(queue, person)
+    assert second_lease.token != lease.token
     expire()
     text = receipt(send(queue, person, lease, "renew", **ANSWER).text)
     assert text.startswith("A manager released it at T. The next person gets it. You can still send")
@@ -232,12 +232,12 @@ def test_of_several_answers_theirs_stands_while_others_are_to_come(
     queue.enqueue({"text": "hello"}, id="one")
     lease = take(queue, person)
     send(queue, person, lease, "finish", **{"answer.answer": "first"})
-    stands = "You finished it at T. Your first answer counts. Your answer is kept for the manager."
-    changed = send(queue, person, lease, "finish", **{"answer.answer": "second"})
-    assert receipt(changed.text) == stands, "the rest of it waits"
+    message = "You finished it at T. Your first answer counts. Your answer is kept for the manager."
+    response = send(queue, person, lease, "finish", **{"answer.answer": "second"})
+    assert receipt(response.text) == message, "the rest of it waits"
     queue.reserve("bob")
-    changed = send(queue, person, lease, "finish", **{"answer.answer": "third"})
-    assert receipt(changed.text) == stands, "somebody else has the rest of it"
+    response = send(queue, person, lease, "finish", **{"answer.answer": "third"})
+    assert receipt(response.text) == message, "somebody else has the rest of it"
 
 
 def test_a_late_answer_that_was_taken_stands(timed_asking: Any, person: Browser) -> None:
@@ -245,19 +245,19 @@ def test_a_late_answer_that_was_taken_stands(timed_asking: Any, person: Browser)
     lease = take(queue, person)
     expire()
     assert send(queue, person, lease, "finish", **ANSWER).status_code == 303
-    changed = send(queue, person, lease, "finish", **{**ANSWER, "answer.about": "other"})
-    assert "Your late answer counts. Your answer is kept for the manager." in receipt(changed.text)
+    response = send(queue, person, lease, "finish", **{**ANSWER, "answer.about": "other"})
+    assert "Your late answer counts. Your answer is kept for the manager." in receipt(response.text)
 
 
 def test_an_answer_that_a_manager_replaced_does_not_stand(asking: leaseq.Queue, person: Browser) -> None:
-    ran_out = asking.reserve("bob")
-    assert ran_out is not None
+    first_lease = asking.reserve("bob")
+    assert first_lease is not None
     asking.release("one")
     lease = take(asking, person)
     send(asking, person, lease, "finish", **ANSWER)
     with pytest.raises(leaseq.LeaseLost):
-        asking.finish(ran_out, {"about": "other", "urgent": False})
-    asking.adopt("one", ran_out.token)
+        asking.finish(first_lease, {"about": "other", "urgent": False})
+    asking.adopt("one", first_lease.token)
     text = receipt(send(asking, person, lease, "renew", **ANSWER).text)
     assert text.startswith("You finished it at T. It is done. You can still send your answer")
 

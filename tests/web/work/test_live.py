@@ -13,7 +13,7 @@ import leaseq
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.store.threads import Threads
 from leaseq.webapp.work.live import LeaseChannel, LeaseWatcher
-from tests.support.taking import take as taken
+from tests.support.taking import take as reserve
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, take
 
@@ -22,24 +22,24 @@ class Pages:
     """A queue's channel with two work pages, and a clock."""
 
     def __init__(self, queue: leaseq.Queue, threads: Threads) -> None:
-        self.now, position, answered = 100.0, latest(queue), threads.latest_answer()
-        self.channel = LeaseChannel(queue, threads, position, answered, clock=lambda: self.now)
-        self.watchers = [LeaseWatcher(Stream(), lambda: True, n, position, answered) for n in range(2)]
+        self.now, position, last_answer = 100.0, latest_cursor(queue), threads.latest_answer()
+        self.channel = LeaseChannel(queue, threads, position, last_answer, clock=lambda: self.now)
+        self.watchers = [LeaseWatcher(Stream(), lambda: True, n, position, last_answer) for n in range(2)]
 
-    def told(self) -> list[list[tuple[str, Any]]]:
+    def poll(self) -> list[list[tuple[str, Any]]]:
         """What each page is told by the next poll."""
         self.now += 1
         for one in self.watchers:  # the poller serves them a few at a time
             self.channel.serve([one])
-        return [said(one.stream) for one in self.watchers]
+        return [pending_events(one.stream) for one in self.watchers]
 
 
-def latest(queue: leaseq.Queue) -> int:
+def latest_cursor(queue: leaseq.Queue) -> int:
     events = queue.latest_events(1)
     return int(events[0].cursor.partition(".")[0]) if events else 0
 
 
-def said(stream: Stream) -> list[tuple[str, Any]]:
+def pending_events(stream: Stream) -> list[tuple[str, Any]]:
     if not stream.pending:
         return []
     return [event(one) for one in next(stream.events()).split(b"\n\n") if one]
@@ -59,36 +59,36 @@ def letters(queue: leaseq.Queue) -> leaseq.Queue:
 
 
 def test_each_page_is_told_once_which_leases_a_manager_ended(letters: leaseq.Queue, threads: Threads) -> None:
-    ann, bob, cid = (taken(letters, name) for name in ("ann", "bob", "cid"))
+    ann, bob, cid = (reserve(letters, name) for name in ("ann", "bob", "cid"))
     pages = Pages(letters, threads)
-    assert pages.told() == [[("paused", None)]] * 2
+    assert pages.poll() == [[("paused", None)]] * 2
     letters.release(ann.id, by="a manager")
     letters.finish(cid, {})
     letters.remove(bob.id, by="a manager")
-    assert pages.told() == [[("ended", [ann.token, bob.token])]] * 2
-    assert pages.told() == [[], []]
+    assert pages.poll() == [[("ended", [ann.token, bob.token])]] * 2
+    assert pages.poll() == [[], []]
 
 
 def test_a_pause_is_told_with_its_reason_and_when_it_is_over(letters: leaseq.Queue, threads: Threads) -> None:
     letters.pause("lunch", by="a manager")
     pages = Pages(letters, threads)
-    assert pages.told() == [[("paused", "lunch")]] * 2
+    assert pages.poll() == [[("paused", "lunch")]] * 2
     letters.resume(by="a manager")
-    assert pages.told() == [[("paused", None)]] * 2
+    assert pages.poll() == [[("paused", None)]] * 2
     letters.pause(by="a manager")
-    assert pages.told() == [[("paused", "")]] * 2
-    assert pages.told() == [[], []]
+    assert pages.poll() == [[("paused", "")]] * 2
+    assert pages.poll() == [[], []]
 
 
 def test_each_lease_of_a_removed_item_ends(letters: leaseq.Queue, threads: Threads) -> None:
     letters.configure(answers=3)
     for one in ("l1", "l2", "l3"):
         letters.remove(one)
-    leases = [taken(letters, name) for name in ("ann", "bob", "cid")]
+    leases = [reserve(letters, name) for name in ("ann", "bob", "cid")]
     pages = Pages(letters, threads)
-    pages.told()
+    pages.poll()
     letters.remove("l0", by="a manager")
-    ((name, tokens),) = pages.told()[0]
+    ((name, tokens),) = pages.poll()[0]
     assert (name, set(tokens)) == ("ended", {one.token for one in leases})
     assert letters.stats().counters["released"] == 2
 
@@ -96,17 +96,17 @@ def test_each_lease_of_a_removed_item_ends(letters: leaseq.Queue, threads: Threa
 def test_a_page_that_comes_later_is_told_of_what_ended_since_it_asked(
     letters: leaseq.Queue, threads: Threads
 ) -> None:
-    ann, bob = taken(letters, "ann"), taken(letters, "bob")
+    ann, bob = reserve(letters, "ann"), reserve(letters, "bob")
     pages = Pages(letters, threads)
     letters.release(ann.id)
-    position = latest(letters)
+    position = latest_cursor(letters)
     letters.release(bob.id)
-    pages.told()  # before the poller knows the page that asked between
+    pages.poll()  # before the poller knows the page that asked between
     letters.enqueue({})
-    pages.told()
-    late = LeaseWatcher(Stream(), lambda: True, None, position, threads.latest_answer())
-    pages.channel.serve([late])
-    assert said(late.stream) == [("ended", [bob.token]), ("paused", None)]
+    pages.poll()
+    late_watcher = LeaseWatcher(Stream(), lambda: True, None, position, threads.latest_answer())
+    pages.channel.serve([late_watcher])
+    assert pending_events(late_watcher.stream) == [("ended", [bob.token]), ("paused", None)]
 
 
 def test_the_lease_of_each_page_ends_where_the_queue_is_deleted(
@@ -114,23 +114,23 @@ def test_the_lease_of_each_page_ends_where_the_queue_is_deleted(
 ) -> None:
     queue.configure()
     pages = Pages(queue, threads)
-    pages.told()
+    pages.poll()
     queue.delete()
     for n, one in enumerate(pages.watchers):
         pages.now += 1
         with pytest.raises(leaseq.QueueNotFound):
             pages.channel.serve([one])
-        assert said(one.stream) == [("ended", [n])]
+        assert pending_events(one.stream) == [("ended", [n])]
 
 
 def test_in_a_queue_to_which_nothing_happened_yet(queue: leaseq.Queue, threads: Threads) -> None:
     queue.configure()
     pages = Pages(queue, threads)
-    assert pages.told() == [[("paused", None)]] * 2
+    assert pages.poll() == [[("paused", None)]] * 2
     queue.enqueue({}, id="one")
-    ann = taken(queue, "ann")
+    ann = reserve(queue, "ann")
     queue.release("one")
-    assert pages.told() == [[("ended", [ann.token])]] * 2
+    assert pages.poll() == [[("ended", [ann.token])]] * 2
 
 
 @pytest.mark.parametrize("is_held", [True, False])
@@ -140,34 +140,34 @@ def test_a_page_whose_lease_is_over_is_told_when_it_begins_to_watch(
     lease = take(asking, person)
     if not is_held:
         asking.release(lease.id)
-    answer = person.get(f"{path(asking, 'live')}?token={lease.token}")
-    assert answer.mimetype == "text/event-stream"
-    chunks: Iterator[Any] = iter(answer.response)
+    response = person.get(f"{path(asking, 'live')}?token={lease.token}")
+    assert response.mimetype == "text/event-stream"
+    chunks: Iterator[Any] = iter(response.response)
     assert next(chunks).startswith(b"retry: ")
     first = next(chunks)
     assert (f"event: ended\ndata: [{lease.token}]".encode() in first) is not is_held
-    answer.close()
+    response.close()
 
 
 def test_only_for_people_who_are_signed_in_and_only_of_a_queue_that_is_there(
     app: Flask, asking: leaseq.Queue, person: Browser
 ) -> None:
-    refused = Browser(app, "nobody").get(path(asking, "live"))
-    assert refused.status_code == 303
-    assert "/login" in refused.location
+    response = Browser(app, "nobody").get(path(asking, "live"))
+    assert response.status_code == 303
+    assert "/login" in response.location
     assert person.get("/q/no-such-queue/live").status_code == 404
 
 
 def test_answers_to_questions_are_told_once(letters: leaseq.Queue, threads: Threads) -> None:
     threads.answer(letters.name, "l0", "boss", "before they came", message="0")
     pages = Pages(letters, threads)
-    pages.told()
+    pages.poll()
     threads.ask(letters.name, "l0", "ann", "well?", message="1")
-    assert pages.told() == [[], []]
+    assert pages.poll() == [[], []]
     threads.answer(letters.name, "l0", "boss", "yes", message="2")
     threads.answer(f"{letters.name}.other", "l3", "boss", "of another queue", message="3")
     threads.answer(letters.name, "l1", "boss", "no", message="4")
-    assert pages.told() == [[("answered", ["l0", "l1"])]] * 2
-    assert pages.told() == [[], []]
+    assert pages.poll() == [[("answered", ["l0", "l1"])]] * 2
+    assert pages.poll() == [[], []]
     threads.answer(letters.name, "l2", "boss", "later", message="5")
-    assert pages.told() == [[("answered", ["l2"])]] * 2
+    assert pages.poll() == [[("answered", ["l2"])]] * 2

@@ -5,20 +5,20 @@ from __future__ import annotations
 import re
 
 import leaseq
-from tests.support.taking import take as taken
+from tests.support.taking import take as reserve
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, take
 
 
 def note(page: str) -> str | None:
-    found = re.search(r'<h2 id="before">(.*?)</h2><p[^>]*>(.*?)</p>', page)
-    return f"{found[1]}: {found[2]}" if found else None
+    match = re.search(r'<h2 id="before">(.*?)</h2><p[^>]*>(.*?)</p>', page)
+    return f"{match[1]}: {match[2]}" if match else None
 
 
 def test_the_next_person_reads_the_last_note(asking: leaseq.Queue, person: Browser) -> None:
-    asking.abandon(taken(asking, "ann"), "ask the shop")
-    asking.abandon(taken(asking, "bob"), "they <b>never</b> answer")
-    asking.abandon(taken(asking, "cyd"))
+    asking.abandon(reserve(asking, "ann"), "ask the shop")
+    asking.abandon(reserve(asking, "bob"), "they <b>never</b> answer")
+    asking.abandon(reserve(asking, "cyd"))
     assert take(asking, person).id == "one"
     page = person.get(path(asking)).text
     assert note(page) == "Note by bob: they &lt;b&gt;never&lt;/b&gt; answer"
@@ -27,7 +27,7 @@ def test_the_next_person_reads_the_last_note(asking: leaseq.Queue, person: Brows
 
 def test_a_report_is_for_managers(asking: leaseq.Queue, person: Browser) -> None:
     asking.configure(retry_seconds=0)
-    asking.fail(taken(asking, "ann"), "the customer is my neighbour")
+    asking.fail(reserve(asking, "ann"), "the customer is my neighbour")
     assert take(asking, person).id == "one"
     page = person.get(path(asking)).text
     assert note(page) is None
@@ -36,7 +36,7 @@ def test_a_report_is_for_managers(asking: leaseq.Queue, person: Browser) -> None
 
 def test_their_own_note_is_not_told_to_them(asking: leaseq.Queue, person: Browser) -> None:
     asking.remove("two")
-    asking.abandon(taken(asking, person.name), "I ask the shop")
+    asking.abandon(reserve(asking, person.name), "I ask the shop")
     assert take(asking, person).id == "one"
     page = person.get(path(asking)).text
     assert note(page) is None

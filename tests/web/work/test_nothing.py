@@ -24,7 +24,7 @@ def other(queue: leaseq.Queue) -> Callable[[str], leaseq.Queue]:
     return lambda name: leaseq.Queue(queue._client, f"{queue.name}-{name}")
 
 
-def said(queue: leaseq.Queue, person: Browser) -> str:
+def explanation(queue: leaseq.Queue, person: Browser) -> str:
     """The words of the page, each time as T."""
     page = person.get(path(queue)).text
     match = re.search(r'<div id="why">\s*<p[^>]*>(.*?)</p>', page, re.DOTALL)
@@ -34,23 +34,23 @@ def said(queue: leaseq.Queue, person: Browser) -> str:
 
 def test_done_paused_and_what_waits_for_its_time(queue: leaseq.Queue, person: Browser) -> None:
     queue.configure()
-    assert said(queue, person) == "All done."
+    assert explanation(queue, person) == "All done."
     queue.enqueue({}, delay=600)
-    assert said(queue, person) == "All done for now. The next comes at T."
+    assert explanation(queue, person) == "All done for now. The next comes at T."
     queue.enqueue({})
-    assert said(queue, person) == "1 waiting."
+    assert explanation(queue, person) == "1 waiting."
     queue.pause("lunch <b>")
-    assert said(queue, person) == "Paused: lunch &lt;b&gt;. Nobody gets new items."
+    assert explanation(queue, person) == "Paused: lunch &lt;b&gt;. Nobody gets new items."
 
 
 def test_all_done_says_how_many_today(queue: leaseq.Queue, person: Browser) -> None:
     for _ in range(2):
         queue.enqueue({})
         send(queue, person, take(queue, person), "finish", **{"answer.answer": "yes"})
-    assert said(queue, person) == "All done. 2 today."
+    assert explanation(queue, person) == "All done. 2 today."
 
 
-def elsewhere(page: str) -> list[tuple[str, str]]:
+def other_queues(page: str) -> list[tuple[str, str]]:
     part = (
         page.split('class="elsewhere"')[1].split("</ul>", maxsplit=1)[0]
         if 'class="elsewhere"' in page
@@ -60,19 +60,19 @@ def elsewhere(page: str) -> list[tuple[str, str]]:
 
 
 @pytest.fixture
-def only_mine(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_queues_only(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the queues that the person may work on, those of this test."""
-    every = context.queue_names
-    mine = lambda: [name for name in every() if name.startswith(queue.name)]  # noqa: E731
-    monkeypatch.setattr(queue_lines, "queue_names", mine)
+    all_names = context.queue_names
+    own_names = lambda: [name for name in all_names() if name.startswith(queue.name)]  # noqa: E731
+    monkeypatch.setattr(queue_lines, "queue_names", own_names)
 
 
-@pytest.mark.usefixtures("only_mine")
+@pytest.mark.usefixtures("own_queues_only")
 def test_what_waits_elsewhere_is_named(
     queue: leaseq.Queue, person: Browser, app: Flask, other: Callable[[str], leaseq.Queue]
 ) -> None:
     queue.configure()
-    assert elsewhere(person.get(path(queue)).text) == []
+    assert other_queues(person.get(path(queue)).text) == []
     refunds, closed, french, empty, begun = map(other, ("refunds", "closed", "french", "empty", "yours"))
     refunds.configure(title="Refunds <b>")
     refunds.enqueue_many({} for _ in range(12))
@@ -82,17 +82,17 @@ def test_what_waits_elsewhere_is_named(
     empty.configure()
     begun.enqueue({})
     begun.reserve(person.name)
-    found = elsewhere(person.get(path(queue)).text)
-    assert found == [
+    links = other_queues(person.get(path(queue)).text)
+    assert links == [
         (path(refunds), "12 waiting in Refunds &lt;b&gt;"),
         (path(begun), f"You hold 1 in {begun.name}"),
     ]
     assert "Counts include items you can" in person.get(path(queue, "nothing")).text
     queue.enqueue({})
-    assert elsewhere(person.get(path(queue)).text) == []
+    assert other_queues(person.get(path(queue)).text) == []
 
 
-@pytest.mark.usefixtures("only_mine")
+@pytest.mark.usefixtures("own_queues_only")
 def test_few_other_queues_are_asked(
     queue: leaseq.Queue,
     person: Browser,
@@ -102,9 +102,9 @@ def test_few_other_queues_are_asked(
     queue.configure()
     for name in "abcd":
         other(name).enqueue({})
-    assert len(elsewhere(person.get(path(queue)).text)) == queue_lines.MOST_NAMED
+    assert len(other_queues(person.get(path(queue)).text)) == queue_lines.MOST_NAMED
     monkeypatch.setattr(queue_lines, "MOST_ASKED", 2)
-    assert len(elsewhere(person.get(path(queue)).text)) == 2
+    assert len(other_queues(person.get(path(queue)).text)) == 2
 
 
 def test_all_that_is_left_is_with_others(
@@ -112,39 +112,39 @@ def test_all_that_is_left_is_with_others(
 ) -> None:
     queue.enqueue({})
     take(queue, visitor("worker"))
-    assert said(queue, person) == "The last one left is with somebody else; it comes free at T."
+    assert explanation(queue, person) == "The last one left is with somebody else; it comes free at T."
     queue.enqueue({})
     take(queue, visitor("worker"))
-    assert said(queue, person) == "All 2 left are with other people; the first comes free at T."
+    assert explanation(queue, person) == "All 2 left are with other people; the first comes free at T."
     queue.enqueue({}, delay=600)
-    assert said(queue, person) == ("2 are with other people, 1 for later; the first comes free at T.")
+    assert explanation(queue, person) == ("2 are with other people, 1 for later; the first comes free at T.")
 
 
 def test_what_waits_is_not_for_me(queue: leaseq.Queue, person: Browser, accounts: Accounts) -> None:
     queue.enqueue({}, id="bonjour", requires=["fr"])
-    assert said(queue, person) == "What waits needs fr."
+    assert explanation(queue, person) == "What waits needs fr."
     queue.enqueue({}, id="vertrag", requires=["de", "legal"])
-    assert said(queue, person) == "What waits needs fr, or de and legal."
+    assert explanation(queue, person) == "What waits needs fr, or de and legal."
     accounts.change(person.name, by="test", skills=["de"])
-    assert said(queue, person) == "What waits needs fr, or legal."
+    assert explanation(queue, person) == "What waits needs fr, or legal."
     queue.enqueue({}, id="hers")
     queue.assign("hers", "somebody else")
-    assert said(queue, person) == "What waits needs fr, or legal, or is assigned to somebody else."
+    assert explanation(queue, person) == "What waits needs fr, or legal, or is assigned to somebody else."
     queue.remove("bonjour")
     queue.remove("vertrag")
-    assert said(queue, person) == "What waits is assigned to somebody else."
+    assert explanation(queue, person) == "What waits is assigned to somebody else."
     queue.enqueue({}, id="passed")
     queue.abandon(not_none(queue.reserve(person.name)), again=False)
-    mine = "is what you have answered or passed on."
-    assert said(queue, person) == f"What waits is assigned to somebody else, or {mine}"
+    reason = "is what you have answered or passed on."
+    assert explanation(queue, person) == f"What waits is assigned to somebody else, or {reason}"
     queue.remove("hers")
-    assert said(queue, person) == "Nothing left for you: you have answered or passed on the rest."
+    assert explanation(queue, person) == "Nothing left for you: you have answered or passed on the rest."
 
 
 def test_what_waits_behind_very_much_else(queue: leaseq.Queue, person: Browser) -> None:
     queue.enqueue_many(leaseq.NewItem({}, requires=("de",)) for _ in range(150))
     queue.enqueue({}, requires=["fr"])
-    assert said(queue, person) == "What waits needs de, or fr."
+    assert explanation(queue, person) == "What waits needs de, or fr."
 
 
 def test_what_waits_is_not_for_me_and_others_hold_the_rest(
@@ -153,4 +153,4 @@ def test_what_waits_is_not_for_me_and_others_hold_the_rest(
     queue.enqueue({})
     take(queue, visitor("worker"))
     queue.enqueue({}, requires=["fr"])
-    assert said(queue, person) == ("What waits needs fr. What others hold may come free at T.")
+    assert explanation(queue, person) == ("What waits needs fr. What others hold may come free at T.")

@@ -17,8 +17,8 @@ ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "tha
 
 
 def test_looking_takes_nothing(asking: leaseq.Queue, person: Browser) -> None:
-    page = person.get(path(asking))
-    assert "2 wait" in page.text
+    response = person.get(path(asking))
+    assert "2 wait" in response.text
     assert asking.stats().reserved == 0
 
 
@@ -27,10 +27,10 @@ def test_take_and_finish_and_next(asking: leaseq.Queue, person: Browser) -> None
     page = person.get(path(asking)).text
     assert "My parcel is not here" in page
     assert "Yours until" in page
-    done = send(
+    response = send(
         asking, person, lease, "finish", **{**ANSWER, "then": "next", "answer.tags": ["polite", "angry"]}
     )
-    assert (done.status_code, done.location) == (303, path(asking))
+    assert (response.status_code, response.location) == (303, path(asking))
     assert asking.get(lease.id).answers[0].result == {
         "about": "refund",
         "urgent": True,
@@ -40,38 +40,38 @@ def test_take_and_finish_and_next(asking: leaseq.Queue, person: Browser) -> None
     page = person.get(path(asking)).text
     assert "Saved." in page
     assert "I want my money back" in page
-    (second,) = asking.mine(person.name)
-    assert send(asking, person, second, "finish", **ANSWER).location == "/"
+    (second_lease,) = asking.mine(person.name)
+    assert send(asking, person, second_lease, "finish", **ANSWER).location == "/"
     assert asking.mine(person.name) == []
 
 
 def test_a_refused_answer_keeps_all_that_was_typed(asking: leaseq.Queue, person: Browser) -> None:
     lease = take(asking, person)
-    typed = {
+    fields = {
         "answer.about": "refund",
         "answer.note": "x" * 21 + "<&>\"'",
         "answer.count": "many",
         "answer.tags": "angry",
     }
-    refused = send(asking, person, lease, "finish", **typed)
-    assert refused.status_code == 422
-    page = refused.text
+    response = send(asking, person, lease, "finish", **fields)
+    assert response.status_code == 422
+    page = response.text
     assert re.search(r'value="refund"[^>]* checked', page)
     assert re.search(r'value="angry"[^>]* checked', page)
-    assert html.escape(typed["answer.note"]).replace("&#x27;", "&#39;").replace("&quot;", "&#34;") in page
+    assert html.escape(fields["answer.note"]).replace("&#x27;", "&#39;").replace("&quot;", "&#34;") in page
     assert 'value="many"' in page
     assert "A whole number, such as 42." in page
     assert "Please answer this." in page
-    refused = send(
-        asking, person, lease, "finish", **{**typed, "answer.count": "-1", "answer.urgent": "false"}
+    response = send(
+        asking, person, lease, "finish", **{**fields, "answer.count": "-1", "answer.urgent": "false"}
     )
-    assert refused.status_code == 422
+    assert response.status_code == 422
     for name in ("count", "note"):
-        field = re.search(rf'name="answer.{name}"[^>]*>', refused.text)
+        field = re.search(rf'name="answer.{name}"[^>]*>', response.text)
         assert field
         assert 'aria-invalid="true"' in field[0]
-    (kept,) = asking.mine(person.name)
-    assert kept.token == lease.token
+    (held_lease,) = asking.mine(person.name)
+    assert held_lease.token == lease.token
 
 
 def test_an_answer_that_only_the_library_refuses_keeps_all_that_was_typed(
@@ -81,10 +81,10 @@ def test_an_answer_that_only_the_library_refuses_keeps_all_that_was_typed(
     ask = asking.policy.form["ask"]
     asking.configure(form={"ask": {**ask, "minProperties": 4}})
     lease = take(asking, person)
-    refused = send(asking, person, lease, "finish", **ANSWER)
-    assert (refused.status_code, "has less than 4 properties" in refused.text) == (422, True)
-    assert re.search(r'name="answer.about"[^>]* value="refund"[^>]* checked', refused.text)
-    assert re.search(r'name="answer.note"[^>]* value="thanks &lt;b&gt;"', refused.text)
+    response = send(asking, person, lease, "finish", **ANSWER)
+    assert (response.status_code, "has less than 4 properties" in response.text) == (422, True)
+    assert re.search(r'name="answer.about"[^>]* value="refund"[^>]* checked', response.text)
+    assert re.search(r'name="answer.note"[^>]* value="thanks &lt;b&gt;"', response.text)
     assert [one.token for one in asking.mine(person.name)] == [lease.token]
 
 
@@ -106,11 +106,11 @@ def test_a_refused_answer_after_the_time_ran_out_still_shows_the_item(
     queue, expire = timed_asking
     lease = take(queue, person)
     expire()
-    refused = send(queue, person, lease, "finish", **{"answer.note": "half an answer"})
-    assert refused.status_code == 422
-    assert "My parcel is not here" in refused.text
-    assert "half an answer" in refused.text
-    assert "Your time ran out" in refused.text
+    response = send(queue, person, lease, "finish", **{"answer.note": "half an answer"})
+    assert response.status_code == 422
+    assert "My parcel is not here" in response.text
+    assert "half an answer" in response.text
+    assert "Your time ran out" in response.text
 
 
 def test_an_answer_too_late_is_kept_for_the_manager(
@@ -121,24 +121,24 @@ def test_an_answer_too_late_is_kept_for_the_manager(
     expire()
     other = visitor("worker")
     take(queue, other)
-    lost = send(queue, person, lease, "finish", **ANSWER)
-    assert lost.status_code == 409
-    assert "Your time ran out at <time" in lost.text
-    assert "Somebody else is on it now." in lost.text
-    assert "Your answer is kept for the manager." in lost.text
-    assert 'value="thanks &lt;b&gt;"' in lost.text
-    assert "My parcel is not here" in lost.text
-    assert "Take it back" not in lost.text
-    (late,) = queue.get(lease.id).late_answers
-    assert late.person == person.name
+    response = send(queue, person, lease, "finish", **ANSWER)
+    assert response.status_code == 409
+    assert "Your time ran out at <time" in response.text
+    assert "Somebody else is on it now." in response.text
+    assert "Your answer is kept for the manager." in response.text
+    assert 'value="thanks &lt;b&gt;"' in response.text
+    assert "My parcel is not here" in response.text
+    assert "Take it back" not in response.text
+    (late_answer,) = queue.get(lease.id).late_answers
+    assert late_answer.person == person.name
 
 
 def test_giving_back_keeps_the_draft_and_the_reason(asking: leaseq.Queue, person: Browser) -> None:
     lease = take(asking, person)
-    gone = send(
+    response = send(
         asking, person, lease, "abandon", reason="lunch", **{"answer.note": "so far", "answer.count": "4x"}
     )
-    assert gone.location == path(asking)
+    assert response.location == path(asking)
     assert "You gave it back. You see it again when nothing else" in person.get(path(asking)).text
     assert asking.get(lease.id).history[-1].reason == "lunch"
     asking.remove("two")  # which would come first, now that they put the other off
@@ -161,26 +161,30 @@ def test_not_for_me_is_for_good(asking: leaseq.Queue, person: Browser) -> None:
 def test_more_time_keeps_what_was_typed(asking: leaseq.Queue, person: Browser) -> None:
     lease = take(asking, person)
     assert send(asking, person, lease, "renew", **{"answer.note": "so far"}).status_code == 303
-    (renewed,) = asking.mine(person.name)
-    assert renewed.expires_at > lease.expires_at
+    (renewed_lease,) = asking.mine(person.name)
+    assert renewed_lease.expires_at > lease.expires_at
     assert 'value="so far"' in person.get(path(asking)).text
     asking.configure(renewals=1)
     page = person.get(path(asking)).text
     assert "More time" not in page
-    refused = send(asking, person, lease, "renew", **{"answer.note": "and more"})
-    assert refused.status_code == 422
-    assert "The time for this item can&#39;t be extended again: at most 1" in refused.text
-    assert 'value="and more"' in refused.text
+    response = send(asking, person, lease, "renew", **{"answer.note": "and more"})
+    assert response.status_code == 422
+    assert "The time for this item can&#39;t be extended again: at most 1" in response.text
+    assert 'value="and more"' in response.text
 
 
 def test_a_problem_is_reported_with_its_text(asking: leaseq.Queue, person: Browser) -> None:
     lease = take(asking, person)
-    unsaid = send(asking, person, lease, "fail", error="  ", **{"answer.note": "so far"})
-    assert unsaid.status_code == 422
-    assert "Describe the problem." in unsaid.text
-    both = send(asking, person, lease, "finish", error="half a report", reason="half a reason")
-    assert (both.status_code, "half a report" in both.text, "half a reason" in both.text) == (422, True, True)
-    assert 'value="so far"' in unsaid.text
+    fail_response = send(asking, person, lease, "fail", error="  ", **{"answer.note": "so far"})
+    assert fail_response.status_code == 422
+    assert "Describe the problem." in fail_response.text
+    finish_response = send(asking, person, lease, "finish", error="half a report", reason="half a reason")
+    assert (
+        finish_response.status_code,
+        "half a report" in finish_response.text,
+        "half a reason" in finish_response.text,
+    ) == (422, True, True)
+    assert 'value="so far"' in fail_response.text
     assert send(asking, person, lease, "fail", error="unreadable").status_code == 303
     assert asking.get(lease.id).last_error == "unreadable"
 
@@ -189,17 +193,17 @@ def test_what_belongs_to_others_is_not_shown(asking: leaseq.Queue, person: Brows
     """A made-up token must not let somebody read an item through the page of a refused answer."""
     lease = take(asking, visitor("worker"))
     for token in (lease.token, lease.token + 1):
-        answer = person.post(path(asking, "items", lease.id, "finish"), {"token": str(token)})
-        assert answer.status_code == 404
-        assert "parcel" not in answer.text
+        response = person.post(path(asking, "items", lease.id, "finish"), {"token": str(token)})
+        assert response.status_code == 404
+        assert "parcel" not in response.text
 
 
 @pytest.mark.parametrize("token", ["", "x", "-1", "1" * 17, "¹"])
 def test_a_form_that_was_tampered_with_is_refused(asking: leaseq.Queue, person: Browser, token: str) -> None:
     take(asking, person)
-    answer = person.post(path(asking, "items", "one", "finish"), {"token": token})
-    assert answer.status_code == 400
-    assert "token" in answer.text
+    response = person.post(path(asking, "items", "one", "finish"), {"token": token})
+    assert response.status_code == 400
+    assert "token" in response.text
 
 
 def test_pages_of_what_is_not_there(person: Browser) -> None:

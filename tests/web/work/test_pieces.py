@@ -47,10 +47,10 @@ def test_what_one_person_typed_is_not_in_the_page_of_another(
 ) -> None:
     ann, bob = visitor("worker"), visitor("worker")
     lease = take(asking, ann)
-    typed = {"token": str(lease.token), "then": "next", "note": "I know this customer"}
-    refused = ann.post(path(asking, "items", lease.id, "finish"), typed)
-    assert refused.status_code == 422
-    assert "I know this customer" in refused.text
+    fields = {"token": str(lease.token), "then": "next", "note": "I know this customer"}
+    response = ann.post(path(asking, "items", lease.id, "finish"), fields)
+    assert response.status_code == 422
+    assert "I know this customer" in response.text
     take(asking, bob)
     assert "I know this customer" not in bob.get(path(asking)).text
 
@@ -60,13 +60,13 @@ def test_what_is_said_of_one_item_is_not_in_the_boxes_of_the_next(
     person: Browser, asking: leaseq.Queue, verb: str
 ) -> None:
     lease = take(asking, person)
-    said = {"error": "the page is torn", "note": "the page is torn", "reason": "the page is torn"}
-    form = {"token": str(lease.token), "then": "next", **ANSWER, **said}
-    answer = person.post(path(asking, "items", lease.id, verb), form, headers=PIECE)
-    assert answer.status_code == 200
-    assert 'data-id="two"' in answer.text
-    assert "the page is torn" not in answer.text
-    assert '<details name="way" open' not in answer.text
+    texts = {"error": "the page is torn", "note": "the page is torn", "reason": "the page is torn"}
+    form = {"token": str(lease.token), "then": "next", **ANSWER, **texts}
+    response = person.post(path(asking, "items", lease.id, verb), form, headers=PIECE)
+    assert response.status_code == 200
+    assert 'data-id="two"' in response.text
+    assert "the page is torn" not in response.text
+    assert '<details name="way" open' not in response.text
 
 
 def test_the_form_and_the_ways_out_are_in_the_language_of_each_page(
@@ -82,38 +82,38 @@ def test_the_form_and_the_ways_out_are_in_the_language_of_each_page(
     assert re.findall('<span dir="auto">(Yes|No|Ja|Nein)<', english + german) == ["Yes", "No", "Ja", "Nein"]
 
 
-class Earlier(TimestampSigner):
+class EarlierSigner(TimestampSigner):
     def get_timestamp(self) -> int:
         return super().get_timestamp() - 100
 
 
-def earlier(app: Flask, token: str) -> str:
+def sign_earlier(app: Flask, token: str) -> str:
     """The same token, as it was signed some time ago."""
     key, salt = str(app.secret_key), "wtf-csrf-token"
-    made = URLSafeTimedSerializer(key, salt=salt).loads(token)
-    return str(URLSafeTimedSerializer(key, salt=salt, signer=Earlier).dumps(made))
+    payload = URLSafeTimedSerializer(key, salt=salt).loads(token)
+    return str(URLSafeTimedSerializer(key, salt=salt, signer=EarlierSigner).dumps(payload))
 
 
 def test_the_forms_of_a_piece_have_the_token_that_came(
     app: Flask, person: Browser, asking: leaseq.Queue
 ) -> None:
-    lease, sent = take(asking, person), earlier(app, person.csrf(path(asking)))
-    fields = {"csrf_token": sent, "token": str(lease.token), "then": "next", **ANSWER}
+    lease, csrf_token = take(asking, person), sign_earlier(app, person.csrf(path(asking)))
+    fields = {"csrf_token": csrf_token, "token": str(lease.token), "then": "next", **ANSWER}
     piece = person.client.post(path(asking, "items", lease.id, "finish"), data=fields, headers=PIECE)
     assert piece.status_code == 200
-    assert csrf_of(piece.text) == sent
-    (following,) = asking.mine(person.name)
-    fields |= {"token": str(following.token), "then": "stop"}
-    done = person.client.post(path(asking, "items", following.id, "finish"), data=fields)
-    assert done.status_code == 303, "it is still good"
+    assert csrf_of(piece.text) == csrf_token
+    (next_lease,) = asking.mine(person.name)
+    fields |= {"token": str(next_lease.token), "then": "stop"}
+    response = person.client.post(path(asking, "items", next_lease.id, "finish"), data=fields)
+    assert response.status_code == 303, "it is still good"
 
 
 def test_a_token_that_is_not_good_is_in_no_form(person: Browser, asking: leaseq.Queue) -> None:
     lease = take(asking, person)
     fields = {"csrf_token": "forged", "token": str(lease.token)}
-    refused = person.client.post(path(asking, "items", lease.id, "finish"), data=fields, headers=PIECE)
-    assert refused.status_code == 403
-    assert "forged" not in refused.text
+    response = person.client.post(path(asking, "items", lease.id, "finish"), data=fields, headers=PIECE)
+    assert response.status_code == 403
+    assert "forged" not in response.text
 
 
 def test_a_time_is_in_the_page_s_language_where_no_script_may_replace_it(

@@ -17,10 +17,10 @@ from tests.web.work_pages import path, send, take
 
 def messages(page: str) -> list[tuple[str, str]]:
     """The thread of a page: each message with its author."""
-    found = re.findall(
+    matches = re.findall(
         r'<p class="help">([^·<]*?) ·.*?</p><p class="text" dir="auto">(.*?)</p></li>', page, re.S
     )
-    return [(who.strip(), html.unescape(text)) for who, text in found]
+    return [(author.strip(), html.unescape(text)) for author, text in matches]
 
 
 def item_path(queue: leaseq.Queue, id: str, *verb: str) -> str:
@@ -44,23 +44,23 @@ def test_a_question_is_answered(
     assert messages(person.get(path(asking)).text) == [question]
     page = boss.get(item_path(asking, lease.id)).text
     assert (messages(page), "No answer needed" in page) == ([question], True)
-    answer = {"text": "yes, take it", "message": "a"}
-    assert boss.post(item_path(asking, lease.id, "answer"), answer).location.endswith("#thread")
-    told = [question, (f"{boss.name} (manager)", "yes, take it")]
-    assert messages(person.get(path(asking)).text) == told
-    assert messages(person.get(path(asking, "items", lease.id, "thread")).text) == told
-    assert messages(person.get("/day").text) == told
+    fields = {"text": "yes, take it", "message": "a"}
+    assert boss.post(item_path(asking, lease.id, "answer"), fields).location.endswith("#thread")
+    thread = [question, (f"{boss.name} (manager)", "yes, take it")]
+    assert messages(person.get(path(asking)).text) == thread
+    assert messages(person.get(path(asking, "items", lease.id, "thread")).text) == thread
+    assert messages(person.get("/day").text) == thread
     assert "No answer needed" not in boss.get(item_path(asking, lease.id)).text
 
 
 def test_the_form_keeps_what_was_typed_and_its_lease(
     asking: leaseq.Queue, person: Browser, lease: leaseq.Lease
 ) -> None:
-    ask_why = {"type": "object", "properties": {"why": {"type": "string"}}}
-    asking.configure(form={"show": ["text"], "ask": ask_why})
+    ask_schema = {"type": "object", "properties": {"why": {"type": "string"}}}
+    asking.configure(form={"show": ["text"], "ask": ask_schema})
     ask(asking, person, lease, "is it ours?", **{"answer.why": "half a word"})
-    (held,) = asking.mine(person.name)
-    assert (held.token, held.draft) == (lease.token, {"why": "half a word"})
+    (held_lease,) = asking.mine(person.name)
+    assert (held_lease.token, held_lease.draft) == (lease.token, {"why": "half a word"})
 
 
 def test_who_gets_the_item_next_reads_it_and_who_had_it_no_more(
@@ -108,28 +108,33 @@ def test_of_several_answers_the_next_person_reads_it_too(
 ) -> None:
     asking.configure(answers=2)
     other = visitor("worker")
-    lease, second = take(asking, person), take(asking, other)
+    lease, second_lease = take(asking, person), take(asking, other)
     ask(asking, person, lease, "which colour?")
     asking.finish(lease, {"about": "refund", "urgent": True})
-    sent = {"token": str(second.token), "then": "next", "answer.about": "refund", "answer.urgent": "true"}
-    to = path(asking, "items", second.id, "finish")
-    piece = other.post(to, sent, headers={"X-Leaseq-Piece": "yes"}).text
+    fields = {
+        "token": str(second_lease.token),
+        "then": "next",
+        "answer.about": "refund",
+        "answer.urgent": "true",
+    }
+    finish_path = path(asking, "items", second_lease.id, "finish")
+    piece = other.post(finish_path, fields, headers={"X-Leaseq-Piece": "yes"}).text
     assert [one.id for one in asking.mine(other.name)] == [lease.id]
     assert messages(piece) == [(person.name, "which colour?")]
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "message"),
     [
         ("  ", "Type your question."),
         ("x" * (MAX_TEXT + 1), "1 to 2,000 characters; this has 2,001"),
     ],
 )
 def test_a_bad_question_is_refused_and_stands_in_its_box(
-    asking: leaseq.Queue, person: Browser, threads: Threads, lease: leaseq.Lease, text: str, words: str
+    asking: leaseq.Queue, person: Browser, threads: Threads, lease: leaseq.Lease, text: str, message: str
 ) -> None:
-    refused = ask(asking, person, lease, text)
-    assert (refused.status_code, words in refused.text, text in refused.text) == (422, True, True)
+    response = ask(asking, person, lease, text)
+    assert (response.status_code, message in response.text, text in response.text) == (422, True, True)
     assert threads.of_item(asking.name, lease.id) == []
 
 
@@ -139,11 +144,11 @@ def test_a_full_thread_takes_no_more(
     for number in range(MAX_MESSAGES):
         threads.ask(asking.name, lease.id, person.name, "well?", message=str(number))
     threads.ask(asking.name, lease.id, person.name, "well?", message="0")  # sent again, it is there already
-    words = f"at most {MAX_MESSAGES} messages about an item"
-    assert words in ask(asking, person, lease, "and now?").text
-    refused = boss.post(item_path(asking, lease.id, "answer"), {"text": "I see", "message": "a"})
-    assert (refused.status_code, f"Not sent: {words}" in refused.text) == (400, True)
-    (box,) = re.findall(r'<textarea id="text" name="text"[^>]*>\n([^<]*)</textarea>', refused.text)
+    message = f"at most {MAX_MESSAGES} messages about an item"
+    assert message in ask(asking, person, lease, "and now?").text
+    response = boss.post(item_path(asking, lease.id, "answer"), {"text": "I see", "message": "a"})
+    assert (response.status_code, f"Not sent: {message}" in response.text) == (400, True)
+    (box,) = re.findall(r'<textarea id="text" name="text"[^>]*>\n([^<]*)</textarea>', response.text)
     assert box == "I see", "it stands in the item's page, ready to be sent again"
 
 
@@ -151,17 +156,17 @@ def test_who_lost_the_item_keeps_the_words_of_the_question(
     asking: leaseq.Queue, person: Browser, threads: Threads, lease: leaseq.Lease
 ) -> None:
     asking.release(lease.id, by="a manager")
-    lost = ask(asking, person, lease, "which colour?")
-    assert (lost.status_code, "which colour?" in lost.text) == (422, True)
-    assert "you don't have the item any more" in html.unescape(lost.text)
+    response = ask(asking, person, lease, "which colour?")
+    assert (response.status_code, "which colour?" in response.text) == (422, True)
+    assert "you don't have the item any more" in html.unescape(response.text)
     assert threads.of_item(asking.name, lease.id) == []
 
 
 def test_an_item_that_is_not_theirs_has_no_thread_for_them(asking: leaseq.Queue, person: Browser) -> None:
     asking.enqueue({"text": "third"}, id="three")
     assert person.get(path(asking, "items", "three", "thread")).status_code == 404
-    asked = person.post(path(asking, "items", "three", "ask"), {"token": "1", "question": "what is it?"})
-    assert asked.status_code == 404
+    response = person.post(path(asking, "items", "three", "ask"), {"token": "1", "question": "what is it?"})
+    assert response.status_code == 404
 
 
 def test_a_manager_takes_a_question_from_the_list_without_an_answer(
