@@ -205,7 +205,7 @@ def test_a_client_that_was_closed_keeps_no_link_that_was_in_use(server: Server, 
     queue.configure()
     name = "subscribed-by-test"
     client = leaseq.connect(f"{server.url}{'&' if '?' in server.url else '?'}client_name={name}")
-    pubsub = client.redis.pubsub()
+    pubsub: Any = client.redis.pubsub()  # type: ignore[no-untyped-call]
     pubsub.subscribe(Keys(queue.name).wake)
     assert pubsub.get_message(timeout=LONG)
     client.close()
