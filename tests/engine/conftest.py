@@ -40,9 +40,9 @@ def start(server: Server, queue: leaseq.Queue) -> Iterator[Start]:
     """Let somebody wait in a thread, and return when they stand in line."""
     pool = ThreadPoolExecutor(20)
 
-    def wait(person: str, on: leaseq.Queue | None = None, **more: object) -> Future[leaseq.Lease | None]:
+    def wait(person: str, on: leaseq.Queue | None = None, **arguments: object) -> Future[leaseq.Lease | None]:
         before = in_line(server, queue)
-        future = pool.submit((on or queue).reserve, person, **{"wait": LONG, **more})  # type: ignore[arg-type]
+        future = pool.submit((on or queue).reserve, person, **{"wait": LONG, **arguments})  # type: ignore[arg-type]
         eventually(lambda: in_line(server, queue) > before)
         return future
 

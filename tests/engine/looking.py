@@ -31,14 +31,14 @@ def sets(server: redis.Redis, name: str) -> dict[str, list[str]]:
 
 
 def rows(
-    server: redis.Redis, name: str, known: Iterable[tuple[str, str]]
+    server: redis.Redis, name: str, shelves: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], list[str]]:
     """What is on these shelves of inbound, each given by its row and its name there."""
-    base, pipe, wanted = Keys(name).inbound, server.pipeline(transaction=True), list(known)
-    for row, shelf in wanted:
-        place = f":{row}:{shelf}" if row else f":{shelf}"
-        pipe.zrange(base if place == ":normal" else base + place, 0, -1)
-    return {place: [id.decode() for id in ids] for place, ids in zip(wanted, pipe.execute(), strict=True)}
+    base, pipe, pairs = Keys(name).inbound, server.pipeline(transaction=True), list(shelves)
+    for row, shelf in pairs:
+        suffix = f":{row}:{shelf}" if row else f":{shelf}"
+        pipe.zrange(base if suffix == ":normal" else base + suffix, 0, -1)
+    return {pair: [id.decode() for id in ids] for pair, ids in zip(pairs, pipe.execute(), strict=True)}
 
 
 def scores(server: Any, name: str) -> dict[str, float]:
@@ -54,8 +54,8 @@ def scores(server: Any, name: str) -> dict[str, float]:
 
 def hands(server: Any, name: str, person: str) -> list[str]:
     """The assignments that a person holds, as their record has them."""
-    held = server.hget(Keys(name).ledger, f"p:{person}") or b""
-    return [id for id in held.decode().split("\t")[1:] if id]
+    record = server.hget(Keys(name).ledger, f"p:{person}") or b""
+    return [id for id in record.decode().split("\t")[1:] if id]
 
 
 def everything(server: redis.Redis, name: str) -> dict[bytes, object]:
@@ -78,12 +78,12 @@ def naming(server: Any, name: str, person: str) -> set[str]:
     """The queue's keys that have a person's name, in theirs or in what is in them; of an assignment it has
     another character for a space."""
     spellings = {person.encode(), person.replace(" ", "\a").encode()}
-    found = {
+    keys = {
         key
         for key, content in everything(server, name).items()
         if any(one in text for one in spellings for text in (key, *texts(content)))
     }
-    return {key.decode().partition("}:")[2] for key in found}
+    return {key.decode().partition("}:")[2] for key in keys}
 
 
 def texts(content: Any) -> Iterator[bytes]:

@@ -29,17 +29,17 @@ class CuttingProxy(Relay):
         self._script = SCRIPTS[script].sha.encode()
 
     def _carry(self, client: socket.socket, server: socket.socket) -> None:
-        sent = b""
+        command = b""
         for source, data in heard(client, server):
             if source is client:
-                sent = data if data.startswith(b"*") else sent
+                command = data if data.startswith(b"*") else command
                 server.sendall(data)
-            elif not self._answer(client, sent, data):
+            elif not self._answer(client, command, data):
                 return
 
-    def _answer(self, client: socket.socket, sent: bytes, data: bytes) -> bool:
+    def _answer(self, client: socket.socket, command: bytes, data: bytes) -> bool:
         """Pass on what the server said after this command. False: the link breaks instead."""
-        if self._script and self._script in sent and not data.startswith(b"-NOSCRIPT"):
+        if self._script and self._script in command and not data.startswith(b"-NOSCRIPT"):
             self._script = None
             self.cuts += 1
             return False
@@ -60,10 +60,10 @@ class SilentProxy(CuttingProxy):
         self._silent, self.listening = self.listening, set()
         self.pongs.clear()
 
-    def _answer(self, client: socket.socket, sent: bytes, data: bytes) -> bool:
+    def _answer(self, client: socket.socket, command: bytes, data: bytes) -> bool:
         if client in self._silent:
             return True
-        if b"SUBSCRIBE" in sent:
+        if b"SUBSCRIBE" in command:
             self.listening.add(client)
-        self.pongs[client] += client in self.listening and b"PING" in sent
-        return super()._answer(client, sent, data)
+        self.pongs[client] += client in self.listening and b"PING" in command
+        return super()._answer(client, command, data)

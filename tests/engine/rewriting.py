@@ -10,10 +10,10 @@ from leaseq.engine.keys import Keys
 from leaseq.engine.scripts import BoundScript
 
 
-def rewrite(queue: leaseq.Queue, move: str, words: str, instead: str) -> None:
+def rewrite(queue: leaseq.Queue, move: str, old: str, new: str) -> None:
     """From now on, for this queue of this client."""
     script = queue._commands._scripts[move].script
-    assert script.source.count(words) == 1
-    source = script.source.replace(words, instead)
-    changed = dataclasses.replace(script, source=source, sha=sha1(source.encode()).hexdigest())
-    queue._commands._scripts[move] = BoundScript(changed, Keys(queue.name))
+    assert script.source.count(old) == 1
+    source = script.source.replace(old, new)
+    new_script = dataclasses.replace(script, source=source, sha=sha1(source.encode()).hexdigest())
+    queue._commands._scripts[move] = BoundScript(new_script, Keys(queue.name))

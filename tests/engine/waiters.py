@@ -17,7 +17,7 @@ def in_line(server: Server, queue: leaseq.Queue) -> int:
     return int(server.redis.zcard(Keys(queue.name).line))
 
 
-def got(*futures: Future[leaseq.Lease | None]) -> list[str]:
+def granted_ids(*futures: Future[leaseq.Lease | None]) -> list[str]:
     leases = [future.result(LONG) for future in futures]
     assert all(leases)
     return [lease.id for lease in leases if lease]

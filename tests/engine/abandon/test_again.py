@@ -24,12 +24,12 @@ def put_off(queue: leaseq.Queue) -> str:
 
 
 def test_what_is_put_off_comes_when_nothing_else_waits_and_in_that_order(abc: leaseq.Queue) -> None:
-    given = [put_off(abc) for _ in range(3)]
+    ids = [put_off(abc) for _ in range(3)]
     for _ in range(3):
         lease = take(abc, "ann")
         abc.finish(lease, {})
-        given.append(lease.id)
-    assert given == ["a", "b", "c", "a", "b", "c"]
+        ids.append(lease.id)
+    assert ids == ["a", "b", "c", "a", "b", "c"]
     assert abc.reserve("ann") is None
 
 
@@ -63,8 +63,8 @@ def test_never_is_for_good_and_for_this_person_alone(abc: leaseq.Queue, clock: C
     for _ in range(3):
         abc.abandon(take(abc, "ann"), again=False)
     assert abc.reserve("ann") is None
-    nothing = abc.why_nothing("ann")
-    assert (nothing.reason, nothing.free_at) == ("not-eligible", None)
+    explanation = abc.why_nothing("ann")
+    assert (explanation.reason, explanation.free_at) == ("not-eligible", None)
     take(abc, "bob")
     clock.tick(301)
     abc.clear()
@@ -94,11 +94,11 @@ def test_what_lies_between_what_they_passed_over_is_not_skipped(timed: leaseq.Qu
         timed.abandon(take(timed, "ann"), again=False)
     for lease in [take(timed, f"p{n}") for n in range(6)]:
         timed.abandon(lease)
-    given = []
-    while following := timed.reserve("ann"):
-        timed.finish(following, {})
-        given.append(following.id)
-    assert given == ["d", "e", "f", "g"]
+    ids = []
+    while next_lease := timed.reserve("ann"):
+        timed.finish(next_lease, {})
+        ids.append(next_lease.id)
+    assert ids == ["d", "e", "f", "g"]
 
 
 def test_the_last_word_counts(timed: leaseq.Queue) -> None:
@@ -205,13 +205,13 @@ def test_more_than_one_call_may_look_at(timed: leaseq.Queue, clock: Clock) -> No
         take(timed, f"p{n % 3}")
     clock.tick(301)
     timed.clear()
-    done = timed.finish(lease, {}, then_reserve=True, request_id="once")
-    assert done.next is not None
-    assert done.next.id == "newer"
+    outcome = timed.finish(lease, {}, then_reserve=True, request_id="once")
+    assert outcome.next is not None
+    assert outcome.next.id == "newer"
     timed.enqueue({}, id="newest")
-    assert timed.finish(lease, {}, then_reserve=True, request_id="once").next == done.next
+    assert timed.finish(lease, {}, then_reserve=True, request_id="once").next == outcome.next
     timed.remove("newest")
-    timed.finish(done.next, {})
+    timed.finish(outcome.next, {})
     assert timed.why_nothing("ann").reason in (None, "not-eligible")
     assert timed.reserve("ann") is None
     assert timed.why_nothing("ann").reason == "not-eligible"
@@ -234,8 +234,8 @@ def test_whatever_they_are_called(abc: leaseq.Queue, person: str) -> None:
     abc.abandon(take(abc, person))
     assert [take(abc, other).id for other in ("ann", f"{person}x")] == ["a", "b"]
     abc.release("a"), abc.release("b")
-    given = []
+    ids = []
     while lease := abc.reserve(person):
-        given.append(lease.id)
+        ids.append(lease.id)
         abc.finish(lease, {})
-    assert given == ["c", "b"]
+    assert ids == ["c", "b"]

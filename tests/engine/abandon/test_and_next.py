@@ -39,14 +39,14 @@ def give_back(timed: leaseq.Queue, way: str) -> GiveBack:
 def test_the_next_item_comes_with_it(
     timed: leaseq.Queue, take: Take, sets: Sets, give_back: GiveBack, way: str
 ) -> None:
-    given = give_back(take("ann"), "torn page")
-    following = not_none(given.next)
-    assert (given.id, following.id, following.person, following.token) == ("a", "b", "ann", 2)
-    assert timed.mine("ann") == [following]
+    outcome = give_back(take("ann"), "torn page")
+    next_lease = not_none(outcome.next)
+    assert (outcome.id, next_lease.id, next_lease.person, next_lease.token) == ("a", "b", "ann", 2)
+    assert timed.mine("ann") == [next_lease]
     assert sets()["reserved"] == ["b"]
     assert sorted(sets()["inbound"] + sets()["scheduled"]) == ["a", "c"]
-    told = "failed" if way == "fail" else "abandoned"
-    assert [event.what for event in timed.journal()][-2:] == [told, "reserved"]
+    kind = "failed" if way == "fail" else "abandoned"
+    assert [event.what for event in timed.journal()][-2:] == [kind, "reserved"]
     assert timed.get("a").history[0].reason == "torn page"
 
 
@@ -73,15 +73,15 @@ def test_none_where_nothing_waits_for_them(timed: leaseq.Queue, take: Take) -> N
 def test_what_is_put_off_comes_again_where_nothing_else_waits(timed: leaseq.Queue, take: Take) -> None:
     for id in "ab":
         timed.remove(id)
-    following = not_none(timed.abandon(take("ann"), then_reserve=True).next)
-    assert (following.id, following.token, following.attempt) == ("c", 2, 2)
+    next_lease = not_none(timed.abandon(take("ann"), then_reserve=True).next)
+    assert (next_lease.id, next_lease.token, next_lease.attempt) == ("c", 2, 2)
 
 
 def test_the_last_failure_kills_it_and_the_next_one_comes(timed: leaseq.Queue, take: Take) -> None:
     timed.configure(max_attempts=1)
-    failed = timed.fail(take("ann"), "torn", then_reserve=True)
-    assert failed.retry_at is None
-    assert not_none(failed.next).id == "b"
+    outcome = timed.fail(take("ann"), "torn", then_reserve=True)
+    assert outcome.retry_at is None
+    assert not_none(outcome.next).id == "b"
     assert timed.get("a").state == "dead"
 
 
@@ -98,8 +98,8 @@ def test_sent_twice_it_gives_the_same_next(
     assert give_back(lease, "torn", request_id="r") == first
     assert sets() == before
     assert timed.stats().counters["reserved"] == (3 if holds == 3 else 2)
-    moved = timed.stats().counters
-    assert moved["failed"] + moved["abandoned"] == 1
+    counters = timed.stats().counters
+    assert counters["failed"] + counters["abandoned"] == 1
 
 
 def test_sent_again_with_a_reserve_it_brings_the_next(
@@ -112,8 +112,8 @@ def test_sent_again_with_a_reserve_it_brings_the_next(
     else:
         timed.abandon(lease, again=way == "later")
     assert not_none(give_back(lease).next).id == "b"
-    moved = timed.stats().counters
-    assert moved["failed"] + moved["abandoned"] == 1
+    counters = timed.stats().counters
+    assert counters["failed"] + counters["abandoned"] == 1
 
 
 def test_a_lease_that_was_lost_brings_no_next(
@@ -138,9 +138,9 @@ def test_with_more_in_hand_the_next_is_a_new_one(
 ) -> None:
     timed.configure(holds=2)
     a, b = take("ann"), take("ann")
-    following = not_none(give_back(a).next)
-    assert following.id == "c"
-    assert timed.mine("ann") == [b, following]
+    next_lease = not_none(give_back(a).next)
+    assert next_lease.id == "c"
+    assert timed.mine("ann") == [b, next_lease]
 
 
 def test_with_full_hands_the_next_is_one_that_is_held(

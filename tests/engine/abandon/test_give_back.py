@@ -62,19 +62,19 @@ def test_sent_again_when_others_had_it_since_it_still_succeeds_and_counts_once(
 ) -> None:
     """As where the first reply was lost, and somebody took the item before the second came."""
     timed.configure(answers=answers, max_attempts=9)
-    gave_back = take("ann")
-    timed.abandon(gave_back)
-    failed = take("bob")
-    first = timed.fail(failed, "no")
+    abandoned_lease = take("ann")
+    timed.abandon(abandoned_lease)
+    failed_lease = take("bob")
+    first = timed.fail(failed_lease, "no")
     clock.tick(3)
-    held = take("cyd")
+    lease = take("cyd")
     before = timed.get("one")
-    timed.abandon(gave_back)
-    assert timed.fail(failed, "no") == first
-    for wrong in (lambda: timed.fail(gave_back, "no"), lambda: timed.abandon(failed)):
+    timed.abandon(abandoned_lease)
+    assert timed.fail(failed_lease, "no") == first
+    for call in (lambda: timed.fail(abandoned_lease, "no"), lambda: timed.abandon(failed_lease)):
         with pytest.raises(leaseq.LeaseLost):
-            wrong()
-    assert (timed.get("one"), timed.mine("cyd")) == (before, [held])
+            call()
+    assert (timed.get("one"), timed.mine("cyd")) == (before, [lease])
 
 
 def test_a_lease_that_ran_out_unnoticed_may_still_be_given_back(
@@ -86,30 +86,30 @@ def test_a_lease_that_ran_out_unnoticed_may_still_be_given_back(
     assert timed.get("one").failures == 0
 
 
-@pytest.mark.parametrize("how", ["abandon", "fail"])
-@pytest.mark.parametrize("over", ["expired", "finished", "released", "regranted", "foreign"])
+@pytest.mark.parametrize("verb", ["abandon", "fail"])
+@pytest.mark.parametrize("ending", ["expired", "finished", "released", "regranted", "foreign"])
 def test_a_lease_that_is_over_moves_nothing(
-    timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets, how: str, over: str
+    timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets, verb: str, ending: str
 ) -> None:
     lease = take("ann")
-    if over == "expired":
+    if ending == "expired":
         clock.tick(301)
         timed.clear()
-    elif over == "finished":
+    elif ending == "finished":
         timed.finish(lease, {})
-    elif over == "released":
+    elif ending == "released":
         timed.release("one")
-    elif over == "regranted":
+    elif ending == "regranted":
         timed.release("one")
         take("bob")
     parts: dict[str, Any] = {
         "id": "one",
         "token": lease.token,
-        "person": "eve" if over == "foreign" else "ann",
+        "person": "eve" if ending == "foreign" else "ann",
     }
     before, stats = sets(), timed.stats().counters
     with pytest.raises(leaseq.LeaseLost):
-        timed.abandon(**parts) if how == "abandon" else timed.fail(error="no", **parts)
+        timed.abandon(**parts) if verb == "abandon" else timed.fail(error="no", **parts)
     assert sets() == before
     assert timed.stats().counters == stats
 
@@ -118,12 +118,12 @@ def test_a_failed_item_waits_and_comes_back_ahead(
     timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets
 ) -> None:
     timed.enqueue({}, id="two")
-    failed = timed.fail(take("ann"), "unreadable scan")
+    outcome = timed.fail(take("ann"), "unreadable scan")
     assert sets()["scheduled"] == ["one"]
     assert timed.mine("ann") == []
-    assert 1.5 <= seconds_until(clock, failed.retry_at) <= 2
+    assert 1.5 <= seconds_until(clock, outcome.retry_at) <= 2
     item = timed.get("one")
-    assert (item.failures, item.last_error, item.state_since) == (1, "unreadable scan", failed.retry_at)
+    assert (item.failures, item.last_error, item.state_since) == (1, "unreadable scan", outcome.retry_at)
     clock.tick(2)
     assert take("ann").id == "one"
 
@@ -132,14 +132,14 @@ def test_the_wait_doubles_up_to_the_longest_and_is_at_most_a_quarter_shorter(
     timed: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed.configure(max_attempts=100, retry_seconds=3, retry_max_seconds=40)
-    waits = []
+    delays = []
     for _ in range(60):
-        wait = seconds_until(clock, timed.fail(take("ann"), "no").retry_at)
-        waits.append(wait)
+        delay = seconds_until(clock, timed.fail(take("ann"), "no").retry_at)
+        delays.append(delay)
         clock.tick(41)
-    for wait, whole in zip(waits, [3, 6, 12, 24, *[40] * 56], strict=True):
-        assert whole * 0.75 <= wait <= whole + 0.001
-    assert len({round(wait, 3) for wait in waits[4:]}) > 30, "spread by chance"
+    for delay, longest in zip(delays, [3, 6, 12, 24, *[40] * 56], strict=True):
+        assert longest * 0.75 <= delay <= longest + 0.001
+    assert len({round(delay, 3) for delay in delays[4:]}) > 30, "spread by chance"
 
 
 def test_an_expiry_counts_as_a_failure_for_the_wait(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
@@ -173,8 +173,8 @@ def test_one_that_failed_for_good_is_dead_with_attempts_left(
 ) -> None:
     timed.configure(max_attempts=5)
     lease = take("ann")
-    failed = timed.fail(lease, "no such kind", retry=False, then_reserve=True)
-    assert failed.retry_at is None
+    outcome = timed.fail(lease, "no such kind", retry=False, then_reserve=True)
+    assert outcome.retry_at is None
     assert timed.fail(lease, "no such kind", retry=False) == leaseq.Failed(lease.id, None, None)
     assert sets()["dead"] == [lease.id]
     item = timed.get(lease.id)
@@ -197,7 +197,7 @@ def test_a_fail_sent_twice_counts_once_and_says_the_same(
 def test_items_that_failed_together_do_not_come_back_together(timed: leaseq.Queue, clock: Clock) -> None:
     timed.enqueue_many([{}] * 20)
     leases = [taking.take(timed, f"p{n}") for n in range(20)]
-    back = {timed.fail(lease, "outage").retry_at for lease in leases}
-    assert len(back) == 20
-    spread = [seconds_until(clock, time) for time in back]
-    assert max(spread) - min(spread) > 0.1
+    retry_times = {timed.fail(lease, "outage").retry_at for lease in leases}
+    assert len(retry_times) == 20
+    seconds = [seconds_until(clock, time) for time in retry_times]
+    assert max(seconds) - min(seconds) > 0.1

@@ -45,9 +45,9 @@ def test_a_dead_item_is_revived_with_its_failures_forgotten(
 
 def test_a_finished_item_is_not_revived(timed: leaseq.Queue, take: Take, sets: Sets) -> None:
     timed.finish(take("ann"), {})
-    with pytest.raises(leaseq.Invalid, match="a dead item; 'one' is finished") as refused:
+    with pytest.raises(leaseq.Invalid, match="a dead item; 'one' is finished") as error:
         timed.revive("one")
-    assert refused.value.field == "id"
+    assert error.value.field == "id"
     assert sets()["finished"] == ["one"]
 
 
@@ -74,11 +74,11 @@ def test_release_takes_the_lease_away(timed: leaseq.Queue, take: Take, sets: Set
 def test_release_takes_it_from_one_person_alone(timed: leaseq.Queue, take: Take) -> None:
     timed.configure(answers=2)
     take("ann")
-    of_bob = take("bob")
+    bobs_lease = take("bob")
     assert timed.release("one", person="cid").leases == timed.get("one").leases
     assert [lease.person for lease in timed.release("one", person="ann", by="meg").leases] == ["bob"]
     assert timed.mine("ann") == []
-    assert timed.mine("bob") == [of_bob]
+    assert timed.mine("bob") == [bobs_lease]
 
 
 def test_releasing_what_nobody_holds_changes_nothing(timed: leaseq.Queue) -> None:
@@ -88,7 +88,7 @@ def test_releasing_what_nobody_holds_changes_nothing(timed: leaseq.Queue) -> Non
 
 
 @pytest.mark.parametrize(
-    ("end", "why"),
+    ("verb", "message"),
     [
         (None, "reserved: release it first"),
         ("finish", "finished: reopen it first"),
@@ -96,13 +96,13 @@ def test_releasing_what_nobody_holds_changes_nothing(timed: leaseq.Queue) -> Non
     ],
 )
 def test_assign_says_what_to_do_with_an_item_that_does_not_wait(
-    timed: leaseq.Queue, take: Take, end: str | None, why: str
+    timed: leaseq.Queue, take: Take, verb: str | None, message: str
 ) -> None:
     timed.configure(max_attempts=1)
     lease = take("ann")
-    if end:
-        getattr(timed, end)(lease, "x")
-    with pytest.raises(leaseq.Invalid, match=f"a waiting item; 'one' is {why}"):
+    if verb:
+        getattr(timed, verb)(lease, "x")
+    with pytest.raises(leaseq.Invalid, match=f"a waiting item; 'one' is {message}"):
         timed.assign("one", "bob")
 
 
@@ -132,17 +132,17 @@ def test_remove_forgets_an_item_whole(timed: leaseq.Queue, take: Take, server: S
     assert timed.mine("ann") == []
     assert last_event(timed) == ("removed", "one", "meg")
     keys = Keys(timed.name)
-    left = looking.everything(server.redis, timed.name)
-    left.pop(keys.journal.encode())
-    assert not re.search(r"\bone\b", str(left))
+    contents = looking.everything(server.redis, timed.name)
+    contents.pop(keys.journal.encode())
+    assert not re.search(r"\bone\b", str(contents))
     assert timed.enqueue({}, id="one").added
 
 
 @pytest.mark.parametrize("move", ["get", "revive", "release", "remove"])
 def test_an_item_that_is_not_there(timed: leaseq.Queue, move: str) -> None:
-    with pytest.raises(leaseq.ItemNotFound) as missing:
+    with pytest.raises(leaseq.ItemNotFound) as error:
         getattr(timed, move)("nobody")
-    assert (missing.value.queue, missing.value.id) == (timed.name, "nobody")
+    assert (error.value.queue, error.value.id) == (timed.name, "nobody")
 
 
 def test_a_pause_stops_reserve_and_nothing_else(timed: leaseq.Queue, take: Take) -> None:
@@ -178,8 +178,8 @@ def test_pausing_twice_counts_once_and_a_new_reason_counts(timed: leaseq.Queue) 
         timed.pause(reason)
     for _ in range(2):
         timed.resume()
-    what = [(e.what, e.detail) for e in timed.journal() if e.id is None][1:]
-    assert [w for w, _ in what] == ["paused", "paused", "paused", "resumed"]
+    events = [(e.what, e.detail) for e in timed.journal() if e.id is None][1:]
+    assert [kind for kind, _ in events] == ["paused", "paused", "paused", "resumed"]
 
 
 def test_a_queue_that_is_not_there_is_not_paused(timed: leaseq.Queue, server: Server) -> None:

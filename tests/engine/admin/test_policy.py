@@ -39,11 +39,11 @@ def test_the_defaults_are_those_of_the_contract(queue: leaseq.Queue) -> None:
         {"instructions": "# Read\n\nthis\tfirst"},
     ],
 )
-@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("exists", [True, False])
 def test_each_field_is_kept_and_the_others_stay(
-    queue: leaseq.Queue, server: Server, change: dict[str, Any], there: bool
+    queue: leaseq.Queue, server: Server, change: dict[str, Any], exists: bool
 ) -> None:
-    before = queue.configure(max_attempts=9, title="before") if there else Policy()
+    before = queue.configure(max_attempts=9, title="before") if exists else Policy()
     expected = before.updated(change)
     assert queue.configure(**change) == expected
     assert leaseq.Queue(server.client, queue.name).policy == expected
@@ -71,11 +71,11 @@ def before_making(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, act: Cal
     """Let another program act after the look whether there is a queue, and before this one makes it."""
     make = queue._create
 
-    def late(*arguments: Any) -> bool:
+    def create_late(*arguments: Any) -> bool:
         act()
         return make(*arguments)
 
-    monkeypatch.setattr(queue, "_create", late)
+    monkeypatch.setattr(queue, "_create", create_late)
 
 
 def test_a_change_counts_though_another_made_the_queue_meanwhile(
@@ -119,7 +119,7 @@ def test_a_refused_change_changes_nothing_of_the_call(queue: leaseq.Queue) -> No
 
 
 def test_queues_are_listed_by_name_and_only_those_that_are_there(queue: leaseq.Queue, server: Server) -> None:
-    names = [f"{queue.name}.{end}" for end in "cab"]
+    names = [f"{queue.name}.{suffix}" for suffix in "cab"]
     for name in names:
         leaseq.Queue(server.client, name).configure()
     leaseq.Queue(server.client, f"{queue.name}.looked-at").reserve("ann")
@@ -128,18 +128,18 @@ def test_queues_are_listed_by_name_and_only_those_that_are_there(queue: leaseq.Q
 
 def test_a_name_that_was_lost_is_entered_again_by_who_knew_it(queue: leaseq.Queue, server: Server) -> None:
     """As a cluster may lose the latest names with a primary, and not their queues."""
-    made, knows = leaseq.connect(server.url), leaseq.connect(server.url)
-    gone = f"{queue.name}.gone"
-    for name in (queue.name, gone):
-        leaseq.Queue(made, name).configure()
-    for client in (made, knows):
-        assert {queue.name, gone} <= {*leaseq.queues(client)}
-    server.redis.delete(Keys(gone).ledger)
-    for client in (made, knows):
-        server.redis.srem(QUEUES, queue.name, gone)
+    first_client, second_client = leaseq.connect(server.url), leaseq.connect(server.url)
+    gone_name = f"{queue.name}.gone"
+    for name in (queue.name, gone_name):
+        leaseq.Queue(first_client, name).configure()
+    for client in (first_client, second_client):
+        assert {queue.name, gone_name} <= {*leaseq.queues(client)}
+    server.redis.delete(Keys(gone_name).ledger)
+    for client in (first_client, second_client):
+        server.redis.srem(QUEUES, queue.name, gone_name)
         assert queue.name in leaseq.queues(client)
         assert queue.name in {name.decode() for name in server.redis.smembers(QUEUES)}
-        assert not server.redis.sismember(QUEUES, gone)
+        assert not server.redis.sismember(QUEUES, gone_name)
         client.close()
 
 
@@ -175,14 +175,14 @@ def test_who_expects_a_policy_that_was_changed_meanwhile_changes_nothing(
 ) -> None:
     """Two who looked at the same settings: the second is told what is in force, and may then save over it."""
     queue.configure(title="one", form={"show": ["ä"]}, retry_seconds=0.5, instructions="a\nb")
-    seen = queue.policy
-    assert leaseq.Queue(server.client, queue.name).configure(expected=seen, holds=2).holds == 2
+    policy = queue.policy
+    assert leaseq.Queue(server.client, queue.name).configure(expected=policy, holds=2).holds == 2
     events = len(queue.journal())
-    with pytest.raises(leaseq.PolicyChanged, match="changed meanwhile") as refused:
-        queue.configure(expected=seen, max_attempts=9)
-    assert refused.value.policy == queue.policy == seen.updated({"holds": 2})
+    with pytest.raises(leaseq.PolicyChanged, match="changed meanwhile") as error:
+        queue.configure(expected=policy, max_attempts=9)
+    assert error.value.policy == queue.policy == policy.updated({"holds": 2})
     assert len(queue.journal()) == events
-    assert queue.configure(expected=refused.value.policy.version, max_attempts=9).holds == 2
+    assert queue.configure(expected=error.value.policy.version, max_attempts=9).holds == 2
     assert (queue.policy.holds, queue.policy.max_attempts) == (2, 9)
 
 
@@ -206,8 +206,8 @@ def test_any_field_that_changed_is_noticed_and_what_is_the_same_again_is_not(
     assert changed.version != before.version
     with pytest.raises(leaseq.PolicyChanged):
         queue.configure(expected=before)
-    back = {name: getattr(before, name) for name in change}
-    assert queue.configure(expected=changed, **back).version == before.version
+    old_values = {name: getattr(before, name) for name in change}
+    assert queue.configure(expected=changed, **old_values).version == before.version
     queue.configure(expected=before)
 
 
@@ -217,26 +217,26 @@ def test_a_queue_that_is_older_than_a_text_field_has_its_default(
 ) -> None:
     queue.configure(holds=2)
     assert server.redis.hdel(Keys(queue.name).ledger, name) == 1
-    seen = queue.policy
-    assert seen == Policy(holds=2)
-    assert queue.configure(expected=seen, holds=3).holds == 3
+    policy = queue.policy
+    assert policy == Policy(holds=2)
+    assert queue.configure(expected=policy, holds=3).holds == 3
     with pytest.raises(leaseq.PolicyChanged):
-        queue.configure(expected=seen, holds=4)
+        queue.configure(expected=policy, holds=4)
 
 
 def test_who_expects_a_policy_makes_no_queue_and_names_a_version(queue: leaseq.Queue) -> None:
     with pytest.raises(leaseq.QueueNotFound):
         queue.configure(expected=Policy(), holds=2)
     assert not queue.exists()
-    for wrong in ("", "create", "x" * 40, 7):
+    for version in ("", "create", "x" * 40, 7):
         with pytest.raises(leaseq.Invalid, match="expected"):
-            queue.configure(expected=wrong, holds=2)  # type: ignore[arg-type]
+            queue.configure(expected=version, holds=2)  # type: ignore[arg-type]
 
 
 def test_what_is_just_within_the_limits_is_taken(queue: leaseq.Queue) -> None:
-    most = {"lease_seconds": 604_800, "retry_max_seconds": 604_800, "holds": 100, "answers": 100}
-    least = {"lease_seconds": 0.1, "retry_max_seconds": 0, "holds": 1, "answers": 1, "bands": (7, 7)}
-    for limits in (most, least):
+    upper_limits = {"lease_seconds": 604_800, "retry_max_seconds": 604_800, "holds": 100, "answers": 100}
+    lower_limits = {"lease_seconds": 0.1, "retry_max_seconds": 0, "holds": 1, "answers": 1, "bands": (7, 7)}
+    for limits in (upper_limits, lower_limits):
         policy = queue.configure(**limits)
         assert {name: getattr(policy, name) for name in limits} == limits
 
@@ -248,9 +248,9 @@ def test_a_form_may_say_all_that_there_is_of_a_field_it_shows(queue: leaseq.Queu
 
 def test_who_only_wants_a_new_queue_changes_none_that_is_there(queue: leaseq.Queue) -> None:
     assert queue.configure(create_only=True, by="meg", holds=2) == Policy(holds=2)
-    with pytest.raises(leaseq.QueueExists, match="there is already a queue") as refused:
+    with pytest.raises(leaseq.QueueExists, match="there is already a queue") as error:
         queue.configure(create_only=True, holds=3)
-    assert refused.value.queue == queue.name
+    assert error.value.queue == queue.name
     with pytest.raises(leaseq.QueueExists):
         queue.configure(create_only=True)
     assert queue.policy == Policy(holds=2)
@@ -262,11 +262,11 @@ def test_of_two_who_make_a_queue_at_once_one_does(
 ) -> None:
     make = queue._create
 
-    def late(*arguments: Any) -> bool:
+    def create_late(*arguments: Any) -> bool:
         leaseq.Queue(server.client, queue.name).configure(holds=7)
         return make(*arguments)
 
-    monkeypatch.setattr(queue, "_create", late)
+    monkeypatch.setattr(queue, "_create", create_late)
     with pytest.raises(leaseq.QueueExists):
         queue.configure(create_only=True, holds=2)
     assert queue.policy == Policy(holds=7)

@@ -40,13 +40,13 @@ def test_those_that_a_filter_names(
     timed: leaseq.Queue, sets: Sets, dead: list[str], wanted: dict[str, Any], indexes: list[int]
 ) -> None:
     timed.enqueue({}, id="waits")
-    removed: list[str] = []
-    assert timed.remove_all("dead", by="meg", on_removed=removed.append, **wanted) == len(indexes)
-    assert removed == [dead[index] for index in indexes]
-    assert sets()["dead"] == [id for id in dead if id not in removed]
+    removed_ids: list[str] = []
+    assert timed.remove_all("dead", by="meg", on_removed=removed_ids.append, **wanted) == len(indexes)
+    assert removed_ids == [dead[index] for index in indexes]
+    assert sets()["dead"] == [id for id in dead if id not in removed_ids]
     assert sets()["inbound"] == ["waits"]
     events = [(event.id, event.person) for event in timed.journal(limit=100) if event.what == "removed"]
-    assert events == [(id, "meg") for id in removed]
+    assert events == [(id, "meg") for id in removed_ids]
 
 
 @pytest.mark.parametrize("state", leaseq.STATES)
@@ -54,15 +54,15 @@ def test_each_state_by_itself(timed: leaseq.Queue, state: leaseq.State) -> None:
     timed.configure(holds=9, max_attempts=1)
     timed.enqueue({}, delay=60)
     timed.enqueue_many([{}, {}, {}, {}])
-    held, finished, failed = (take(timed, "ann") for _ in range(3))
-    timed.finish(finished, {})
-    timed.fail(failed, "no")
+    held_lease, finished_lease, failed_lease = (take(timed, "ann") for _ in range(3))
+    timed.finish(finished_lease, {})
+    timed.fail(failed_lease, "no")
     assert timed.remove_all(state) == 1
     stats = timed.stats()
     assert [one for one in leaseq.STATES if getattr(stats, one) == 0] == [state]
     if state == "reserved":
         with pytest.raises(leaseq.ItemNotFound):
-            timed.finish(held, {})
+            timed.finish(held_lease, {})
 
 
 def test_more_than_one_read_and_an_item_with_several_answers(timed: leaseq.Queue) -> None:
@@ -87,7 +87,7 @@ def test_more_than_one_read_and_an_item_with_several_answers(timed: leaseq.Queue
 def test_a_bad_filter_is_refused_before_anything_changes(
     timed: leaseq.Queue, dead: list[str], field: str, bad: Any
 ) -> None:
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         timed.remove_all(**{"state": "dead", field: bad})
-    assert refused.value.field == field
+    assert error.value.field == field
     assert timed.stats().dead == len(dead)

@@ -30,8 +30,8 @@ def test_all_of_them_the_longest_dead_first(timed: leaseq.Queue, sets: Sets, dea
     assert timed.revive_all(by="meg") == 6
     assert (sets()["inbound"], sets()["dead"]) == (dead, [])
     assert all(item.failures == 0 for item in timed.items("inbound"))
-    revived = [(event.id, event.person) for event in timed.journal(limit=1_000) if event.what == "revived"]
-    assert revived == [(id, "meg") for id in dead]
+    events = [(event.id, event.person) for event in timed.journal(limit=1_000) if event.what == "revived"]
+    assert events == [(id, "meg") for id in dead]
     assert timed.stats().counters["revived"] == 6
     assert timed.revive_all() == 0
 
@@ -154,8 +154,8 @@ def test_what_others_do_meanwhile_is_passed_over(
 def test_a_bad_filter_is_refused_before_anything_changes(
     timed: leaseq.Queue, dead: list[str], field: str, bad: Any
 ) -> None:
-    wanted: dict[str, Any] = {field: bad}
-    with pytest.raises(leaseq.Invalid) as refused:
-        timed.revive_all(**wanted)
-    assert refused.value.field == field
+    filters: dict[str, Any] = {field: bad}
+    with pytest.raises(leaseq.Invalid) as error:
+        timed.revive_all(**filters)
+    assert error.value.field == field
     assert timed.stats().dead == len(dead)

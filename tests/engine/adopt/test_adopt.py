@@ -20,14 +20,14 @@ def stale(timed: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
     lease = take("ann")
     clock.tick(301)
     take("bob")
-    late(timed, lease, {"by": "ann"})
+    finish_late(timed, lease, {"by": "ann"})
     return lease
 
 
-def late(queue: leaseq.Queue, lease: leaseq.Lease, result: object) -> None:
-    with pytest.raises(leaseq.LeaseLost) as lost:
+def finish_late(queue: leaseq.Queue, lease: leaseq.Lease, result: object) -> None:
+    with pytest.raises(leaseq.LeaseLost) as error:
         queue.finish(lease, result)
-    assert lost.value.answer_kept
+    assert error.value.answer_kept
 
 
 def answers(item: leaseq.Item) -> tuple[list[object], list[object]]:
@@ -52,16 +52,20 @@ def test_a_late_answer_becomes_the_answer_and_the_holder_loses_the_item(
 def test_an_adopted_answer_keeps_the_time_at_which_it_was_given(
     timed: leaseq.Queue, stale: leaseq.Lease, clock: Clock
 ) -> None:
-    (kept,) = timed.get("one").late_answers
+    (late_answer,) = timed.get("one").late_answers
     clock.tick(3_600)
     item = timed.adopt("one", stale.token, by="meg")
-    assert item.answers[0].finished_at == kept.finished_at
-    assert [grant.ended_at for grant in item.history if grant.token == stale.token] == [kept.finished_at]
-    assert item.state_since - kept.finished_at > timedelta(minutes=59), (
+    assert item.answers[0].finished_at == late_answer.finished_at
+    assert [grant.ended_at for grant in item.history if grant.token == stale.token] == [
+        late_answer.finished_at
+    ]
+    assert item.state_since - late_answer.finished_at > timedelta(minutes=59), (
         "the item is finished since it was adopted"
     )
-    until = kept.finished_at + timedelta(minutes=1)
-    assert [one.result for one in timed.answers(since=kept.finished_at, until=until)] == [{"by": "ann"}]
+    until = late_answer.finished_at + timedelta(minutes=1)
+    assert [one.result for one in timed.answers(since=late_answer.finished_at, until=until)] == [
+        {"by": "ann"}
+    ]
     assert list(timed.answers(since=until)) == []
 
 
@@ -89,7 +93,7 @@ def test_an_answer_in_the_place_of_another_ends_no_lease_and_finishes_nothing(
 def test_the_holder_s_answer_is_kept_after_an_adoption(timed: leaseq.Queue, stale: leaseq.Lease) -> None:
     bobs = timed.mine("bob")[0]
     timed.adopt("one", stale.token)
-    late(timed, bobs, {"by": "bob"})
+    finish_late(timed, bobs, {"by": "bob"})
     assert answers(timed.get("one")) == ([{"by": "ann"}], [{"by": "bob"}])
 
 
@@ -130,7 +134,7 @@ def test_also_where_both_are_of_one_grant(timed: leaseq.Queue, take: Take) -> No
     timed.enqueue({}, id="one")
     lease = take("ann")
     timed.finish(lease, {"v": 1})
-    late(timed, lease, {"v": 2})
+    finish_late(timed, lease, {"v": 2})
     assert answers(timed.adopt("one", lease.token)) == ([{"v": 2}], [{"v": 1}])
 
 
@@ -140,7 +144,7 @@ def test_an_adopted_answer_keeps_what_its_grant_was(timed: leaseq.Queue, take: T
     clock.tick(3_600)
     lease = take("bob")
     timed.finish(lease, {"v": 1})
-    late(timed, lease, {"v": 2})
+    finish_late(timed, lease, {"v": 2})
     timed.configure(lease_seconds=17)
     (answer,) = timed.adopt("one", lease.token).answers
     assert (answer.result, answer.attempt) == ({"v": 2}, 2)
@@ -152,16 +156,16 @@ def test_of_two_with_one_token_the_latest_is_meant(timed: leaseq.Queue, take: Ta
     timed.enqueue({}, id="one")
     lease = take("ann")
     timed.finish(lease, {"v": 1})
-    late(timed, lease, {"v": 2})
-    late(timed, lease, {"v": 3})
+    finish_late(timed, lease, {"v": 2})
+    finish_late(timed, lease, {"v": 3})
     assert answers(timed.adopt("one", lease.token)) == ([{"v": 3}], [{"v": 2}, {"v": 1}])
 
 
 def test_a_token_without_a_late_answer(timed: leaseq.Queue, stale: leaseq.Lease, sets: Sets) -> None:
     before = sets()
-    with pytest.raises(leaseq.Invalid, match="none has the token 99") as refused:
+    with pytest.raises(leaseq.Invalid, match="none has the token 99") as error:
         timed.adopt("one", 99)
-    assert refused.value.field == "token"
+    assert error.value.field == "token"
     assert sets() == before
     with pytest.raises(leaseq.ItemNotFound):
         timed.adopt("nobody", 1)
@@ -187,7 +191,7 @@ def test_adopting_one_of_several_answers_leaves_the_others_drafts_and_the_due_da
     timed.save_draft(dans, {"half": 1})
     timed.finish(bobs, {})
     timed.finish(cyds, {})
-    late(timed, stale, {"by": "ann"})
+    finish_late(timed, stale, {"by": "ann"})
     timed.adopt("a", stale.token)
     assert timed.mine("dan")[0].draft == {"half": 1}
     assert timed.stats().overdue == 1
@@ -202,13 +206,13 @@ def test_no_answer_is_adopted_of_somebody_who_is_about_to_give_another(
     clock.tick(301)
     take("bob")
     cyds = take("cyd")
-    late(timed, stale, {"v": 1})
+    finish_late(timed, stale, {"v": 1})
     timed.abandon(cyds)
-    again = take("ann")
-    with pytest.raises(leaseq.Invalid) as refused:
+    second_lease = take("ann")
+    with pytest.raises(leaseq.Invalid) as error:
         timed.adopt("a", stale.token)
-    assert refused.value.field == "token"
-    timed.abandon(again)
+    assert error.value.field == "token"
+    timed.abandon(second_lease)
     timed.adopt("a", stale.token)
     assert [a.result for a in timed.get("a").answers] == [{"v": 1}]
     assert timed.reserve("ann") is None

@@ -8,16 +8,16 @@ import pytest
 
 import leaseq
 from tests.conftest import Clock
-from tests.engine.adopt.test_adopt import Take, answers, late
+from tests.engine.adopt.test_adopt import Take, answers, finish_late
 from tests.engine.conftest import Sets
 
 
-def answered(item: leaseq.Item) -> list[tuple[str, bool]]:
+def answerers(item: leaseq.Item) -> list[tuple[str, bool]]:
     return sorted((a.person, a.late) for a in item.answers)
 
 
 @pytest.fixture
-def replaceable(timed: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
+def stale_lease(timed: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
     """Of two answers, bob gave one, by the assignment that was ann's; the other is cyd's to give, and
     ann's answer is kept."""
     timed.configure(answers=2, max_attempts=2)
@@ -26,7 +26,7 @@ def replaceable(timed: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
     clock.tick(301)
     timed.finish(take("bob"), {"by": "bob"})
     take("cyd")
-    late(timed, stale, {"by": "ann"})
+    finish_late(timed, stale, {"by": "ann"})
     return stale
 
 
@@ -39,30 +39,30 @@ GIVES_IT_BACK: dict[str, Callable[[leaseq.Queue, leaseq.Lease], object]] = {
 
 @pytest.mark.parametrize("state", GIVES_IT_BACK)
 def test_of_several_what_nobody_holds_or_answered_is_taken_first(
-    timed: leaseq.Queue, replaceable: leaseq.Lease, sets: Sets, state: str
+    timed: leaseq.Queue, stale_lease: leaseq.Lease, sets: Sets, state: str
 ) -> None:
     GIVES_IT_BACK[state](timed, timed.mine("cyd")[0])
     assert timed.get("a").state == state
-    item = timed.adopt("a", replaceable.token, by="meg")
-    assert answered(item) == [("ann", True), ("bob", False)]
+    item = timed.adopt("a", stale_lease.token, by="meg")
+    assert answerers(item) == [("ann", True), ("bob", False)]
     assert (item.state, item.late_answers, item.attempts) == ("finished", (), 3)
     assert len(item.history) == 3
     assert sets() == {"inbound": [], "reserved": [], "scheduled": [], "finished": ["a", "a\a2"], "dead": []}
-    assert timed.adopt("a", replaceable.token) == item, "once more is no more"
+    assert timed.adopt("a", stale_lease.token) == item, "once more is no more"
     assert timed.stats().counters["finished"] == 2
     assert timed.reserve("ann") is None
 
 
 def test_of_several_an_answer_is_replaced_where_the_rest_is_held(
-    timed: leaseq.Queue, replaceable: leaseq.Lease
+    timed: leaseq.Queue, stale_lease: leaseq.Lease
 ) -> None:
-    item = timed.adopt("a", replaceable.token)
-    assert answered(item) == [("ann", True)]
+    item = timed.adopt("a", stale_lease.token)
+    assert answerers(item) == [("ann", True)]
     assert [a.person for a in item.late_answers] == ["bob"]
     assert [lease.person for lease in item.leases] == ["cyd"]
     timed.abandon(timed.mine("cyd")[0])
     item = timed.adopt("a", item.late_answers[0].token)
-    assert answered(item) == [("ann", True), ("bob", True)]
+    assert answerers(item) == [("ann", True), ("bob", True)]
     assert (item.late_answers, item.attempts) == ((), len(item.history))
 
 
@@ -73,12 +73,12 @@ def test_of_several_a_holder_keeps_the_item_where_another_waits(timed: leaseq.Qu
     stale = take("ann")
     timed.release("a")
     take("bob")
-    late(timed, stale, {"by": "ann"})
+    finish_late(timed, stale, {"by": "ann"})
     item = timed.adopt("a", stale.token)
-    assert answered(item) == [("ann", True)]
+    assert answerers(item) == [("ann", True)]
     assert [lease.person for lease in item.leases] == ["bob"]
     assert item.attempts == 2
-    assert [waits.assignment for waits in timed.items("inbound")] == [3]
+    assert [waiting_item.assignment for waiting_item in timed.items("inbound")] == [3]
     timed.finish(timed.mine("bob")[0], {})
     timed.finish(take("cyd"), {})
     assert timed.reserve("dan") is None
@@ -92,10 +92,10 @@ def test_of_several_that_wait_the_first_is_taken(timed: leaseq.Queue, take: Take
     timed.release("a")
     take("bob")
     timed.abandon(take("cyd"))
-    assert [waits.assignment for waits in timed.items("inbound")] == [2, 3]
-    late(timed, stale, {"by": "ann"})
+    assert [waiting_item.assignment for waiting_item in timed.items("inbound")] == [2, 3]
+    finish_late(timed, stale, {"by": "ann"})
     timed.adopt("a", stale.token)
-    assert [waits.assignment for waits in timed.items("inbound")] == [3], "which nobody had yet"
+    assert [waiting_item.assignment for waiting_item in timed.items("inbound")] == [3], "which nobody had yet"
 
 
 def test_of_several_a_person_s_second_answer_replaces_their_first(timed: leaseq.Queue, take: Take) -> None:
@@ -103,9 +103,9 @@ def test_of_several_a_person_s_second_answer_replaces_their_first(timed: leaseq.
     timed.enqueue({}, id="a")
     lease = take("ann")
     timed.finish(lease, {"v": 1})
-    late(timed, lease, {"v": 2})
+    finish_late(timed, lease, {"v": 2})
     assert answers(timed.adopt("a", lease.token)) == ([{"v": 2}], [{"v": 1}])
-    assert [waits.assignment for waits in timed.items("inbound")] == [2]
+    assert [waiting_item.assignment for waiting_item in timed.items("inbound")] == [2]
 
 
 def test_of_several_what_waits_for_somebody_else_alone_is_taken_last(timed: leaseq.Queue, take: Take) -> None:
@@ -116,11 +116,11 @@ def test_of_several_what_waits_for_somebody_else_alone_is_taken_last(timed: leas
     for person in ("cyd", "dan"):
         timed.finish(take(person), {})
     timed.assign("a", "eve")  # one of the two that wait
-    late(timed, anns, {})
-    late(timed, bobs, {})
+    finish_late(timed, anns, {})
+    finish_late(timed, bobs, {})
     assert timed.adopt("a", anns.token).assigned_to == ("eve",)
     item = timed.adopt("a", bobs.token)
-    assert [person for person, _ in answered(item)] == ["ann", "bob", "cyd", "dan"]
+    assert [person for person, _ in answerers(item)] == ["ann", "bob", "cyd", "dan"]
     assert (item.state, item.assigned_to, item.attempts) == ("finished", (), 5)
     assert timed.reserve("eve") is None
 
@@ -135,9 +135,9 @@ def test_of_several_an_answer_taken_replaced_and_taken_again_is_one_attempt(
     clock.tick(301)
     timed.finish(take("bob"), {"by": "bob"})
     cyds = take("cyd")
-    late(timed, stale, {"by": "ann"})
+    finish_late(timed, stale, {"by": "ann"})
     timed.abandon(cyds)
-    late(timed, cyds, {"by": "cyd"})
+    finish_late(timed, cyds, {"by": "cyd"})
     attempts = timed.get("a").attempts
     assert attempts == 4
     for token, people in (
@@ -146,7 +146,7 @@ def test_of_several_an_answer_taken_replaced_and_taken_again_is_one_attempt(
         (stale.token, [("ann", True), ("bob", False)]),
     ):
         item = timed.adopt("a", token)
-        assert (answered(item), item.attempts) == (people, attempts)
+        assert (answerers(item), item.attempts) == (people, attempts)
 
 
 def test_of_several_the_attempts_stay_where_the_answers_were_given(timed: leaseq.Queue, take: Take) -> None:
@@ -160,12 +160,12 @@ def test_of_several_the_attempts_stay_where_the_answers_were_given(timed: leaseq
     cyds = take("cyd")
     timed.finish(cyds, {})
     take("dan"), take("eve")
-    late(timed, anns, {})
-    late(timed, bobs, {})
-    assert answered(timed.adopt("a", bobs.token)) == [("bob", True)], "in the place of cyd's"
+    finish_late(timed, anns, {})
+    finish_late(timed, bobs, {})
+    assert answerers(timed.adopt("a", bobs.token)) == [("bob", True)], "in the place of cyd's"
     for person in ("dan", "eve"):
         timed.abandon(timed.mine(person)[0])
     for token in (cyds.token, anns.token):
         item = timed.adopt("a", token)
         assert (item.attempts, len(item.history)) == (5, 5)
-    assert [person for person, _ in answered(item)] == ["ann", "bob", "cyd"]
+    assert [person for person, _ in answerers(item)] == ["ann", "bob", "cyd"]

@@ -105,9 +105,9 @@ def test_other_skills_are_of_the_people_who_may_have_it(timed: leaseq.Queue) -> 
 
 def test_one_that_waits_is_woken(timed: leaseq.Queue, start: Start) -> None:
     timed.enqueue({}, id="a", requires=["fr"])
-    waits = start("ann", timed)
+    future = start("ann", timed)
     timed.change("a", requires=[])
-    lease = waits.result(20)
+    lease = future.result(20)
     assert lease is not None
     assert lease.id == "a"
 
@@ -175,14 +175,14 @@ STATES: dict[str, Callable[[leaseq.Queue], object]] = {
 }
 
 
-@pytest.mark.parametrize("why", STATES)
-def test_what_does_not_wait_is_refused(timed: leaseq.Queue, server: Server, why: str) -> None:
+@pytest.mark.parametrize("message", STATES)
+def test_what_does_not_wait_is_refused(timed: leaseq.Queue, server: Server, message: str) -> None:
     timed.enqueue({}, id="a")
-    STATES[why](timed)
+    STATES[message](timed)
     before = looking.everything(server.redis, timed.name)
-    with pytest.raises(leaseq.Invalid, match=f"'a' is {why}") as refused:
+    with pytest.raises(leaseq.Invalid, match=f"'a' is {message}") as error:
         timed.change("a", priority=10)
-    assert refused.value.field == "id"
+    assert error.value.field == "id"
     assert looking.everything(server.redis, timed.name) == before
     with pytest.raises(leaseq.ItemNotFound):
         timed.change("b", priority=10)
@@ -198,9 +198,9 @@ def test_a_dead_item_is_put_right_before_it_is_revived(
     assert (item.state, item.last_error, sets()["inbound"]) == ("dead", "the scan is missing", [])
     assert timed.by_due().items == (), "a dead item is not late"
     before = looking.everything(server.redis, timed.name)
-    with pytest.raises(leaseq.Invalid, match="'a' is dead: revive it first") as refused:
+    with pytest.raises(leaseq.Invalid, match="'a' is dead: revive it first") as error:
         timed.change("a", priority=7, delay=0)
-    assert refused.value.field == "delay"
+    assert error.value.field == "delay"
     assert looking.everything(server.redis, timed.name) == before
     timed.revive("a")
     (item,) = timed.by_due().items
@@ -236,9 +236,9 @@ def test_bad_input_is_refused_by_name(timed: leaseq.Queue, server: Server, field
     timed.enqueue({}, id="a")
     before = looking.everything(server.redis, timed.name)
     call: Any = timed.change
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         call("a", **{"priority": 10, field: value})
-    assert refused.value.field == field
+    assert error.value.field == field
     assert looking.everything(server.redis, timed.name) == before
 
 
@@ -253,21 +253,21 @@ def test_an_unknown_field_and_a_bad_id_are_refused(timed: leaseq.Queue) -> None:
 def test_there_are_rows_for_so_many_sets_of_skills(timed: leaseq.Queue) -> None:
     timed.enqueue_many(leaseq.NewItem({}, id=f"{n}", requires=(f"s{n}",)) for n in range(500))
     timed.enqueue({}, id="a")
-    with pytest.raises(leaseq.Invalid, match="at most 500 different sets") as refused:
+    with pytest.raises(leaseq.Invalid, match="at most 500 different sets") as error:
         timed.change("a", requires=["other"])
-    assert refused.value.field == "requires"
+    assert error.value.field == "requires"
     assert timed.change("a", requires=["s7"]).requires == ("s7",)
 
 
 def test_a_request_that_comes_again_is_not_carried_out_twice(timed: leaseq.Queue, clock: Clock) -> None:
     timed.enqueue({}, id="a")
     timed._commands.change("a", "", "one", ["priority", "10", "10", "delay", "60000000", "60"])
-    since = timed.change("a", priority=200).state_since
+    state_since = timed.change("a", priority=200).state_since
     clock.tick(1)
-    again = timed._commands.change("a", "", "one", ["priority", "10", "10", "delay", "60000000", "60"])
+    reply = timed._commands.change("a", "", "one", ["priority", "10", "10", "delay", "60000000", "60"])
     item = timed.get("a")
-    assert timed._item(again, "a") == item
-    assert (item.priority, item.state_since) == (200, since)
+    assert timed._item(reply, "a") == item
+    assert (item.priority, item.state_since) == (200, state_since)
     assert len(changes(timed)) == 2
     clock.tick(60)
     take(timed, "ann")
@@ -275,8 +275,8 @@ def test_a_request_that_comes_again_is_not_carried_out_twice(timed: leaseq.Queue
     for n in range(20):
         timed.enqueue({}, id=f"{n}")
         timed.change(f"{n}", priority=10)
-    remembered = server_field(timed, "changes")
-    assert len(remembered.split()) == 16, "and no more"
+    requests = server_field(timed, "changes")
+    assert len(requests.split()) == 16, "and no more"
 
 
 def server_field(queue: leaseq.Queue, field: str) -> str:

@@ -15,14 +15,14 @@ PAST = datetime(2001, 1, 1, tzinfo=UTC)
 
 def test_what_waits_moves_and_what_is_held_stays(three: leaseq.Queue) -> None:
     three.enqueue({"n": 1}, id="a")
-    held = take(three, "ann")
+    lease = take(three, "ann")
     for n in range(2):
         three.enqueue({}, id=f"{n}", priority=10)
     item = three.change("a", priority=10, requires=["fr"])
     assert (item.state, item.priority, item.requires) == ("reserved", 10, ("fr",))
-    assert three.mine("ann") == [held]
+    assert three.mine("ann") == [lease]
     assert [take(three, "bob", "fr").id, take(three, "cyd").id] == ["0", "1"], "its first answer is given"
-    three.abandon(held)
+    three.abandon(lease)
     assert take(three, "dan", "fr").id == "a"
 
 
@@ -41,9 +41,9 @@ def test_all_of_it_is_scheduled_but_for_what_is_held(three: leaseq.Queue, clock:
 
 def test_a_due_date_counts_until_all_of_it_is_answered(three: leaseq.Queue) -> None:
     three.enqueue({}, id="a")
-    held = take(three, "ann")
+    lease = take(three, "ann")
     three.change("a", due=PAST)
-    three.finish(held, {})
+    three.finish(lease, {})
     assert three.stats().overdue == 1
     for person in ("bob", "cyd"):
         three.finish(take(three, person), {})
@@ -52,16 +52,16 @@ def test_a_due_date_counts_until_all_of_it_is_answered(three: leaseq.Queue) -> N
 
 def test_the_payload_stays_once_somebody_holds_or_answered_it(three: leaseq.Queue) -> None:
     three.enqueue({"n": 1}, id="a")
-    held = take(three, "ann")
+    lease = take(three, "ann")
     for _ in range(2):
-        with pytest.raises(leaseq.Invalid, match="somebody holds or answered it") as refused:
+        with pytest.raises(leaseq.Invalid, match="somebody holds or answered it") as error:
             three.change("a", payload={"n": 2}, priority=10)
-        assert refused.value.field == "payload"
+        assert error.value.field == "payload"
         assert three.get("a").priority == 100
-        same = three.change("a", payload={"n": 1}, due=PAST, priority=100)
-        assert (same.payload, same.due) == ({"n": 1}, PAST), "the same payload is no change"
+        item = three.change("a", payload={"n": 1}, due=PAST, priority=100)
+        assert (item.payload, item.due) == ({"n": 1}, PAST), "the same payload is no change"
         three.change("a", due=None)
-        three.finish(held, {})
+        three.finish(lease, {})
 
 
 def test_after_it_came_back_the_payload_can_be_changed(three: leaseq.Queue) -> None:
@@ -77,30 +77,30 @@ def test_an_answer_to_the_earlier_payload_is_kept_as_a_late_one(
 ) -> None:
     timed.configure(answers=answers)
     timed.enqueue({"n": 1}, id="a")
-    held = take(timed, "ann")
+    lease = take(timed, "ann")
     clock.tick(301)
     timed.clear()
     timed.change("a", priority=10)
-    timed.save_draft(held, "half")
+    timed.save_draft(lease, "half")
     timed.change("a", payload={"n": 2})
     with pytest.raises(leaseq.LeaseLost):
-        timed.renew(held)
-    with pytest.raises(leaseq.LeaseLost) as lost:
-        timed.finish(held, "old")
-    assert lost.value.answer_kept
+        timed.renew(lease)
+    with pytest.raises(leaseq.LeaseLost) as error:
+        timed.finish(lease, "old")
+    assert error.value.answer_kept
     assert timed.get("a").state == "inbound"
-    again = take(timed, "bob")
-    assert (again.payload, again.attempt) == ({"n": 2}, 2)
+    second_lease = take(timed, "bob")
+    assert (second_lease.payload, second_lease.attempt) == ({"n": 2}, 2)
     clock.tick(301)
     timed.clear()
-    assert timed.finish(again, "new").late, "and one to the present payload counts"
-    assert timed.adopt("a", held.token).answers[-1].result in ("old", "new")
+    assert timed.finish(second_lease, "new").late, "and one to the present payload counts"
+    assert timed.adopt("a", lease.token).answers[-1].result in ("old", "new")
 
 
 def test_with_the_payload_as_it_is_a_late_answer_counts(timed: leaseq.Queue, clock: Clock) -> None:
     timed.enqueue({"n": 1}, id="a")
-    held = take(timed, "ann")
+    lease = take(timed, "ann")
     clock.tick(301)
     timed.clear()
     timed.change("a", priority=10, requires=["fr"])
-    assert timed.finish(held, {}).late
+    assert timed.finish(lease, {}).late

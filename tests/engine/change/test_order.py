@@ -35,12 +35,12 @@ def test_within_a_band_the_oldest_is_first(
     new = [NewItem({}, f"{n}", priority) for n, priority in enumerate(priorities)]
     for chunk in [new] if together else [[one] for one in new]:
         queue.enqueue_many(chunk)
-    wanted = dict(enumerate(priorities))
+    expected = dict(enumerate(priorities))
     for index, priority in moves:
         n = index % len(priorities)
         assert queue.change(f"{n}", priority=priority).priority == priority
-        wanted[n] = priority
-    order = sorted(wanted, key=lambda n: (band(wanted[n]), n))
+        expected[n] = priority
+    order = sorted(expected, key=lambda n: (band(expected[n]), n))
     assert [int(item.id) for item in queue.items("inbound", limit=100)] == order
     assert [int(take(queue, f"person {n}").id) for n in range(len(order))] == order
 
@@ -89,10 +89,11 @@ def test_where_no_place_is_near_it_goes_ahead_of_what_was_not_out(
     timed: leaseq.Queue, sets: Sets, server: Server
 ) -> None:
     timed.enqueue({}, id="old", priority=200)
-    since = server.redis.zscore(Keys(timed.name).inbound + ":low", "old")
-    many = {f"{n}": since + n for n in range(301)}
-    timed.enqueue_many(NewItem({}, id, 10) for id in many)
-    server.redis.zadd(Keys(timed.name).inbound + ":high", many)  # one microsecond apart, as enqueue adds 250
+    score = server.redis.zscore(Keys(timed.name).inbound + ":low", "old")
+    scores = {f"{n}": score + n for n in range(301)}
+    timed.enqueue_many(NewItem({}, id, 10) for id in scores)
+    # One microsecond apart, as enqueue adds 250.
+    server.redis.zadd(Keys(timed.name).inbound + ":high", scores)
     timed.change("old", priority=10)
     assert sets()["inbound"][0] == "old"
     assert server.redis.zscore(Keys(timed.name).inbound + ":high:returned", "old") is not None

@@ -5,10 +5,10 @@ from __future__ import annotations
 import leaseq
 from leaseq import NewItem
 
-Told = tuple[str, str, int, int]
+AlertEvent = tuple[str, str, int, int]
 
 
-def told(queue: leaseq.Queue) -> list[Told]:
+def alert_events(queue: leaseq.Queue) -> list[AlertEvent]:
     """What the journal has of alerts: the kind, the measure, the limit, the value."""
     return [
         (event.what, event.detail["alert"], event.detail["limit"], event.detail["value"])
@@ -17,7 +17,7 @@ def told(queue: leaseq.Queue) -> list[Told]:
     ]
 
 
-def raised(queue: leaseq.Queue) -> list[str]:
+def raised_alerts(queue: leaseq.Queue) -> list[str]:
     return [f"{alert.name}>{alert.limit}" for alert in queue.alerts()]
 
 

@@ -11,7 +11,7 @@ from leaseq import NewItem
 from leaseq.engine import codec
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.engine.clear.alerting import fill, raised, told
+from tests.engine.clear.alerting import alert_events, fill, raised_alerts
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -22,7 +22,7 @@ def test_all_that_waits_counts(timed: leaseq.Queue) -> None:
         [NewItem({}, priority=1), NewItem({}, priority=200), NewItem({}, requires=("fr",)), NewItem({})]
     )
     timed.clear()
-    assert told(timed) == [("alert.raised", "waiting", 3, 4)]
+    assert alert_events(timed) == [("alert.raised", "waiting", 3, 4)]
 
 
 def test_the_oldest_that_waits(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
@@ -30,19 +30,19 @@ def test_the_oldest_that_waits(timed: leaseq.Queue, take: Take, clock: Clock) ->
     fill(timed, 1)
     clock.tick(100)
     timed.clear()
-    assert raised(timed) == []
+    assert raised_alerts(timed) == []
     clock.tick(0.1)
     timed.clear()
     assert [(one.value, one.since) for one in timed.alerts()] == [(101, codec.to_datetime(clock.now))]
     lease = take("ann")
     timed.clear()
-    assert told(timed) == [("alert.raised", "oldest", 100, 101), ("alert.resolved", "oldest", 100, 0)]
+    assert alert_events(timed) == [("alert.raised", "oldest", 100, 101), ("alert.resolved", "oldest", 100, 0)]
     timed.finish(lease, {})
     fill(timed, 1)
     clock.tick(79)
     timed.clear()
-    assert raised(timed) == []
-    assert len(told(timed)) == 2
+    assert raised_alerts(timed) == []
+    assert len(alert_events(timed)) == 2
 
 
 def test_items_that_are_dead(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
@@ -53,10 +53,12 @@ def test_items_that_are_dead(timed: leaseq.Queue, take: Take, clock: Clock) -> N
     timed.fail(take("ann"), "cut off")
     clock.tick(11.5)
     timed.clear()
-    assert told(timed) == [("alert.raised", "dead", 100, 102)]
+    assert alert_events(timed) == [("alert.raised", "dead", 100, 102)]
     timed.revive("first")
     timed.clear()
-    assert told(timed)[1:] == [("alert.resolved", "dead", 100, 11)], "by the one that has been dead longest"
+    assert alert_events(timed)[1:] == [("alert.resolved", "dead", 100, 11)], (
+        "by the one that has been dead longest"
+    )
 
 
 def test_nobody_works_while_something_waits(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
@@ -65,10 +67,10 @@ def test_nobody_works_while_something_waits(timed: leaseq.Queue, take: Take, clo
     clock.tick(1_000)
     fill(timed, 3)
     timed.clear()
-    assert raised(timed) == [], "nothing waited before"
+    assert raised_alerts(timed) == [], "nothing waited before"
     clock.tick(100)
     timed.clear()
-    assert raised(timed) == []
+    assert raised_alerts(timed) == []
     lease = take("ann")
     clock.tick(10)
     timed.clear()
@@ -77,13 +79,13 @@ def test_nobody_works_while_something_waits(timed: leaseq.Queue, take: Take, clo
     timed.clear()
     clock.tick(100)
     timed.clear()
-    assert raised(timed) == [], "since ann finished hers, 100 seconds are over, and no more"
+    assert raised_alerts(timed) == [], "since ann finished hers, 100 seconds are over, and no more"
     clock.tick(0.5)
     timed.clear()
-    assert told(timed) == [("alert.raised", "idle", 100, 101)]
+    assert alert_events(timed) == [("alert.raised", "idle", 100, 101)]
     lease = take("ann")
     timed.clear()
-    assert told(timed)[1:] == [("alert.resolved", "idle", 100, 0)]
+    assert alert_events(timed)[1:] == [("alert.resolved", "idle", 100, 0)]
 
 
 def test_a_lease_between_two_looks_ends_the_idle_time(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
@@ -95,7 +97,7 @@ def test_a_lease_between_two_looks_ends_the_idle_time(timed: leaseq.Queue, take:
         timed.finish(take("ann"), {})
         clock.tick(50)
     timed.clear()
-    assert told(timed) == []
+    assert alert_events(timed) == []
 
 
 def test_a_pause_is_not_idle(timed: leaseq.Queue, clock: Clock) -> None:
@@ -105,14 +107,14 @@ def test_a_pause_is_not_idle(timed: leaseq.Queue, clock: Clock) -> None:
     timed.pause("lunch")
     clock.tick(200)
     timed.clear()
-    assert raised(timed) == []
+    assert raised_alerts(timed) == []
     timed.resume()
     clock.tick(200)
     timed.clear()
-    assert raised(timed) == [], "from the first look on"
+    assert raised_alerts(timed) == [], "from the first look on"
     clock.tick(101)
     timed.clear()
-    assert raised(timed) == ["idle>100"]
+    assert raised_alerts(timed) == ["idle>100"]
 
 
 def test_idle_time_is_forgotten_with_its_rule(timed: leaseq.Queue, server: Server, clock: Clock) -> None:
@@ -127,7 +129,7 @@ def test_idle_time_is_forgotten_with_its_rule(timed: leaseq.Queue, server: Serve
     clock.tick(200)
     timed.configure(alerts=("idle>100",))
     timed.clear()
-    assert raised(timed) == []
+    assert raised_alerts(timed) == []
 
 
 @pytest.mark.parametrize("name", ["bridge", "webhooks"])
@@ -140,20 +142,20 @@ def test_a_consumer_of_the_journal_that_is_behind(
     server.redis.xgroup_create(journal, "another", 0)
     clock.tick(1_000)
     timed.clear()
-    assert told(timed) == [], "there is no such group"
+    assert alert_events(timed) == [], "there is no such group"
     server.redis.xgroup_create(journal, name, "$")
     clock.tick(1_000)
     timed.clear()
-    assert told(timed) == [], "it has read all"
+    assert alert_events(timed) == [], "it has read all"
     fill(timed, 1)
     clock.tick(59)
     fill(timed, 1)
     clock.tick(2.5)
     timed.clear()
-    assert told(timed) == [("alert.raised", name, 60, 62)], "since the first that it has not read"
+    assert alert_events(timed) == [("alert.raised", name, 60, 62)], "since the first that it has not read"
     server.redis.xgroup_setid(journal, name, timed.journal(limit=1_000)[-1].cursor.partition(".")[0])
     timed.clear()
-    assert told(timed)[1:] == [("alert.resolved", name, 60, 0)]
+    assert alert_events(timed)[1:] == [("alert.resolved", name, 60, 0)]
 
 
 def test_what_a_consumer_has_read_and_not_acknowledged_is_behind_too(
@@ -165,8 +167,8 @@ def test_what_a_consumer_has_read_and_not_acknowledged_is_behind_too(
     (_, entries), *_ = server.redis.xreadgroup("bridge", "one", {journal: ">"})
     clock.tick(61)
     timed.clear()
-    assert raised(timed) == ["bridge>60"]
+    assert raised_alerts(timed) == ["bridge>60"]
     server.redis.xack(journal, "bridge", *(entry for entry, _ in entries))
     clock.tick(1)
     timed.clear()
-    assert raised(timed) == []
+    assert raised_alerts(timed) == []

@@ -13,7 +13,7 @@ from leaseq import Alert
 from leaseq.engine import codec
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.engine.clear.alerting import fill, raised, remove, told
+from tests.engine.clear.alerting import alert_events, fill, raised_alerts, remove
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -22,7 +22,7 @@ def test_it_is_raised_once_and_resolved_once(timed: leaseq.Queue, clock: Clock) 
     timed.configure(alerts=("waiting>10",))
     fill(timed, 10)
     timed.clear()
-    assert (told(timed), timed.alerts()) == ([], ()), "at the limit it is not above it"
+    assert (alert_events(timed), timed.alerts()) == ([], ()), "at the limit it is not above it"
     fill(timed, 2)
     clock.tick(60)
     timed.clear()
@@ -35,12 +35,12 @@ def test_it_is_raised_once_and_resolved_once(timed: leaseq.Queue, clock: Clock) 
     assert timed.alerts() == (Alert("waiting", 10, 12, now),), "since when, and with which value, stays"
     remove(timed, 9)
     timed.clear()
-    assert raised(timed) == ["waiting>10"], "8 of 10 are not below 80 %"
+    assert raised_alerts(timed) == ["waiting>10"], "8 of 10 are not below 80 %"
     remove(timed, 1)
     timed.clear()
     timed.clear()
     assert timed.alerts() == ()
-    assert told(timed) == [("alert.raised", "waiting", 10, 12), ("alert.resolved", "waiting", 10, 7)]
+    assert alert_events(timed) == [("alert.raised", "waiting", 10, 12), ("alert.resolved", "waiting", 10, 7)]
 
 
 def test_a_measure_around_its_limit_raises_no_second_alert(timed: leaseq.Queue) -> None:
@@ -51,7 +51,7 @@ def test_a_measure_around_its_limit_raises_no_second_alert(timed: leaseq.Queue) 
         remove(timed, 2)
         timed.clear()
         fill(timed, 2)
-    assert told(timed) == [("alert.raised", "waiting", 10, 11)]
+    assert alert_events(timed) == [("alert.raised", "waiting", 10, 11)]
 
 
 def test_a_rule_that_is_removed_resolves_its_alert(timed: leaseq.Queue, server: Server) -> None:
@@ -59,11 +59,11 @@ def test_a_rule_that_is_removed_resolves_its_alert(timed: leaseq.Queue, server: 
     fill(timed, 3)
     timed.clear()
     timed.configure(alerts=())
-    assert raised(timed) == ["waiting>1"], "until the next look"
+    assert raised_alerts(timed) == ["waiting>1"], "until the next look"
     timed.clear()
     timed.clear()
-    assert raised(timed) == []
-    assert told(timed) == [("alert.raised", "waiting", 1, 3), ("alert.resolved", "waiting", 1, 3)]
+    assert raised_alerts(timed) == []
+    assert alert_events(timed) == [("alert.raised", "waiting", 1, 3), ("alert.resolved", "waiting", 1, 3)]
     assert not server.redis.hexists(Keys(timed.name).ledger, "raised"), "so that clear need not look again"
 
 
@@ -73,11 +73,11 @@ def test_a_rule_with_another_limit_is_another_rule(timed: leaseq.Queue) -> None:
     timed.clear()
     timed.configure(alerts=("waiting>4",))
     timed.clear()
-    assert raised(timed) == ["waiting>4"]
+    assert raised_alerts(timed) == ["waiting>4"]
     timed.configure(alerts=("waiting>5",))
     timed.clear()
-    assert raised(timed) == []
-    assert told(timed) == [
+    assert raised_alerts(timed) == []
+    assert alert_events(timed) == [
         ("alert.raised", "waiting", 1, 5),
         ("alert.raised", "waiting", 4, 5),
         ("alert.resolved", "waiting", 1, 5),
@@ -91,7 +91,7 @@ def test_several_at_one_look_have_one_time(timed: leaseq.Queue, clock: Clock) ->
     fill(timed, 2)
     clock.tick(11)
     timed.clear()
-    assert raised(timed) == ["waiting>1", "oldest>10"]
+    assert raised_alerts(timed) == ["waiting>1", "oldest>10"]
     assert len({alert.since for alert in timed.alerts()}) == 1
     events = [event for event in timed.journal() if event.what == "alert.raised"]
     assert {event.at for event in events} == {alert.since for alert in timed.alerts()}
@@ -108,7 +108,7 @@ def test_several_clear_jobs_raise_it_once(queue: leaseq.Queue, server: Server) -
     queue.configure(alerts=())
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(leaseq.Queue.clear, jobs * 5))
-    assert [what for what, *_ in told(queue)] == ["alert.raised", "alert.resolved"]
+    assert [kind for kind, *_ in alert_events(queue)] == ["alert.raised", "alert.resolved"]
 
 
 def test_a_raised_alert_of_a_newer_version_is_left_alone(timed: leaseq.Queue, server: Server) -> None:
@@ -124,8 +124,8 @@ def test_a_raised_alert_of_a_newer_version_is_left_alone(timed: leaseq.Queue, se
     )
     fill(timed, 2)
     timed.clear()
-    assert raised(timed) == ["waiting>1", "tomorrow>5"]
-    assert told(timed) == [("alert.raised", "waiting", 1, 2)]
+    assert raised_alerts(timed) == ["waiting>1", "tomorrow>5"]
+    assert alert_events(timed) == [("alert.raised", "waiting", 1, 2)]
     with pytest.raises(leaseq.QueueUnreadable, match=r"another value of 'alerts'.*newer version"):
         _ = timed.policy
     server.redis.delete(ledger)  # other tests walk over all queues
@@ -139,7 +139,7 @@ def test_an_alert_is_raised_by_a_clear_that_moves_items_as_well(
     take("ann")
     clock.tick(11)
     assert timed.clear().returned == 1
-    assert raised(timed) == ["waiting>1"]
+    assert raised_alerts(timed) == ["waiting>1"]
 
 
 def test_the_time_of_an_alert_is_the_servers(queue: leaseq.Queue) -> None:

@@ -20,12 +20,12 @@ def fill(queue: leaseq.Queue, count: int) -> None:
 
 
 def test_nothing_to_do(timed: leaseq.Queue) -> None:
-    nothing = Cleared(returned=0, released=0, died=0, more=False)
+    no_changes = Cleared(returned=0, released=0, died=0, more=False)
     fill(timed, 1)
-    assert timed.clear() == nothing
+    assert timed.clear() == no_changes
     timed.reserve("ann")
     before = timed.journal()
-    assert timed.clear() == nothing
+    assert timed.clear() == no_changes
     assert timed.journal() == before
 
 
@@ -77,12 +77,12 @@ def test_it_does_at_most_so_much_and_says_whether_there_is_more(
         timed.reserve(f"p{n}")
     timed.enqueue_many(NewItem({}, delay=1) for _ in range(40))
     clock.tick(301)
-    done = timed.clear(limit)
-    assert done.returned + done.released == limit
-    assert done.more
-    done = timed.clear(100)
-    assert done.returned + done.released == 100 - limit
-    assert not done.more
+    result = timed.clear(limit)
+    assert result.returned + result.released == limit
+    assert result.more
+    result = timed.clear(100)
+    assert result.returned + result.released == 100 - limit
+    assert not result.more
 
 
 def test_what_is_due_by_the_next_call_is_more_to_do(timed: leaseq.Queue, clock: Clock) -> None:
@@ -101,8 +101,8 @@ def test_two_at_once_move_each_item_once(
     for n in range(10):
         timed.reserve(f"p{n}")
     clock.tick(301)
-    done = [queue.clear(3).returned for queue in (timed, same_queue, timed, same_queue, timed)]
-    assert sum(done) == 10
+    counts = [queue.clear(3).returned for queue in (timed, same_queue, timed, same_queue, timed)]
+    assert sum(counts) == 10
     assert sets()["inbound"] == [f"{n:03}" for n in range(10)]
     assert timed.stats().counters["expired"] == 10
 

@@ -43,10 +43,10 @@ def test_a_long_journal_is_trimmed_past_what_was_read_and_within_a_bound(
     assert fill(1_000) > 1_500  # the group has read nothing
     entries = read(server, timed, 700)
     acknowledge(server, timed, entries)
-    unread = server.redis.xrange(journal, min=b"(" + entries[-1], count=1)[0][0]
-    left = fill(10)
-    assert 700 <= left <= 1_000
-    assert server.redis.xrange(journal, count=1)[0][0] <= unread
+    unread_id = server.redis.xrange(journal, min=b"(" + entries[-1], count=1)[0][0]
+    length = fill(10)
+    assert 700 <= length <= 1_000
+    assert server.redis.xrange(journal, count=1)[0][0] <= unread_id
     assert fill(13_000) <= 2_100
     acknowledge(server, timed, read(server, timed, 10_000))
     assert fill(0) >= 500, "what all have read stays, within what the journal keeps"

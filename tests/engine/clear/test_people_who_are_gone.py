@@ -50,9 +50,9 @@ def test_the_last_of_many_that_somebody_put_off_is_looked_at_too(
         timed.abandon(take(timed, "ann"))
     timed.enqueue({}, id="last", priority=1)
     timed.abandon(take(timed, "ann"))
-    done = take(timed, "bob")
-    assert done.id == "last"
-    timed.finish(done, {})
+    lease = take(timed, "bob")
+    assert lease.id == "last"
+    timed.finish(lease, {})
     for _ in range(4):
         clock.now += DAY * 1_000_000 + 1
         walk(timed)
@@ -66,9 +66,9 @@ def test_a_person_with_no_lease_is_forgotten_a_week_after_that_was_found(
     timed.enqueue({})
     timed.finish(take(timed, "ann"), {})
     clock.tick(DAY + 1)
-    found = clock.now
+    found_at = clock.now
     walk(timed)
-    clock.now = found + 7 * DAY * 1_000_000 - early
+    clock.now = found_at + 7 * DAY * 1_000_000 - early
     timed.clear()
     assert server.redis.hexists(Keys(timed.name).ledger, "p:ann") == bool(early)
 
@@ -82,8 +82,8 @@ def test_what_somebody_put_off_is_forgotten_ninety_days_after_they_were_found_aw
     clock.tick(DAY + 1)
     walk(timed)
     cursors = server.redis.hget(Keys(timed.name).cursors, "ann").decode()
-    found = int(cursors.split("idle\t")[1])
-    clock.now = found + 90 * DAY * 1_000_000 - early
+    idle_since = int(cursors.split("idle\t")[1])
+    clock.now = idle_since + 90 * DAY * 1_000_000 - early
     walk(timed)
     assert put_off_by_ann(server, timed) == early
 
@@ -102,8 +102,8 @@ def test_where_it_is_not_known_how_far_a_walk_was_a_new_one_begins(
 
 def progress(server: Server, queue: leaseq.Queue) -> list[str]:
     """When the next step is due, in microseconds, and what it looks at."""
-    words: list[str] = server.redis.hget(Keys(queue.name).ledger, "tidy").decode().split()
-    return words
+    fields: list[str] = server.redis.hget(Keys(queue.name).ledger, "tidy").decode().split()
+    return fields
 
 
 @pytest.mark.parametrize("early", [1, 0])
@@ -113,11 +113,11 @@ def test_a_walk_begins_a_day_after_the_one_before_and_no_earlier(
     """Also where clear has something else to do before that."""
     timed.enqueue({})
     walk(timed)
-    over = progress(server, timed)
+    before = progress(server, timed)
     take(timed, "ann")  # her lease runs out before
-    clock.now = int(over[0]) - early
+    clock.now = int(before[0]) - early
     assert timed.clear().returned == 1
-    assert (progress(server, timed) == over) == bool(early)
+    assert (progress(server, timed) == before) == bool(early)
 
 
 def steps_through_looks(server: Server, queue: leaseq.Queue, clock: Clock) -> int:
@@ -152,20 +152,23 @@ def test_what_a_person_put_off_is_looked_at_once_where_few_of_it_can_be_left(
     assert put_off_by_ann(server, timed) == count - len(gone)
 
 
-@pytest.mark.parametrize(("few", "many"), [("", "fr"), ("fr", "")])
+@pytest.mark.parametrize(("short_row", "long_row"), [("", "fr"), ("fr", "")])
 def test_one_walk_forgets_all_of_a_row_where_another_row_has_little(
-    server: Server, timed: leaseq.Queue, clock: Clock, few: str, many: str
+    server: Server, timed: leaseq.Queue, clock: Clock, short_row: str, long_row: str
 ) -> None:
-    rows = [*[many] * 3 * WINDOW, few]
+    rows = [*[long_row] * 3 * WINDOW, short_row]
     timed.enqueue_many(leaseq.NewItem({}, requires=(row,) if row else ()) for row in rows)
     for _ in rows:
         timed.abandon(take(timed, "ann", "fr"))
     for _ in rows:
         timed.finish(take(timed, "bob", "fr"), {})
-    assert (put_off_by_ann(server, timed, few), put_off_by_ann(server, timed, many)) == (1, 3 * WINDOW)
+    assert (put_off_by_ann(server, timed, short_row), put_off_by_ann(server, timed, long_row)) == (
+        1,
+        3 * WINDOW,
+    )
     clock.tick(DAY + 1)
     walk(timed)
-    assert (put_off_by_ann(server, timed, few), put_off_by_ann(server, timed, many)) == (0, 0)
+    assert (put_off_by_ann(server, timed, short_row), put_off_by_ann(server, timed, long_row)) == (0, 0)
 
 
 def test_a_cursor_goes_at_once_where_what_waits_is_just_behind_it(
@@ -173,12 +176,12 @@ def test_a_cursor_goes_at_once_where_what_waits_is_just_behind_it(
 ) -> None:
     timed.configure(holds=2)
     timed.enqueue_many([leaseq.NewItem({}, id="passed over"), leaseq.NewItem({}, id="behind")])
-    never = take(timed, "ann")
-    behind = take(timed, "bob")
+    anns = take(timed, "ann")
+    bobs = take(timed, "bob")
     assert timed.reserve("ann") is None  # the next look changes nothing but her cursor, and takes no time
-    timed.abandon(never, again=False)
+    timed.abandon(anns, again=False)
     assert timed.reserve("ann") is None
-    timed.abandon(behind)  # it returns a microsecond after the other one
+    timed.abandon(bobs)  # it returns a microsecond after the other one
     assert sorted(server.redis.hkeys(Keys(timed.name).cursors)) == [b"ann", b"bob"]
     timed.finish(take(timed, "cyd"), {})
     assert timed.get("passed over").state == "finished"

@@ -14,7 +14,7 @@ from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.engine.conftest import Sets
-from tests.engine.guarantees.test_cost import MOST, counted, largest
+from tests.engine.guarantees.test_cost import MOST, command_counts, commands_per_script
 from tests.support.taking import not_none, take
 
 DAY = 86_400
@@ -66,21 +66,23 @@ def test_what_is_old_goes_and_what_is_not_stays(daily: leaseq.Queue, clock: Cloc
 
 def test_nothing_is_left_of_it(daily: leaseq.Queue, clock: Clock, server: Server) -> None:
     daily.enqueue({"n": 1}, id="gone-item", due=codec.to_datetime(clock.now), requires=["fr"])
-    given = not_none(daily.reserve("ann", skills=["fr"]))
-    daily.save_draft(given, {"half": 1})
-    daily.abandon(given)
+    lease = not_none(daily.reserve("ann", skills=["fr"]))
+    daily.save_draft(lease, {"half": 1})
+    daily.abandon(lease)
     first = not_none(daily.reserve("bob", skills=["fr"]))
     daily.save_draft(first, {"half": 2})
     clock.tick(301)
     daily.clear()
     daily.finish(not_none(daily.reserve("cyd", skills=["fr"])), {"v": 1})
-    with pytest.raises(leaseq.LeaseLost) as lost:
+    with pytest.raises(leaseq.LeaseLost) as error:
         daily.finish(first, {"v": 2})
-    assert lost.value.answer_kept
+    assert error.value.answer_kept
     clock.tick(DAY + 1)
     assert daily.clear().forgotten == 1
-    left = looking.everything(server.redis, daily.name)
-    assert not [key for key, value in left.items() if b":journal" not in key and "gone-item" in str(value)]
+    contents = looking.everything(server.redis, daily.name)
+    assert not [
+        key for key, value in contents.items() if b":journal" not in key and "gone-item" in str(value)
+    ]
     with pytest.raises(leaseq.ItemNotFound):
         daily.get("gone-item")
     assert daily.enqueue({"n": 1}, id="gone-item").added
@@ -168,17 +170,17 @@ def test_each_answer_has_its_time(daily: leaseq.Queue, clock: Clock) -> None:
 
 
 @pytest.mark.not_on("cluster")  # its statistics are of one node
-@pytest.mark.parametrize("later", [(), ("b", "c")], ids=["all-go", "some-stay"])
+@pytest.mark.parametrize("later_ids", [(), ("b", "c")], ids=["all-go", "some-stay"])
 def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
-    daily: leaseq.Queue, clock: Clock, server: Server, later: tuple[str, ...]
+    daily: leaseq.Queue, clock: Clock, server: Server, later_ids: tuple[str, ...]
 ) -> None:
     finish(daily, *(f"{n:03}" for n in range(100)))
     clock.tick(DAY + 1)
-    finish(daily, *later)
-    assert largest(server.redis, lambda: daily.clear(limit=80)) <= MOST
+    finish(daily, *later_ids)
+    assert commands_per_script(server.redis, lambda: daily.clear(limit=80)) <= MOST
     daily.clear()
     clock.tick(1)
-    assert counted(server.redis, daily.clear) == {"evalsha": 1, "hmget": 1}
+    assert command_counts(server.redis, daily.clear) == {"evalsha": 1, "hmget": 1}
 
 
 @pytest.mark.not_on("cluster")  # its statistics are of one node
@@ -193,7 +195,7 @@ def test_items_that_many_gave_back_are_forgotten_a_few_at_a_time(
     for _ in range(40):
         daily.finish(not_none(daily.reserve("ann")), {})
     clock.tick(DAY + 1)
-    assert largest(server.redis, lambda: daily.clear(limit=40)) <= MOST
+    assert commands_per_script(server.redis, lambda: daily.clear(limit=40)) <= MOST
     assert daily.stats().finished == 0
     assert not list(server.redis.scan_iter(match=f"*{{{daily.name}}}:later:*", count=10_000))
 

@@ -10,7 +10,7 @@ from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.engine.conftest import Sets
-from tests.engine.guarantees.test_cost import MOST, counted, largest
+from tests.engine.guarantees.test_cost import MOST, command_counts, commands_per_script
 from tests.support.taking import not_none, take
 
 DAY = 86_400
@@ -110,8 +110,8 @@ def test_what_is_dead_for_long_goes_and_nothing_is_left_of_it(
     assert timed.clear(limit=1) == leaseq.Cleared(0, 0, 0, more=True, forgotten=1)
     assert timed.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=1)
     assert (sets()["dead"], sets()["finished"]) == (["later"], ["done"])
-    left = looking.everything(server.redis, timed.name)
-    assert not [key for key, value in left.items() if b":journal" not in key and "gone-" in str(value)]
+    contents = looking.everything(server.redis, timed.name)
+    assert not [key for key, value in contents.items() if b":journal" not in key and "gone-" in str(value)]
     clock.tick(DAY)
     assert timed.clear().forgotten == 1
 
@@ -162,10 +162,10 @@ def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
     finish(timed, *(f"{n:03}" for n in range(80)))
     kill(timed, *(f"dead {n:03}" for n in range(80)))
     clock.tick(DAY + 1)
-    assert largest(server.redis, lambda: timed.clear(limit=150)) <= MOST
+    assert commands_per_script(server.redis, lambda: timed.clear(limit=150)) <= MOST
     assert timed.clear().forgotten == 9
     clock.tick(1)
-    assert counted(server.redis, timed.clear) == {"evalsha": 1, "hmget": 1}
+    assert command_counts(server.redis, timed.clear) == {"evalsha": 1, "hmget": 1}
 
 
 def test_a_queue_of_before_these_fields_goes_on(timed: leaseq.Queue, clock: Clock, server: Server) -> None:

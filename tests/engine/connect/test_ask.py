@@ -41,8 +41,8 @@ def test_a_broken_connection_is_replaced(server: Server, key: str) -> None:
 
 def test_a_server_that_is_away_is_named() -> None:
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder:
-        with EmbeddedServer(folder, fsync="no") as alone:
-            client = leaseq.connect(alone.url)
+        with EmbeddedServer(folder, fsync="no") as embedded_server:
+            client = leaseq.connect(embedded_server.url)
             assert client.ask(("GET", "leaseq:{@x}")) == [None]
         with pytest.raises(leaseq.ServerUnavailable, match="no answer from"):
             client.ask(("GET", "leaseq:{@x}"))

@@ -30,7 +30,7 @@ CALLS: dict[str, Callable[[leaseq.Client, leaseq.Queue], object]] = {
 
 
 @pytest.fixture
-def closed(server: Server, queue: leaseq.Queue) -> leaseq.Client:
+def closed_client(server: Server, queue: leaseq.Queue) -> leaseq.Client:
     queue.configure()
     with leaseq.connect(server.url) as client:
         leaseq.Queue(client, queue.name).stats()
@@ -38,23 +38,23 @@ def closed(server: Server, queue: leaseq.Queue) -> leaseq.Client:
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_every_call_is_refused(closed: leaseq.Client, queue: leaseq.Queue, call: str) -> None:
-    with pytest.raises(leaseq.Invalid, match=r"client: .* was closed: connect again") as refused:
-        CALLS[call](closed, leaseq.Queue(closed, queue.name))
-    assert refused.value.field == "client"
+def test_every_call_is_refused(closed_client: leaseq.Client, queue: leaseq.Queue, call: str) -> None:
+    with pytest.raises(leaseq.Invalid, match=r"client: .* was closed: connect again") as error:
+        CALLS[call](closed_client, leaseq.Queue(closed_client, queue.name))
+    assert error.value.field == "client"
     assert queue.stats().inbound == 0
 
 
-def test_closing_again_does_nothing(closed: leaseq.Client) -> None:
-    closed.close()
-    assert closed.closed
+def test_closing_again_does_nothing(closed_client: leaseq.Client) -> None:
+    closed_client.close()
+    assert closed_client.closed
 
 
-def test_it_is_closed_in_a_fork_as_well(closed: leaseq.Client, queue: leaseq.Queue) -> None:
+def test_it_is_closed_in_a_fork_as_well(closed_client: leaseq.Client, queue: leaseq.Queue) -> None:
     def ask() -> None:
-        assert closed.closed
+        assert closed_client.closed
         with pytest.raises(leaseq.Invalid):
-            leaseq.Queue(closed, queue.name).exists()
+            leaseq.Queue(closed_client, queue.name).exists()
 
     child = multiprocessing.get_context("fork").Process(target=ask)
     child.start()

@@ -78,9 +78,9 @@ def test_a_cluster_is_asked_for_its_slots_at_once() -> None:
     ],
 )
 def test_a_bad_url_is_invalid(url: object) -> None:
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         leaseq.connect(url)  # type: ignore[arg-type]
-    assert refused.value.field == "url"
+    assert error.value.field == "url"
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_a_password_is_never_shown(url: str) -> None:
     assert "hunter2" not in repr(client)
     calls: list[Callable[[], object]] = [client.ping, lambda: leaseq.Queue(client, "q").reserve("ann")]
     for call in calls:
-        with pytest.raises(leaseq.ServerUnavailable) as away:
+        with pytest.raises(leaseq.ServerUnavailable) as error:
             call()
-        assert "hunter2" not in str(away.value)
+        assert "hunter2" not in str(error.value)
 
 
 def test_nor_where_the_url_is_bad() -> None:
@@ -111,9 +111,9 @@ def test_nor_where_the_url_is_bad() -> None:
         "redis+sentinel://:hunter2@one:x/m",
         "redid://:hunter2@localhost",
     ):
-        with pytest.raises(leaseq.Invalid) as refused:
+        with pytest.raises(leaseq.Invalid) as error:
             leaseq.connect(url)
-        assert "hunter2" not in str(refused.value)
+        assert "hunter2" not in str(error.value)
 
 
 @pytest.mark.not_on("cluster")  # its list of connections is of one node
@@ -132,8 +132,8 @@ def test_closing_ends_the_connections(server: Server, queue_name: str) -> None:
 def test_closing_ends_a_connection_that_is_in_use(server: Server) -> None:
     client = leaseq.connect(server.url)
     before = len(server.redis.client_list())
-    used = cast("Any", client.redis).connection_pool.get_connection()
-    used.connect()
+    connection = cast("Any", client.redis).connection_pool.get_connection()
+    connection.connect()
     assert len(server.redis.client_list()) > before
     client.close()
     eventually(lambda: len(server.redis.client_list()) <= before, "it is closed")
@@ -149,20 +149,20 @@ def test_no_redis_exception_leaves_translating(server: Server) -> None:
 def test_threads_share_a_client(queue: leaseq.Queue) -> None:
     queue.configure(holds=100)
     queue.enqueue_many([{}] * 100)
-    wrong: list[object] = []
+    wrong_leases: list[object] = []
 
     def work(person: str) -> None:
         for _ in range(10):
             lease = queue.reserve(person)
             if lease is None or lease.person != person:
-                wrong.append(lease)
+                wrong_leases.append(lease)
 
     threads = [threading.Thread(target=work, args=(f"t{n}",)) for n in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert wrong == []
+    assert wrong_leases == []
     assert queue.stats().counters["reserved"] == 80
 
 
@@ -172,11 +172,11 @@ def test_a_call_that_was_interrupted_leaves_no_reply_to_the_next(
     """As by Ctrl-C, between what was sent and what comes back."""
     queue.enqueue({}, id="one")
 
-    def interrupted(*_: object, **__: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(redis.connection.AbstractConnection, "read_response", interrupted)
+        patch.setattr(redis.connection.AbstractConnection, "read_response", interrupt)
         with pytest.raises(KeyboardInterrupt):
             queue.enqueue({}, id="two")
     assert queue.get("one").id == "one"
@@ -190,10 +190,10 @@ def test_a_fork_s_child_has_links_of_its_own(queue: leaseq.Queue) -> None:
     child = os.fork()
     person = "parent" if child else "child"
     try:
-        good = all((lease := queue.reserve(person)) and lease.person == person for _ in range(50))
+        success = all((lease := queue.reserve(person)) and lease.person == person for _ in range(50))
     finally:
         if not child:
-            os._exit(0 if good else 1)
-    assert good
+            os._exit(0 if success else 1)
+    assert success
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-    assert len({lease.token for who in ("parent", "child") for lease in queue.mine(who)}) == 101
+    assert len({lease.token for name in ("parent", "child") for lease in queue.mine(name)}) == 101

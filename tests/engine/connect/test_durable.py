@@ -45,14 +45,14 @@ def calls(server: redis.Redis, command: str, call: Callable[[], object]) -> int:
     return stats.get(f"cmdstat_{command}", {"calls": 0})["calls"]
 
 
-def durable(url: str, name: str, what: leaseq.Durable) -> leaseq.Queue:
+def durable_queue(url: str, name: str, durability: leaseq.Durable) -> leaseq.Queue:
     queue = leaseq.Queue(leaseq.connect(url), name)
-    queue.configure(durable=what)
+    queue.configure(durable=durability)
     return queue
 
 
 def test_each_move_waits_and_no_look_does(disk: EmbeddedServer) -> None:
-    queue = durable(disk.url, "q", "fsync")
+    queue = durable_queue(disk.url, "q", "fsync")
     server = raw(queue)
 
     def day() -> None:
@@ -61,12 +61,12 @@ def test_each_move_waits_and_no_look_does(disk: EmbeddedServer) -> None:
         assert lease is not None
         queue.save_draft(queue.renew(lease), {})
         queue.abandon(lease)
-        following = queue.finish(not_none(queue.reserve("ann")), {}, then_reserve=True).next
-        assert following is not None
-        queue.release(following.id)
-        queue.assign(following.id, "bob")
-        queue.change(following.id, priority=1)
-        queue.remove(following.id)
+        next_lease = queue.finish(not_none(queue.reserve("ann")), {}, then_reserve=True).next
+        assert next_lease is not None
+        queue.release(next_lease.id)
+        queue.assign(next_lease.id, "bob")
+        queue.change(next_lease.id, priority=1)
+        queue.remove(next_lease.id)
         queue.pause()
         queue.resume()
 
@@ -86,7 +86,7 @@ def test_each_move_waits_and_no_look_does(disk: EmbeddedServer) -> None:
 
 
 def test_what_was_acknowledged_survives_kill_9(disk: EmbeddedServer) -> None:
-    queue = durable(disk.url, "q", "fsync")
+    queue = durable_queue(disk.url, "q", "fsync")
     queue.enqueue_many([{}] * 20)
     lease = queue.reserve("ann")
     for n in range(20):
@@ -100,7 +100,7 @@ def test_what_was_acknowledged_survives_kill_9(disk: EmbeddedServer) -> None:
 
 
 def test_a_server_that_forgot_the_scripts_gets_them_again_and_waits(disk: EmbeddedServer) -> None:
-    queue = durable(disk.url, "q", "fsync")
+    queue = durable_queue(disk.url, "q", "fsync")
     server = raw(queue)
     server.script_flush()
     assert calls(server, "waitaof", lambda: queue.enqueue({}, id="one")) >= 1
@@ -125,7 +125,7 @@ def other(disk: EmbeddedServer) -> leaseq.Queue:
     queue = leaseq.Queue(leaseq.connect(disk.url), "q")
     queue.enqueue({})
     queue.reserve("ann")
-    durable(disk.url, "q", "fsync")
+    durable_queue(disk.url, "q", "fsync")
     return queue
 
 
@@ -135,7 +135,7 @@ def test_another_program_follows_a_changed_policy(
     monkeypatch.setattr(commands, "_CACHE_SECONDS", -1.0)
     _ = other.policy  # what it knew is past its time
     assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 1
-    durable(disk.url, "q", "server")
+    durable_queue(disk.url, "q", "server")
     assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 0
 
 
@@ -149,7 +149,7 @@ def test_what_is_known_of_a_policy_counts_for_seconds(
 
 
 @pytest.mark.parametrize(
-    ("settings", "cure"),
+    ("settings", "message"),
     [
         ({"appendonly": "no"}, "appendonly yes"),
         ({"appendfsync": "everysec"}, "appendfsync always"),
@@ -157,32 +157,32 @@ def test_what_is_known_of_a_policy_counts_for_seconds(
     ],
 )
 def test_a_server_that_may_lose_it_is_refused(
-    disk: EmbeddedServer, settings: dict[str, str], cure: str
+    disk: EmbeddedServer, settings: dict[str, str], message: str
 ) -> None:
     queue = leaseq.Queue(leaseq.connect(disk.url), "q")
     queue.configure(title="before")
     for name, value in settings.items():
         raw(queue).config_set(name, value)
-    with pytest.raises(leaseq.Invalid, match=cure) as refused:
+    with pytest.raises(leaseq.Invalid, match=message) as error:
         queue.configure(durable="fsync", title="after")
-    assert refused.value.field == "durable"
-    assert next(iter(settings.values())) in refused.value.limit
+    assert error.value.field == "durable"
+    assert next(iter(settings.values())) in error.value.limit
     assert (queue.policy.durable, queue.policy.title) == ("server", "before")
 
 
 def test_a_server_without_a_replica_is_refused(disk: EmbeddedServer) -> None:
     queue = leaseq.Queue(leaseq.connect(disk.url), "q")
-    with pytest.raises(leaseq.Invalid, match="connected replica") as refused:
+    with pytest.raises(leaseq.Invalid, match="connected replica") as error:
         queue.configure(durable="replica")
-    assert refused.value.field == "durable"
+    assert error.value.field == "durable"
     assert not queue.exists()
 
 
 def test_a_user_who_may_not_read_the_configuration(disk: EmbeddedServer) -> None:
     admin = leaseq.Queue(leaseq.connect(disk.url), "q")
-    low = f"unix://low:pw@{disk.url.removeprefix('unix://')}"
+    url = f"unix://low:pw@{disk.url.removeprefix('unix://')}"
     raw(admin).execute_command("ACL", "SETUSER", "low", *MINIMAL.split())
-    queue = leaseq.Queue(leaseq.connect(low), "q")
+    queue = leaseq.Queue(leaseq.connect(url), "q")
     with pytest.raises(leaseq.Invalid, match=r"\+config\|get"):
         queue.configure(durable="fsync")
     raw(admin).config_set("appendonly", "no")
@@ -195,13 +195,13 @@ def test_a_user_who_may_not_read_the_configuration(disk: EmbeddedServer) -> None
     queue.configure(durable="fsync", title="one who may not choose it may leave it so")
     raw(admin).execute_command("ACL", "SETUSER", "low", "-waitaof", "-wait")
     admin.configure(durable="server")
-    for what in ("fsync", "replica"):
+    for durability in ("fsync", "replica"):
         with pytest.raises(leaseq.Invalid, match=r"ACL rule \+wait"):
-            queue.configure(durable=what)
+            queue.configure(durable=durability)
 
 
 def test_a_server_that_lost_its_file_says_that_it_took_the_write(disk: EmbeddedServer) -> None:
-    queue = durable(disk.url, "q", "fsync")
+    queue = durable_queue(disk.url, "q", "fsync")
     raw(queue).config_set("appendonly", "no")
     with pytest.raises(leaseq.ServerRefused, match=r"made this change.*appendonly.*may be sent again"):
         queue.enqueue({}, id="one")
@@ -212,7 +212,7 @@ def test_a_server_that_lost_its_file_says_that_it_took_the_write(disk: EmbeddedS
 def test_a_server_that_confirms_too_early_by_now_is_refused(
     disk: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    queue = durable(disk.url, "q", "fsync")
+    queue = durable_queue(disk.url, "q", "fsync")
     queue.enqueue({}, id="one")
     monkeypatch.setattr(commands, "_CACHE_SECONDS", -1.0)
     raw(queue).config_set("appendfsync", "everysec")
@@ -232,18 +232,18 @@ def test_who_may_not_read_the_configuration_asks_once(
     disk: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each refused command is in the server's log of these."""
-    admin = durable(disk.url, "q", "fsync")
+    admin = durable_queue(disk.url, "q", "fsync")
     raw(admin).execute_command("ACL", "SETUSER", "low", *MINIMAL.split())
     queue = leaseq.Queue(leaseq.connect(f"unix://low:pw@{disk.url.removeprefix('unix://')}"), "q")
     monkeypatch.setattr(commands, "_CACHE_SECONDS", -1.0)
     queue.enqueue_many([{} for _ in range(3)])
     queue.reserve("ann")
-    refused = {entry["object"]: entry["count"] for entry in raw(admin).acl_log()}
-    assert refused["config|get"] == 1
+    counts = {entry["object"]: entry["count"] for entry in raw(admin).acl_log()}
+    assert counts["config|get"] == 1
 
 
 def test_full_memory_keeps_nobody_from_finishing(disk: EmbeddedServer) -> None:
-    queue = durable(disk.url, "q", "fsync")
+    queue = durable_queue(disk.url, "q", "fsync")
     queue.enqueue({})
     lease = not_none(queue.reserve("ann"))
     raw(queue).config_set("maxmemory", "1")

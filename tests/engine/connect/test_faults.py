@@ -17,7 +17,7 @@ from tests.support.taking import not_none, take, wait_and_take
 
 
 @pytest.fixture
-def alone() -> Iterator[EmbeddedServer]:
+def own_server() -> Iterator[EmbeddedServer]:
     """A server of the test's own, to be hurt."""
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
@@ -37,20 +37,20 @@ def test_a_server_that_forgot_the_scripts_gets_them_again(queue: leaseq.Queue, s
     lease = queue.reserve("ann")
     assert lease is not None
     server.redis.script_flush()
-    following = queue.finish(lease, {}, then_reserve=True).next
-    assert following is not None
+    next_lease = queue.finish(lease, {}, then_reserve=True).next
+    assert next_lease is not None
     server.redis.script_flush()
-    queue.abandon(following)
+    queue.abandon(next_lease)
     assert [e.what for e in queue.journal()][-3:] == ["finished", "reserved", "abandoned"]
 
 
-def test_a_server_that_is_away_is_named_and_work_goes_on_when_it_is_back(alone: EmbeddedServer) -> None:
-    client = leaseq.connect(alone.url)
+def test_a_server_that_is_away_is_named_and_work_goes_on_when_it_is_back(own_server: EmbeddedServer) -> None:
+    client = leaseq.connect(own_server.url)
     queue = leaseq.Queue(client, "q")
     queue.enqueue({}, id="one")
     lease = queue.reserve("ann")
     assert lease is not None
-    alone.stop()
+    own_server.stop()
     calls = (
         lambda: queue.finish(lease, {}),
         lambda: queue.reserve("bob"),
@@ -63,19 +63,19 @@ def test_a_server_that_is_away_is_named_and_work_goes_on_when_it_is_back(alone: 
     for call in calls:
         with pytest.raises(leaseq.ServerUnavailable, match=r"server\.sock"):
             call()
-    alone.start()
+    own_server.start()
     assert queue.finish(lease, {}) == leaseq.Finished("one", late=False, replayed=False)
     assert queue.stats().finished == 1
 
 
-def test_work_goes_on_however_often_it_was_tried_in_vain(alone: EmbeddedServer) -> None:
-    queue = leaseq.Queue(leaseq.connect(alone.url), "q")
+def test_work_goes_on_however_often_it_was_tried_in_vain(own_server: EmbeddedServer) -> None:
+    queue = leaseq.Queue(leaseq.connect(own_server.url), "q")
     queue.enqueue({})
-    alone.stop()
+    own_server.stop()
     for _ in range(150):
         with pytest.raises(leaseq.ServerUnavailable):
             queue.reserve("ann")
-    alone.start()
+    own_server.start()
     assert queue.reserve("ann") is not None
 
 
@@ -92,16 +92,16 @@ def test_a_new_client_to_nowhere() -> None:
         queue.reserve("ann")
 
 
-def test_restarting_the_server_loses_nothing(alone: EmbeddedServer) -> None:
-    queue = leaseq.Queue(leaseq.connect(alone.url), "q")
+def test_restarting_the_server_loses_nothing(own_server: EmbeddedServer) -> None:
+    queue = leaseq.Queue(leaseq.connect(own_server.url), "q")
     queue.configure(lease_seconds=1000, title="kept")
     queue.enqueue_many([{"n": n} for n in range(3)])
     lease = not_none(queue.reserve("ann"))
     queue.save_draft(lease, {"half": 1})
     queue.finish(not_none(queue.reserve("bob")), {"x": 1})
     before = queue.stats(), queue.journal(), list(queue.answers()), queue.mine("ann")
-    alone.stop()
-    alone.start()
+    own_server.stop()
+    own_server.start()
     after = queue.stats(), queue.journal(), list(queue.answers()), queue.mine("ann")
     assert before[1:] == after[1:]
     assert before[0].counters == after[0].counters
@@ -109,8 +109,8 @@ def test_restarting_the_server_loses_nothing(alone: EmbeddedServer) -> None:
     assert queue.policy.title == "kept"
 
 
-def test_with_full_memory_people_go_on_working_and_nothing_enters(alone: EmbeddedServer) -> None:
-    client = leaseq.connect(alone.url)
+def test_with_full_memory_people_go_on_working_and_nothing_enters(own_server: EmbeddedServer) -> None:
+    client = leaseq.connect(own_server.url)
     queue = leaseq.Queue(client, "q")
     queue.enqueue_many([{"n": n} for n in range(20)])
     leases = [take(queue, f"p{n}") for n in range(6)]
@@ -125,19 +125,19 @@ def test_with_full_memory_people_go_on_working_and_nothing_enters(alone: Embedde
             call()
     assert queue.stats().inbound == before.inbound
 
-    renewed = queue.renew(leases[0])
-    queue.save_draft(renewed, {"half": 1})
-    following = queue.finish(renewed, {"x": 1}, then_reserve=True).next
-    assert following is not None
-    assert queue.finish(following, {}).late is False
+    renewed_lease = queue.renew(leases[0])
+    queue.save_draft(renewed_lease, {"half": 1})
+    next_lease = queue.finish(renewed_lease, {"x": 1}, then_reserve=True).next
+    assert next_lease is not None
+    assert queue.finish(next_lease, {}).late is False
     queue.abandon(leases[1], "later")
     assert queue.fail(leases[2], "no").retry_at is not None
     queue.release(leases[3].id)
     queue.pause()
     queue.resume()
-    with pytest.raises(leaseq.LeaseLost) as lost:
+    with pytest.raises(leaseq.LeaseLost) as error:
         queue.finish(leases[3], {"typed": "much"})
-    assert lost.value.answer_kept
+    assert error.value.answer_kept
     assert queue.adopt(leases[3].id, leases[3].token).state == "finished"
     assert queue.reserve("new person") is not None
     queue.clear()
@@ -145,8 +145,8 @@ def test_with_full_memory_people_go_on_working_and_nothing_enters(alone: Embedde
     assert queue.stats().finished == 3
 
 
-def test_a_read_only_server_refuses(alone: EmbeddedServer) -> None:
-    client = leaseq.connect(alone.url)
+def test_a_read_only_server_refuses(own_server: EmbeddedServer) -> None:
+    client = leaseq.connect(own_server.url)
     queue = leaseq.Queue(client, "q")
     queue.enqueue({}, id="one")
     raw(client).replicaof("127.0.0.1", "1")
@@ -157,32 +157,35 @@ def test_a_read_only_server_refuses(alone: EmbeddedServer) -> None:
     assert queue.reserve("ann") is not None
 
 
-def test_a_wrong_password_is_refused_and_not_repeated(alone: EmbeddedServer) -> None:
-    client = leaseq.connect(alone.url)
+def test_a_wrong_password_is_refused_and_not_repeated(own_server: EmbeddedServer) -> None:
+    client = leaseq.connect(own_server.url)
     raw(client).acl_setuser("worker", enabled=True, passwords=["+right"], keys=["*"], categories=["+@all"])
-    path = alone.url.removeprefix("unix://")
-    right = leaseq.connect(f"unix://worker:right@{path}")
-    right.ping()
-    leaseq.Queue(right, "q").enqueue({})
-    wrong = leaseq.connect(f"unix://worker:hunter2@{path}")
-    calls: list[Callable[[], object]] = [wrong.ping, lambda: leaseq.Queue(wrong, "q").reserve("ann")]
+    path = own_server.url.removeprefix("unix://")
+    right_client = leaseq.connect(f"unix://worker:right@{path}")
+    right_client.ping()
+    leaseq.Queue(right_client, "q").enqueue({})
+    wrong_client = leaseq.connect(f"unix://worker:hunter2@{path}")
+    calls: list[Callable[[], object]] = [
+        wrong_client.ping,
+        lambda: leaseq.Queue(wrong_client, "q").reserve("ann"),
+    ]
     for call in calls:
         raw(client).acl_log_reset()
-        with pytest.raises(leaseq.ServerRefused) as refused:
+        with pytest.raises(leaseq.ServerRefused) as error:
             call()
-        assert "hunter2" not in str(refused.value)
+        assert "hunter2" not in str(error.value)
         assert [int(str(entry["count"])) for entry in raw(client).acl_log()] == [1]
 
 
 MINIMAL = " ".join(rules(LIBRARY, password="pw"))
 
 
-def test_a_user_with_only_what_the_moves_need_can_work_a_queue(alone: EmbeddedServer) -> None:
-    client = leaseq.connect(alone.url)
+def test_a_user_with_only_what_the_moves_need_can_work_a_queue(own_server: EmbeddedServer) -> None:
+    client = leaseq.connect(own_server.url)
     raw(client).execute_command("ACL", "SETUSER", "minimal", *MINIMAL.split())
-    low = leaseq.connect(f"unix://minimal:pw@{alone.url.removeprefix('unix://')}")
-    low.ping()
-    queue = leaseq.Queue(low, "q")
+    limited_client = leaseq.connect(f"unix://minimal:pw@{own_server.url.removeprefix('unix://')}")
+    limited_client.ping()
+    queue = leaseq.Queue(limited_client, "q")
     queue.configure(holds=9, retry_seconds=0, dedupe_seconds=60)
     raw(client).xgroup_create(Keys("q").journal, "bridge", "0")
     queue.enqueue_many([{"n": n} for n in range(9)])
@@ -216,17 +219,17 @@ def test_a_user_with_only_what_the_moves_need_can_work_a_queue(alone: EmbeddedSe
         page = queue.page(state, limit=1)
         queue.page(state, limit=1, after=page.after)
     assert queue.stats().counters["finished"] == 5
-    assert leaseq.queues(low) == ["q"]
+    assert leaseq.queues(limited_client) == ["q"]
     assert queue.journal(limit=10_000)[-1].what == "resumed"
-    wait_and_take(leaseq.Queue(low, "waited-for"), "ann")
+    wait_and_take(leaseq.Queue(limited_client, "waited-for"), "ann")
 
 
-def test_a_user_who_may_not_is_refused_and_nothing_moved(alone: EmbeddedServer) -> None:
-    client = leaseq.connect(alone.url)
+def test_a_user_who_may_not_is_refused_and_nothing_moved(own_server: EmbeddedServer) -> None:
+    client = leaseq.connect(own_server.url)
     leaseq.Queue(client, "q").enqueue({}, id="one")
     raw(client).execute_command("ACL", "SETUSER", "few", *MINIMAL.replace("+zadd ", "").split())
-    few = leaseq.connect(f"unix://few:pw@{alone.url.removeprefix('unix://')}")
+    limited_client = leaseq.connect(f"unix://few:pw@{own_server.url.removeprefix('unix://')}")
     with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
-        leaseq.Queue(few, "q").reserve("ann")
+        leaseq.Queue(limited_client, "q").reserve("ann")
     assert leaseq.Queue(client, "q").get("one").state == "inbound"
     assert leaseq.Queue(client, "q").reserve("bob") is not None

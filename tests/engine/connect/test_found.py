@@ -20,14 +20,14 @@ def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 
 @contextmanager
-def running(path: Path, url: str) -> Iterator[None]:
+def running_server(path: Path, url: str) -> Iterator[None]:
     with DataDir(path) as folder:
         folder.publish(url=url, web="http://localhost", pids={})
         yield
 
 
 def test_the_server_of_the_up_that_runs_here(tmp_path: Path) -> None:
-    with running(tmp_path / "leaseq-data", "redis://here:1/0"):
+    with running_server(tmp_path / "leaseq-data", "redis://here:1/0"):
         assert leaseq.connect().url == "redis://here:1/0"
 
 
@@ -35,28 +35,28 @@ def test_a_directory_that_is_named_goes_before_the_one_here(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LEASEQ_DATA", str(tmp_path / "elsewhere"))
-    with running(tmp_path / "leaseq-data", "redis://here:1/0"):
+    with running_server(tmp_path / "leaseq-data", "redis://here:1/0"):
         with pytest.raises(leaseq.Invalid):
             leaseq.connect()
-        with running(tmp_path / "elsewhere", "redis://there:1/0"):
+        with running_server(tmp_path / "elsewhere", "redis://there:1/0"):
             assert leaseq.connect().url == "redis://there:1/0"
 
 
 def test_a_server_that_is_named_goes_before_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LEASEQ_REDIS_URL", "redis://named:1/0")
-    with running(tmp_path / "leaseq-data", "redis://here:1/0"):
+    with running_server(tmp_path / "leaseq-data", "redis://here:1/0"):
         assert leaseq.connect().url == "redis://named:1/0"
         assert leaseq.connect("redis://given:1/0").url == "redis://given:1/0"
 
 
 def test_where_there_is_none_the_error_says_what_was_looked_for(tmp_path: Path) -> None:
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         leaseq.connect()
-    assert refused.value.field == "url"
-    said = refused.value.limit
-    assert "LEASEQ_REDIS_URL is not set" in said
-    assert f"no `leaseq up` is running for the data directory '{tmp_path}/leaseq-data'" in said
-    assert "set LEASEQ_DATA" in said
+    assert error.value.field == "url"
+    message = error.value.limit
+    assert "LEASEQ_REDIS_URL is not set" in message
+    assert f"no `leaseq up` is running for the data directory '{tmp_path}/leaseq-data'" in message
+    assert "set LEASEQ_DATA" in message
 
 
 def test_a_with_closes_the_client() -> None:

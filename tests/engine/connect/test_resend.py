@@ -30,45 +30,45 @@ class LoadCuttingProxy(CuttingProxy):
 
     _each: bytes | None = None
 
-    def _answer(self, client: socket.socket, sent: bytes, data: bytes) -> bool:
+    def _answer(self, client: socket.socket, command: bytes, data: bytes) -> bool:
         self._script = self._each or self._script
-        return super()._answer(client, sent, data)
+        return super()._answer(client, command, data)
 
 
 @pytest.fixture
 def proxy(server: Server) -> Iterator[LoadCuttingProxy]:
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
-        LoadCuttingProxy(server.url, Path(folder)) as running,
+        LoadCuttingProxy(server.url, Path(folder)) as cutting_proxy,
     ):
-        yield running
+        yield cutting_proxy
 
 
 @pytest.fixture
-def cut(proxy: LoadCuttingProxy, queue_name: str) -> Iterator[leaseq.Queue]:
+def unreliable_queue(proxy: LoadCuttingProxy, queue_name: str) -> Iterator[leaseq.Queue]:
     """The queue over the link that breaks."""
     client = leaseq.connect(proxy.url)
     yield leaseq.Queue(client, queue_name)
     client.close()
 
 
-def test_it_is_sent_twice_and_no_more(cut: leaseq.Queue, proxy: LoadCuttingProxy) -> None:
-    cut.configure()
+def test_it_is_sent_twice_and_no_more(unreliable_queue: leaseq.Queue, proxy: LoadCuttingProxy) -> None:
+    unreliable_queue.configure()
     proxy.cut_each("enqueue")
     with pytest.raises(leaseq.ServerUnavailable):
-        cut.enqueue({}, id="one")
+        unreliable_queue.enqueue({}, id="one")
     assert proxy.cuts == 2
-    assert cut.stats().counters["enqueued"] == 1
+    assert unreliable_queue.stats().counters["enqueued"] == 1
 
 
 def test_the_script_is_missing_and_then_the_reply_is_lost(
-    cut: leaseq.Queue, proxy: LoadCuttingProxy, server: Server
+    unreliable_queue: leaseq.Queue, proxy: LoadCuttingProxy, server: Server
 ) -> None:
     server.redis.script_flush()
     proxy.cut("enqueue")
-    assert cut.enqueue({}, id="one").added, "the second send is told what the first one did"
+    assert unreliable_queue.enqueue({}, id="one").added, "the second send is told what the first one did"
     assert proxy.cuts == 1
-    assert (cut.stats().inbound, cut.stats().counters["enqueued"]) == (1, 1)
+    assert (unreliable_queue.stats().inbound, unreliable_queue.stats().counters["enqueued"]) == (1, 1)
 
 
 def test_the_link_breaks_and_then_the_script_is_missing(queue_name: str) -> None:
@@ -85,17 +85,17 @@ def test_the_link_breaks_and_then_the_script_is_missing(queue_name: str) -> None
 
 
 def test_the_script_is_missing_and_loading_it_breaks_the_link(
-    cut: leaseq.Queue, proxy: LoadCuttingProxy, server: Server
+    unreliable_queue: leaseq.Queue, proxy: LoadCuttingProxy, server: Server
 ) -> None:
-    cut.enqueue({}, id="one")
+    unreliable_queue.enqueue({}, id="one")
     server.redis.script_flush()
     proxy.cut_load()
-    cut.remove("one")
+    unreliable_queue.remove("one")
     assert proxy.cuts == 1
     server.redis.script_flush()
     proxy.cut_load()
     with pytest.raises(leaseq.ItemNotFound):  # the move itself was never sent twice
-        cut.remove("one")
+        unreliable_queue.remove("one")
     assert proxy.cuts == 2
 
 
@@ -107,12 +107,12 @@ class ForgettingProxy(CuttingProxy):
         self.forget = forget
         self.loads = 0
 
-    def _answer(self, client: socket.socket, sent: bytes, data: bytes) -> bool:
-        if b"LOAD" in sent:
+    def _answer(self, client: socket.socket, command: bytes, data: bytes) -> bool:
+        if b"LOAD" in command:
             self.loads += 1
-            if b"EVALSHA" not in sent:
+            if b"EVALSHA" not in command:
                 self.forget()
-        return super()._answer(client, sent, data)
+        return super()._answer(client, command, data)
 
 
 def test_the_script_is_forgotten_as_soon_as_it_is_loaded(server: Server, queue: leaseq.Queue) -> None:

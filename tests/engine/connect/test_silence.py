@@ -20,26 +20,26 @@ Answer = Callable[..., Any]
 def in_loop(read: Callable[..., Any], seconds: float, is_replaced: Callable[[], bool]) -> Any:
     """`leaseq.aio`'s, called as the other."""
 
-    async def reading(seconds: float) -> Any:
+    async def async_read(seconds: float) -> Any:
         return read(timeout=seconds)
 
-    async def replaced() -> bool:
+    async def async_is_replaced() -> bool:
         return is_replaced()
 
-    return asyncio.run(links.read_reply(reading, seconds, replaced))
+    return asyncio.run(links.read_reply(async_read, seconds, async_is_replaced))
 
 
 @pytest.fixture(params=[silence.read_reply, in_loop], ids=["thread", "task"])
 def answer(request: pytest.FixtureRequest) -> Answer:
-    found: Answer = request.param
-    return found
+    reader: Answer = request.param
+    return reader
 
 
-def silent(times: int) -> Callable[..., str]:
-    left = iter(range(times))
+def silent_reader(times: int) -> Callable[..., str]:
+    remaining = iter(range(times))
 
     def read(timeout: float) -> str:
-        if next(left, None) is None:
+        if next(remaining, None) is None:
             return "an answer"
         raise rx.TimeoutError
 
@@ -47,43 +47,43 @@ def silent(times: int) -> Callable[..., str]:
 
 
 def test_whose_place_nobody_took_is_waited_for(answer: Answer) -> None:
-    assert answer(silent(3), 5, lambda: False) == "an answer"
+    assert answer(silent_reader(3), 5, lambda: False) == "an answer"
 
 
 def test_whose_place_another_took_is_left(answer: Answer) -> None:
     with pytest.raises(rx.ConnectionError):
-        answer(silent(3), 5, lambda: True)
+        answer(silent_reader(3), 5, lambda: True)
 
 
 def test_a_call_waits_for_its_timeout_and_no_longer(answer: Answer) -> None:
     with pytest.raises(rx.TimeoutError):
-        answer(silent(3), 0, lambda: False)
+        answer(silent_reader(3), 0, lambda: False)
 
 
 @pytest.mark.parametrize(("timeout", "shortest"), [(0.3, 0.0), (0, 0.001)])
 def test_the_last_wait_ends_with_the_timeout(answer: Answer, timeout: float, shortest: float) -> None:
-    waited: list[float] = []
+    timeouts: list[float] = []
 
     def read(timeout: float) -> str:
-        assert not waited, "the timeout was over"
-        waited.append(timeout)
+        assert not timeouts, "the timeout was over"
+        timeouts.append(timeout)
         raise rx.TimeoutError
 
     with pytest.raises(rx.TimeoutError):
         answer(read, timeout, lambda: False)
-    assert shortest <= waited[0] <= max(timeout, shortest)
+    assert shortest <= timeouts[0] <= max(timeout, shortest)
 
 
 def test_who_was_asked_once_is_asked_again_sooner(answer: Answer) -> None:
-    waited: list[float] = []
+    timeouts: list[float] = []
 
     def read(timeout: float) -> str:
-        waited.append(timeout)
+        timeouts.append(timeout)
         raise rx.TimeoutError
 
     with pytest.raises(rx.ConnectionError):
-        answer(read, 5, lambda: len(waited) == 3)
-    assert waited == [0.5, 0.2, 0.2]
+        answer(read, 5, lambda: len(timeouts) == 3)
+    assert timeouts == [0.5, 0.2, 0.2]
 
 
 class UnknownPrimary:
@@ -96,12 +96,12 @@ class UnknownPrimary:
 def test_where_no_sentinel_names_a_primary_the_present_one_is_waited_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    read = silent(3)
+    read = silent_reader(3)
 
     def read_response(self: SentinelManagedConnection, timeout: float) -> Any:
         return read(timeout=timeout)
 
     monkeypatch.setattr(SentinelManagedConnection, "read_response", read_response)
-    at: dict[str, Any] = {"host": "127.0.0.1", "port": 6379, "connection_pool": UnknownPrimary()}
-    connection = SentinelConnection(**at)  # type: ignore[no-untyped-call]
+    options: dict[str, Any] = {"host": "127.0.0.1", "port": 6379, "connection_pool": UnknownPrimary()}
+    connection = SentinelConnection(**options)  # type: ignore[no-untyped-call]
     assert connection.read_response() == "an answer"

@@ -41,17 +41,17 @@ class Pair:
 
 
 @pytest.fixture(scope="module")
-def replicated() -> Iterator[Pair]:
+def replicated_pair() -> Iterator[Pair]:
     with primary_and_replicas(1) as (primary, replica):
         yield Pair(primary, replica)
 
 
 @pytest.fixture
-def pair(replicated: Pair) -> Iterator[Pair]:
+def pair(replicated_pair: Pair) -> Iterator[Pair]:
     """A primary whose replica the test may stop."""
-    yield replicated
-    replicated.go_on()
-    replicated.primary.execute_command("WAIT", "1", "5000")
+    yield replicated_pair
+    replicated_pair.go_on()
+    replicated_pair.primary.execute_command("WAIT", "1", "5000")
 
 
 def test_a_replica_that_does_not_confirm(pair: Pair, queue_name: str) -> None:
@@ -74,11 +74,11 @@ def test_a_reserve_that_was_not_confirmed_gives_the_same_lease(pair: Pair, queue
     pair.stop()
     with pytest.raises(leaseq.ServerUnavailable):
         queue.reserve("ann", request_id="r1")
-    held = queue.mine("ann")
+    leases = queue.mine("ann")
     pair.go_on()
-    again = queue.reserve("ann", request_id="r1")
-    assert again is not None
-    assert [(lease.id, lease.token) for lease in held] == [(again.id, again.token)]
+    repeated_lease = queue.reserve("ann", request_id="r1")
+    assert repeated_lease is not None
+    assert [(lease.id, lease.token) for lease in leases] == [(repeated_lease.id, repeated_lease.token)]
     assert queue.stats().reserved == 1
 
 
@@ -109,11 +109,11 @@ def test_every_link_to_who_does_not_confirm_is_left(pair: Pair, queue_name: str)
     queue.enqueue({})  # so that the script is there
     pair.stop()
     with ThreadPoolExecutor(1) as pool:
-        enqueued = pool.submit(queue.enqueue, {})
+        future = pool.submit(queue.enqueue, {})
         eventually(lambda: pair.primary.info("clients")["blocked_clients"] == 1)
         assert queue.stats().inbound == 2  # over another link
         with pytest.raises(leaseq.ServerUnavailable, match="did not confirm"):
-            enqueued.result()
+            future.result()
     before = pair.connections()
     queue.stats()
     assert pair.connections() == before + 1
@@ -129,22 +129,22 @@ def test_a_wait_that_the_server_breaks_off_may_be_asked_for_again(
     queue.enqueue({})  # so that the script is there
     pair.stop()
     with ThreadPoolExecutor(1) as pool:
-        enqueued = pool.submit(queue.enqueue, {})
+        future = pool.submit(queue.enqueue, {})
         eventually(lambda: pair.primary.info("clients")["blocked_clients"] == 1)
-        (blocked,) = (one for one in pair.primary.client_list() if "b" in one["flags"])
-        pair.primary.client_unblock(int(blocked["id"]), error=True)
+        (blocked_client,) = (one for one in pair.primary.client_list() if "b" in one["flags"])
+        pair.primary.client_unblock(int(blocked_client["id"]), error=True)
         with pytest.raises(leaseq.ServerUnavailable, match="UNBLOCKED"):
-            enqueued.result()
+            future.result()
 
 
 def test_a_long_timeout_makes_nobody_wait_long_for_a_replica(pair: Pair, queue_name: str) -> None:
     """The primary may have been replaced: another link may lead to the new one."""
     queue = leaseq.Queue(leaseq.connect(f"{pair.url}?socket_timeout=60"), queue_name)
     queue.configure(durable="replica")
-    with pair.primary.monitor() as seen:
+    with pair.primary.monitor() as monitor:
         queue.enqueue({})
-        waits = next(one["command"] for one in seen.listen() if one["command"].startswith("WAIT "))
-    assert waits == f"WAIT 1 {MAX_MILLISECONDS['replica']}"
+        command = next(one["command"] for one in monitor.listen() if one["command"].startswith("WAIT "))
+    assert command == f"WAIT 1 {MAX_MILLISECONDS['replica']}"
 
 
 def test_a_replica_s_word_is_not_the_disk_s() -> None:
@@ -153,12 +153,12 @@ def test_a_replica_s_word_is_not_the_disk_s() -> None:
         "WAITAOF": [0, 1],
     }
 
-    class Answering:
-        def ask(self, _key: str, /, *words: str) -> Any:
-            return answers[words[0]]
+    class AnsweringServer:
+        def ask(self, _key: str, /, *arguments: str) -> Any:
+            return answers[arguments[0]]
 
         def replicas(self, _key: str, /) -> int:
             return 1
 
     with pytest.raises(leaseq.Invalid, match="a disk that confirms"):
-        check("fsync", Answering(), "a key")
+        check("fsync", AnsweringServer(), "a key")

@@ -22,20 +22,20 @@ from tests.support.taking import take
 class MissingPart:
     """Another part, by its entry point, whose module or one that this needs is not installed."""
 
-    def __init__(self, missing: str) -> None:
-        self._missing = missing
+    def __init__(self, module_name: str) -> None:
+        self._module_name = module_name
 
     def load(self) -> None:
-        raise ModuleNotFoundError(f"No module named {self._missing!r}", name=self._missing)
+        raise ModuleNotFoundError(f"No module named {self._module_name!r}", name=self._module_name)
 
 
-@pytest.mark.parametrize("missing", ["flask", "leaseq.webapp"])
+@pytest.mark.parametrize("module_name", ["flask", "leaseq.webapp"])
 def test_a_part_that_is_not_installed_keeps_nothing_of_a_queue(
-    timed: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, missing: str
+    timed: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, module_name: str
 ) -> None:
-    monkeypatch.setattr("leaseq.queue.elsewhere.entry_points", lambda **_: [MissingPart(missing)])
+    monkeypatch.setattr("leaseq.queue.elsewhere.entry_points", lambda **_: [MissingPart(module_name)])
     timed.configure()
-    if missing == "flask":
+    if module_name == "flask":
         timed.delete()
         assert not timed.exists()
     else:  # leaseq itself is installed in part
@@ -47,18 +47,20 @@ def test_a_part_that_is_not_installed_keeps_nothing_of_a_queue(
 def full(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
     """A queue that has made use of every key that there is."""
     timed.configure(answers=2, holds=9, dedupe_seconds=60, keep_finished_seconds=9_000, alerts=("waiting>1",))
-    skilled = NewItem({"n": "skilled"}, id="skilled", requires=("fr",), due=codec.to_datetime(clock.now))
-    timed.enqueue_many([skilled, NewItem({}, delay=9), NewItem({"n": 1}, id="high", priority=1), {"n": 2}])
-    put_off = take(timed, "ann")
-    timed.save_draft(put_off, {"half": 1})
-    timed.abandon(put_off)
+    skilled_item = NewItem({"n": "skilled"}, id="skilled", requires=("fr",), due=codec.to_datetime(clock.now))
+    timed.enqueue_many(
+        [skilled_item, NewItem({}, delay=9), NewItem({"n": 1}, id="high", priority=1), {"n": 2}]
+    )
+    anns = take(timed, "ann")
+    timed.save_draft(anns, {"half": 1})
+    timed.abandon(anns)
     timed.finish(take(timed, "bob"), {"v": 1})
-    lost = take(timed, "cyd")
+    cyds = take(timed, "cyd")
     clock.tick(301)
     timed.clear()
     timed.finish(take(timed, "dan"), {"v": 2})
     with pytest.raises(leaseq.LeaseLost):
-        timed.finish(lost, {"v": 3})
+        timed.finish(cyds, {"v": 3})
     timed.fail(take(timed, "eva"), "no")
     timed.assign("skilled", "fay")
     timed.follow("archive")
@@ -76,9 +78,9 @@ def test_nothing_of_it_stays_but_its_last_token(full: leaseq.Queue, server: Serv
     assert len(keys_of(server, full.name)) >= 15
     token = take(full, "ivy").token
     full.delete()
-    every = [key for key in server.redis.scan_iter(count=10_000) if full.name in key.decode()]
-    assert every == [Keys(full.name).deleted.encode()]
-    assert server.redis.hgetall(every[0]) == {b"token": str(token).encode()}
+    keys = [key for key in server.redis.scan_iter(count=10_000) if full.name in key.decode()]
+    assert keys == [Keys(full.name).deleted.encode()]
+    assert server.redis.hgetall(keys[0]) == {b"token": str(token).encode()}
     assert full.name not in leaseq.queues(server.client)
     assert not server.redis.sismember("leaseq:queues", full.name)
     assert not server.redis.hexists(WEBHOOK_STATE, f"follows {full.name}")
@@ -92,146 +94,150 @@ def test_of_a_queue_that_granted_nothing_nothing_stays(queue: leaseq.Queue, serv
 
 
 def test_there_must_be_a_queue(queue: leaseq.Queue, server: Server) -> None:
-    with pytest.raises(leaseq.QueueNotFound) as never:
+    with pytest.raises(leaseq.QueueNotFound) as first_error:
         queue.delete()
-    assert not never.value.deleted
+    assert not first_error.value.deleted
     queue.enqueue({})
     take(queue, "ann")
     queue.delete()
-    with pytest.raises(leaseq.QueueNotFound, match="it was deleted") as gone:
+    with pytest.raises(leaseq.QueueNotFound, match="it was deleted") as second_error:
         queue.delete()
-    assert gone.value.deleted
+    assert second_error.value.deleted
 
 
 def test_who_holds_an_item_of_it_is_told(full: leaseq.Queue) -> None:
-    held = take(full, "ivy")
+    lease = take(full, "ivy")
     full.delete()
     calls: list[Callable[[], object]] = [
-        lambda: full.finish(held, {"v": 1}),
-        lambda: full.renew(held),
-        lambda: full.save_draft(held, {}),
-        lambda: full.abandon(held),
-        lambda: full.fail(held, "no"),
+        lambda: full.finish(lease, {"v": 1}),
+        lambda: full.renew(lease),
+        lambda: full.save_draft(lease, {}),
+        lambda: full.abandon(lease),
+        lambda: full.fail(lease, "no"),
     ]
     for call in calls:
-        with pytest.raises(leaseq.QueueNotFound, match="it was deleted, with its items") as told:
+        with pytest.raises(leaseq.QueueNotFound, match="it was deleted, with its items") as error:
             call()
-        assert told.value.deleted
+        assert error.value.deleted
     assert full.reserve("ivy") is None
 
 
 def test_a_new_one_of_its_name_shares_nothing_and_grants_higher_tokens(
     full: leaseq.Queue, server: Server
 ) -> None:
-    old = take(full, "ivy")
+    old_lease = take(full, "ivy")
     full.delete()
     full.enqueue({"n": 2}, id="high")
     assert full.policy == leaseq.Policy()
     assert [event.what for event in full.journal()] == ["created", "enqueued"]
-    assert {what: n for what, n in full.stats().counters.items() if n} == {"enqueued": 1}
-    new = take(full, "ann")
-    assert new.token == old.token + 1
-    assert (new.attempt, new.draft) == (1, None)
+    assert {kind: n for kind, n in full.stats().counters.items() if n} == {"enqueued": 1}
+    new_lease = take(full, "ann")
+    assert new_lease.token == old_lease.token + 1
+    assert (new_lease.attempt, new_lease.draft) == (1, None)
     assert full.stats().counters["reserved"] == 1
     with pytest.raises((leaseq.LeaseLost, leaseq.ItemNotFound)):
-        full.finish(old, {})
+        full.finish(old_lease, {})
     assert not server.redis.exists(Keys(full.name).deleted)
     full.delete()
     full.enqueue({})
-    assert take(full, "ann").token == new.token + 1
+    assert take(full, "ann").token == new_lease.token + 1
 
 
 def test_only_the_policy_that_is_expected(queue: leaseq.Queue) -> None:
     before = queue.configure(lease_seconds=5)
-    now = queue.configure(title="Other")
-    with pytest.raises(leaseq.PolicyChanged) as changed:
+    after = queue.configure(title="Other")
+    with pytest.raises(leaseq.PolicyChanged) as error:
         queue.delete(expected=before)
-    assert changed.value.policy == now
+    assert error.value.policy == after
     assert queue.exists()
-    queue.delete(expected=now.version)
+    queue.delete(expected=after.version)
     with pytest.raises(leaseq.QueueNotFound):
-        queue.delete(expected=now)
+        queue.delete(expected=after)
 
 
 def test_other_queues_stay(queue: leaseq.Queue, server: Server) -> None:
     """A name is no pattern, and none begins with another one's."""
-    others = [leaseq.Queue(server.client, name) for name in (f"{queue.name}2", f"a{queue.name}")]
-    for one in (queue, *others):
-        one.enqueue({}, id="it")
-        take(one, "ann")
-    before = [looking.everything(server.redis, one.name) for one in others]
+    other_queues = [leaseq.Queue(server.client, name) for name in (f"{queue.name}2", f"a{queue.name}")]
+    for any_queue in (queue, *other_queues):
+        any_queue.enqueue({}, id="it")
+        take(any_queue, "ann")
+    before = [looking.everything(server.redis, any_queue.name) for any_queue in other_queues]
     queue.delete()
-    assert [looking.everything(server.redis, one.name) for one in others] == before
+    assert [looking.everything(server.redis, any_queue.name) for any_queue in other_queues] == before
 
 
 def test_who_waits_is_woken_and_told(queue: leaseq.Queue, start: Start) -> None:
     queue.configure()
-    waiting = [start(f"p{n}") for n in range(3)]
+    futures = [start(f"p{n}") for n in range(3)]
     queue.delete()
-    for one in waiting:
+    for future in futures:
         with pytest.raises(leaseq.QueueNotFound, match="it was deleted"):
-            one.result(5)
+            future.result(5)
 
 
 def test_more_who_wait_than_one_call_wakes(queue: leaseq.Queue, server: Server) -> None:
     queue.configure()
     channel = Keys(queue.name).wake
-    heard = server.pubsub(channel)
-    heard.subscribe(channel)
-    eventually(lambda: heard.get_message(timeout=1))
+    subscription = server.pubsub(channel)
+    subscription.subscribe(channel)
+    eventually(lambda: subscription.get_message(timeout=1))
     server.redis.zadd(Keys(queue.name).line, {f"w{n}": n for n in range(600)})
-    woken: list[bytes] = []
+    waiter_ids: list[bytes] = []
     queue.delete()
-    while message := heard.get_message(timeout=1):
-        woken += message["data"].split()
-    assert woken == [f"w{n}".encode() for n in range(600)]
-    heard.close()
+    while message := subscription.get_message(timeout=1):
+        waiter_ids += message["data"].split()
+    assert waiter_ids == [f"w{n}".encode() for n in range(600)]
+    subscription.close()
 
 
 @pytest.fixture
-def broken_off(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> leaseq.Queue:
+def half_deleted_queue(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> leaseq.Queue:
     """Its deletion stops behind the first few keys."""
     queue.enqueue_many([{"n": n} for n in range(30)])
     take(queue, "ann")
     monkeypatch.setattr(base, "_UNLINK_COUNT", 2)
-    real, calls = queue._commands.delete_keys, 0
+    delete_keys, calls = queue._commands.delete_keys, 0
 
-    def dies(parts: Any, end: str = "") -> Any:
+    def fail_second_call(parts: Any, end: str = "") -> Any:
         nonlocal calls
         calls += 1
         if calls == 2:
             raise leaseq.ServerUnavailable("killed")
-        return real(parts, end)
+        return delete_keys(parts, end)
 
-    monkeypatch.setattr(queue._commands, "delete_keys", dies)
+    monkeypatch.setattr(queue._commands, "delete_keys", fail_second_call)
     with pytest.raises(leaseq.ServerUnavailable):
         queue.delete()
     return queue
 
 
-def test_what_was_broken_off_is_finished_by_the_next(broken_off: leaseq.Queue, server: Server) -> None:
-    assert len(looking.everything(server.redis, broken_off.name)) > 2
-    assert not broken_off.exists()
-    assert broken_off.reserve("bob") is None
+def test_what_was_broken_off_is_finished_by_the_next(
+    half_deleted_queue: leaseq.Queue, server: Server
+) -> None:
+    assert len(looking.everything(server.redis, half_deleted_queue.name)) > 2
+    assert not half_deleted_queue.exists()
+    assert half_deleted_queue.reserve("bob") is None
     with pytest.raises(leaseq.QueueNotFound, match="it was deleted"):
-        broken_off.stats()
-    broken_off.delete()
-    assert [*looking.everything(server.redis, broken_off.name)] == [Keys(broken_off.name).deleted.encode()]
+        half_deleted_queue.stats()
+    half_deleted_queue.delete()
+    assert [*looking.everything(server.redis, half_deleted_queue.name)] == [
+        Keys(half_deleted_queue.name).deleted.encode()
+    ]
     with pytest.raises(leaseq.QueueNotFound):
-        broken_off.delete()
+        half_deleted_queue.delete()
 
 
 def test_a_restart_in_the_middle_of_a_look_leaves_nothing(
     full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its cursor means another place then, and what is ahead of that is not seen."""
-    real, looks = full._scan_keys, 0
+    scan_keys, look_count = full._scan_keys, 0
 
     def look(cursor: int) -> tuple[int, list[str]]:
-        nonlocal looks
-        looks += 1
-        if looks != 2:
-            return real(cursor)
+        nonlocal look_count
+        look_count += 1
+        if look_count != 2:
+            return scan_keys(cursor)
         server.redis.script_flush()
         return 0, []
 
@@ -240,21 +246,21 @@ def test_a_restart_in_the_middle_of_a_look_leaves_nothing(
     assert [*looking.everything(server.redis, full.name)] == [Keys(full.name).deleted.encode()]
 
 
-def test_a_new_one_finishes_it_first(broken_off: leaseq.Queue, server: Server) -> None:
-    broken_off.enqueue({"n": "new"}, id="new")
-    assert [item.id for item in broken_off.items("inbound")] == ["new"]
-    assert take(broken_off, "ann").token == 2
-    assert broken_off.name in leaseq.queues(server.client)
+def test_a_new_one_finishes_it_first(half_deleted_queue: leaseq.Queue, server: Server) -> None:
+    half_deleted_queue.enqueue({"n": "new"}, id="new")
+    assert [item.id for item in half_deleted_queue.items("inbound")] == ["new"]
+    assert take(half_deleted_queue, "ann").token == 2
+    assert half_deleted_queue.name in leaseq.queues(server.client)
 
 
-def test_a_late_step_of_a_deletion_leaves_the_new_queue_alone(broken_off: leaseq.Queue) -> None:
+def test_a_late_step_of_a_deletion_leaves_the_new_queue_alone(half_deleted_queue: leaseq.Queue) -> None:
     """Whose caller was away while another one finished it, and made the queue anew."""
-    broken_off.configure(title="New")
-    broken_off.enqueue({}, id="new")
+    half_deleted_queue.configure(title="New")
+    half_deleted_queue.enqueue({}, id="new")
     for end in ("", "end"):
         with pytest.raises(leaseq.QueueNotFound):
-            broken_off._commands.delete_keys(["items", "inbound", "journal"], end)
-    assert broken_off.get("new").state == "inbound"
+            half_deleted_queue._commands.delete_keys(["items", "inbound", "journal"], end)
+    assert half_deleted_queue.get("new").state == "inbound"
 
 
 def test_a_queue_of_another_schema_stays(unreadable: leaseq.Queue, server: Server) -> None:

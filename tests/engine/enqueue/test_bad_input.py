@@ -32,11 +32,11 @@ def test_it_is_refused_by_name_and_nothing_changes(
     busy: leaseq.Queue, server: Server, call: Call, field: str, value: object
 ) -> None:
     before = looking.everything(server.redis, busy.name)
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         call(busy, value)
-    assert refused.value.field == field
-    assert refused.value.limit
-    assert field in str(refused.value)
+    assert error.value.field == field
+    assert error.value.limit
+    assert field in str(error.value)
     assert looking.everything(server.redis, busy.name) == before
 
 
@@ -44,9 +44,9 @@ def test_it_is_refused_by_name_and_nothing_changes(
     "name", ["", "A", "a b", "ä", "x" * 65, "a/b", "a\n", "{a}", "a:b", "@a", 5, None, b"a", "\ud800"]
 )
 def test_a_bad_name_of_a_queue(server: Server, name: Any) -> None:
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         leaseq.Queue(server.client, name)
-    assert refused.value.field == "queue"
+    assert error.value.field == "queue"
 
 
 def test_a_lease_of_another_queue_moves_nothing_here(
@@ -54,10 +54,14 @@ def test_a_lease_of_another_queue_moves_nothing_here(
 ) -> None:
     other = leaseq.Queue(server.client, f"{busy.name}.other", clock=clock)
     other.enqueue({}, id="held")
-    foreign = other.reserve("ann")
-    assert foreign is not None
-    held = busy.mine("ann")[0]
-    assert (foreign.id, foreign.token, foreign.person) == (held.id, held.token, held.person)
+    foreign_lease = other.reserve("ann")
+    assert foreign_lease is not None
+    own_lease = busy.mine("ann")[0]
+    assert (foreign_lease.id, foreign_lease.token, foreign_lease.person) == (
+        own_lease.id,
+        own_lease.token,
+        own_lease.person,
+    )
     before = looking.everything(server.redis, busy.name)
     for call in (
         busy.renew,
@@ -65,9 +69,9 @@ def test_a_lease_of_another_queue_moves_nothing_here(
         lambda lease: busy.finish(lease, {}),
         lambda lease: busy.fail(lease, "no"),
     ):
-        with pytest.raises(leaseq.Invalid, match=f"of queue '{other.name}'") as refused:
-            call(foreign)
-        assert refused.value.field == "lease"
+        with pytest.raises(leaseq.Invalid, match=f"of queue '{other.name}'") as error:
+            call(foreign_lease)
+        assert error.value.field == "lease"
     assert looking.everything(server.redis, busy.name) == before
 
 
@@ -113,9 +117,9 @@ def test_ids_just_within_the_limits_are_taken(timed: leaseq.Queue, id: str) -> N
     ],
 )
 def test_an_error_shows_what_was_passed(timed: leaseq.Queue, fields: dict[str, Any], told: str) -> None:
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         timed.enqueue(**{"payload": {}, **fields})
-    assert told in str(refused.value)
+    assert told in str(error.value)
 
 
 def test_an_error_shows_the_name_that_was_passed(timed: leaseq.Queue, server: Server) -> None:

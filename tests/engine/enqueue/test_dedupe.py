@@ -135,9 +135,9 @@ def test_without_the_rule_nothing_is_computed_and_nothing_kept(
 
 def test_what_is_kept_for_it_goes_by_itself(hourly: leaseq.Queue, server: Server) -> None:
     hourly.enqueue_many([{"n": 1}, {"n": 2}])
-    kept = list(server.redis.scan_iter(match=f"leaseq:{{{hourly.name}}}:seen:*", count=10_000))
-    assert len(kept) == 2
-    assert all(0 < server.redis.pttl(key) <= HOUR * 1000 for key in kept)
+    keys = list(server.redis.scan_iter(match=f"leaseq:{{{hourly.name}}}:seen:*", count=10_000))
+    assert len(keys) == 2
+    assert all(0 < server.redis.pttl(key) <= HOUR * 1000 for key in keys)
 
 
 @pytest.mark.parametrize("was_there", [True, False])
@@ -147,7 +147,7 @@ def test_the_same_request_gets_the_same_answer_and_counts_once(
     if was_there:
         hourly.enqueue({"n": 1}, id="first")
     monkeypatch.setattr("leaseq.engine.ids.request_id", lambda: "same")
-    once = hourly.enqueue({"n": 1}, id="one")
+    first_reply = hourly.enqueue({"n": 1}, id="one")
     counters = hourly.stats().counters
-    assert hourly.enqueue({"n": 1}, id="one") == once
+    assert hourly.enqueue({"n": 1}, id="one") == first_reply
     assert hourly.stats().counters == counters

@@ -13,16 +13,16 @@ from tests.support.taking import not_none
 
 def test_an_item_waits_with_its_payload_unchanged(timed: leaseq.Queue) -> None:
     payload = {"text": "Zürich \u2028 \U0001f600", "n": 1.5, "deep": [{"a": None}, True], "": ""}
-    done = timed.enqueue(payload, id="one")
-    assert done == leaseq.Enqueued("one", added=True)
+    result = timed.enqueue(payload, id="one")
+    assert result == leaseq.Enqueued("one", added=True)
     item = timed.get("one")
     assert (item.state, item.payload, item.priority, item.attempts) == ("inbound", payload, 100, 0)
 
 
 def test_without_an_id_each_gets_one_of_its_own_that_sorts_by_time(timed: leaseq.Queue) -> None:
-    made = [timed.enqueue({"n": n}).id for n in range(5)]
-    assert len(set(made)) == 5
-    assert made == sorted(made)
+    ids = [timed.enqueue({"n": n}).id for n in range(5)]
+    assert len(set(ids)) == 5
+    assert ids == sorted(ids)
 
 
 def test_equal_payloads_are_items_of_their_own(timed: leaseq.Queue) -> None:
@@ -58,15 +58,15 @@ def test_a_duplicate_inside_one_call_counts_and_the_first_wins(timed: leaseq.Que
 
 
 def test_many_go_in_by_chunks_and_stay_in_order(timed: leaseq.Queue, sets: Sets) -> None:
-    given = [NewItem({"n": n}, id=f"{n:04}") for n in range(777)]
-    assert timed.enqueue_many(iter(given)) == leaseq.EnqueuedMany(777, 0)
-    assert sets()["inbound"] == [new.id for new in given]
+    items = [NewItem({"n": n}, id=f"{n:04}") for n in range(777)]
+    assert timed.enqueue_many(iter(items)) == leaseq.EnqueuedMany(777, 0)
+    assert sets()["inbound"] == [new.id for new in items]
 
 
 def test_no_call_has_more_than_a_few_hundred(timed: leaseq.Queue) -> None:
     timed.enqueue_many([{}] * 600)
-    entered = [event.at for event in timed.journal(limit=700) if event.what == "enqueued"]
-    assert max(entered.count(at) for at in set(entered)) == 250
+    times = [event.at for event in timed.journal(limit=700) if event.what == "enqueued"]
+    assert max(times.count(at) for at in set(times)) == 250
 
 
 def test_large_payloads_go_in_by_their_size(timed: leaseq.Queue) -> None:
@@ -159,9 +159,9 @@ def test_the_first_item_makes_the_queue_with_the_default_policy(timed: leaseq.Qu
 
 
 def test_a_bad_item_is_named_by_its_place_and_its_chunk_stays_out(timed: leaseq.Queue) -> None:
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         timed.enqueue_many([{"n": 1}, {"n": 2}, NewItem({}, priority=-1)])
-    assert refused.value.field == "items[2].priority"
+    assert error.value.field == "items[2].priority"
     assert not timed.exists()
 
 

@@ -30,17 +30,17 @@ def fill(queue: leaseq.Queue, clock: Clock, name: str, other: str) -> leaseq.Que
 
     for person in (other, name):
         queue.finish(get("both", person), {"by": "somebody"})
-    lost = get("late", name)
+    late_lease = get("late", name)
     clock.tick(61)
     queue.clear()
-    queue.save_draft(lost, {"half": 1})
+    queue.save_draft(late_lease, {"half": 1})
     for person in (other, "cyd"):
         queue.finish(get("late", person), 1)
     with pytest.raises(leaseq.LeaseLost):
-        queue.finish(lost, {"v": 3})
+        queue.finish(late_lease, {"v": 3})
     for person in (other, name):
-        drafted = get("draft", person)
-        queue.save_draft(drafted, {"of": "somebody"})
+        lease_with_draft = get("draft", person)
+        queue.save_draft(lease_with_draft, {"of": "somebody"})
         queue.release("draft")
     queue.abandon(get("later", name), "tired")
     queue.abandon(get("never", name), again=False)

@@ -18,16 +18,18 @@ from tests.engine.erase.conftest import IDS, NAME, OTHER
 from tests.support.taking import take
 
 
-def renamed(item: leaseq.Item, person: str, to: str) -> dict[str, Any]:
+def renamed_contents(item: leaseq.Item, person: str, to: str) -> dict[str, Any]:
     """What is to be kept of an item, with another name."""
 
-    def swap(one: Any) -> Any:
-        return replace(one, person=to) if one.person == person else one
+    def swap(record: Any) -> Any:
+        return replace(record, person=to) if record.person == person else record
 
     return {
-        "answers": {(swap(one).person, one.token, str(one.result), one.late) for one in item.answers},
-        "late": [(swap(one).person, one.token, str(one.result)) for one in item.late_answers],
-        "past": [swap(one) for one in item.history if one.how != "held"],
+        "answers": {
+            (swap(record).person, record.token, str(record.result), record.late) for record in item.answers
+        },
+        "late": [(swap(record).person, record.token, str(record.result)) for record in item.late_answers],
+        "past": [swap(record) for record in item.history if record.how != "held"],
         "payload": (item.payload, item.due, item.requires, item.priority, item.failures),
     }
 
@@ -37,22 +39,22 @@ def test_the_name_is_left_in_the_journal_alone(full: leaseq.Queue, server: Serve
     assert {"ledger", "history", "late", "drafts", "bars", "cursors", "rows", "items", "journal"} <= before
     assert any(key.startswith("later:") for key in before)
     assert any(key.startswith("inbound:@") for key in before)
-    erased = full.erase_person(NAME, "erased-1")
-    assert erased.leases >= 1
-    assert erased.items == len(list(full.person_items("erased-1"))) + 2, "and the two that were theirs alone"
+    totals = full.erase_person(NAME, "erased-1")
+    assert totals.leases >= 1
+    assert totals.items == len(list(full.person_items("erased-1"))) + 2, "and the two that were theirs alone"
     assert looking.naming(server.redis, full.name, NAME) == {"journal"}
     assert list(full.person_items(NAME)) == []
     assert full.erase_person(NAME, "erased-1") == leaseq.Erased(0, 0)
 
 
 def test_everything_counts_as_before_under_the_other_name(full: leaseq.Queue) -> None:
-    before = {id: renamed(full.get(id), NAME, "erased-1") for id in IDS[:-1]}
-    finished = full.stats().finished
+    before = {id: renamed_contents(full.get(id), NAME, "erased-1") for id in IDS[:-1]}
+    finished_count = full.stats().finished
     full.erase_person(NAME, "erased-1")
-    assert {id: renamed(full.get(id), "erased-1", "erased-1") for id in IDS[:-1]} == before
-    assert full.stats().finished == finished
-    counted = {answer.person for answer in full.answers(with_late=True)}
-    assert counted == {"erased-1", OTHER, "cyd"}
+    assert {id: renamed_contents(full.get(id), "erased-1", "erased-1") for id in IDS[:-1]} == before
+    assert full.stats().finished == finished_count
+    people = {answer.person for answer in full.answers(with_late=True)}
+    assert people == {"erased-1", OTHER, "cyd"}
 
 
 def test_what_they_held_or_was_theirs_alone_is_anybodys(full: leaseq.Queue, clock: Clock) -> None:
@@ -63,10 +65,10 @@ def test_what_they_held_or_was_theirs_alone_is_anybodys(full: leaseq.Queue, cloc
     assert full.get("for").assigned_to == full.get("elsewhere").assigned_to == ()
     clock.tick(100)
     full.clear()
-    assert {"held", "for", "elsewhere"} <= taken(full, "zoe")
+    assert {"held", "for", "elsewhere"} <= take_all(full, "zoe")
 
 
-def taken(queue: leaseq.Queue, person: str) -> set[str]:
+def take_all(queue: leaseq.Queue, person: str) -> set[str]:
     """All that a person can be given."""
     ids: set[str] = set()
     while (lease := queue.reserve(person, skills=IDS)) and lease.id not in ids:
@@ -78,43 +80,43 @@ def taken(queue: leaseq.Queue, person: str) -> set[str]:
 def test_who_has_the_other_name_is_given_nothing_twice(full: leaseq.Queue) -> None:
     """Were somebody to work under it: it is the same person as before."""
     full.erase_person(NAME, "erased-1")
-    got = taken(full, "erased-1")
-    assert not got & {"both", "never", "corrected"}
-    assert {"held", "later", "for"} <= got
+    ids = take_all(full, "erased-1")
+    assert not ids & {"both", "never", "corrected"}
+    assert {"held", "later", "for"} <= ids
 
 
 def test_a_new_person_of_the_name_is_another(full: leaseq.Queue) -> None:
     full.erase_person(NAME, "erased-1")
-    got = taken(full, NAME)
-    assert {"never", "held", "for"} <= got
+    ids = take_all(full, NAME)
+    assert {"never", "held", "for"} <= ids
     assert full.get("never").answers[-1].person == NAME
     full.erase_person(NAME, "erased-2")
     assert {one.person for one in full.get("never").history} == {"erased-1", "erased-2"}
 
 
 def test_other_peoples_drafts_and_leases_stay(full: leaseq.Queue) -> None:
-    mine = full.mine(OTHER)
-    assert mine
+    leases = full.mine(OTHER)
+    assert leases
     full.erase_person(NAME, "erased-1")
-    assert full.mine(OTHER) == mine
-    (kept,) = [one for one in full.person_items(OTHER) if one.id == "draft"]
-    assert (kept.has_draft, kept.draft) == (True, {"of": "somebody"})
+    assert full.mine(OTHER) == leases
+    (item,) = [one for one in full.person_items(OTHER) if one.id == "draft"]
+    assert (item.has_draft, item.draft) == (True, {"of": "somebody"})
 
 
 def test_what_is_had_of_a_person(full: leaseq.Queue) -> None:
-    known = {one.id: one for one in full.person_items(NAME)}
-    assert {id: one.relation for id, one in known.items()} == {
+    items = {one.id: one for one in full.person_items(NAME)}
+    assert {id: one.relation for id, one in items.items()} == {
         **dict.fromkeys(("both", "corrected"), "answered"),
         **dict.fromkeys(("later",), "put-off"),
         **dict.fromkeys(("never",), "barred"),
         **dict.fromkeys(("late", "draft", "failed", "held", "for", "elsewhere"), None),
     }
-    assert [answer.result for answer in known["both"].answers] == [{"by": "somebody"}]
-    assert [answer.result for answer in known["late"].late_answers] == [{"v": 3}]
-    assert known["held"].draft == {"half": 2}
-    assert [grant.how for grant in known["failed"].grants] == ["failed"]
-    assert known["for"].assigned
-    assert not known["for"].has_draft
+    assert [answer.result for answer in items["both"].answers] == [{"by": "somebody"}]
+    assert [answer.result for answer in items["late"].late_answers] == [{"v": 3}]
+    assert items["held"].draft == {"half": 2}
+    assert [grant.how for grant in items["failed"].grants] == ["failed"]
+    assert items["for"].assigned
+    assert not items["for"].has_draft
 
 
 @pytest.mark.parametrize(
@@ -134,9 +136,9 @@ def test_what_is_had_of_a_person(full: leaseq.Queue) -> None:
 def test_bad_input(queue: leaseq.Queue, person: Any, to: Any, by: Any, field: str) -> None:
     queue.enqueue({}, id="one")
     lease = take(queue, "ann")
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         queue.erase_person(person, to, by=by)
-    assert refused.value.field == field
+    assert error.value.field == field
     if field == "person":
         with pytest.raises(leaseq.Invalid):
             queue.person_items(person)
@@ -155,22 +157,22 @@ def test_whatever_the_names_are(server: Server, queue_name: str, person: str, ot
     queue = leaseq.Queue(server.client, queue_name)
     queue.configure(answers=2, holds=3)
     queue.enqueue_many([NewItem({}, id=id) for id in ("a", "b", "c")])
-    for who in (other, person):
-        queue.finish(take(queue, who), 1)
-        queue.abandon(take(queue, who), again=who == person)
-        queue.save_draft(take(queue, who), who)
+    for name in (other, person):
+        queue.finish(take(queue, name), 1)
+        queue.abandon(take(queue, name), again=name == person)
+        queue.save_draft(take(queue, name), name)
     queue.enqueue_many([NewItem({}, id=id) for id in ("d", "e")])
     queue.assign("d", person)
     queue.assign("e", other)
-    before, mine = list(map(queue.get, "abcde")), queue.mine(other)
-    kept = sorted(queue.person_items(other), key=lambda one: one.id)
+    before, leases = list(map(queue.get, "abcde")), queue.mine(other)
+    items = sorted(queue.person_items(other), key=lambda one: one.id)
     queue.erase_person(person, "erased-1")
-    assert queue.mine(other) == mine
-    assert sorted(queue.person_items(other), key=lambda one: one.id) == kept
+    assert queue.mine(other) == leases
+    assert sorted(queue.person_items(other), key=lambda one: one.id) == items
     assert list(queue.person_items(person)) == []
     after = list(map(queue.get, "abcde"))
-    assert [renamed(item, "erased-1", "erased-1") | {"past": 0} for item in after] == [
-        renamed(item, person, "erased-1") | {"past": 0} for item in before
+    assert [renamed_contents(item, "erased-1", "erased-1") | {"past": 0} for item in after] == [
+        renamed_contents(item, person, "erased-1") | {"past": 0} for item in before
     ]
     assert queue.get("e").assigned_to == (other,)
     assert queue.get("d").assigned_to == ()
@@ -188,17 +190,17 @@ def test_what_was_theirs_alone_is_ahead_of_what_comes_after(timed: leaseq.Queue,
     timed.release("before")
     timed.erase_person("ann", "erased-1")
     timed.release("after")
-    places = looking.scores(server.redis, timed.name)
-    assert sorted(places, key=places.__getitem__) == ["before", "theirs", "after"]
-    assert len(set(places.values())) == 3
+    scores = looking.scores(server.redis, timed.name)
+    assert sorted(scores, key=scores.__getitem__) == ["before", "theirs", "after"]
+    assert len(set(scores.values())) == 3
 
 
 def test_how_far_others_looked_stays(queue: leaseq.Queue, server: Server) -> None:
     """The row of a person whose name begins with theirs is not theirs."""
     queue.configure()
-    passed = Keys(queue.name).passed
-    own = ["@ann:normal", "@ann:high:2", "@ann:low:3:returned", "@ann:normal:returned"]
-    others = ["*", "normal", "@ann:b:normal", "@ann:low:normal", "@anna:normal", "fr:normal"]
-    server.redis.hset(passed, mapping=dict.fromkeys([*own, *others], 1))
+    key = Keys(queue.name).passed
+    own_shelves = ["@ann:normal", "@ann:high:2", "@ann:low:3:returned", "@ann:normal:returned"]
+    other_shelves = ["*", "normal", "@ann:b:normal", "@ann:low:normal", "@anna:normal", "fr:normal"]
+    server.redis.hset(key, mapping=dict.fromkeys([*own_shelves, *other_shelves], 1))
     queue.erase_person("ann", "erased-1")
-    assert {path.decode() for path in server.redis.hkeys(passed)} == set(others)
+    assert {path.decode() for path in server.redis.hkeys(key)} == set(other_shelves)

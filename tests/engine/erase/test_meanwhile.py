@@ -21,17 +21,17 @@ def test_what_was_broken_off_is_finished_by_the_next(
 ) -> None:
     for n in range(400):  # so that it takes steps
         full.enqueue({"n": n, "long": "x" * 100})
-    real, calls = full._commands.erase_person, 0
+    erase_person, calls = full._commands.erase_person, 0
 
-    def dies(*given: Any) -> Any:
+    def fail_after_steps(*arguments: Any) -> Any:
         nonlocal calls
         calls += 1
         if calls > step:
             raise leaseq.ServerUnavailable("killed")
-        return real(*given)
+        return erase_person(*arguments)
 
     with monkeypatch.context() as patch:
-        patch.setattr(full._commands, "erase_person", dies)
+        patch.setattr(full._commands, "erase_person", fail_after_steps)
         with pytest.raises(leaseq.ServerUnavailable):
             full.erase_person(NAME, "erased-1")
     assert full.mine(NAME) == []
@@ -44,35 +44,35 @@ def test_who_comes_back_meanwhile_is_erased_once_more(
 ) -> None:
     for n in range(100):
         full.enqueue({"n": n, "long": "x" * 100})
-    real, came = full._commands.erase_person, 0
+    erase_person, reserve_count = full._commands.erase_person, 0
 
-    def meanwhile(person: str, to: str, by: str, step: str, count: int) -> Any:
-        nonlocal came
-        if step and came < 2:
-            came += 1
+    def reserve_and_erase(person: str, to: str, by: str, step: str, count: int) -> Any:
+        nonlocal reserve_count
+        if step and reserve_count < 2:
+            reserve_count += 1
             assert full.reserve(NAME, skills=IDS)
-        return real(person, to, by, step, count)
+        return erase_person(person, to, by, step, count)
 
-    monkeypatch.setattr(full._commands, "erase_person", meanwhile)
+    monkeypatch.setattr(full._commands, "erase_person", reserve_and_erase)
     assert full.erase_person(NAME, "erased-1").leases >= 2
     assert looking.naming(server.redis, full.name, NAME) == {"journal"}
 
 
 @pytest.fixture
-def restarted(full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch) -> leaseq.Queue:
+def restarted_queue(full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch) -> leaseq.Queue:
     """Its server is restarted behind the first step through the items: the scripts are gone, and from the
     place of the next step, which means another one there, nothing follows."""
     for n in range(400):
         full.enqueue({"n": n, "long": "x" * 100})
     restarts = 0
 
-    def in_steps(name: str, place: int, end: list[Any]) -> None:
-        real = getattr(full._commands, name)
+    def in_steps(name: str, index: int, end: list[Any]) -> None:
+        method = getattr(full._commands, name)
 
-        def step(*given: Any) -> Any:
+        def step(*arguments: Any) -> Any:
             nonlocal restarts
-            if given[place] in ("", "0") or restarts:
-                return real(*given)
+            if arguments[index] in ("", "0") or restarts:
+                return method(*arguments)
             restarts += 1
             server.redis.script_flush()
             return Reply(b"step", end, False)
@@ -84,27 +84,29 @@ def restarted(full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatc
     return full
 
 
-def test_a_server_that_is_restarted_meanwhile_keeps_no_name(restarted: leaseq.Queue, server: Server) -> None:
-    restarted.erase_person(NAME, "erased-1")
-    assert looking.naming(server.redis, restarted.name, NAME) == {"journal"}
+def test_a_server_that_is_restarted_meanwhile_keeps_no_name(
+    restarted_queue: leaseq.Queue, server: Server
+) -> None:
+    restarted_queue.erase_person(NAME, "erased-1")
+    assert looking.naming(server.redis, restarted_queue.name, NAME) == {"journal"}
 
 
-def test_a_server_that_is_restarted_meanwhile_leaves_out_nothing(restarted: leaseq.Queue) -> None:
-    found = [one.id for one in restarted.person_items(NAME)]
-    assert sorted(found) == sorted([*IDS, "for", "elsewhere"])
+def test_a_server_that_is_restarted_meanwhile_leaves_out_nothing(restarted_queue: leaseq.Queue) -> None:
+    ids = [one.id for one in restarted_queue.person_items(NAME)]
+    assert sorted(ids) == sorted([*IDS, "for", "elsewhere"])
 
 
 def test_who_never_stops_is_refused(full: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
     for n in range(100):
         full.enqueue({"n": n, "long": "x" * 100})
-    real = full._commands.erase_person
+    erase_person = full._commands.erase_person
 
-    def meanwhile(*given: Any) -> Any:
-        if given[3]:
+    def reserve_and_erase(*arguments: Any) -> Any:
+        if arguments[3]:
             full.reserve(NAME, skills=IDS)
-        return real(*given)
+        return erase_person(*arguments)
 
-    monkeypatch.setattr(full._commands, "erase_person", meanwhile)
+    monkeypatch.setattr(full._commands, "erase_person", reserve_and_erase)
     with pytest.raises(leaseq.Invalid, match="stop what works under this name, and erase it again"):
         full.erase_person(NAME, "erased-1")
 
@@ -114,11 +116,11 @@ def test_a_lease_that_began_meanwhile_is_whole_until_the_next_round(queue: lease
     commands = queue._commands
     step = commands.erase_person("ann", "erased-1", "", "", 20).rest[0].decode()
     queue.configure(holds=100)
-    held = [take(queue, "ann") for _ in range(100)]
+    leases = [take(queue, "ann") for _ in range(100)]
     while step:
         reply = commands.erase_person("ann", "erased-1", "", step, 20)
         step = reply.rest[0].decode() if reply.code == b"step" else ""
     assert reply.code == b"again"
-    assert queue.mine("ann") == held
-    for lease in held:
+    assert queue.mine("ann") == leases
+    for lease in leases:
         queue.finish(lease, 1)

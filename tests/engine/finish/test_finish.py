@@ -49,13 +49,13 @@ def test_sent_twice_it_succeeds_twice_and_counts_once(timed: leaseq.Queue, take:
     assert [e.what for e in timed.journal()].count("finished") == 1
 
 
-@pytest.mark.parametrize("swept", [False, True])
+@pytest.mark.parametrize("with_clear", [False, True])
 def test_an_answer_after_the_lease_ran_out_counts_while_nobody_has_the_item(
-    timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets, swept: bool
+    timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets, with_clear: bool
 ) -> None:
     lease = take("ann")
     clock.tick(301)
-    if swept:
+    if with_clear:
         timed.clear()
         assert "a" in sets()["inbound"]
     assert timed.finish(lease, {"x": 1}).late
@@ -94,10 +94,10 @@ def test_once_somebody_else_was_granted_it_the_answer_is_refused_and_kept(
     stale = take("ann")
     clock.tick(301)
     current = take("bob")
-    with pytest.raises(leaseq.LeaseLost, match="somebody else is on it now; the answer is kept") as lost:
+    with pytest.raises(leaseq.LeaseLost, match="somebody else is on it now; the answer is kept") as error:
         timed.finish(stale, {"by": "ann"})
-    assert lost.value.answer_kept
-    assert lost.value.item.state == "reserved"
+    assert error.value.answer_kept
+    assert error.value.item.state == "reserved"
     item = timed.get("a")
     assert [(a.person, a.token, a.result, a.late) for a in item.late_answers] == [
         ("ann", stale.token, {"by": "ann"}, True)
@@ -123,28 +123,28 @@ def test_a_refused_answer_sent_twice_is_kept_once(timed: leaseq.Queue, take: Tak
 def test_another_answer_with_the_same_token_is_kept_as_a_late_one(timed: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
     timed.finish(lease, {"x": 1})
-    with pytest.raises(leaseq.LeaseLost, match="it is finished") as lost:
+    with pytest.raises(leaseq.LeaseLost, match="it is finished") as error:
         timed.finish(lease, {"x": 2})
-    assert lost.value.answer_kept
+    assert error.value.answer_kept
     item = timed.get("a")
     assert [a.result for a in item.answers] == [{"x": 1}]
     assert [a.result for a in item.late_answers] == [{"x": 2}]
 
 
-@pytest.mark.parametrize("how", ["abandon", "fail", "release"])
+@pytest.mark.parametrize("verb", ["abandon", "fail", "release"])
 def test_an_answer_after_the_lease_was_ended_is_refused_and_kept(
-    timed: leaseq.Queue, take: Take, how: str
+    timed: leaseq.Queue, take: Take, verb: str
 ) -> None:
     lease = take("ann")
-    ways: dict[str, Callable[[], object]] = {
+    calls: dict[str, Callable[[], object]] = {
         "abandon": lambda: timed.abandon(lease),
         "fail": lambda: timed.fail(lease, "no"),
         "release": lambda: timed.release("a"),
     }
-    ways[how]()
-    with pytest.raises(leaseq.LeaseLost) as lost:
+    calls[verb]()
+    with pytest.raises(leaseq.LeaseLost) as error:
         timed.finish(lease, {"typed": "much"})
-    assert lost.value.answer_kept
+    assert error.value.answer_kept
     assert timed.get("a").late_answers[0].result == {"typed": "much"}
 
 
@@ -153,9 +153,9 @@ def test_a_token_never_granted_to_that_person_is_refused_and_not_kept(
     timed: leaseq.Queue, take: Take, token: int, person: str
 ) -> None:
     take("ann")
-    with pytest.raises(leaseq.LeaseLost) as lost:
+    with pytest.raises(leaseq.LeaseLost) as error:
         timed.finish(id="a", token=token, person=person, result={})
-    assert not lost.value.answer_kept
+    assert not error.value.answer_kept
     assert timed.get("a").late_answers == ()
 
 
@@ -170,16 +170,16 @@ def test_an_old_lease_of_an_id_used_again_is_worth_nothing(timed: leaseq.Queue, 
     lease = take("ann")
     timed.remove("a")
     timed.enqueue({"other": True}, id="a")
-    with pytest.raises(leaseq.LeaseLost) as lost:
+    with pytest.raises(leaseq.LeaseLost) as error:
         timed.finish(lease, {})
-    assert not lost.value.answer_kept
+    assert not error.value.answer_kept
     assert timed.get("a").state == "inbound"
 
 
 def test_parts_of_a_lease_do_as_well(timed: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
-    done = timed.finish(id=lease.id, token=lease.token, person="ann", result={"x": 1})
-    assert not done.late
+    outcome = timed.finish(id=lease.id, token=lease.token, person="ann", result={"x": 1})
+    assert not outcome.late
 
 
 def test_names_and_ids_with_marks_of_the_records_in_them(timed: leaseq.Queue) -> None:
@@ -197,35 +197,35 @@ def test_a_next_item_that_is_new_was_given_at_the_finish(
     timed: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     timed.configure(holds=2)
-    one, two = take("ann"), take("ann")
+    first, second = take("ann"), take("ann")
     timed.configure(holds=1)
     clock.tick(1)
-    done = timed.finish(one, {}, then_reserve=True)
-    assert done.next is not None
-    assert done.next.id == two.id, "one that was held before"
-    assert done.finished_at
-    assert done.next.reserved_at < done.finished_at
+    outcome = timed.finish(first, {}, then_reserve=True)
+    assert outcome.next is not None
+    assert outcome.next.id == second.id, "one that was held before"
+    assert outcome.finished_at
+    assert outcome.next.reserved_at < outcome.finished_at
     clock.tick(1)
-    done = timed.finish(two, {}, then_reserve=True)
-    assert done.next is not None
-    assert done.next.reserved_at == done.finished_at
+    outcome = timed.finish(second, {}, then_reserve=True)
+    assert outcome.next is not None
+    assert outcome.next.reserved_at == outcome.finished_at
 
 
 def test_a_finish_says_how_long_the_item_was_held(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
     lease = take("ann")
     clock.tick(41.5)
-    done = timed.finish(lease, {})
-    assert done.held_seconds == pytest.approx(41.5)
-    assert done.finished_at == timed.get(lease.id).answers[0].finished_at
+    outcome = timed.finish(lease, {})
+    assert outcome.held_seconds == pytest.approx(41.5)
+    assert outcome.finished_at == timed.get(lease.id).answers[0].finished_at
     clock.tick(100)
-    again = timed.finish(lease, {})
-    assert again.replayed
-    assert again.held_seconds == pytest.approx(41.5)
-    assert again.finished_at == done.finished_at
-    late = take("ann")
+    repeated_outcome = timed.finish(lease, {})
+    assert repeated_outcome.replayed
+    assert repeated_outcome.held_seconds == pytest.approx(41.5)
+    assert repeated_outcome.finished_at == outcome.finished_at
+    late_lease = take("ann")
     timed.configure(lease_seconds=10)
     clock.tick(400)
-    finished = timed.finish(late, {}, then_reserve=True)
-    assert finished.late
-    assert finished.held_seconds == pytest.approx(400)
-    assert finished.next is not None
+    late_outcome = timed.finish(late_lease, {}, then_reserve=True)
+    assert late_outcome.late
+    assert late_outcome.held_seconds == pytest.approx(400)
+    assert late_outcome.next is not None

@@ -20,22 +20,22 @@ def items(timed: leaseq.Queue) -> None:
 
 
 def test_the_next_item_comes_with_it(timed: leaseq.Queue, take: Take, sets: Sets) -> None:
-    done = timed.finish(take("ann"), {}, then_reserve=True)
-    assert done.next is not None
-    assert (done.next.id, done.next.person, done.next.token) == ("b", "ann", 2)
-    assert timed.mine("ann") == [done.next]
+    outcome = timed.finish(take("ann"), {}, then_reserve=True)
+    assert outcome.next is not None
+    assert (outcome.next.id, outcome.next.person, outcome.next.token) == ("b", "ann", 2)
+    assert timed.mine("ann") == [outcome.next]
     assert sets() == {"inbound": ["c"], "reserved": ["b"], "scheduled": [], "finished": ["a"], "dead": []}
     assert [e.what for e in timed.journal()][-2:] == ["finished", "reserved"]
 
 
 @pytest.mark.parametrize("seconds", [0, 1])  # where the time goes on, it is the ordinary case
 def test_the_next_item_is_the_oldest(timed: leaseq.Queue, take: Take, clock: Clock, seconds: float) -> None:
-    lease, taken = take("ann"), []
+    lease, ids = take("ann"), []
     for _ in range(2):
         clock.tick(seconds)
         lease = not_none(timed.finish(lease, {}, then_reserve=True).next)
-        taken.append(lease.id)
-    assert taken == ["b", "c"]
+        ids.append(lease.id)
+    assert ids == ["b", "c"]
 
 
 def test_none_where_nothing_waits(timed: leaseq.Queue, take: Take) -> None:
@@ -60,9 +60,9 @@ def test_sent_twice_it_gives_the_same_next(timed: leaseq.Queue, take: Take, sets
         take("ann")
     first = timed.finish(lease, {}, then_reserve=True, request_id="r")
     before = sets()
-    again = timed.finish(lease, {}, then_reserve=True, request_id="r")
-    assert again.replayed
-    assert again.next == first.next
+    second = timed.finish(lease, {}, then_reserve=True, request_id="r")
+    assert second.replayed
+    assert second.next == first.next
     assert sets() == before
     assert timed.stats().counters["reserved"] == (3 if holds == 3 else 2)
 
@@ -70,10 +70,10 @@ def test_sent_twice_it_gives_the_same_next(timed: leaseq.Queue, take: Take, sets
 def test_with_more_in_hand_the_next_is_a_new_one(timed: leaseq.Queue, take: Take) -> None:
     timed.configure(holds=2)
     a, b = take("ann"), take("ann")
-    done = timed.finish(a, {}, then_reserve=True)
-    assert done.next is not None
-    assert done.next.id == "c"
-    assert timed.mine("ann") == [b, done.next]
+    outcome = timed.finish(a, {}, then_reserve=True)
+    assert outcome.next is not None
+    assert outcome.next.id == "c"
+    assert timed.mine("ann") == [b, outcome.next]
 
 
 def test_with_full_hands_the_next_is_one_that_is_held(timed: leaseq.Queue, take: Take) -> None:
@@ -87,10 +87,10 @@ def test_a_late_answer_and_what_ran_out_for_others(timed: leaseq.Queue, take: Ta
     stale = take("ann")
     take("bob")
     clock.tick(301)
-    done = timed.finish(stale, {}, then_reserve=True)
-    assert done.late
-    assert done.next is not None
-    assert (done.next.id, done.next.attempt) == ("b", 2), "bob's came back, ahead of what never left"
+    outcome = timed.finish(stale, {}, then_reserve=True)
+    assert outcome.late
+    assert outcome.next is not None
+    assert (outcome.next.id, outcome.next.attempt) == ("b", 2), "bob's came back, ahead of what never left"
     assert timed.stats().finished == 1
 
 
@@ -109,13 +109,13 @@ def test_an_answer_that_does_not_fit_the_form_is_refused_and_the_lease_stays(
 ) -> None:
     timed.configure(form=FORM)
     lease = take("ann")
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         timed.finish(lease, {"ok": "perhaps"})
-    assert refused.value.field == "result"
-    assert set(refused.value.errors) == {"ok"}
-    with pytest.raises(leaseq.Invalid) as refused:
+    assert error.value.field == "result"
+    assert set(error.value.errors) == {"ok"}
+    with pytest.raises(leaseq.Invalid) as error:
         timed.finish(lease, {})
-    assert set(refused.value.errors) == {"ok"}
+    assert set(error.value.errors) == {"ok"}
     assert timed.mine("ann") == [lease]
     assert timed.finish(lease, {"ok": True}).id == "a"
 
@@ -133,10 +133,10 @@ def test_a_form_changed_by_another_program_counts_at_once(
 
 def test_one_form_after_another_counts_at_once(timed: leaseq.Queue, same_queue: leaseq.Queue) -> None:
     lease = not_none(timed.reserve("ann"))
-    for wanted, given in (("one", "other"), ("other", "one")):
-        same_queue.configure(form={"ask": {"type": "object", "required": [wanted]}})
+    for required_field, answer_field in (("one", "other"), ("other", "one")):
+        same_queue.configure(form={"ask": {"type": "object", "required": [required_field]}})
         with pytest.raises(leaseq.Invalid, match="does not fit"):
-            timed.finish(lease, {given: 1})
+            timed.finish(lease, {answer_field: 1})
     assert timed.finish(lease, {"other": 1}).id == "a"
 
 

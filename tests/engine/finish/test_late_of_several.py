@@ -22,8 +22,8 @@ def stale(three: leaseq.Queue, clock: Clock) -> leaseq.Lease:
 def test_a_late_answer_takes_an_assignment_that_still_waits(three: leaseq.Queue, stale: leaseq.Lease) -> None:
     bobs = take(three, "bob")  # the assignment that ann had
     assert bobs.attempt == 2
-    done = three.finish(stale, {"by": "ann"})
-    assert (done.late, done.replayed) == (True, False)
+    outcome = three.finish(stale, {"by": "ann"})
+    assert (outcome.late, outcome.replayed) == (True, False)
     assert three.finish(stale, {"by": "ann"}).replayed
     three.finish(bobs, {"by": "bob"})
     three.finish(take(three, "cyd"), {"by": "cyd"})
@@ -68,9 +68,9 @@ def test_a_late_answer_of_somebody_who_answered_meanwhile_is_only_kept(
         three.clear()
         three.assign("a", "bob")
     three.finish(take(three, "ann"), {"v": 2})
-    with pytest.raises(leaseq.LeaseLost) as lost:
+    with pytest.raises(leaseq.LeaseLost) as error:
         three.finish(stale, {"v": 1})
-    assert lost.value.answer_kept
+    assert error.value.answer_kept
     assert [a.result for a in three.get("a").answers] == [{"v": 2}]
 
 
@@ -111,8 +111,8 @@ def test_a_late_answer_that_takes_the_next_one_along_hides_nothing(
     take(three, "bob")
     three.enqueue({}, id="y")
     take(three, "cyd")
-    done = three.finish(stale, {}, then_reserve=True)
-    assert (done.late, done.next and done.next.id) == (True, "y")
+    outcome = three.finish(stale, {}, then_reserve=True)
+    assert (outcome.late, outcome.next and outcome.next.id) == (True, "y")
     scores = server.redis.zrange(f"{Keys(three.name).inbound}:normal:3", 0, -1, withscores=True)
     assert [id for id, _ in scores] == [b"x\a3", b"y\a3"]
     assert scores[0][1] < scores[1][1]

@@ -79,8 +79,8 @@ class JournalTotals(RuleBasedStateMachine):
     def finish(self, index: int, result: int, go_on: bool) -> None:
         lease = self.lease(index)
         with contextlib.suppress(leaseq.LeaseqError):
-            done = self.queue.finish(lease, result, then_reserve=go_on, skills=PEOPLE[lease.person])
-            self.leases += [done.next] if done.next else []
+            outcome = self.queue.finish(lease, result, then_reserve=go_on, skills=PEOPLE[lease.person])
+            self.leases += [outcome.next] if outcome.next else []
 
     @rule(index=index)
     def undo_finish(self, index: int) -> None:
@@ -96,8 +96,8 @@ class JournalTotals(RuleBasedStateMachine):
     def abandon(self, index: int, again: bool, go_on: bool) -> None:
         lease = self.lease(index)
         with contextlib.suppress(leaseq.LeaseqError):
-            given = self.queue.abandon(lease, again=again, then_reserve=go_on, skills=PEOPLE[lease.person])
-            self.leases += [given.next] if given.next else []
+            outcome = self.queue.abandon(lease, again=again, then_reserve=go_on, skills=PEOPLE[lease.person])
+            self.leases += [outcome.next] if outcome.next else []
 
     @rule(index=index)
     def fail(self, index: int) -> None:
@@ -113,10 +113,10 @@ class JournalTotals(RuleBasedStateMachine):
         with contextlib.suppress(leaseq.LeaseqError):
             self.queue.revive(id)
 
-    @rule(id=id, whose=st.none() | person)
-    def release(self, id: str, whose: str | None) -> None:
+    @rule(id=id, person=st.none() | person)
+    def release(self, id: str, person: str | None) -> None:
         with contextlib.suppress(leaseq.LeaseqError):
-            self.queue.release(id, person=whose)
+            self.queue.release(id, person=person)
 
     @rule(id=id, person=person)
     def assign(self, id: str, person: str) -> None:
@@ -134,15 +134,15 @@ class JournalTotals(RuleBasedStateMachine):
         with contextlib.suppress(leaseq.LeaseqError):
             self.queue.remove(id)
 
-    @rule(id=id, given=st.lists(person, max_size=2, unique=True), late=st.booleans(), fr=st.booleans())
-    def restore(self, id: str, given: list[str], late: bool, fr: bool) -> None:
+    @rule(id=id, people=st.lists(person, max_size=2, unique=True), late=st.booleans(), fr=st.booleans())
+    def restore(self, id: str, people: list[str], late: bool, fr: bool) -> None:
         self.tokens += 1_000
         self.queue.raise_tokens(self.tokens)
         item = leaseq.NewItem({}, id=id, requires=("fr",) if fr else ())
-        when = datetime.fromtimestamp(self.clock() / 1e6 - 9, UTC)
+        finished_at = datetime.fromtimestamp(self.clock() / 1e6 - 9, UTC)
         answers = [
-            leaseq.GivenAnswer(self.tokens - n, name, "1", when, late, stands=not late or n == 1)
-            for n, name in enumerate(given, 1)
+            leaseq.GivenAnswer(self.tokens - n, name, "1", finished_at, late, stands=not late or n == 1)
+            for n, name in enumerate(people, 1)
         ]
         self.queue.restore(item, answers)
 
@@ -154,22 +154,24 @@ class JournalTotals(RuleBasedStateMachine):
         with contextlib.suppress(leaseq.LeaseqError):
             self.queue.adopt(answer.id, answer.token)
 
-    @rule(index=index, whose=st.none() | person)
-    def reopen(self, index: int, whose: str | None) -> None:
+    @rule(index=index, person=st.none() | person)
+    def reopen(self, index: int, person: str | None) -> None:
         answer = self.answer(index)
         with contextlib.suppress(leaseq.LeaseqError):
-            self.queue.reopen(answer.id, answer.token, to=whose)
+            self.queue.reopen(answer.id, answer.token, to=person)
 
     @rule(person=person)
     def erase_person(self, person: str) -> None:
         """Nobody finds their name then; and others answered as much as before."""
-        before = self.answered()
-        erased = f"erased-{next(numbers)}"
-        self.queue.erase_person(person, erased)
+        before = self.tokens_and_people()
+        new_name = f"erased-{next(numbers)}"
+        self.queue.erase_person(person, new_name)
         assert looking.naming(self.server.redis, self.queue.name, person) <= {"journal"}
-        assert self.answered() == [(token, erased if who == person else who) for token, who in before]
+        assert self.tokens_and_people() == [
+            (token, new_name if name == person else name) for token, name in before
+        ]
 
-    def answered(self) -> list[tuple[int, str]]:
+    def tokens_and_people(self) -> list[tuple[int, str]]:
         return sorted((answer.token, answer.person) for answer in self.queue.answers(with_late=True))
 
     @rule(index=index, by=person)
@@ -180,8 +182,8 @@ class JournalTotals(RuleBasedStateMachine):
 
     def answer(self, index: int) -> leaseq.Answer | leaseq.Lease:
         """One that counts; and sometimes what is none."""
-        given = list(self.queue.answers()) or self.leases
-        return given[index % len(given)]
+        answers = list(self.queue.answers()) or self.leases
+        return answers[index % len(answers)]
 
     @rule(pause=st.booleans())
     def pause_or_resume(self, pause: bool) -> None:
@@ -208,15 +210,15 @@ class JournalTotals(RuleBasedStateMachine):
         if not hasattr(self, "queue"):
             return
         events = Counter(event.what for event in self.queue.journal(limit=10_000))
-        counted = self.queue.stats().counters
-        assert {what: events[what] for what in counted if what != "deduped"} == {
-            what: n
-            for what, n in counted.items()
-            if what != "deduped"  # which moves nothing
+        counters = self.queue.stats().counters
+        assert {kind: events[kind] for kind in counters if kind != "deduped"} == {
+            kind: n
+            for kind, n in counters.items()
+            if kind != "deduped"  # which moves nothing
         }
         keys, redis = Keys(self.queue.name), self.server.redis
-        for kept in (*redis.hvals(keys.history), *redis.hvals(keys.late)):
-            assert all(block.strip() for block in kept.split(b"\n\n")), kept
+        for record in (*redis.hvals(keys.history), *redis.hvals(keys.late)):
+            assert all(block.strip() for block in record.split(b"\n\n")), record
         self.nothing_is_left()
 
     def nothing_is_left(self) -> None:

@@ -20,47 +20,47 @@ Call = Callable[[leaseq.Queue], object]
 Clients = tuple[leaseq.Client, ...]
 
 
-def held(queue: leaseq.Queue) -> leaseq.Lease:
+def anns_lease(queue: leaseq.Queue) -> leaseq.Lease:
     (lease,) = queue.mine("ann")
     return lease
 
 
-def nothing(queue: leaseq.Queue) -> None: ...
+def do_nothing(queue: leaseq.Queue) -> None: ...
 
 
-def reserved(queue: leaseq.Queue) -> None:
+def reserve(queue: leaseq.Queue) -> None:
     assert queue.reserve("ann") is not None
 
 
-def ran_out(queue: leaseq.Queue) -> None:
-    reserved(queue)
+def let_lease_expire(queue: leaseq.Queue) -> None:
+    reserve(queue)
     clock(queue).tick(301)
 
 
-def finished(queue: leaseq.Queue) -> None:
-    reserved(queue)
-    queue.finish(held(queue), {})
+def finish(queue: leaseq.Queue) -> None:
+    reserve(queue)
+    queue.finish(anns_lease(queue), {})
 
 
-def dead(queue: leaseq.Queue) -> None:
+def let_item_die(queue: leaseq.Queue) -> None:
     queue.configure(max_attempts=1)
-    reserved(queue)
-    queue.fail(held(queue), "no")
+    reserve(queue)
+    queue.fail(anns_lease(queue), "no")
 
 
-def scheduled(queue: leaseq.Queue) -> None:
+def schedule_retry(queue: leaseq.Queue) -> None:
     queue.configure(retry_seconds=100)
-    reserved(queue)
-    queue.fail(held(queue), "no")
+    reserve(queue)
+    queue.fail(anns_lease(queue), "no")
 
 
-def given_back(queue: leaseq.Queue) -> None:
-    reserved(queue)
-    queue.abandon(held(queue))
+def give_back(queue: leaseq.Queue) -> None:
+    reserve(queue)
+    queue.abandon(anns_lease(queue))
 
 
-def came_due(queue: leaseq.Queue) -> None:
-    scheduled(queue)
+def let_item_come_due(queue: leaseq.Queue) -> None:
+    schedule_retry(queue)
     clock(queue).tick(101)
 
 
@@ -72,27 +72,27 @@ def clock(queue: leaseq.Queue) -> Clock:
 
 LATE: dict[str, Any] = {"id": "one", "token": 1, "person": "ann"}
 CALLS: dict[str, tuple[Call, Call]] = {
-    "reserve": (nothing, lambda queue: queue.reserve("ann")),
-    "finish": (reserved, lambda queue: queue.finish(held(queue), {})),
-    "finish and reserve": (reserved, lambda queue: queue.finish(held(queue), {}, then_reserve=True)),
-    "finish late": (ran_out, lambda queue: queue.finish(result={}, **LATE)),
-    "abandon": (reserved, lambda queue: queue.abandon(held(queue))),
-    "fail": (reserved, lambda queue: queue.fail(held(queue), "no")),
-    "expire": (ran_out, lambda queue: queue.clear()),
-    "expire by reserve": (ran_out, lambda queue: queue.reserve("bob")),
-    "come due": (came_due, lambda queue: queue.clear()),
-    "renew": (reserved, lambda queue: queue.renew(held(queue))),
-    "undo": (finished, lambda queue: queue.undo_finish(**LATE)),
-    "take back": (given_back, lambda queue: queue.take_back(**LATE)),
-    "take back what is dead": (dead, lambda queue: queue.take_back(**LATE)),
-    "abandon and reserve": (reserved, lambda queue: queue.abandon(held(queue), then_reserve=True)),
-    "fail and reserve": (reserved, lambda queue: queue.fail(held(queue), "no", then_reserve=True)),
-    "release": (reserved, lambda queue: queue.release("one")),
-    "revive": (dead, lambda queue: queue.revive("one")),
-    "assign": (nothing, lambda queue: queue.assign("one", "bob")),
-    "change": (nothing, lambda queue: queue.change("one", priority=1)),
-    "delay": (nothing, lambda queue: queue.change("one", delay=60)),
-    "no delay": (scheduled, lambda queue: queue.change("one", delay=0)),
+    "reserve": (do_nothing, lambda queue: queue.reserve("ann")),
+    "finish": (reserve, lambda queue: queue.finish(anns_lease(queue), {})),
+    "finish and reserve": (reserve, lambda queue: queue.finish(anns_lease(queue), {}, then_reserve=True)),
+    "finish late": (let_lease_expire, lambda queue: queue.finish(result={}, **LATE)),
+    "abandon": (reserve, lambda queue: queue.abandon(anns_lease(queue))),
+    "fail": (reserve, lambda queue: queue.fail(anns_lease(queue), "no")),
+    "expire": (let_lease_expire, lambda queue: queue.clear()),
+    "expire by reserve": (let_lease_expire, lambda queue: queue.reserve("bob")),
+    "come due": (let_item_come_due, lambda queue: queue.clear()),
+    "renew": (reserve, lambda queue: queue.renew(anns_lease(queue))),
+    "undo": (finish, lambda queue: queue.undo_finish(**LATE)),
+    "take back": (give_back, lambda queue: queue.take_back(**LATE)),
+    "take back what is dead": (let_item_die, lambda queue: queue.take_back(**LATE)),
+    "abandon and reserve": (reserve, lambda queue: queue.abandon(anns_lease(queue), then_reserve=True)),
+    "fail and reserve": (reserve, lambda queue: queue.fail(anns_lease(queue), "no", then_reserve=True)),
+    "release": (reserve, lambda queue: queue.release("one")),
+    "revive": (let_item_die, lambda queue: queue.revive("one")),
+    "assign": (do_nothing, lambda queue: queue.assign("one", "bob")),
+    "change": (do_nothing, lambda queue: queue.change("one", priority=1)),
+    "delay": (do_nothing, lambda queue: queue.change("one", delay=60)),
+    "no delay": (schedule_retry, lambda queue: queue.change("one", delay=0)),
 }
 
 
@@ -106,30 +106,30 @@ def clients() -> Iterator[Clients]:
         EmbeddedServer(folder, fsync="no") as embedded,
     ):
         client = leaseq.connect(embedded.url)
-        few = "on >pw allkeys allchannels +@all -zadd"
+        rules = "on >pw allkeys allchannels +@all -zadd"
         redis: Any = client.redis
-        redis.execute_command("ACL", "SETUSER", "few", *few.split())
-        redis.execute_command("ACL", "SETUSER", "finishes", *few.split(), "(+zadd ~*:finished)")
+        redis.execute_command("ACL", "SETUSER", "few", *rules.split())
+        redis.execute_command("ACL", "SETUSER", "finishes", *rules.split(), "(+zadd ~*:finished)")
         redis.execute_command(
             "ACL", "SETUSER", "grants", "on", ">pw", "allkeys", "allchannels", "+@all", "-hset"
         )
-        users = (f"unix://{name}:pw@" for name in ("few", "finishes", "grants"))
-        others = [leaseq.connect(embedded.url.replace("unix://", user)) for user in users]
-        yield client, *others
-        for one in (client, *others):
-            one.close()
+        prefixes = (f"unix://{name}:pw@" for name in ("few", "finishes", "grants"))
+        other_clients = [leaseq.connect(embedded.url.replace("unix://", user)) for user in prefixes]
+        yield client, *other_clients
+        for open_client in (client, *other_clients):
+            open_client.close()
 
 
 @pytest.mark.parametrize("seconds", [0, 1])  # where the time goes on, it is the ordinary case
 @pytest.mark.parametrize("call", CALLS)
 def test_nothing_is_lost(clients: Clients, queue_name: str, clock: Clock, call: str, seconds: float) -> None:
-    queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in clients[:2])
+    queue, limited_queue = (leaseq.Queue(client, queue_name, clock=clock) for client in clients[:2])
     before, act = CALLS[call]
     queue.enqueue_many([NewItem({}, id="one"), NewItem({}, id="two")])
     before(queue)
     clock.tick(seconds)
     with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
-        act(broken)
+        act(limited_queue)
     assert isinstance(clients[0].redis, redis.Redis)
     item_ids = [id for ids in looking.sets(clients[0].redis, queue_name).values() for id in ids]
     assert sorted(set(item_ids)) == ["one", "two"]
@@ -139,12 +139,14 @@ def test_nothing_is_lost(clients: Clients, queue_name: str, clock: Clock, call: 
 def test_the_next_item_after_a_finish_is_not_lost(
     clients: Clients, queue_name: str, clock: Clock, seconds: float
 ) -> None:
-    queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[2]))
+    queue, limited_queue = (
+        leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[2])
+    )
     queue.enqueue_many([NewItem({}, id="one"), NewItem({}, id="two")])
-    reserved(queue)
+    reserve(queue)
     clock.tick(seconds)
     with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
-        broken.finish(held(queue), {}, then_reserve=True)
+        limited_queue.finish(anns_lease(queue), {}, then_reserve=True)
     assert isinstance(clients[0].redis, redis.Redis)
     state = looking.sets(clients[0].redis, queue_name)
     assert sorted({id for ids in state.values() for id in ids}) == ["one", "two"]
@@ -155,13 +157,17 @@ def test_the_next_item_after_a_finish_is_not_lost(
 def test_what_nobody_was_granted_waits_for_others(
     clients: Clients, queue_name: str, clock: Clock, seconds: float, then_reserve: bool
 ) -> None:
-    queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[3]))
+    queue, limited_queue = (
+        leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[3])
+    )
     queue.enqueue_many([NewItem({}, id="one"), NewItem({}, id="two")])
     if then_reserve:
-        reserved(queue)
+        reserve(queue)
     clock.tick(seconds)
     with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
-        broken.finish(held(queue), {}, then_reserve=True) if then_reserve else broken.reserve("ann")
+        limited_queue.finish(
+            anns_lease(queue), {}, then_reserve=True
+        ) if then_reserve else limited_queue.reserve("ann")
     assert isinstance(clients[0].redis, redis.Redis)
     assert looking.sets(clients[0].redis, queue_name)["inbound"] == (
         ["two"] if then_reserve else ["one", "two"]
@@ -169,10 +175,12 @@ def test_what_nobody_was_granted_waits_for_others(
 
 
 def test_a_queue_whose_deletion_is_refused_stays(clients: Clients, queue_name: str, clock: Clock) -> None:
-    queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[3]))
+    queue, limited_queue = (
+        leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[3])
+    )
     queue.enqueue({}, id="one")
     with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
-        broken.delete()
+        limited_queue.delete()
     assert queue.get("one").state == "inbound"
     queue.delete()
     assert not queue.exists()
@@ -180,11 +188,13 @@ def test_a_queue_whose_deletion_is_refused_stays(clients: Clients, queue_name: s
 
 def test_what_an_enqueue_left_has_no_negative_age(clients: Clients, queue_name: str, clock: Clock) -> None:
     """The queue's time is written after its entry, and so does not hold the clock where that was."""
-    queue, broken = (leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[3]))
+    queue, limited_queue = (
+        leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[3])
+    )
     queue.enqueue({}, id="one")
-    reserved(queue)
+    reserve(queue)
     clock.tick(10)
     with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
-        broken.enqueue({}, id="two")
+        limited_queue.enqueue({}, id="two")
     clock.tick(-5)
     assert queue.stats().oldest_inbound_seconds == 0

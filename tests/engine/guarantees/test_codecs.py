@@ -53,10 +53,10 @@ def lua(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Lua:
     )
     script = server.redis.register_script(read(folder, "codec").source)
 
-    def call(name: str, what: str, *given: Any) -> Any:
-        sent = [one if isinstance(one, str) else json.dumps(one) for one in given]
-        reply = script(keys=["leaseq:{codec}:ledger"], args=[name, what, *sent]).decode()
-        return json.loads(reply) if what == "parse" else reply
+    def call(name: str, action: str, *parts: Any) -> Any:
+        codec_arguments = [one if isinstance(one, str) else json.dumps(one) for one in parts]
+        reply = script(keys=["leaseq:{codec}:ledger"], args=[name, action, *codec_arguments]).decode()
+        return json.loads(reply) if action == "parse" else reply
 
     return call
 
@@ -72,13 +72,13 @@ statuses = st.builds(
     st.lists(st.sampled_from(["high", "normal:returned", "normal:2", "low"])),
 )
 holdings = st.builds(
-    lambda request, idle, held: "\t".join([request + idle, *held, ""]),
+    lambda request, idle, item_names: "\t".join([request + idle, *item_names, ""]),
     st.just("") | words,
     st.just("") | times.map(lambda time: f" idle={time}"),
     st.lists(names),
 )
 cursors = st.builds(
-    lambda found, idle: "".join(f"{row}:{shelf}\t{score}\n" for row, shelf, score in found) + idle,
+    lambda rows, idle: "".join(f"{row}:{shelf}\t{score}\n" for row, shelf, score in rows) + idle,
     st.lists(st.tuples(words, st.sampled_from(["normal", "high:2:returned"]), times)),
     st.just("") | times.map(lambda time: f"idle\t{time}\n"),
 )
@@ -112,11 +112,11 @@ alerts = st.lists(
 
 @given(alerts=alerts)
 def test_python_reads_the_alerts_that_lua_writes(lua: Lua, alerts: list[leaseq.Alert]) -> None:
-    kept = [
+    rows = [
         {"measure": one.name, "limit": one.limit, "since": codec.microseconds(one.since), "value": one.value}
         for one in alerts
     ]
-    text = lua("alerts", "format", [{name: str(value) for name, value in one.items()} for one in kept])
+    text = lua("alerts", "format", [{name: str(value) for name, value in one.items()} for one in rows])
     assert lua("alerts", "again", text) == text
     assert codec.alerts(text.encode()) == tuple(alerts)
 
@@ -143,24 +143,39 @@ times_of_now = st.integers(10**15, 2 * 10**15)
 endings = st.one_of(
     st.just({}),
     st.builds(
-        lambda ending, ended: {"ending": ending, "ended": ended, "detail": "", "answer": ""},
+        lambda ending, ended_at: {"ending": ending, "ended": ended_at, "detail": "", "answer": ""},
         st.sampled_from(["expired", "released", "undone", "corrected"]),
         times_of_now,
     ),
     st.builds(
-        lambda how, ended, reason: {"ending": how, "ended": ended, "detail": reason, "answer": ""},
+        lambda ending, ended_at, reason: {
+            "ending": ending,
+            "ended": ended_at,
+            "detail": reason,
+            "answer": "",
+        },
         st.sampled_from(["abandoned", "reopened"]),
         times_of_now,
         texts,
     ),
     st.builds(
-        lambda ended, due, why: {"ending": "failed", "ended": ended, "detail": f"{due} {why}", "answer": ""},
+        lambda ended_at, due, reason: {
+            "ending": "failed",
+            "ended": ended_at,
+            "detail": f"{due} {reason}",
+            "answer": "",
+        },
         times_of_now,
         times,
         texts,
     ),
     st.builds(
-        lambda ended, late, answer: {"ending": "finished", "ended": ended, "detail": late, "answer": answer},
+        lambda ended_at, late, answer: {
+            "ending": "finished",
+            "ended": ended_at,
+            "detail": late,
+            "answer": answer,
+        },
         times_of_now,
         st.sampled_from("01"),
         texts,
@@ -186,10 +201,10 @@ def test_python_reads_the_grant_that_lua_writes(
     elif grant.how in ("abandoned", "failed"):
         assert grant.reason == json.loads(ending["detail"].split(" ", grant.how == "failed")[-1])
     elif grant.how == "held":
-        of_the_term = line["granted"] + round(float(line["seconds"]) * 1e6)
+        term_end = line["granted"] + round(float(line["seconds"]) * 1e6)
         expires = grant.expires_at
         assert expires is not None
-        assert abs(codec.microseconds(expires) - int(line.get("expires", of_the_term))) <= 1
+        assert abs(codec.microseconds(expires) - int(line.get("expires", term_end))) <= 1
 
 
 heads = st.fixed_dictionaries(
@@ -245,11 +260,13 @@ policies = st.builds(
 
 @given(policy=policies)
 def test_each_reads_the_rules_that_the_other_writes(lua: Lua, policy: Policy) -> None:
-    words_ = to_server(policy, sorted(RULES), "-")
-    line = " ".join("=".join(pair) for pair in zip(words_[::2], words_[1::2], strict=True))
-    kept = lua("rules", "again", line)
-    assert Policy(**parse_rules(kept.encode())) == Policy(**{name: getattr(policy, name) for name in RULES})
-    assert lua("rules", "again", kept) == kept
+    rule_words = to_server(policy, sorted(RULES), "-")
+    line = " ".join("=".join(pair) for pair in zip(rule_words[::2], rule_words[1::2], strict=True))
+    stored_line = lua("rules", "again", line)
+    assert Policy(**parse_rules(stored_line.encode())) == Policy(
+        **{name: getattr(policy, name) for name in RULES}
+    )
+    assert lua("rules", "again", stored_line) == stored_line
 
 
 def test_a_rule_that_has_its_default_is_left_out(lua: Lua) -> None:

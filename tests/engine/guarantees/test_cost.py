@@ -22,7 +22,7 @@ MOST = 1_500  # commands of one script; each takes about a microsecond
 
 
 @pytest.fixture(scope="module")
-def alone() -> Iterator[redis.Redis]:
+def own_redis() -> Iterator[redis.Redis]:
     """A server that nobody else talks to, so that its statistics are this test's."""
     with (
         pytest.MonkeyPatch.context() as patch,
@@ -36,7 +36,7 @@ def alone() -> Iterator[redis.Redis]:
         client.close()
 
 
-def counted(server: redis.Redis, call: Callable[[], object]) -> dict[str, int]:
+def command_counts(server: redis.Redis, call: Callable[[], object]) -> dict[str, int]:
     """How often each command ran while ``call`` did."""
     server.config_resetstat()
     call()
@@ -47,19 +47,19 @@ def counted(server: redis.Redis, call: Callable[[], object]) -> dict[str, int]:
     return {name: n for name, n in stats.items() if name not in ("info", "config|resetstat")}
 
 
-def largest(server: redis.Redis, call: Callable[[], object]) -> float:
+def commands_per_script(server: redis.Redis, call: Callable[[], object]) -> float:
     """Commands per script, at most on average, of what ``call`` sends."""
-    counts = counted(server, call)
+    counts = command_counts(server, call)
     return (sum(counts.values()) - counts["evalsha"]) / counts["evalsha"]
 
 
-def filled(
-    server: redis.Redis, name: str, waiting: int, held: int, clock: Clock | None = None
+def filled_queue(
+    server: redis.Redis, name: str, waiting_count: int, reserved_count: int, clock: Clock | None = None
 ) -> leaseq.Queue:
     queue = leaseq.Queue(leaseq.connect(server_url(server)), name, clock=clock)
     queue.configure(lease_seconds=10_000)
-    queue.enqueue_many({} for _ in range(waiting + held))
-    for n in range(held):
+    queue.enqueue_many({} for _ in range(waiting_count + reserved_count))
+    for n in range(reserved_count):
         queue.reserve(f"holder {n}")
     return queue
 
@@ -70,33 +70,35 @@ def server_url(server: redis.Redis) -> str:
 
 def a_day(server: redis.Redis, queue: leaseq.Queue) -> list[dict[str, int]]:
     """What each of the moves of guarantee 10 costs."""
-    given: list[leaseq.Lease] = []
-    calls_made = [counted(server, lambda: given.append(not_none(queue.reserve("ann"))))]
-    calls_made.append(counted(server, lambda: queue.renew(given[0])))
+    leases: list[leaseq.Lease] = []
+    calls_made = [command_counts(server, lambda: leases.append(not_none(queue.reserve("ann"))))]
+    calls_made.append(command_counts(server, lambda: queue.renew(leases[0])))
     calls_made.append(
-        counted(server, lambda: given.append(not_none(queue.finish(given[0], {}, then_reserve=True).next)))
+        command_counts(
+            server, lambda: leases.append(not_none(queue.finish(leases[0], {}, then_reserve=True).next))
+        )
     )
-    calls_made.append(counted(server, lambda: queue.abandon(given[1])))
-    calls_made.append(counted(server, queue.clear))
-    given.append(not_none(queue.reserve("ann")))
-    calls_made.append(counted(server, lambda: queue.finish(given[2], {})))
-    calls_made.append(counted(server, lambda: queue.enqueue({})))
-    calls_made.append(counted(server, queue.stats))
+    calls_made.append(command_counts(server, lambda: queue.abandon(leases[1])))
+    calls_made.append(command_counts(server, queue.clear))
+    leases.append(not_none(queue.reserve("ann")))
+    calls_made.append(command_counts(server, lambda: queue.finish(leases[2], {})))
+    calls_made.append(command_counts(server, lambda: queue.enqueue({})))
+    calls_made.append(command_counts(server, queue.stats))
     return calls_made
 
 
-def test_a_move_costs_the_same_in_a_large_queue(alone: redis.Redis) -> None:
-    small = filled(alone, "small", 1_000, 10)
-    large = filled(alone, "large", 50_000, 1_500)
+def test_a_move_costs_the_same_in_a_large_queue(own_redis: redis.Redis) -> None:
+    small = filled_queue(own_redis, "small", 1_000, 10)
+    large = filled_queue(own_redis, "large", 50_000, 1_500)
     for queue in (small, large):
-        a_day(alone, queue)  # so that every script is loaded, and this person has a record
-    assert a_day(alone, large) == a_day(alone, small)
+        a_day(own_redis, queue)  # so that every script is loaded, and this person has a record
+    assert a_day(own_redis, large) == a_day(own_redis, small)
 
 
-def test_reserve_renew_and_finish_take_few_commands(alone: redis.Redis) -> None:
-    a_day(alone, filled(alone, "first", 10, 0))  # so that every script is loaded
-    queue = filled(alone, "few", 10, 0)
-    day = [sum(moves.values()) - 1 for moves in a_day(alone, queue)]
+def test_reserve_renew_and_finish_take_few_commands(own_redis: redis.Redis) -> None:
+    a_day(own_redis, filled_queue(own_redis, "first", 10, 0))  # so that every script is loaded
+    queue = filled_queue(own_redis, "few", 10, 0)
+    day = [sum(moves.values()) - 1 for moves in a_day(own_redis, queue)]
     reserve, renew, finish_and_next = day[:3]
     assert reserve <= 8
     assert renew <= 11
@@ -106,10 +108,10 @@ def test_reserve_renew_and_finish_take_few_commands(alone: redis.Redis) -> None:
 
 
 @pytest.fixture(scope="module")
-def crowded(alone: redis.Redis) -> leaseq.Queue:
+def crowded(own_redis: redis.Redis) -> leaseq.Queue:
     """Everything at once: much that ran out, came due, died and was finished."""
     clock = Clock()
-    queue = leaseq.Queue(leaseq.connect(server_url(alone)), "crowded", clock=clock)
+    queue = leaseq.Queue(leaseq.connect(server_url(own_redis)), "crowded", clock=clock)
     queue.configure(lease_seconds=100, max_attempts=2, holds=100)
     queue.enqueue_many(NewItem({}, priority=n % 200, delay=n % 3) for n in range(6_000))
     for n in range(1_500):
@@ -136,33 +138,33 @@ SCRIPTS: dict[str, Callable[[leaseq.Queue], object]] = {
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
-def test_every_script_is_bounded(alone: redis.Redis, crowded: leaseq.Queue, name: str) -> None:
-    assert largest(alone, lambda: SCRIPTS[name](crowded)) <= MOST
+def test_every_script_is_bounded(own_redis: redis.Redis, crowded: leaseq.Queue, name: str) -> None:
+    assert commands_per_script(own_redis, lambda: SCRIPTS[name](crowded)) <= MOST
 
 
-def test_no_script_reads_much_of_the_journal(alone: redis.Redis, crowded: leaseq.Queue) -> None:
+def test_no_script_reads_much_of_the_journal(own_redis: redis.Redis, crowded: leaseq.Queue) -> None:
     """To the server a read is one command, however many entries it gives: others wait meanwhile."""
     entries = {event.cursor.partition(".")[0] for event in crowded.journal(limit=10_000)}
     assert len(entries) > 2_000
-    assert counted(alone, lambda: crowded.journal(limit=10_000))["xrange"] > len(entries) / 1_000
+    assert command_counts(own_redis, lambda: crowded.journal(limit=10_000))["xrange"] > len(entries) / 1_000
 
 
-def test_a_reserve_takes_back_only_a_few(alone: redis.Redis, clock: Clock) -> None:
-    queue = filled(alone, "few-back", 1, 50, clock)
+def test_a_reserve_takes_back_only_a_few(own_redis: redis.Redis, clock: Clock) -> None:
+    queue = filled_queue(own_redis, "few-back", 1, 50, clock)
     clock.tick(10_001)
     queue.reserve("somebody new")
     assert queue.stats().counters["expired"] == 8
 
 
-def test_a_look_at_alerts_that_finds_nothing_new_writes_nothing(alone: redis.Redis, clock: Clock) -> None:
+def test_a_look_at_alerts_that_finds_nothing_new_writes_nothing(own_redis: redis.Redis, clock: Clock) -> None:
     """And one at a queue without rules is no look at all: see nothing_to_clear above."""
-    queue = filled(alone, "alerts", 200, 0, clock)
-    alone.xgroup_create(Keys(queue.name).journal, "bridge", 0)
+    queue = filled_queue(own_redis, "alerts", 200, 0, clock)
+    own_redis.xgroup_create(Keys(queue.name).journal, "bridge", 0)
     queue.configure(alerts=("waiting>100", "oldest>60", "dead>60", "idle>40", "bridge>60", "webhooks>60"))
-    for raised in ([], ["waiting"], ["waiting", "oldest", "idle", "bridge"]):
-        assert [alert.name for alert in queue.alerts()] == raised
+    for alert_names in ([], ["waiting"], ["waiting", "oldest", "idle", "bridge"]):
+        assert [alert.name for alert in queue.alerts()] == alert_names
         clock.tick(50)
         queue.clear()
-        commands_sent = counted(alone, queue.clear)
-        assert not {"hset", "hdel", "xadd"} & set(commands_sent)
-        assert sum(commands_sent.values()) <= 25
+        counts = command_counts(own_redis, queue.clear)
+        assert not {"hset", "hdel", "xadd"} & set(counts)
+        assert sum(counts.values()) <= 25

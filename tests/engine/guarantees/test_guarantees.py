@@ -27,8 +27,8 @@ Take = Callable[[str], leaseq.Lease]
 def test_conservation_nothing_is_lost_whatever_people_do(timed: leaseq.Queue, clock: Clock) -> None:
     chance = random.Random(7)
     timed.configure(holds=2, lease_seconds=30, retry_seconds=5, max_attempts=2)
-    given = [f"{n:03}" for n in range(80)]
-    timed.enqueue_many(NewItem({}, id=id, priority=chance.choice((1, 100, 999))) for id in given)
+    ids = [f"{n:03}" for n in range(80)]
+    timed.enqueue_many(NewItem({}, id=id, priority=chance.choice((1, 100, 999))) for id in ids)
     for _ in range(1_000):
         person = f"p{chance.randrange(6)}"
         lease = timed.reserve(person)
@@ -43,8 +43,8 @@ def test_conservation_nothing_is_lost_whatever_people_do(timed: leaseq.Queue, cl
             except leaseq.LeaseLost:
                 pass
     stats = timed.stats()
-    states = [item.id for state in leaseq.STATES for item in timed.items(state, limit=1000)]
-    assert sorted(states) == given
+    ids_in_states = [item.id for state in leaseq.STATES for item in timed.items(state, limit=1000)]
+    assert sorted(ids_in_states) == ids
     assert stats.inbound + stats.reserved + stats.scheduled + stats.finished + stats.dead == 80
     assert stats.counters["finished"] == stats.finished > 0
 
@@ -74,15 +74,15 @@ def test_one_holder_among_processes(queue: leaseq.Queue, server: Server) -> None
         )
         for n in range(3)
     ]
-    done = [pair for worker in workers for pair in json.loads(worker.communicate(timeout=60)[0])]
-    assert Counter(id for id, _ in done) == dict.fromkeys(map(str, range(2_000)), 1)
-    assert len({token for _, token in done}) == 2_000
+    pairs = [pair for worker in workers for pair in json.loads(worker.communicate(timeout=60)[0])]
+    assert Counter(id for id, _ in pairs) == dict.fromkeys(map(str, range(2_000)), 1)
+    assert len({token for _, token in pairs}) == 2_000
     assert queue.stats().counters["finished"] == 2_000
 
 
 def test_one_holder_among_threads_of_one_client(queue: leaseq.Queue) -> None:
     queue.enqueue_many(NewItem({}, id=str(n)) for n in range(50))
-    taken: list[str] = []
+    ids: list[str] = []
     start = threading.Barrier(8)
 
     def take(person: str) -> None:
@@ -90,25 +90,25 @@ def test_one_holder_among_threads_of_one_client(queue: leaseq.Queue) -> None:
         for n in range(10):
             lease = queue.reserve(f"{person}.{n}")
             if lease:
-                taken.append(lease.id)
+                ids.append(lease.id)
 
     threads = [threading.Thread(target=take, args=(f"t{n}",)) for n in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(taken, key=int) == [str(n) for n in range(50)]
+    assert sorted(ids, key=int) == [str(n) for n in range(50)]
 
 
 def test_one_person_in_many_windows_holds_one_item(queue: leaseq.Queue) -> None:
     queue.enqueue_many([{}] * 20)
-    got: list[leaseq.Lease | None] = []
-    threads = [threading.Thread(target=lambda: got.append(queue.reserve("ann"))) for _ in range(8)]
+    leases: list[leaseq.Lease | None] = []
+    threads = [threading.Thread(target=lambda: leases.append(queue.reserve("ann"))) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len({lease.id for lease in got if lease}) == 1
+    assert len({lease.id for lease in leases if lease}) == 1
     assert queue.stats().reserved == 1
 
 
@@ -120,18 +120,23 @@ def test_fencing_only_the_latest_token_of_the_right_person_moves_an_item(
     timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets, move: str
 ) -> None:
     timed.enqueue({}, id="one")
-    old = take("ann")
+    old_lease = take("ann")
     clock.tick(301)
-    new = take("bob")
-    more: dict[str, Any] = {"finish": {"result": {}}, "save_draft": {"draft": {}}}.get(move, {})
-    forged = [(old.token, "ann"), (old.token, "bob"), (new.token, "ann"), (new.token + 1, "bob")]
+    new_lease = take("bob")
+    arguments: dict[str, Any] = {"finish": {"result": {}}, "save_draft": {"draft": {}}}.get(move, {})
+    wrong_pairs = [
+        (old_lease.token, "ann"),
+        (old_lease.token, "bob"),
+        (new_lease.token, "ann"),
+        (new_lease.token + 1, "bob"),
+    ]
     before = sets()
-    for token, person in forged:
-        with pytest.raises(leaseq.LeaseLost) as lost:
-            getattr(timed, move)(id="one", token=token, person=person, **more)
-        assert lost.value.item.leases[0].token == new.token
+    for token, person in wrong_pairs:
+        with pytest.raises(leaseq.LeaseLost) as error:
+            getattr(timed, move)(id="one", token=token, person=person, **arguments)
+        assert error.value.item.leases[0].token == new_lease.token
     assert sets() == before
-    assert timed.mine("bob") == [new]
+    assert timed.mine("bob") == [new_lease]
 
 
 def test_fencing_tokens_of_a_queue_grow_in_the_order_of_granting(timed: leaseq.Queue, take: Take) -> None:
@@ -153,8 +158,8 @@ def test_return_needs_no_clear_job_however_many_ran_out(timed: leaseq.Queue, clo
     for n in range(200):
         timed.reserve(f"gone {n}")
     clock.tick(301)
-    back = [timed.reserve(f"here {n}") for n in range(200)]
-    assert [lease.id for lease in back if lease] == [f"{n:03}" for n in range(200)]
+    leases = [timed.reserve(f"here {n}") for n in range(200)]
+    assert [lease.id for lease in leases if lease] == [f"{n:03}" for n in range(200)]
 
 
 @pytest.mark.parametrize("step", [0.05, 0.5, 60, 86_400])
@@ -253,8 +258,8 @@ def test_no_answer_lost_of_three_who_typed_for_one_item(
         with pytest.raises(leaseq.LeaseLost):
             timed.finish(lease, {"by": lease.person})
     timed.finish(current, {"by": "dan"})
-    given = [answer.result["by"] for answer in timed.answers(with_late=True)]
-    assert sorted(given) == ["ann", "bob", "cyd", "dan"]
+    names = [answer.result["by"] for answer in timed.answers(with_late=True)]
+    assert sorted(names) == ["ann", "bob", "cyd", "dan"]
 
 
 # 8. Server time

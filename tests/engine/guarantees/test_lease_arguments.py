@@ -28,14 +28,14 @@ TAKERS: dict[str, Callable[..., object]] = {
 @pytest.mark.parametrize("verb", TAKERS)
 def test_a_reserve_that_gave_nothing_is_no_lease(queue: leaseq.Queue, verb: str) -> None:
     queue.configure()
-    nothing = queue.reserve("ann")
-    assert nothing is None
-    for given in ([nothing], []):
-        with pytest.raises(leaseq.Invalid) as refused:
-            TAKERS[verb](queue, *given)
-        assert refused.value.field == "lease"
-        assert "None" in refused.value.limit
-        assert "reserve" in refused.value.limit
+    lease = queue.reserve("ann")
+    assert lease is None
+    for arguments in ([lease], []):
+        with pytest.raises(leaseq.Invalid) as error:
+            TAKERS[verb](queue, *arguments)
+        assert error.value.field == "lease"
+        assert "None" in error.value.limit
+        assert "reserve" in error.value.limit
 
 
 def test_finish_of_none_alone_says_so_too(queue: leaseq.Queue) -> None:
@@ -80,12 +80,12 @@ WRONG: dict[str, tuple[list[Any], dict[str, Any], str, str]] = {
 
 
 @pytest.mark.parametrize("verb", TAKERS)
-@pytest.mark.parametrize("wrong", WRONG)
-def test_a_lease_that_is_named_wrongly(server: Server, verb: str, wrong: str) -> None:
-    lease, parts, field, said = WRONG[wrong]
-    with pytest.raises(leaseq.Invalid, match=re.escape(said)) as refused:
+@pytest.mark.parametrize("case", WRONG)
+def test_a_lease_that_is_named_wrongly(server: Server, verb: str, case: str) -> None:
+    lease, parts, field, message = WRONG[case]
+    with pytest.raises(leaseq.Invalid, match=re.escape(message)) as error:
         TAKERS[verb](leaseq.Queue(server.client, "reviews"), *lease, **parts)
-    assert refused.value.field == field
+    assert error.value.field == field
 
 
 @pytest.mark.parametrize("verb", TAKERS)
@@ -96,8 +96,8 @@ def test_a_part_that_no_lease_has(queue: leaseq.Queue, verb: str) -> None:
             TAKERS[verb](queue, *lease, **parts, tokn=7)
 
 
-@pytest.mark.parametrize(("verb", "what"), [("finish", "result"), ("save_draft", "draft")])
-def test_what_is_to_be_kept_has_to_be_given(queue: leaseq.Queue, verb: str, what: str) -> None:
-    with pytest.raises(leaseq.Invalid, match="none was given") as refused:
+@pytest.mark.parametrize(("verb", "name"), [("finish", "result"), ("save_draft", "draft")])
+def test_what_is_to_be_kept_has_to_be_given(queue: leaseq.Queue, verb: str, name: str) -> None:
+    with pytest.raises(leaseq.Invalid, match="none was given") as error:
         getattr(queue, verb)(**PARTS)
-    assert refused.value.field == what
+    assert error.value.field == name

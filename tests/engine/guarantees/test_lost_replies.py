@@ -29,12 +29,12 @@ pytestmark = pytest.mark.not_on("cluster", "sentinel")
 def proxy(server: Server) -> Iterator[CuttingProxy]:
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
-        CuttingProxy(server.url, Path(folder)) as running,
+        CuttingProxy(server.url, Path(folder)) as cutting_proxy,
     ):
-        yield running
+        yield cutting_proxy
 
 
-def known(server: Server, name: str) -> dict[str, str]:
+def contents(server: Server, name: str) -> dict[str, str]:
     """All that the server has of a queue, with the request ids left out, which are made at random."""
     request = re.compile(r"(b'p:\w+': b' ?)[0-9a-f]+|( q)[^ \\]+|(b'(?:request|changes)': b')[^']+")
     state = looking.everything(server.redis, name).items()
@@ -45,22 +45,23 @@ def known(server: Server, name: str) -> dict[str, str]:
 def test_a_call_whose_reply_is_lost_succeeds_and_acts_once(
     server: Server, proxy: CuttingProxy, queue_name: str, before: Before, script: str, call: Call
 ) -> None:
-    lived: list[tuple[object, ...]] = []
-    for way in ("whole", "cut"):
-        queue = leaseq.Queue(server.client, f"{queue_name}.{way}", clock=Clock())
+    outcomes: list[tuple[object, ...]] = []
+    for link in ("whole", "cut"):
+        queue = leaseq.Queue(server.client, f"{queue_name}.{link}", clock=Clock())
         queue.enqueue_many(NewItem({"n": id}, id=id) for id in "abcd")
-        given = before(queue)
-        if way == "whole":
-            result = call(queue, given)
+        prepared_value = before(queue)
+        if link == "whole":
+            result = call(queue, prepared_value)
         else:
             proxy.cuts = 0
             proxy.cut(script)
             result = call(
-                leaseq.Queue(leaseq.connect(proxy.url), queue.name, clock=queue._commands._clock), given
+                leaseq.Queue(leaseq.connect(proxy.url), queue.name, clock=queue._commands._clock),
+                prepared_value,
             )
             assert proxy.cuts == 1
-        lived.append((result, known(server, queue.name)))
-    assert lived[1] == lived[0]
+        outcomes.append((result, contents(server, queue.name)))
+    assert outcomes[1] == outcomes[0]
 
 
 def test_a_first_enqueue_makes_the_queue_though_a_reply_is_lost(proxy: CuttingProxy, queue_name: str) -> None:
@@ -84,6 +85,6 @@ def test_who_wants_only_a_new_queue_has_it_though_the_reply_is_lost(
 
 
 def test_every_script_that_changes_state_is_tried() -> None:
-    tried = {script for _, _, script, _ in CALLS}
-    writing = {name for name, script in SCRIPTS.items() if script.writes}
-    assert tried == writing - {"confirm"}  # that one is part of the others (connect/test_durable.py)
+    names = {script for _, _, script, _ in CALLS}
+    writing_names = {name for name, script in SCRIPTS.items() if script.writes}
+    assert names == writing_names - {"confirm"}  # that one is part of the others (connect/test_durable.py)

@@ -11,7 +11,7 @@ import redis
 import leaseq
 
 
-def asking(kind: object) -> dict[str, Any]:
+def form_schema(kind: object) -> dict[str, Any]:
     return {"type": "object", "properties": {"a": {"type": kind}}}
 
 
@@ -26,15 +26,15 @@ def asking(kind: object) -> dict[str, Any]:
     ids=["Queue", "queues", "Worker"],
 )
 def test_what_is_no_client_of_ours(call: Callable[[Any], object], given: Any) -> None:
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         call(given)
-    assert refused.value.field == "client"
-    assert "leaseq.connect(url)" in refused.value.limit
-    assert type(given).__name__ in str(refused.value)
+    assert error.value.field == "client"
+    assert "leaseq.connect(url)" in error.value.limit
+    assert type(given).__name__ in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("given", "meant"),
+    ("name", "suggestion"),
     [
         ("lease_second", "lease_seconds"),
         ("lease", "lease_seconds"),
@@ -48,23 +48,23 @@ def test_what_is_no_client_of_ours(call: Callable[[Any], object], given: Any) ->
         ("expect", "expected"),
     ],
 )
-def test_a_policy_field_that_is_meant_otherwise(queue: leaseq.Queue, given: str, meant: str) -> None:
-    with pytest.raises(leaseq.Invalid) as refused:
-        queue.configure(**cast("Any", {given: 1}))
-    assert refused.value.field == given
-    assert f"did you mean {meant}?" in str(refused.value)
+def test_a_policy_field_that_is_meant_otherwise(queue: leaseq.Queue, name: str, suggestion: str) -> None:
+    with pytest.raises(leaseq.Invalid) as error:
+        queue.configure(**cast("Any", {name: 1}))
+    assert error.value.field == name
+    assert f"did you mean {suggestion}?" in str(error.value)
     assert not queue.exists()
 
 
 def test_a_policy_field_that_is_like_none(queue: leaseq.Queue) -> None:
-    with pytest.raises(leaseq.Invalid, match="no policy field") as refused:
+    with pytest.raises(leaseq.Invalid, match="no policy field") as error:
         queue.configure(xyzzy=1)  # type: ignore[call-arg]
-    assert "did you mean" not in str(refused.value)
-    assert all(name in str(refused.value) for name in ("lease_seconds", "holds", "form"))
+    assert "did you mean" not in str(error.value)
+    assert all(name in str(error.value) for name in ("lease_seconds", "holds", "form"))
 
 
 @pytest.mark.parametrize(
-    ("form", "said"),
+    ("form", "message"),
     [
         ({"shows": []}, "members show, ask, keys, prefill and when; 'shows' is unknown, did you mean show?"),
         (
@@ -78,23 +78,23 @@ def test_a_policy_field_that_is_like_none(queue: leaseq.Queue) -> None:
         ({"show": [{"field": "a", "kind": "marked"}]}, "'marked' is unknown, did you mean markdown?"),
         ({"show": [{"field": "a", "kind": 5}]}, "5 is unknown"),
         (
-            {"ask": asking("strng")},
+            {"ask": form_schema("strng")},
             "ask: a self-contained JSON Schema (draft 2020-12): 'strng' is no type; did",
         ),
         (
-            {"ask": asking("xyz")},
+            {"ask": form_schema("xyz")},
             "'xyz' is no type; they are array, boolean, integer, null, number, object, s",
         ),
-        ({"ask": asking(5)}, "5 is no type; they are "),
-        ({"ask": asking(["null", "strng"])}, "'strng' is no type; did you mean string?"),
-        ({"ask": asking(["null", "null"])}, '["null","null"] is not valid'),
+        ({"ask": form_schema(5)}, "5 is no type; they are "),
+        ({"ask": form_schema(["null", "strng"])}, "'strng' is no type; did you mean string?"),
+        ({"ask": form_schema(["null", "null"])}, '["null","null"] is not valid'),
         ({"ask": {"type": "object", "properties": {"type": "string"}}}, '"string" is not of types'),
     ],
 )
-def test_a_misspelt_word_of_a_form_is_named(queue: leaseq.Queue, form: Any, said: str) -> None:
-    with pytest.raises(leaseq.Invalid) as refused:
+def test_a_misspelt_word_of_a_form_is_named(queue: leaseq.Queue, form: Any, message: str) -> None:
+    with pytest.raises(leaseq.Invalid) as error:
         queue.configure(form=form)
-    assert (refused.value.field, said in str(refused.value)) == ("form", True), str(refused.value)
+    assert (error.value.field, message in str(error.value)) == ("form", True), str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -102,15 +102,15 @@ def test_a_misspelt_word_of_a_form_is_named(queue: leaseq.Queue, form: Any, said
     ["unix://relative", "unix://run/server.sock", "unix://", "unix://?db=1", "unix://ann:pw@", "unix://./x"],
 )
 def test_a_socket_whose_path_is_not_whole(url: str) -> None:
-    with pytest.raises(leaseq.Invalid, match=r"unix:///run/valkey\.sock") as refused:
+    with pytest.raises(leaseq.Invalid, match=r"unix:///run/valkey\.sock") as error:
         leaseq.connect(url)
-    assert refused.value.field == "url"
-    assert "absolute path" in refused.value.limit
-    assert "pw" not in str(refused.value)
+    assert error.value.field == "url"
+    assert "absolute path" in error.value.limit
+    assert "pw" not in str(error.value)
 
 
 @pytest.mark.parametrize(
-    ("url", "named", "said"),
+    ("url", "option", "message"),
     [
         ("redis://localhost?socket_time=5", "socket_time", "did you mean socket_timeout?"),
         ("unix:///run/server.sock?timeout=5", "timeout", "did you mean socket_timeout?"),
@@ -127,17 +127,17 @@ def test_a_socket_whose_path_is_not_whole(url: str) -> None:
         ("redis+sentinel://one/m?socket_timeout=soon", "socket_timeout", "another value"),
     ],
 )
-def test_an_option_of_a_url_that_is_not_known(url: str, named: str, said: str) -> None:
-    with pytest.raises(leaseq.Invalid) as refused:
+def test_an_option_of_a_url_that_is_not_known(url: str, option: str, message: str) -> None:
+    with pytest.raises(leaseq.Invalid) as error:
         leaseq.connect(url)
-    assert refused.value.field == "url"
-    assert repr(named) in str(refused.value)
-    assert said in str(refused.value)
+    assert error.value.field == "url"
+    assert repr(option) in str(error.value)
+    assert message in str(error.value)
 
 
 def test_what_may_be_of_a_password_is_not_named() -> None:
     """A password with a question mark in it: what follows that looks like options."""
     for url in ("redis://:12?hunter=x@localhost", "redis://h?hunter%21=1", "redis://h?=hunter"):
-        with pytest.raises(leaseq.Invalid) as refused:
+        with pytest.raises(leaseq.Invalid) as error:
             leaseq.connect(url)
-        assert "hunter" not in str(refused.value)
+        assert "hunter" not in str(error.value)

@@ -24,10 +24,10 @@ Until = Callable[[datetime], None]
 def until(clock: Clock) -> Until:
     """Let the time be this one."""
 
-    def go_on(moment: datetime) -> None:
+    def set_clock(moment: datetime) -> None:
         clock.now = codec.microseconds(moment)
 
-    return go_on
+    return set_clock
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_a_lease_is_held_until_then(timed: leaseq.Queue, lease: leaseq.Lease) ->
 
 
 @pytest.fixture
-def run_out(timed: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
+def expired_lease(timed: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
     """It ran out before the times got a digit more, and now they have."""
     clock.now = DIGIT_MORE - 2_000_000
     timed.configure(lease_seconds=1)
@@ -58,12 +58,14 @@ def run_out(timed: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
     return lease
 
 
-def test_what_ran_out_with_a_digit_less_is_returned(run_out: leaseq.Lease, take: Take) -> None:
-    assert take("bob").id == run_out.id
+def test_what_ran_out_with_a_digit_less_is_returned(expired_lease: leaseq.Lease, take: Take) -> None:
+    assert take("bob").id == expired_lease.id
 
 
-def test_what_ran_out_with_a_digit_less_is_finished_late(timed: leaseq.Queue, run_out: leaseq.Lease) -> None:
-    assert timed.finish(run_out, {}).late is True
+def test_what_ran_out_with_a_digit_less_is_finished_late(
+    timed: leaseq.Queue, expired_lease: leaseq.Lease
+) -> None:
+    assert timed.finish(expired_lease, {}).late is True
 
 
 def test_a_step_back_to_a_digit_less_is_a_step_back(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
@@ -145,11 +147,11 @@ def test_more_is_said_where_something_ran_out_in_that_moment(timed: leaseq.Queue
 
 def test_a_finish_is_undone_up_to_then(timed: leaseq.Queue, take: Take, clock: Clock, until: Until) -> None:
     timed.enqueue({}, id="one")
-    for too_late in (0, 1):
+    for microseconds_late in (0, 1):
         lease = take("ann")
         until(not_none(timed.finish(lease, {}).finished_at))
-        clock.now += UNDO_SECONDS * 1_000_000 + too_late
-        if too_late:
+        clock.now += UNDO_SECONDS * 1_000_000 + microseconds_late
+        if microseconds_late:
             with pytest.raises(leaseq.Invalid, match="15 seconds"):
                 timed.undo_finish(lease)
         else:
@@ -198,13 +200,13 @@ def test_a_lease_that_is_shorter_than_those_before_runs_out_in_time(
     assert take("cyd").id == "b", "it came back, to the front"
 
 
-@pytest.mark.parametrize(("back", "added"), [(100_000, 0), (100_001, 100_002)])
+@pytest.mark.parametrize(("step_back", "added"), [(100_000, 0), (100_001, 100_002)])
 def test_a_clock_that_was_set_back_by_a_tenth_of_a_second_is_waited_for(
-    timed: leaseq.Queue, clock: Clock, back: int, added: int
+    timed: leaseq.Queue, clock: Clock, step_back: int, added: int
 ) -> None:
     """By more than that, the difference counts from then on."""
     timed.enqueue({}, id="before")
-    clock.now = codec.microseconds(timed.get("before").state_since) - back
+    clock.now = codec.microseconds(timed.get("before").state_since) - step_back
     timed.enqueue({}, id="meanwhile")
     clock.now += 1_000_000
     timed.enqueue({}, id="after")

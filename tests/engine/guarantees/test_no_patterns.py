@@ -40,11 +40,11 @@ def test_one_who_answered_keeps_the_item_from_nobody_else(of_two_answers: leaseq
 def test_one_who_answered_keeps_nobody_from_renewing(
     of_two_answers: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
-    lost = take("a.b")
+    lease = take("a.b")
     of_two_answers.finish(take("axb"), {})
     clock.tick(301)
     of_two_answers.clear()
-    assert of_two_answers.renew(lost).token == lost.token
+    assert of_two_answers.renew(lease).token == lease.token
 
 
 def test_two_who_gave_an_item_back_are_two(timed: leaseq.Queue, take: Take) -> None:

@@ -12,20 +12,20 @@ from tests.conftest import Server
 
 
 @pytest.fixture
-def looks() -> dict[str, Callable[[leaseq.Queue], object]]:
+def calls_of_queue() -> dict[str, Callable[[leaseq.Queue], object]]:
     """Every call of a queue but those that make one or say whether there is one."""
-    held: dict[str, Any] = {"id": "one", "token": 1, "person": "ann"}
+    lease: dict[str, Any] = {"id": "one", "token": 1, "person": "ann"}
     return {
-        "renew": lambda q: q.renew(**held),
-        "save_draft": lambda q: q.save_draft(draft={}, **held),
-        "finish": lambda q: q.finish(result={}, **held),
-        "finish and next": lambda q: q.finish(result={}, then_reserve=True, **held),
-        "undo_finish": lambda q: q.undo_finish(**held),
-        "take_back": lambda q: q.take_back(**held),
-        "abandon": lambda q: q.abandon(**held),
-        "abandon and next": lambda q: q.abandon(then_reserve=True, **held),
-        "fail": lambda q: q.fail(error="no", **held),
-        "fail and next": lambda q: q.fail(error="no", then_reserve=True, **held),
+        "renew": lambda q: q.renew(**lease),
+        "save_draft": lambda q: q.save_draft(draft={}, **lease),
+        "finish": lambda q: q.finish(result={}, **lease),
+        "finish and next": lambda q: q.finish(result={}, then_reserve=True, **lease),
+        "undo_finish": lambda q: q.undo_finish(**lease),
+        "take_back": lambda q: q.take_back(**lease),
+        "abandon": lambda q: q.abandon(**lease),
+        "abandon and next": lambda q: q.abandon(then_reserve=True, **lease),
+        "fail": lambda q: q.fail(error="no", **lease),
+        "fail and next": lambda q: q.fail(error="no", then_reserve=True, **lease),
         "mine": lambda q: q.mine("ann"),
         "why_nothing": lambda q: q.why_nothing("ann"),
         "clear": leaseq.Queue.clear,
@@ -79,25 +79,25 @@ MAKES_OR_SAYS = {
 
 
 def test_a_queue_that_is_not_there_is_said_so_by_every_call(
-    queue: leaseq.Queue, server: Server, looks: dict[str, Callable[[leaseq.Queue], object]]
+    queue: leaseq.Queue, server: Server, calls_of_queue: dict[str, Callable[[leaseq.Queue], object]]
 ) -> None:
-    returned: object
-    wrong: dict[str, object] = {}
-    for name, call in looks.items():
+    outcome: object
+    wrong_outcomes: dict[str, object] = {}
+    for name, call in calls_of_queue.items():
         try:
-            returned = call(queue)
+            outcome = call(queue)
         except leaseq.LeaseqError as error:
-            returned = error
-        if not isinstance(returned, leaseq.QueueNotFound) or returned.queue != queue.name:
-            wrong[name] = returned
-    assert wrong == {}
+            outcome = error
+        if not isinstance(outcome, leaseq.QueueNotFound) or outcome.queue != queue.name:
+            wrong_outcomes[name] = outcome
+    assert wrong_outcomes == {}
     assert list(server.redis.scan_iter(f"*{queue.name}*")) == [], "and nothing was made"
     assert queue.name not in leaseq.queues(server.client)
 
 
-def test_every_call_is_tried_there(looks: dict[str, Callable[[leaseq.Queue], object]]) -> None:
+def test_every_call_is_tried_there(calls_of_queue: dict[str, Callable[[leaseq.Queue], object]]) -> None:
     calls = {name for name in dir(leaseq.Queue) if callable(getattr(leaseq.Queue, name)) and name[0] != "_"}
-    assert calls == {name.split(" ")[0] for name in looks} | MAKES_OR_SAYS
+    assert calls == {name.split(" ")[0] for name in calls_of_queue} | MAKES_OR_SAYS
 
 
 def test_a_reserve_ahead_of_the_queue_gets_nothing_and_the_first_item_makes_it(queue: leaseq.Queue) -> None:

@@ -34,9 +34,9 @@ def test_a_request_id_makes_an_item_in_each_queue(
     timed: leaseq.Queue, server: Server, queue_name: str
 ) -> None:
     other = leaseq.Queue(server.client, f"{queue_name}.other")
-    made = {timed.enqueue({}, request_id="r"), other.enqueue({}, request_id="r")}
-    assert len({one.id for one in made}) == 2
-    assert all(one.added for one in made)
+    enqueued_items = {timed.enqueue({}, request_id="r"), other.enqueue({}, request_id="r")}
+    assert len({one.id for one in enqueued_items}) == 2
+    assert all(one.added for one in enqueued_items)
     assert timed.enqueue({}, request_id="s").added
 
 
@@ -45,10 +45,10 @@ def test_no_item_of_a_request_has_an_id_that_is_made_from_the_time(timed: leaseq
     timed.enqueue_many([{}] * 100)
     latest = max(one.id for one in timed.items("inbound"))
     timed.enqueue_many([{}] * 100, request_id="r")
-    of_request = sorted(one.id for one in timed.items("inbound", limit=250) if one.id > latest)
-    assert len(of_request) == 100
-    assert {len(id) for id in of_request} == {len(latest)}
-    assert latest < "g" <= of_request[0]
+    request_ids = sorted(one.id for one in timed.items("inbound", limit=250) if one.id > latest)
+    assert len(request_ids) == 100
+    assert {len(id) for id in request_ids} == {len(latest)}
+    assert latest < "g" <= request_ids[0]
 
 
 def test_it_is_the_same_answer_after_so_many_others_and_the_same_item_ever_after(
@@ -72,15 +72,15 @@ def test_a_request_id_used_for_another_payload_is_refused(timed: leaseq.Queue, f
         for _ in range(OTHERS + 1):
             timed.enqueue({})
     counters = timed.stats().counters
-    with pytest.raises(leaseq.Invalid, match="used with different content") as refused:
+    with pytest.raises(leaseq.Invalid, match="used with different content") as error:
         timed.enqueue({"n": 2}, request_id="r")
-    assert refused.value.field == "request_id"
+    assert error.value.field == "request_id"
     assert timed.stats().counters == counters
     assert timed.enqueue({"n": 1}, request_id="r") == Enqueued(first.id, added=not forgotten)
 
 
 @pytest.mark.parametrize(
-    "other",
+    "other_arguments",
     [
         {"id": "b"},
         {"id": None},
@@ -92,12 +92,14 @@ def test_a_request_id_used_for_another_payload_is_refused(timed: leaseq.Queue, f
     ],
     ids="+".join,
 )
-def test_a_request_id_used_for_another_item_is_refused(timed: leaseq.Queue, other: dict[str, Any]) -> None:
+def test_a_request_id_used_for_another_item_is_refused(
+    timed: leaseq.Queue, other_arguments: dict[str, Any]
+) -> None:
     timed.enqueue({"n": 1}, id="a", request_id="r")
     assert timed.enqueue({"n": 1}, id="a", request_id="r") == Enqueued("a", added=True)
-    with pytest.raises(leaseq.Invalid) as refused:
-        timed.enqueue({"n": 1}, request_id="r", **{"id": "a", **other})
-    assert refused.value.field == "request_id"
+    with pytest.raises(leaseq.Invalid) as error:
+        timed.enqueue({"n": 1}, request_id="r", **{"id": "a", **other_arguments})
+    assert error.value.field == "request_id"
     assert [item.id for item in timed.items("inbound")] == ["a"]
     assert timed.enqueue({"n": 1}, id="b", request_id="r 2".replace(" ", "-")).added
 
@@ -119,8 +121,8 @@ def test_a_request_that_added_nothing_is_remembered_as_well(timed: leaseq.Queue)
 
 
 def test_a_request_id_that_begins_like_another_is_another(timed: leaseq.Queue) -> None:
-    made = [timed.enqueue({"n": 1}, request_id=one).id for one in ("r-1", "r-12", "r", "r/1", "r/0")]
-    assert len(set(made)) == 5
+    ids = [timed.enqueue({"n": 1}, request_id=one).id for one in ("r-1", "r-12", "r", "r/1", "r/0")]
+    assert len(set(ids)) == 5
 
 
 def test_with_dedupe_a_request_sent_again_says_the_same(timed: leaseq.Queue) -> None:
@@ -139,9 +141,9 @@ def test_many_sent_again_enter_once_and_are_counted_the_same(timed: leaseq.Queue
     for _ in range(2):
         assert timed.enqueue_many(iter(items), request_id="r") == EnqueuedMany(added=3, duplicates=0)
     assert [item.payload for item in timed.items("inbound")] == [{"n": n} for n in range(3)]
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         timed.enqueue_many([{"n": 0}, {"n": 7}, {"n": 2}], request_id="r")
-    assert refused.value.field == "request_id"
+    assert error.value.field == "request_id"
     assert timed.stats().inbound == 3
 
 
@@ -149,12 +151,12 @@ def test_each_chunk_of_many_is_a_call_and_the_rest_goes_in(timed: leaseq.Queue) 
     """As where the server went away half-way: the first chunks are in, the last ones are not."""
     items = [{"n": n} for n in range(600)]
 
-    def broken() -> Any:
+    def broken_items() -> Any:
         yield from items[:500]
         raise OSError("the file is on a disk that went away")
 
     with pytest.raises(OSError, match="went away"):
-        timed.enqueue_many(broken(), request_id="r")
+        timed.enqueue_many(broken_items(), request_id="r")
     assert timed.stats().inbound == 500
     assert timed.enqueue_many(items, request_id="r") == EnqueuedMany(added=600, duplicates=0)
     assert timed.stats().inbound == 600
@@ -170,10 +172,13 @@ def test_many_whose_request_is_forgotten_still_enter_once(timed: leaseq.Queue) -
 
 @pytest.mark.parametrize("bad", ["", "a b", "x" * 129, "é", "a\x07b", 7])
 def test_a_request_id_that_is_no_good(timed: leaseq.Queue, bad: Any) -> None:
-    for call in (lambda: timed.enqueue({}, request_id=bad), lambda: timed.enqueue_many([{}], request_id=bad)):
-        with pytest.raises(leaseq.Invalid) as refused:
+    for call in (
+        lambda: timed.enqueue({}, request_id=bad),
+        lambda: timed.enqueue_many([{}], request_id=bad),
+    ):
+        with pytest.raises(leaseq.Invalid) as error:
             call()
-        assert refused.value.field == "request_id"
+        assert error.value.field == "request_id"
     assert not timed.exists()
 
 
@@ -195,9 +200,9 @@ def test_who_asks_is_told_of_another_payload(timed: leaseq.Queue) -> None:
 def test_of_many_each_conflict_is_told_with_its_place(timed: leaseq.Queue) -> None:
     conflicts: list[Conflict] = []
     timed.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(300))
-    changed = [NewItem({"n": n if n % 140 else -n - 1}, id=f"{n}") for n in range(301)]
-    again = timed.enqueue_many(changed, on_conflict=conflicts.append)
-    assert again == EnqueuedMany(added=1, duplicates=300)
+    new_items = [NewItem({"n": n if n % 140 else -n - 1}, id=f"{n}") for n in range(301)]
+    result = timed.enqueue_many(new_items, on_conflict=conflicts.append)
+    assert result == EnqueuedMany(added=1, duplicates=300)
     assert conflicts == [Conflict(0, "0"), Conflict(140, "140"), Conflict(280, "280")]
 
 

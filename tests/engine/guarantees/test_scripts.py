@@ -58,23 +58,23 @@ def test_each_key_is_called_by_its_name(name: str) -> None:
     for names, places in re.findall(
         r"^local ([A-Z, ]+) = ((?:KEYS\[\d+\],? ?)+)$", FILES[name], re.MULTILINE
     ):
-        for called, place in zip(names.split(", "), re.findall(r"\d+", places), strict=True):
-            assert called.lower() == SCRIPTS[name].keys[int(place) - 1]
+        for variable, number in zip(names.split(", "), re.findall(r"\d+", places), strict=True):
+            assert variable.lower() == SCRIPTS[name].keys[int(number) - 1]
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_the_header_says_what_it_may_answer(name: str) -> None:
-    said = set(re.findall(r"\{'([a-z-]+)'", header(name).partition("\nREPLY")[2]))
+    codes = set(re.findall(r"\{'([a-z-]+)'", header(name).partition("\nREPLY")[2]))
     answers = set(re.findall(r"return \{ '([a-z-]+)'", FILES[name]))
-    assert answers - {"leased"} <= said - {"leased"}, "a lease may come inside an answer"
+    assert answers - {"leased"} <= codes - {"leased"}, "a lease may come inside an answer"
 
 
 def test_each_include_is_used_and_each_that_is_used_is_there() -> None:
     texts = {**FILES, **INCLUDES}.values()
-    used = {
+    used_names = {
         include for text in texts for include in re.findall(r"^ *--- @include (\w+)$", text, re.MULTILINE)
     }
-    assert used == set(INCLUDES)
+    assert used_names == set(INCLUDES)
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
@@ -93,8 +93,8 @@ def test_what_changes_nothing_says_so_and_what_must_work_in_full_memory_too() ->
     flags = {
         name: (re.search(r"flags=(\S+)", text.split("\n")[0]) or [""])[0] for name, text in FILES.items()
     }
-    reads = {name for name, flag in flags.items() if flag == "flags=no-writes"}
-    assert reads == {
+    readers = {name for name, flag in flags.items() if flag == "flags=no-writes"}
+    assert readers == {
         "dump",
         "dump_items",
         "get",
@@ -110,17 +110,17 @@ def test_what_changes_nothing_says_so_and_what_must_work_in_full_memory_too() ->
         "stats",
         "why_nothing",
     }
-    growing = {"enqueue", "change", "configure", "restore", "load", "load_items"}
-    assert {name for name, flag in flags.items() if not flag} == growing
-    for name in reads:
+    growing_scripts = {"enqueue", "change", "configure", "restore", "load", "load_items"}
+    assert {name for name, flag in flags.items() if not flag} == growing_scripts
+    for name in readers:
         assert not re.search(r"call\('(H(SET|DEL|INCRBY)|Z(ADD|REM)|X(ADD|TRIM))'", FILES[name])
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_no_script_reads_all_entries_of_a_range_of_scores(name: str) -> None:
     """To the server that is one command, however many it gives: others wait meanwhile."""
-    _, *reads = SCRIPTS[name].source.split("'ZRANGEBYSCORE'")
-    assert all("'LIMIT', 0, " in "".join(read.split("\n")[:2]) for read in reads)
+    _, *calls = SCRIPTS[name].source.split("'ZRANGEBYSCORE'")
+    assert all("'LIMIT', 0, " in "".join(call.split("\n")[:2]) for call in calls)
 
 
 TABLES = ("--- @defaults", "--- @texts")  # lines that stand for tables of the policy's fields
@@ -134,15 +134,15 @@ def source_lines(name: str) -> list[str]:
 def test_each_line_of_a_script_is_found_in_its_file(name: str) -> None:
     script, places = SCRIPTS[name], list[tuple[str, int]]()
     for number, line in enumerate(source_lines(name), 1):
-        file, _, place = script.where(number).rpartition(":")
-        there = (LUA / file).read_text().split("\n")[int(place) - 1]
-        table = there.removeprefix("--- @") if there in TABLES else None
-        assert line.startswith(f"local {table.upper()} = ") if table else there == line
-        places.append((file, int(place)))
-    own = [place for file, place in places if file == f"{name}.lua"]
+        file, _, file_number = script.where(number).rpartition(":")
+        file_line = (LUA / file).read_text().split("\n")[int(file_number) - 1]
+        table = file_line.removeprefix("--- @") if file_line in TABLES else None
+        assert line.startswith(f"local {table.upper()} = ") if table else file_line == line
+        places.append((file, int(file_number)))
+    own_lines = [file_number for file, file_number in places if file == f"{name}.lua"]
     lines = FILES[name].partition("]]\n")
     code = [line for line in lines[2].split("\n") if line in TABLES or re.match(r" *(?!--)[^ ]", line)]
-    assert len(own) == 1 + len(code), "all but comments and empty lines"
+    assert len(own_lines) == 1 + len(code), "all but comments and empty lines"
 
 
 def test_a_line_past_the_end_is_the_last_one() -> None:
@@ -163,9 +163,9 @@ def test_each_file_is_joined_once(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["clear", "finish", "reserve"])
 def test_the_ordinary_case_returns_before_a_function_is_made(name: str) -> None:
-    ordinary = FILES[name].partition("--- @include ")[0]
-    assert "return {" in ordinary
-    assert "function" not in re.sub("--.*", "", ordinary)
+    ordinary_case = FILES[name].partition("--- @include ")[0]
+    assert "return {" in ordinary_case
+    assert "function" not in re.sub("--.*", "", ordinary_case)
 
 
 @pytest.mark.parametrize("name", ["reserve", "finish"])
@@ -176,10 +176,10 @@ def test_the_ordinary_case_reads_the_status_as_its_codec_does(name: str, server:
     )[0]
     state = "{ clock = 12, token = 3, finished = 2, skew = 0, next_sweep = 99, mode = 'open',"
     state += " lease_seconds = '0.5', form_version = 'f1', shelves = ' high normal:returned' }"
-    parsed = server.redis.eval(
+    captures = server.redis.eval(
         f"{INCLUDES['status']} return {{ string.match(status.format({state}), '{pattern}') }}", 0
     )
-    kept = {
+    values = {
         "mode": "open",
         "clock": "12",
         "last_token": "3",
@@ -187,28 +187,28 @@ def test_the_ordinary_case_reads_the_status_as_its_codec_does(name: str, server:
         "next_sweep": "99",
         "lease_seconds": "0.5",
     }
-    kept |= {"policy": "0.5 f1 high normal:returned", "form_version": "f1", "first_shelf": "high"}
-    assert dict(zip(names.split(", "), (one.decode() for one in parsed), strict=True)) == {
-        name: kept[name] for name in names.split(", ")
+    values |= {"policy": "0.5 f1 high normal:returned", "form_version": "f1", "first_shelf": "high"}
+    assert dict(zip(names.split(", "), (one.decode() for one in captures), strict=True)) == {
+        name: values[name] for name in names.split(", ")
     }
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_each_function_that_a_script_uses_is_in_it(name: str) -> None:
     source = SCRIPTS[name].source
-    made = set(re.findall(r"^function (\w+\.\w+)\(", source, re.MULTILINE))
-    somewhere = set(re.findall(r"^function (\w+\.\w+)\(", "".join(INCLUDES.values()), re.MULTILINE))
-    assert set(re.findall(r"\b\w+\.\w+\b", source)) & somewhere == made
+    own_functions = set(re.findall(r"^function (\w+\.\w+)\(", source, re.MULTILINE))
+    all_functions = set(re.findall(r"^function (\w+\.\w+)\(", "".join(INCLUDES.values()), re.MULTILINE))
+    assert set(re.findall(r"\b\w+\.\w+\b", source)) & all_functions == own_functions
 
 
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_a_script_sets_and_reads_no_global_but_these(name: str) -> None:
     """Of the whole script as the server gets it."""
-    whole = LuaSource(SCRIPTS[name].source)
-    assert whole.used_names - whole.declared_names <= GLOBALS
+    lua_source = LuaSource(SCRIPTS[name].source)
+    assert lua_source.used_names - lua_source.declared_names <= GLOBALS
 
 
 def test_each_key_is_one_of_the_queues() -> None:
     sources = "".join(script.source for script in SCRIPTS.values())
-    used = set(re.findall(r"\bkeys\.(\w+)", sources))
-    assert used <= {name for name in dir(Keys) if not name.startswith("_")} | {"later", "seen"}
+    used_keys = set(re.findall(r"\bkeys\.(\w+)", sources))
+    assert used_keys <= {name for name in dir(Keys) if not name.startswith("_")} | {"later", "seen"}

@@ -14,7 +14,7 @@ from leaseq import NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine import looking
-from tests.engine.guarantees.test_cost import MOST, alone, largest, server_url  # noqa: F401 - a fixture
+from tests.engine.guarantees.test_cost import MOST, commands_per_script, own_redis, server_url  # noqa: F401 - a fixture
 from tests.support.taking import not_none, take
 
 DAY = 86_400
@@ -34,7 +34,7 @@ def days_pass(queue: leaseq.Queue, clock: Clock, days: int, each: int = 1) -> No
             queue.clear()
 
 
-def kept(server: Server, queue: leaseq.Queue) -> dict[str, int]:
+def key_sizes(server: Server, queue: leaseq.Queue) -> dict[str, int]:
     """Each key and its size; but the journal's, which has a bound of its own."""
     prefix = len(Keys(queue.name).ledger) - len("ledger")
     state = looking.everything(server.redis, queue.name)
@@ -52,30 +52,30 @@ def fields(server: Server, queue: leaseq.Queue) -> set[str]:
 def work(queue: leaseq.Queue, clock: Clock, people: list[str]) -> None:
     """Every way in which a person leaves something behind."""
     for n, person in enumerate(people):
-        theirs = next(skills)
-        queue.enqueue_many([NewItem({"n": n}, requires=theirs), {"n": n}, {"n": n}, {"n": n}])
-        one = queue.reserve(person, skills=theirs)
-        two = queue.reserve(person, skills=theirs)
-        three = queue.reserve(person, skills=theirs)
-        if one:
-            queue.save_draft(one, {"half": n})
-            queue.abandon(one, again=bool(n % 2))
-        if two:
-            queue.finish(two, {"n": n})
-        if three:
-            queue.fail(three, "torn")
-        waits = queue.items("inbound", limit=1)
+        own_skills = next(skills)
+        queue.enqueue_many([NewItem({"n": n}, requires=own_skills), {"n": n}, {"n": n}, {"n": n}])
+        first = queue.reserve(person, skills=own_skills)
+        second = queue.reserve(person, skills=own_skills)
+        third = queue.reserve(person, skills=own_skills)
+        if first:
+            queue.save_draft(first, {"half": n})
+            queue.abandon(first, again=bool(n % 2))
+        if second:
+            queue.finish(second, {"n": n})
+        if third:
+            queue.fail(third, "torn")
+        waiting_items = queue.items("inbound", limit=1)
         with contextlib.suppress(leaseq.Invalid):
-            queue.assign(waits[0].id, person)
-        left = queue.reserve(person, skills=theirs)
-        again = queue.reserve(person, skills=theirs)
+            queue.assign(waiting_items[0].id, person)
+        fourth = queue.reserve(person, skills=own_skills)
+        fifth = queue.reserve(person, skills=own_skills)
         clock.tick(61)
         queue.reserve("somebody", skills=("de", "fr", "legal"))
-        for lease in (left, again):
+        for lease in (fourth, fifth):
             if lease:
                 with contextlib.suppress(leaseq.LeaseLost):
                     queue.finish(lease, {"late": n})
-        queue.reserve(person, skills=theirs)
+        queue.reserve(person, skills=own_skills)
         clock.tick(61)
 
 
@@ -96,9 +96,9 @@ def test_without_items_and_people_only_settings_counters_and_the_journal_are_lef
             with contextlib.suppress(leaseq.ItemNotFound):
                 timed.remove(item.id)
     days_pass(timed, clock, 200, each=20)
-    left = kept(server, timed)
-    record_property("figure", f"left of a queue without items, after {people} people: {left}")
-    assert set(left) == {"ledger"}
+    sizes = key_sizes(server, timed)
+    record_property("figure", f"left of a queue without items, after {people} people: {sizes}")
+    assert set(sizes) == {"ledger"}
     assert {name for name in fields(server, timed) if not name.startswith("n:")} <= SETTINGS | OWN
 
 
@@ -112,21 +112,21 @@ def test_in_a_year_of_people_who_come_and_go_nothing_grows(
     for month in range(12):
         work(timed, clock, [f"person {month}.{n}" for n in range(8)])
         days_pass(timed, clock, 30, each=5)
-        for dead in timed.items("dead"):
+        for item in timed.items("dead"):
             with contextlib.suppress(leaseq.ItemNotFound):
-                timed.remove(dead.id)
-        for old in timed.items("inbound", limit=1_000):
-            if not old.id.startswith("nobody"):
+                timed.remove(item.id)
+        for old_item in timed.items("inbound", limit=1_000):
+            if not old_item.id.startswith("nobody"):
                 with contextlib.suppress(leaseq.ItemNotFound):
-                    timed.remove(old.id)
-        sizes.append(kept(server, timed))
+                    timed.remove(old_item.id)
+        sizes.append(key_sizes(server, timed))
         sizes[-1]["people"] = sum(name.startswith("p:") for name in fields(server, timed))
     people = 8 + 1  # of a month
-    for one in sizes:
-        assert one.get("people", 0) <= people, "those of this month"
-        assert one.get("cursors", 0) <= 4 * people, "those of the last three months, and of this one"
-        assert sum(key.startswith("later:") for key in one) <= 2 * 4 * people
-    assert sum(sizes[-1].values()) <= max(sum(one.values()) for one in sizes[:6])
+    for month_sizes in sizes:
+        assert month_sizes.get("people", 0) <= people, "those of this month"
+        assert month_sizes.get("cursors", 0) <= 4 * people, "those of the last three months, and of this one"
+        assert sum(key.startswith("later:") for key in month_sizes) <= 2 * 4 * people
+    assert sum(sizes[-1].values()) <= max(sum(month_sizes.values()) for month_sizes in sizes[:6])
 
 
 def line(server: Server, queue: leaseq.Queue, person: str) -> bytes | None:
@@ -143,11 +143,11 @@ def test_who_said_never_does_not_get_it_when_their_record_is_gone(
     timed.abandon(take("ann"), again=True)
     days_pass(timed, clock, 20)
     assert line(server, timed, "ann") is None
-    given = []
+    ids = []
     while lease := timed.reserve("ann"):
-        given.append(lease.id)
+        ids.append(lease.id)
         timed.finish(lease, {})
-    assert given == ["c", "b"]
+    assert ids == ["c", "b"]
     assert timed.reserve("bob") is not None
 
 
@@ -220,7 +220,7 @@ def test_who_was_away_for_months_gets_what_they_may_have_and_nothing_else(
     assert server.redis.hexists(keys.cursors, "ann")
     days_pass(timed, clock, 120, each=20)
     assert not server.redis.exists(keys.cursors)
-    assert not [key for key in kept(server, timed) if key.startswith("later:")]
+    assert not [key for key in key_sizes(server, timed) if key.startswith("later:")]
     assert sorted(take("ann").id for _ in range(2)) == ["later", "new"]
     assert timed.reserve("ann") is None
 
@@ -231,16 +231,16 @@ def test_what_somebody_put_off_and_others_did_goes_though_they_never_run_out_of_
     timed.configure(holds=100, lease_seconds=7 * DAY)
     for day in range(10):
         timed.enqueue_many([{}] * 30)
-        put_off = [take("ann") for _ in range(10)]
-        for lease in put_off:
+        leases = [take("ann") for _ in range(10)]
+        for lease in leases:
             timed.abandon(lease)
-        kept_one = take("ann")
+        last_lease = take("ann")
         for _ in range(10 + 19):
             timed.finish(take("bob"), {})
-        timed.finish(kept_one, {})
+        timed.finish(last_lease, {})
         days_pass(timed, clock, 1)
-        later = server.redis.zcard(f"{Keys(timed.name).inbound[: -len('inbound')]}later::ann")
-        assert later <= 20, f"day {day}"
+        count = server.redis.zcard(f"{Keys(timed.name).inbound[: -len('inbound')]}later::ann")
+        assert count <= 20, f"day {day}"
 
 
 def test_what_was_put_off_and_then_assigned_to_another_goes_with_the_item(
@@ -250,12 +250,12 @@ def test_what_was_put_off_and_then_assigned_to_another_goes_with_the_item(
     timed.abandon(take("ann"))
     timed.assign("a", "bob")
     timed.remove("a")
-    assert not [key for key in kept(server, timed) if key.startswith("later:")]
+    assert not [key for key in key_sizes(server, timed) if key.startswith("later:")]
 
 
-def test_each_step_is_bounded_and_all_are_reached(alone: Any, clock: Clock) -> None:  # noqa: F811
+def test_each_step_is_bounded_and_all_are_reached(own_redis: Any, clock: Clock) -> None:  # noqa: F811
     """Many people are gone, and each had put off many items that other people then finished."""
-    queue = leaseq.Queue(leaseq.connect(server_url(alone)), "many-gone", clock=clock)
+    queue = leaseq.Queue(leaseq.connect(server_url(own_redis)), "many-gone", clock=clock)
     queue.configure(answers=2, holds=100)
     queue.enqueue_many([{}] * 70)
     people = [f"p{n:03}" for n in range(100)]
@@ -264,22 +264,22 @@ def test_each_step_is_bounded_and_all_are_reached(alone: Any, clock: Clock) -> N
             queue.abandon(not_none(queue.reserve(person)))
     clock.tick(DAY)
     for _ in range(30):
-        assert largest(alone, queue.clear) <= MOST
-    busy = [take(queue, "p000") for _ in range(70)]
-    for lease in busy:
+        assert commands_per_script(own_redis, queue.clear) <= MOST
+    leases = [take(queue, "p000") for _ in range(70)]
+    for lease in leases:
         queue.abandon(lease)
     keys = Keys(queue.name)
-    assert alone.hlen(keys.cursors) == len(people)
+    assert own_redis.hlen(keys.cursors) == len(people)
     for _ in range(140):
         queue.finish(not_none(queue.reserve("q1") or queue.reserve("q2")), {})
     clock.tick(2 * DAY)
     for _ in range(200):
-        assert largest(alone, queue.clear) <= MOST
-    assert alone.hkeys(keys.cursors) == []
-    assert list(alone.scan_iter(match=f"leaseq:{{{queue.name}}}:later:*", count=10_000)) == []
-    assert alone.hlen(keys.ledger) > len(people), "these are kept for a week"
+        assert commands_per_script(own_redis, queue.clear) <= MOST
+    assert own_redis.hkeys(keys.cursors) == []
+    assert list(own_redis.scan_iter(match=f"leaseq:{{{queue.name}}}:later:*", count=10_000)) == []
+    assert own_redis.hlen(keys.ledger) > len(people), "these are kept for a week"
     for days in (8, 1):
         clock.tick(days * DAY)
         for _ in range(100):
-            assert largest(alone, queue.clear) <= MOST
-    assert not [name for name in alone.hkeys(keys.ledger) if name.startswith(b"p:")]
+            assert commands_per_script(own_redis, queue.clear) <= MOST
+    assert not [name for name in own_redis.hkeys(keys.ledger) if name.startswith(b"p:")]

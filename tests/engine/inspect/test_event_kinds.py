@@ -34,8 +34,8 @@ def test_a_queue_to_which_everything_happens_has_each_kind(timed: leaseq.Queue, 
     with pytest.raises(leaseq.LeaseLost):
         timed.finish(lease, {})  # late
     timed.adopt("removed", lease.token)
-    (corrected,) = timed.correct("removed", lease.token, 1, by="meg").answers
-    timed.reopen("removed", corrected.token)
+    (answer,) = timed.correct("removed", lease.token, 1, by="meg").answers
+    timed.reopen("removed", answer.token)
     timed.remove("removed")
     timed.restore(leaseq.NewItem({}, id="restored"))
     timed.enqueue({}, id="expired")

@@ -21,10 +21,10 @@ def names(page: leaseq.Page) -> list[str]:
 
 
 @pytest.fixture
-def lived(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
+def past_items(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
     """Items with a past: each named after who had it and how it went, one second apart."""
     timed.configure(max_attempts=1, lease_seconds=600, holds=9)
-    for id, person, how in (
+    for id, person, verb in (
         ("ann-done", "ann", "finish"),
         ("ann-back", "ann", "abandon"),
         ("bob-back", "bob", "abandon"),
@@ -37,12 +37,12 @@ def lived(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
         lease = timed.reserve(person, skills=["fr"])
         assert lease
         assert lease.id == id
-        if how == "finish":
+        if verb == "finish":
             timed.finish(lease, {"text": "Unreadable, \t said nobody"})
-        elif how == "abandon":
+        elif verb == "abandon":
             timed.abandon(lease, 'Not my "Language"\tat all', again=False)
             timed.assign(id, "carol of it")  # out of the way of those that follow
-        elif how == "fail":
+        elif verb == "fail":
             timed.fail(lease, "Unreadable scan")
     return timed
 
@@ -75,10 +75,10 @@ def lived(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
     ],
 )
 def test_found_by_what_is_known_of_it(
-    lived: leaseq.Queue, state: leaseq.State, where: dict[str, Any], expected: list[str]
+    past_items: leaseq.Queue, state: leaseq.State, where: dict[str, Any], expected: list[str]
 ) -> None:
-    assert names(lived.find(state, Filter(**where))) == expected
-    assert names(lived.find(state, Filter(**where), backwards=True)) == expected[::-1]
+    assert names(past_items.find(state, Filter(**where))) == expected
+    assert names(past_items.find(state, Filter(**where), backwards=True)) == expected[::-1]
 
 
 def test_found_by_how_many_people_gave_it_back(timed: leaseq.Queue) -> None:
@@ -90,17 +90,17 @@ def test_found_by_how_many_people_gave_it_back(timed: leaseq.Queue) -> None:
             timed.abandon(lease, f"not for {person}")
     for people, expected in ((1, ["a", "b"]), (2, ["a", "b"]), (3, ["a"]), (4, [])):
         assert sorted(names(timed.find("inbound", Filter(given_back_by=people)))) == expected
-    both = Filter(given_back_by=2, person="cyd")
-    assert names(timed.find("inbound", both)) == ["a"]
+    condition = Filter(given_back_by=2, person="cyd")
+    assert names(timed.find("inbound", condition)) == ["a"]
     timed.assign("b", "dan")
-    for where, expected in (
+    for arguments, expected in (
         ({"outcome": "assigned", "given_back_by": 2}, ["b"]),
         ({"outcome": "assigned", "given_back_by": 3}, []),
     ):
-        assert names(timed.find("inbound", Filter(**where))) == expected  # type: ignore[arg-type]
-    for wrong in (0, 1_001, "3"):
+        assert names(timed.find("inbound", Filter(**arguments))) == expected  # type: ignore[arg-type]
+    for count in (0, 1_001, "3"):
         with pytest.raises(leaseq.Invalid, match="given_back_by"):
-            timed.find("inbound", Filter(given_back_by=wrong))  # type: ignore[arg-type]
+            timed.find("inbound", Filter(given_back_by=count))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("state", ["inbound", "dead", "finished", "scheduled"])
@@ -120,38 +120,38 @@ def test_backwards_is_the_list_turned_round(timed: leaseq.Queue, state: Any, lim
         else:
             timed.finish(lease, {})
     forwards = names(timed.page(state, limit=1000))
-    turned: list[str] = []
+    ids: list[str] = []
     after = None
     while True:
         page = timed.find(state, limit=limit, after=after, backwards=True)
-        turned += names(page)
+        ids += names(page)
         after = page.after
         if after is None:
             break
-    assert turned == forwards[::-1]
+    assert ids == forwards[::-1]
 
 
 def test_a_page_says_how_far_it_looked_and_goes_on_there(timed: leaseq.Queue) -> None:
     timed.enqueue_many(NewItem({}, id=f"{'rare' if n == 950 else 'item'}-{n}") for n in range(1_000))
-    where = Filter(id="rare")
-    page = timed.find("inbound", where, look=400)
+    condition = Filter(id="rare")
+    page = timed.find("inbound", condition, look=400)
     assert (names(page), page.scanned, page.after is None) == ([], 400, False)
-    page = timed.find("inbound", where, look=400, after=page.after)
+    page = timed.find("inbound", condition, look=400, after=page.after)
     assert (names(page), page.scanned, page.after is None) == ([], 400, False)
-    page = timed.find("inbound", where, look=400, after=page.after)
+    page = timed.find("inbound", condition, look=400, after=page.after)
     assert (names(page), page.scanned, page.after) == (["rare-950"], 200, None)
-    page = timed.find("inbound", where, limit=1)
+    page = timed.find("inbound", condition, limit=1)
     assert (page.scanned, page.after is None) == (951, False), "there is more to look at behind it"
 
 
 def test_a_page_backwards_says_how_far_it_looked_too(timed: leaseq.Queue) -> None:
     timed.enqueue_many(NewItem({}, id=f"{'rare' if n == 30 else 'item'}-{n}") for n in range(100))
-    where, after = Filter(id="rare"), None
-    for found in ([], ["rare-30"]):
-        page = timed.find("inbound", where, look=40, after=after, backwards=True)
-        assert (names(page), page.scanned, page.after is None) == (found, 40, False)
+    condition, after = Filter(id="rare"), None
+    for ids in ([], ["rare-30"]):
+        page = timed.find("inbound", condition, look=40, after=after, backwards=True)
+        assert (names(page), page.scanned, page.after is None) == (ids, 40, False)
         after = page.after
-    page = timed.find("inbound", where, look=40, after=after, backwards=True)
+    page = timed.find("inbound", condition, look=40, after=after, backwards=True)
     assert (names(page), page.scanned, page.after) == ([], 20, None)
 
 
@@ -162,32 +162,32 @@ def test_a_page_backwards_reads_no_more_of_a_list_than_it_looks_at(
     with server.redis.monitor() as monitor:
         assert names(timed.find("inbound", limit=1, look=5, backwards=True)) == ["item-99"]
         timed.pause()
-        read = []
+        ranges = []
         for command in iter(monitor.next_command, None):
-            words = command["command"].split(" ")
-            if words[0] == "ZRANGE" and words[-1] == "WITHSCORES":
-                read.append((int(words[2]), int(words[3])))
-            if words[0] == "XADD":  # of the pause
+            arguments = command["command"].split(" ")
+            if arguments[0] == "ZRANGE" and arguments[-1] == "WITHSCORES":
+                ranges.append((int(arguments[2]), int(arguments[3])))
+            if arguments[0] == "XADD":  # of the pause
                 break
-    assert read == [(94, 99)]
+    assert ranges == [(94, 99)]
 
 
-def test_from_a_time_on_and_up_to_another(lived: leaseq.Queue, clock: Clock) -> None:
+def test_from_a_time_on_and_up_to_another(past_items: leaseq.Queue, clock: Clock) -> None:
     start = datetime.fromtimestamp(clock.start / 1e6, UTC)
     fourth, fifth = start + timedelta(seconds=4), start + timedelta(seconds=5)
     for backwards in (False, True):
 
-        def found(state: Any, **times: Any) -> list[str]:
-            return sorted(names(lived.find(state, Filter(**times), backwards=backwards)))  # noqa: B023
+        def found_names(state: Any, **times: Any) -> list[str]:
+            return sorted(names(past_items.find(state, Filter(**times), backwards=backwards)))  # noqa: B023
 
-        assert found("dead", since=fifth) == ["ann-failed"]
-        assert found("dead", until=fifth) == ["bob-failed"]
-        assert found("dead", since=fourth, until=fifth) == ["bob-failed"]
-        assert found("inbound", until=fifth) == ["ann-back", "bob-back"]
-        assert found("inbound", since=fifth) == []
-        moment = lived.get("ann-failed").state_since
-        assert found("dead", since=moment) == ["ann-failed"], "from this very moment on"
-        assert found("dead", until=moment) == ["bob-failed"], "up to it, and without it"
+        assert found_names("dead", since=fifth) == ["ann-failed"]
+        assert found_names("dead", until=fifth) == ["bob-failed"]
+        assert found_names("dead", since=fourth, until=fifth) == ["bob-failed"]
+        assert found_names("inbound", until=fifth) == ["ann-back", "bob-back"]
+        assert found_names("inbound", since=fifth) == []
+        moment = past_items.get("ann-failed").state_since
+        assert found_names("dead", since=moment) == ["ann-failed"], "from this very moment on"
+        assert found_names("dead", until=moment) == ["bob-failed"], "up to it, and without it"
 
 
 def test_an_item_due_is_found_by_any_of_its_assignments(timed: leaseq.Queue, take: Take) -> None:
@@ -214,9 +214,9 @@ def test_an_item_due_is_found_by_any_of_its_assignments(timed: leaseq.Queue, tak
     ],
 )
 def test_what_no_search_can_mean(timed: leaseq.Queue, field: str, where: dict[str, Any]) -> None:
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         timed.find("dead", Filter(**where))
-    assert refused.value.field == field
+    assert error.value.field == field
 
 
 def test_a_filter_is_a_filter(timed: leaseq.Queue) -> None:
@@ -239,21 +239,21 @@ def test_answers_of_a_person_a_time_late_or_not(timed: leaseq.Queue, take: Take,
     with pytest.raises(leaseq.LeaseLost):
         timed.finish(lease, "refused")
 
-    def given(**asked: Any) -> list[Any]:
-        return [answer.result for answer in timed.answers(**asked)]
+    def results(**arguments: Any) -> list[Any]:
+        return [answer.result for answer in timed.answers(**arguments)]
 
-    assert given() == [0, 1, 2, 3, "hers"]
-    assert given(person="ann") == [0, 2]
-    assert given(person="ann", with_late=True) == [0, 2, "refused"]
-    assert given(late=True) == [2, 3]
-    assert given(late=True, with_late=True) == [2, 3, "refused"]
-    assert given(late=False) == [0, 1, "hers"]
-    assert given(since=start + timedelta(seconds=2), until=start + timedelta(seconds=23)) == [1, 2]
-    assert given(until=start + timedelta(seconds=2)) == [0]
+    assert results() == [0, 1, 2, 3, "hers"]
+    assert results(person="ann") == [0, 2]
+    assert results(person="ann", with_late=True) == [0, 2, "refused"]
+    assert results(late=True) == [2, 3]
+    assert results(late=True, with_late=True) == [2, 3, "refused"]
+    assert results(late=False) == [0, 1, "hers"]
+    assert results(since=start + timedelta(seconds=2), until=start + timedelta(seconds=23)) == [1, 2]
+    assert results(until=start + timedelta(seconds=2)) == [0]
     for with_late in (False, True):
-        for one in timed.answers(with_late=with_late):
-            assert one in timed.answers(with_late=with_late, since=one.finished_at)
-            assert one not in timed.answers(with_late=with_late, until=one.finished_at)
+        for found_answer in timed.answers(with_late=with_late):
+            assert found_answer in timed.answers(with_late=with_late, since=found_answer.finished_at)
+            assert found_answer not in timed.answers(with_late=with_late, until=found_answer.finished_at)
     with pytest.raises(leaseq.Invalid):
         timed.answers(person="")
 
@@ -286,9 +286,9 @@ def test_the_journal_tells_of_one_item_and_by_whom(timed: leaseq.Queue, take: Ta
 def test_the_journal_of_a_large_import_makes_no_long_call(queue: leaseq.Queue) -> None:
     queue.enqueue_many(NewItem({}, id=f"ticket-{n:020}") for n in range(20_000))
     queue.finish(take(queue, "ann"), {})
-    scanned, following, events = queue._item_events(f"ticket-{1:020}", "-", 1_000)
+    scanned, next_cursor, events = queue._item_events(f"ticket-{1:020}", "-", 1_000)
     assert scanned < 80
-    assert following
+    assert next_cursor
     assert [event.what for event in events] == ["enqueued"]
     history = queue.history(f"ticket-{0:020}")
     assert [event.what for event in history.events] == ["enqueued", "reserved", "finished"]

@@ -34,9 +34,9 @@ def test_a_follower_goes_on_behind_what_it_read_and_never_back(timed: leaseq.Que
     first, second = finish(timed, "a"), finish(timed, "b")
     timed.follow("archive", read=second.cursor)
     finish(timed, "c")
-    behind = timed.journal(after=second.cursor)
-    assert timed.journal(after=timed.follow("archive")) == behind != []
-    assert timed.journal(after=timed.follow("archive", read=first.cursor)) == behind
+    unread_events = timed.journal(after=second.cursor)
+    assert timed.journal(after=timed.follow("archive")) == unread_events != []
+    assert timed.journal(after=timed.follow("archive", read=first.cursor)) == unread_events
 
 
 def test_followers_do_not_move_each_other(timed: leaseq.Queue) -> None:
@@ -47,10 +47,10 @@ def test_followers_do_not_move_each_other(timed: leaseq.Queue) -> None:
 
 def test_an_entry_that_was_read_in_part_comes_again_whole(timed: leaseq.Queue) -> None:
     timed.enqueue_many([NewItem(n, id=f"i{n}") for n in range(3)])
-    enqueued = [one for one in timed.journal() if one.what == "enqueued"]
-    timed.follow("archive", read=enqueued[1].cursor)
-    assert timed.journal(after=timed.follow("archive")) == enqueued
-    timed.follow("archive", read=enqueued[2].cursor)
+    events = [one for one in timed.journal() if one.what == "enqueued"]
+    timed.follow("archive", read=events[1].cursor)
+    assert timed.journal(after=timed.follow("archive")) == events
+    timed.follow("archive", read=events[2].cursor)
     assert timed.journal(after=timed.follow("archive")) == []
 
 
@@ -136,30 +136,35 @@ def test_outcomes_tell_the_state_and_the_answers_of_many_items(timed: leaseq.Que
     timed.enqueue({"é": 1}, id="held", priority=7, due=datetime(2030, 1, 1, tzinfo=UTC))
     lease = not_none(timed.reserve("bob"))
     timed.enqueue("", id="waits", requires=["fr", "legal"])
-    done, none, held, waits = timed.outcomes(["done", "none", "held", "waits"])
-    assert none is None
-    assert done is not None
-    assert held is not None
-    assert waits is not None
-    assert (done.state, held.state, waits.state) == ("finished", "reserved", "inbound")
-    given = timed.get("done").answers[0]
+    finished_item, no_item, held_item, waiting_item = timed.outcomes(["done", "none", "held", "waits"])
+    assert no_item is None
+    assert finished_item is not None
+    assert held_item is not None
+    assert waiting_item is not None
+    assert (finished_item.state, held_item.state, waiting_item.state) == ("finished", "reserved", "inbound")
+    answer = timed.get("done").answers[0]
     assert [
-        (a.token, a.person, json.loads(a.result), a.finished_at, a.late, a.stands) for a in done.answers
-    ] == [(given.token, "ann", {"v": "done"}, given.finished_at, False, True)]
-    assert (json.loads(held.payload), held.priority, held.due) == ({"é": 1}, 7, timed.get("held").due)
+        (a.token, a.person, json.loads(a.result), a.finished_at, a.late, a.stands)
+        for a in finished_item.answers
+    ] == [(answer.token, "ann", {"v": "done"}, answer.finished_at, False, True)]
+    assert (json.loads(held_item.payload), held_item.priority, held_item.due) == (
+        {"é": 1},
+        7,
+        timed.get("held").due,
+    )
     assert lease.id == "held"
-    assert (waits.requires, waits.answers) == ("fr,legal", ())
+    assert (waiting_item.requires, waiting_item.answers) == ("fr,legal", ())
 
 
 def test_outcomes_have_late_answers_and_those_of_every_person(timed: leaseq.Queue, clock: Clock) -> None:
     timed.configure(answers=2, lease_seconds=60)
     timed.enqueue({"n": 1}, id="one")
-    late = not_none(timed.reserve("ann"))
+    late_lease = not_none(timed.reserve("ann"))
     clock.tick(61)
     timed.finish(not_none(timed.reserve("bob")), {"v": "bob"})
     timed.finish(not_none(timed.reserve("cid")), {"v": "cid"})
     with pytest.raises(leaseq.LeaseLost):
-        timed.finish(late, {"v": "ann"})
+        timed.finish(late_lease, {"v": "ann"})
     outcome = timed.outcomes(["one"])[0]
     assert outcome is not None
     assert outcome.state == "finished"
@@ -182,8 +187,8 @@ def test_event_rows_are_the_events_of_the_journal(timed: leaseq.Queue, limit: in
     timed.fail(not_none(timed.reserve("ann")), "torn – «ü»")
     timed.pause("lunch", by="bob")
     rows: list[leaseq.EventRow] = []
-    while more := timed.event_rows(rows[-1].cursor if rows else None, limit):
-        rows += more
+    while next_rows := timed.event_rows(rows[-1].cursor if rows else None, limit):
+        rows += next_rows
     events = timed.journal(limit=1_000)
     assert [(one.cursor, one.what, one.id, one.person, one.token) for one in rows] == [
         (one.cursor, one.what, one.id, one.person, one.token) for one in events

@@ -79,9 +79,9 @@ def test_why_there_is_nothing(timed: leaseq.Queue, take: Take, clock: Clock) -> 
     assert timed.why_nothing("ann") == WhyNothing("held", lease.expires_at)
     assert timed.why_nothing("bob") == WhyNothing(None), "bob would get his own"
     timed.enqueue({}, id="soon", delay=100)
-    why = timed.why_nothing("ann")
-    assert why.reason == "held"
-    assert close(why.free_at, at(clock, 100))
+    explanation = timed.why_nothing("ann")
+    assert explanation.reason == "held"
+    assert close(explanation.free_at, at(clock, 100))
     clock.tick(101)
     assert timed.why_nothing("ann") == WhyNothing(None), "one is due, though nothing swept yet"
     take("ann")
@@ -91,9 +91,9 @@ def test_why_there_is_nothing(timed: leaseq.Queue, take: Take, clock: Clock) -> 
 
 def test_only_scheduled_items_are_empty_until_then(timed: leaseq.Queue, clock: Clock) -> None:
     timed.enqueue({}, delay=60)
-    why = timed.why_nothing("ann")
-    assert why.reason == "empty"
-    assert close(why.free_at, at(clock, 60))
+    explanation = timed.why_nothing("ann")
+    assert explanation.reason == "empty"
+    assert close(explanation.free_at, at(clock, 60))
 
 
 def test_a_pause_is_the_reason_even_with_dead_leases_in_hand(
@@ -155,8 +155,10 @@ def test_the_age_of_the_oldest_in_inbound(timed: leaseq.Queue, take: Take, clock
     assert timed.stats().oldest_inbound_seconds is None
 
 
-def told(queue: leaseq.Queue, **how: Any) -> list[tuple[str, str | None, str | None, int | None]]:
-    return [(e.what, e.id, e.person, e.token) for e in queue.journal(**how)]
+def event_fields(
+    queue: leaseq.Queue, **arguments: Any
+) -> list[tuple[str, str | None, str | None, int | None]]:
+    return [(e.what, e.id, e.person, e.token) for e in queue.journal(**arguments)]
 
 
 def test_each_transition_is_in_the_journal_once(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
@@ -169,7 +171,7 @@ def test_each_transition_is_in_the_journal_once(timed: leaseq.Queue, take: Take,
     timed.fail(take("cyd"), "torn")
     timed.revive("a", by="meg")
     timed.finish(take("dan"), {}, then_reserve=True)
-    assert told(timed) == [
+    assert event_fields(timed) == [
         ("created", None, None, None),
         ("enqueued", "a", None, None),
         ("reserved", "a", "ann", 1),
@@ -195,15 +197,15 @@ def test_a_page_of_the_journal_may_end_anywhere(timed: leaseq.Queue, take: Take,
     for n in range(20):
         take(f"p{n}")
     timed.enqueue_many(NewItem({}, id=f"x{n:03}") for n in range(20))
-    whole = timed.journal(limit=10_000)
-    assert len(whole) == 1 + 260 + 20 + 20
+    all_events = timed.journal(limit=10_000)
+    assert len(all_events) == 1 + 260 + 20 + 20
     events = page = timed.journal(limit=limit)
     while page:
         assert len(page) <= limit
         page = timed.journal(after=page[-1].cursor, limit=limit)
         events = events + page
-        assert len(events) <= len(whole), "each goes on behind the one before"
-    assert events == whole
+        assert len(events) <= len(all_events), "each goes on behind the one before"
+    assert events == all_events
 
 
 def test_a_page_of_the_journal_is_full_while_there_is_more(timed: leaseq.Queue) -> None:
@@ -218,11 +220,11 @@ def test_the_journal_backwards_is_the_journal(timed: leaseq.Queue, take: Take, l
     timed.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(260))
     for n in range(20):
         take(f"p{n}")
-    whole = timed.journal(limit=10_000)
+    all_events = timed.journal(limit=10_000)
     events = page = timed.latest_events(limit)
     while page:
         assert len(page) <= limit
         page = timed.latest_events(limit, before=page[-1].cursor)
         events = events + page
-        assert len(events) <= len(whole), "each goes on behind the one before"
-    assert events == whole[::-1]
+        assert len(events) <= len(all_events), "each goes on behind the one before"
+    assert events == all_events[::-1]

@@ -37,8 +37,8 @@ def leaf(queue: leaseq.Queue, state: leaseq.State, limit: int) -> list[list[str]
 
 
 def test_a_page_may_end_at_a_time_of_any_year(timed: leaseq.Queue) -> None:
-    far = datetime(8999, 12, 31, tzinfo=UTC)
-    timed.enqueue_many(NewItem({}, id=id, at=far, due=far) for id in ("a", "b"))
+    far_date = datetime(8999, 12, 31, tzinfo=UTC)
+    timed.enqueue_many(NewItem({}, id=id, at=far_date, due=far_date) for id in ("a", "b"))
     assert leaf(timed, "scheduled", 1) == [["a"], ["b"]]
     first = timed.by_due(limit=1)
     assert ids(timed.by_due(limit=1, after=first.after).items) == ["b"]
@@ -46,9 +46,9 @@ def test_a_page_may_end_at_a_time_of_any_year(timed: leaseq.Queue) -> None:
 
 @pytest.mark.parametrize("limit", [1, 3, 49, 50, 51, 100, 1000])
 def test_pages_give_each_item_once_in_order(timed: leaseq.Queue, limit: int) -> None:
-    given = fill(timed, 130)
+    item_ids = fill(timed, 130)
     pages = leaf(timed, "inbound", limit)
-    assert [id for page in pages for id in page] == given
+    assert [id for page in pages for id in page] == item_ids
     assert all(len(page) == limit for page in pages[:-1])
 
 
@@ -69,15 +69,15 @@ def test_a_cursor_of_another_list_is_refused(timed: leaseq.Queue, take: Take) ->
 def test_inbound_is_in_the_order_of_handing_out(timed: leaseq.Queue, take: Take) -> None:
     for priority in (900, 100, 5):
         timed.enqueue_many(NewItem({}, id=f"{priority}-{n}", priority=priority) for n in range(3))
-    for person, back in (("ann", True), ("bob", False), ("cyd", True), ("dan", True)):
+    for person, gives_back in (("ann", True), ("bob", False), ("cyd", True), ("dan", True)):
         lease = take(person)
-        if back:
+        if gives_back:
             timed.abandon(lease)
-    waiting = ids(timed.items("inbound"))
+    waiting_ids = ids(timed.items("inbound"))
     for limit in (1, 2, 5):
-        assert [id for page in leaf(timed, "inbound", limit) for id in page] == waiting
-    handed_out = [take(f"p{n}").id for n in range(len(waiting))]
-    assert handed_out == waiting
+        assert [id for page in leaf(timed, "inbound", limit) for id in page] == waiting_ids
+    granted_ids = [take(f"p{n}").id for n in range(len(waiting_ids))]
+    assert granted_ids == waiting_ids
 
 
 @pytest.mark.parametrize("state", ["reserved", "scheduled", "finished", "dead"])
@@ -98,32 +98,34 @@ def test_every_state_by_its_time(timed: leaseq.Queue, sets: Sets, state: leaseq.
 
 
 def test_a_page_goes_on_where_its_last_item_has_left(timed: leaseq.Queue, take: Take) -> None:
-    given = fill(timed, 10)
+    item_ids = fill(timed, 10)
     page = timed.page("inbound", limit=4)
     for n in range(6):
         take(f"p{n}")
-    assert ids(timed.items("inbound", after=page.after)) == given[6:]
+    assert ids(timed.items("inbound", after=page.after)) == item_ids[6:]
     page = timed.page("reserved", limit=2)
     timed.finish(timed.mine("p1")[0], {})
-    assert ids(timed.items("reserved", after=page.after)) == given[2:6]
+    assert ids(timed.items("reserved", after=page.after)) == item_ids[2:6]
 
 
 def test_a_page_goes_on_where_its_last_item_has_moved_back(timed: leaseq.Queue, take: Take) -> None:
-    given = fill(timed, 6)
+    item_ids = fill(timed, 6)
     page = timed.page("inbound", limit=3)
     for n in range(3):
         timed.abandon(take(f"p{n}"))
-    assert ids(timed.items("inbound", after=page.after)) == given[3:], "what came back is ahead of the cursor"
+    assert ids(timed.items("inbound", after=page.after)) == item_ids[3:], (
+        "what came back is ahead of the cursor"
+    )
 
 
 def test_a_page_goes_on_where_its_shelf_was_emptied(timed: leaseq.Queue, take: Take) -> None:
     timed.enqueue_many(NewItem({}, id=f"u{n}", priority=1) for n in range(3))
-    given = fill(timed, 3)
+    item_ids = fill(timed, 3)
     page = timed.page("inbound", limit=2)
     for n in range(3):
         take(f"p{n}")
-    assert take("dan").id == given[0]
-    assert ids(timed.items("inbound", after=page.after)) == given[1:]
+    assert take("dan").id == item_ids[0]
+    assert ids(timed.items("inbound", after=page.after)) == item_ids[1:]
 
 
 def test_new_items_show_on_later_pages(timed: leaseq.Queue) -> None:
@@ -140,9 +142,9 @@ def test_a_page_that_is_just_full_says_that_it_is_the_last(timed: leaseq.Queue, 
     assert timed.page("inbound", limit=count).after is None
 
 
-@pytest.mark.parametrize("gone", [None, "b", "c"])
+@pytest.mark.parametrize("removed_id", [None, "b", "c"])
 def test_items_of_one_and_the_same_time_are_each_shown_once(
-    timed: leaseq.Queue, server: Server, gone: str | None
+    timed: leaseq.Queue, server: Server, removed_id: str | None
 ) -> None:
     for id in "abcde":
         timed.enqueue({}, id=id, delay=60)
@@ -150,15 +152,15 @@ def test_items_of_one_and_the_same_time_are_each_shown_once(
     server.redis.zadd(scheduled, dict.fromkeys("abcde", 1_800_000_060_000_000))
     page = timed.page("scheduled", limit=2)
     assert ids(page.items) == ["a", "b"]
-    if gone:
-        timed.remove(gone)
-    assert ids(timed.items("scheduled", after=page.after)) == [id for id in "cde" if id != gone]
+    if removed_id:
+        timed.remove(removed_id)
+    assert ids(timed.items("scheduled", after=page.after)) == [id for id in "cde" if id != removed_id]
 
 
 def test_an_item_itself_serves_as_the_cursor(timed: leaseq.Queue) -> None:
-    given = fill(timed, 4)
+    item_ids = fill(timed, 4)
     first = timed.items("inbound", limit=2)
-    assert ids(timed.items("inbound", after=first[-1])) == given[2:]
+    assert ids(timed.items("inbound", after=first[-1])) == item_ids[2:]
 
 
 def test_an_empty_state(timed: leaseq.Queue) -> None:
@@ -173,12 +175,12 @@ def test_an_id_with_slashes_serves_in_a_cursor(timed: leaseq.Queue) -> None:
 
 
 def test_answers_come_in_the_order_of_finishing_by_small_steps(timed: leaseq.Queue) -> None:
-    given = fill(timed, 60)
+    item_ids = fill(timed, 60)
     leases = [take(timed, f"p{n:02}") for n in range(60)]
     for lease in reversed(leases):
         timed.finish(lease, {"id": lease.id})
     answers = list(timed.answers(chunk=7))
-    assert [a.id for a in answers] == given[::-1]
+    assert [a.id for a in answers] == item_ids[::-1]
     assert all(a.result == {"id": a.id} and a.payload == {"n": a.id} for a in answers)
     times = [a.finished_at for a in answers]
     assert times == sorted(times)

@@ -40,9 +40,9 @@ def test_the_first_to_come_free_is_the_end_of_a_lease_or_a_scheduled_item(
     assert timed.why_nothing("ann") == WhyNothing("held", lease.expires_at)
     clock.tick(45)
     timed.renew(lease)
-    soonest = timed.why_nothing("ann").free_at
-    assert soonest is not None
-    assert soonest < timed.mine("bob")[0].expires_at
+    free_at = timed.why_nothing("ann").free_at
+    assert free_at is not None
+    assert free_at < timed.mine("bob")[0].expires_at
     clock.tick(50)
     assert timed.why_nothing("ann") == WhyNothing(None)
 
@@ -128,8 +128,8 @@ def test_a_row_that_emptied_is_no_obstacle(timed: leaseq.Queue) -> None:
     take(timed, "bob", "fr")
     assert timed.why_nothing("ann").ineligibility == Ineligibility((("de",),), assigned=False, passed=False)
     timed.remove("b")
-    why = timed.why_nothing("ann")
-    assert (why.reason, why.ineligibility) == ("held", None)
+    explanation = timed.why_nothing("ann")
+    assert (explanation.reason, explanation.ineligibility) == ("held", None)
 
 
 def test_what_was_assigned_to_them_and_they_said_no_to(timed: leaseq.Queue) -> None:

@@ -10,7 +10,7 @@ from tests.engine.model.sets import Sets
 
 class Grants(Sets):
     def may_answer(self, item: Item, person: str) -> bool:
-        return person not in item.answered and all(
+        return person not in item.answerers and all(
             part.item is not item for part in self.hands.get(person, [])
         )
 
@@ -20,7 +20,7 @@ class Grants(Sets):
             part.item.parts.append(Part(part.item, part.number + 1))
             self.wait(part.item.parts[-1], returned=False)
 
-    def granted(self, part: Part, token: int, person: str, expires: datetime) -> None:
+    def add_grant(self, part: Part, token: int, person: str, expires: datetime) -> None:
         if part.state == "reserved":
             assert (part.grants[-1].token, part.grants[-1].person) == (token, person)
             return
@@ -66,20 +66,20 @@ class Grants(Sets):
         if part and grant and grant.how == "held":
             self.end(part, "finished")
             return self.answer(part, grant, result, late=grant.expires <= now, now=now)
-        known = token > item.changed_at  # of the payload that it has now
-        if known and part and grant and grant.how == "expired" and self.may_answer(item, person):
+        is_current_payload = token > item.changed_at  # of the payload that it has now
+        if is_current_payload and part and grant and grant.how == "expired" and self.may_answer(item, person):
             return self.answer(part, grant, result, late=True, now=now)
         if grant and (grant.how, grant.result) == ("finished", result):
             return "again"
-        before = self.once(id, token, person)
-        if before is None:
+        earlier_grant = self.once(id, token, person)
+        if earlier_grant is None:
             return "refused"
-        late = known and not part and before[1].how == "expired"
-        if late and (other := self.free_part(item, person)):
-            before[0].grants.remove(before[1])
+        is_late = is_current_payload and not part and earlier_grant[1].how == "expired"
+        if is_late and (other := self.free_part(item, person)):
+            earlier_grant[0].grants.remove(earlier_grant[1])
             self.follow(other)
-            other.grants.append(before[1])
-            return self.answer(other, before[1], result, late=True, now=now)
+            other.grants.append(earlier_grant[1])
+            return self.answer(other, earlier_grant[1], result, late=True, now=now)
         if (token, person, result) not in item.late:
             item.late.append((token, person, result))
             self.count("late")
@@ -89,8 +89,8 @@ class Grants(Sets):
         """An assignment that a late answer may take, where the item has several."""
         if len(item.parts) == 1 or not self.may_answer(item, person):
             return None
-        free = [p for p in item.parts if p.state == "inbound" and p.assigned in (None, person)]
-        return free[0] if free else None
+        free_parts = [p for p in item.parts if p.state == "inbound" and p.assigned in (None, person)]
+        return free_parts[0] if free_parts else None
 
     def answer(self, part: Part, grant: Grant, result: object, late: bool, now: datetime) -> str:
         item, part.finished_at = part.item, now
@@ -100,7 +100,7 @@ class Grants(Sets):
         self.finished.append(part.name)
         self.count("finished")
         if len(item.parts) > 1:
-            item.answered.add(grant.person)
+            item.answerers.add(grant.person)
             item.later.discard(grant.person)
             item.never.discard(grant.person)
             item.drafts.pop(grant.person, None)
@@ -115,12 +115,12 @@ class Grants(Sets):
         grant.how = "undone"
         part.finished_at = None
         item.drafts[grant.person] = grant.result
-        if grant.person in item.answered:
-            item.answered.discard(grant.person)
+        if grant.person in item.answerers:
+            item.answerers.discard(grant.person)
             for other in item.parts:
                 if other.state == "inbound":
                     self.wait(other, returned=True)
-        self.granted(part, token, grant.person, expires)
+        self.add_grant(part, token, grant.person, expires)
         hands = self.hands[grant.person]
         hands.insert(0, hands.pop())
         self.count("undone")
@@ -130,24 +130,24 @@ class Grants(Sets):
         others = (one.grant for one in part.item.parts if one is not part)
         return any(one and one.person == person and one.how in ("held", "finished") for one in others)
 
-    def replaced(self, part: Part, how: str) -> Grant:
+    def replace_answer(self, part: Part, ending: str) -> Grant:
         """A manager takes the answer back, or puts another one in its place: it is a late one."""
         grant = part.grants[-1]
-        grant.how = how
+        grant.how = ending
         part.item.late.append((grant.token, grant.person, grant.result))
-        self.count(how)
+        self.count(ending)
         return grant
 
     def reopen(self, part: Part, to: str | None) -> None:
-        item, grant = part.item, self.replaced(part, "reopened")
+        item, grant = part.item, self.replace_answer(part, "reopened")
         item.drafts[grant.person] = grant.result
         part.finished_at = part.assigned = None
         part.attempts = max(part.attempts, 1)
-        corrected = [one.person for one in part.grants if one.how == "corrected"]
-        freed = [person for person in corrected if not self.has_another(part, person)]
-        for person in [grant.person, *freed, *([to] if to else [])]:
-            if person in item.answered:
-                item.answered.discard(person)
+        correctors = [one.person for one in part.grants if one.how == "corrected"]
+        freed_people = [person for person in correctors if not self.has_another(part, person)]
+        for person in [grant.person, *freed_people, *([to] if to else [])]:
+            if person in item.answerers:
+                item.answerers.discard(person)
                 for other in item.parts:
                     if other.state == "inbound":
                         self.wait(other, returned=True)
@@ -159,13 +159,13 @@ class Grants(Sets):
         self.wait(part, returned=True)
 
     def correct(self, part: Part, token: int, person: str, result: object, now: datetime) -> None:
-        before = self.replaced(part, "corrected")
+        before = self.replace_answer(part, "corrected")
         assert token == self.last_token + 1
         self.last_token = token
         part.grants.append(Grant(token, person, now, before.attempt))
-        item, counted = part.item, self.counters["finished"]
+        item, finished_count = part.item, self.counters["finished"]
         self.answer(part, part.grants[-1], result, late=False, now=now)
-        self.counters["finished"] = counted  # an answer in the place of another is no more of them
+        self.counters["finished"] = finished_count  # an answer in the place of another is no more of them
         assert item.state != "finished" or not item.drafts
 
     def may_undo(self, part: Part) -> bool:
@@ -182,13 +182,13 @@ class Grants(Sets):
             item.never.discard(grant.person)
         if part.state == "dead":
             self.count("revived")
-        self.granted(part, token, grant.person, expires)
+        self.add_grant(part, token, grant.person, expires)
         hands = self.hands[grant.person]
         hands.insert(0, hands.pop())
 
-    def unassign(self, answered: Part, person: str) -> None:
-        for part in answered.item.parts:
-            if part is not answered and part.assigned == person:
+    def unassign(self, answered_part: Part, person: str) -> None:
+        for part in answered_part.item.parts:
+            if part is not answered_part and part.assigned == person:
                 part.assigned = None
                 if part.state == "inbound":
                     self.wait(part, returned=True)

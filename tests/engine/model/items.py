@@ -43,7 +43,7 @@ class Item:
     died: bool = False  # while somebody held some of it
     drafts: dict[str, object] = field(default_factory=dict)
     late: list[tuple[int, str, object]] = field(default_factory=list)  # token, person, result
-    answered: set[str] = field(default_factory=set)
+    answerers: set[str] = field(default_factory=set)
     later: set[str] = field(default_factory=set)  # gave it back: they see it when nothing else waits for them
     never: set[str] = field(default_factory=set)  # gave it back for good
     parts: list[Part] = field(default_factory=list)

@@ -23,7 +23,7 @@ class Line:
     def __init__(self, now: Callable[[], datetime]) -> None:
         self.now = now
         self.waiters: dict[str, Waiter] = {}  # in the order in which they began
-        self.called: list[str] = []  # who was woken since the machine last looked
+        self.woken_names: list[str] = []  # who was woken since the machine last looked
         self.last: datetime | None = None  # when somebody was woken
 
     def standing(self) -> list[Waiter]:
@@ -56,7 +56,7 @@ class Line:
                 continue
             if waiter.until >= self.now():
                 waiter.woken, self.last = True, self.now()
-                self.called.append(waiter.name)
+                self.woken_names.append(waiter.name)
                 return
             self.leave(waiter.name)
 
@@ -69,19 +69,19 @@ class Line:
         if self.last is None or self.now() - self.last < ON_THE_WAY:
             return False
         first = self.standing()[0].name
-        late = [one for one in self.waiters.values() if one.woken and not one.late]
+        late_waiters = [one for one in self.waiters.values() if one.woken and not one.late]
         for one in [one for one in self.waiters.values() if one.woken]:
             one.late = True
             if one.until < self.now():
                 self.leave(one.name)
-        for _ in range(2 * len(late)):
+        for _ in range(2 * len(late_waiters)):
             self.wake()
-        return bool(late) and first != name
+        return bool(late_waiters) and first != name
 
-    def drop(self, still: list[str]) -> None:
+    def drop(self, names: list[str]) -> None:
         """Who is believed to be there no longer, but for those."""
         for waiter in self.standing():
-            if waiter.until < self.now() and waiter.name not in still:
+            if waiter.until < self.now() and waiter.name not in names:
                 self.leave(waiter.name)
 
     def has_turn(self, name: str) -> bool:
@@ -89,5 +89,5 @@ class Line:
         waiter = self.waiters.get(name)
         if waiter is None or waiter.woken or self.last is None:
             return True
-        ago = self.now() - self.last
-        return ago >= SETTLED or (ago >= ON_THE_WAY and self.standing()[0] is waiter)
+        since_wake = self.now() - self.last
+        return since_wake >= SETTLED or (since_wake >= ON_THE_WAY and self.standing()[0] is waiter)

@@ -32,12 +32,12 @@ class WatchedMachine(RuleBasedStateMachine):
         super().__init__()
         self.clock = Clock()
         self.leases: list[leaseq.Lease] = []  # every one ever given, stale ones included
-        self.undone: list[
+        self.undone_finishes: list[
             tuple[leaseq.Lease, str, leaseq.Lease]
         ] = []  # its finish, the request, what it gave
         self.ids: list[str] = []
         self.waiting: dict[str, str] = {}  # waiter → the person
-        self.heard: list[str] = []  # who was told that they are woken, since the last step
+        self.heard_names: list[str] = []  # who was told that they are woken, since the last step
         self.weeks = 0  # that everybody was away
         self.most_items = 6 if self.plain else 3  # few, so that they come round often
 
@@ -50,7 +50,7 @@ class WatchedMachine(RuleBasedStateMachine):
         keep_dead=st.sampled_from([None, 0.5, 15.5]),
         dedupe=st.sampled_from([0, 20.5]),
         durable=st.sampled_from(["server"] * 7 + ["fsync"]),
-        many=st.lists(NEW, min_size=1, max_size=3),
+        specs=st.lists(NEW, min_size=1, max_size=3),
         line=st.lists(st.sampled_from(list(SKILLS)), max_size=6),
     )
     def begin(
@@ -63,7 +63,7 @@ class WatchedMachine(RuleBasedStateMachine):
         keep_dead: float | None,
         dedupe: float,
         durable: leaseq.Durable,
-        many: list[New],
+        specs: list[New],
         line: list[str],
     ) -> None:
         self.server = self.servers[durable]
@@ -73,7 +73,7 @@ class WatchedMachine(RuleBasedStateMachine):
         self.wakes.subscribe(channel)
         rules = Rules(holds, 1 if self.plain else answers, max_abandons, keep, keep_count, keep_dead, dedupe)
         self.make(rules, durable)
-        self.add(many)
+        self.add(specs)
         for person in list(SKILLS)[:4]:
             self.come(person)
 
@@ -100,16 +100,18 @@ class WatchedMachine(RuleBasedStateMachine):
             < self.most_items
         )
 
-    def add(self, many: list[New]) -> None:
-        new, items = [], []
-        for n, (priority, delay, attempts, due_in, needs) in enumerate(many):
-            id, requires = f"{len(self.ids) + n}", () if self.plain else needs
+    def add(self, specs: list[New]) -> None:
+        new_items, items = [], []
+        for n, (priority, delay, attempts, due_in, skills) in enumerate(specs):
+            id, requires = f"{len(self.ids) + n}", () if self.plain else skills
             due = None if due_in is None else self.now + timedelta(seconds=due_in)
-            new.append(NewItem({"n": id}, id, priority, delay, requires, due, attempts))
+            new_items.append(NewItem({"n": id}, id, priority, delay, requires, due, attempts))
             items.append(Item(id, BAND[priority], attempts, requires, due))
-        assert self.queue.enqueue_many(new).added == len(new)
-        for one, item in zip(new, items, strict=True):
-            self.model.enqueue(item, self.queue.get(item.id).state_since if one.delay else None, self.now)
+        assert self.queue.enqueue_many(new_items).added == len(new_items)
+        for new_item, item in zip(new_items, items, strict=True):
+            self.model.enqueue(
+                item, self.queue.get(item.id).state_since if new_item.delay else None, self.now
+            )
             self.ids.append(item.id)
 
     def come(self, person: str, twice: bool = False) -> None:
@@ -118,7 +120,7 @@ class WatchedMachine(RuleBasedStateMachine):
             self.add([(100, 0, 2, None, ())])
         request = f"request-{next(numbers)}"
         lease = self.queue.reserve(person, skills=SKILLS[person], request_id=request)
-        self.got(person, lease)
+        self.check_lease(person, lease)
         if lease and twice:
             assert self.queue.reserve(person, skills=SKILLS[person], request_id=request) == lease
             self.model.sweep(self.now, 8)  # what else ran out came back
@@ -132,26 +134,26 @@ class WatchedMachine(RuleBasedStateMachine):
 
     def id(self, index: int) -> str:
         """An item, mostly one that is there, and of those often one in hand or dead."""
-        busy = [part.item.id for part in self.model.parts("reserved") + self.model.parts("dead")]
-        likely = busy if index % 3 else list(self.model.items)
-        among = likely if likely and index % 7 else self.ids
-        return among[index % len(among)]
+        busy_ids = [part.item.id for part in self.model.parts("reserved") + self.model.parts("dead")]
+        likely_ids = busy_ids if index % 3 else list(self.model.items)
+        ids = likely_ids if likely_ids and index % 7 else self.ids
+        return ids[index % len(ids)]
 
     def payload(self, index: int) -> str:
         item = self.model.items.get(self.id(index))
         return (item and item.payload) or self.id(index)
 
-    def latest(self, lease: leaseq.Lease, *how: str) -> Part | None:
+    def latest(self, lease: leaseq.Lease, *endings: str) -> Part | None:
         """The assignment whose latest grant this is, where that is held or ended so."""
         part = self.model.latest(lease.id, lease.token, lease.person)
-        return part if part and part.grants[-1].how in how else None
+        return part if part and part.grants[-1].how in endings else None
 
-    def refused(self, lease: leaseq.Lease, call: Any) -> None:
-        missing = lease.id not in self.model.items
-        with pytest.raises(leaseq.ItemNotFound if missing else leaseq.LeaseLost):
+    def check_refused(self, lease: leaseq.Lease, call: Any) -> None:
+        is_missing = lease.id not in self.model.items
+        with pytest.raises(leaseq.ItemNotFound if is_missing else leaseq.LeaseLost):
             call()
 
-    def got(self, person: str, lease: leaseq.Lease | None, waiter: str = "") -> None:
+    def check_lease(self, person: str, lease: leaseq.Lease | None, waiter: str = "") -> None:
         """What a reserve gave is what it ought to give."""
         expected = self.model.in_hand(person, self.now)
         if not expected:
@@ -164,32 +166,32 @@ class WatchedMachine(RuleBasedStateMachine):
             reason, free_at = self.model.why_nothing(self.now)
             assert self.queue.why_nothing(person, SKILLS[person]) == WhyNothing(reason, free_at)
             return
-        matching = [part for part in expected if part.item.id == lease.id]
-        assert matching, f"{person} got {lease.id}"
-        part = self.reserved(matching)
+        matching_parts = [part for part in expected if part.item.id == lease.id]
+        assert matching_parts, f"{person} got {lease.id}"
+        part = self.reserved_part(matching_parts)
         self.model.line.leave(waiter)
-        self.model.granted(part, lease.token, person, lease.expires_at)
+        self.model.add_grant(part, lease.token, person, lease.expires_at)
         assert lease.person == person
         assert lease.payload == part.item.payload_now
         assert lease.draft == part.item.drafts.get(person)
         assert lease.attempt == part.attempts
         self.leases.append(lease)
 
-    def reserved(self, parts: list[Part]) -> Part:
+    def reserved_part(self, parts: list[Part]) -> Part:
         """Which of these assignments of one item was handed out."""
-        real = looking.sets(self.server.redis, self.queue.name)["reserved"]
-        return next(part for part in parts if part.name in real)
+        reserved_names = looking.sets(self.server.redis, self.queue.name)["reserved"]
+        return next(part for part in parts if part.name in reserved_names)
 
     @invariant()
     def every_assignment_is_where_it_ought_to_be(self) -> None:
         """Conservation and order in one: the same in the same sets, in the same order, each once."""
-        real = looking.sets(self.server.redis, self.queue.name)
-        assert {state: real[state] for state in self.model.sets()} == self.model.sets()
+        real_sets = looking.sets(self.server.redis, self.queue.name)
+        assert {state: real_sets[state] for state in self.model.sets()} == self.model.sets()
         assert looking.rows(self.server.redis, self.queue.name, self.model.shelves) == self.model.shelves
         stats = self.queue.stats()
         assert stats.waiting == sum(waiter.until >= self.now for waiter in self.model.line.standing())
         assert stats.inbound == len(self.model.parts("inbound")), "and on no other shelf"
-        assert {what: n for what, n in stats.counters.items() if n} == self.model.counters
+        assert {kind: n for kind, n in stats.counters.items() if n} == self.model.counters
         assert stats.overdue == sum(due < self.now for due in self.model.due())
 
     def all_wait(self, people: list[str]) -> None:
@@ -211,20 +213,20 @@ class WatchedMachine(RuleBasedStateMachine):
         """One who waits looks: by themselves, or since they were woken. No two look in the same moment."""
         self.clock.tick(0.0001)
         person, line = self.waiting[waiter], self.model.line
-        woken, known = line.is_woken(waiter), [(lease.id, lease.token) for lease in self.leases]
+        was_woken, earlier_leases = line.is_woken(waiter), [(lease.id, lease.token) for lease in self.leases]
         skills = ",".join(sorted(SKILLS[person]))
-        outcome = self.queue._reserve(person, f"request-{next(numbers)}", skills, waiter, woken)
+        outcome = self.queue._reserve(person, f"request-{next(numbers)}", skills, waiter, was_woken)
         lease = outcome if isinstance(outcome, leaseq.Lease) else None
         if line.look_by_oneself(waiter):
             assert lease is None, f"{person} overtook others"
             if line.is_woken(waiter):
                 return
         elif line.has_turn(waiter):
-            self.got(person, lease, waiter)
+            self.check_lease(person, lease, waiter)
         if isinstance(outcome, leaseq.Lease):
             del self.waiting[waiter]
-            if woken and (outcome.id, outcome.token) in known:
-                self.passed_on()
+            if was_woken and (outcome.id, outcome.token) in earlier_leases:
+                self.pass_on()
             return
         line.stand(waiter)
         soonest = self.model.soonest()
@@ -232,16 +234,16 @@ class WatchedMachine(RuleBasedStateMachine):
             assert outcome.seconds <= (soonest - self.now).total_seconds() + 0.002, (
                 "they look when a lease runs out"
             )
-        if woken:
-            self.passed_on(waiter)
+        if was_woken:
+            self.pass_on(waiter)
 
-    def passed_on(self, behind: str | None = None) -> None:
+    def pass_on(self, behind: str | None = None) -> None:
         """What one who was woken doesn't take is for the next. Where nothing lies there that is no matter,
         and neither is whether those who are gone are dropped then."""
         self.hear()
         line = self.model.line
-        waits = not self.model.paused and self.model.parts("inbound")
-        if waits or len(self.heard) > len(line.called):
+        is_waiting = not self.model.paused and self.model.parts("inbound")
+        if is_waiting or len(self.heard_names) > len(line.woken_names):
             line.wake(behind)
         else:
             line.drop(self.standing())
@@ -254,7 +256,7 @@ class WatchedMachine(RuleBasedStateMachine):
         self.wakes.ping()
         while (message := self.wakes.get_message(timeout=5)) is None or message["type"] != "pong":
             if message and message["type"] == "message":
-                self.heard += message["data"].decode().split(" ")
+                self.heard_names += message["data"].decode().split(" ")
 
     @invariant()
     def people_wait_in_line(self) -> None:
@@ -263,13 +265,13 @@ class WatchedMachine(RuleBasedStateMachine):
         keys = Keys(self.queue.name)
         pipe = self.server.redis.pipeline(transaction=True)
         pipe.zrange(keys.line, 0, -1).hkeys(keys.line_until).hexists(keys.ledger, "line")
-        standing, known, waited_for = pipe.execute()
-        assert [name.decode() for name in standing] == [waiter.name for waiter in line.standing()]
-        assert {name.decode() for name in known} == set(line.waiters)
-        assert waited_for == bool(line.waiters), "where nobody waits a move pays nothing for it"
+        standing_names, known_names, has_line = pipe.execute()
+        assert [name.decode() for name in standing_names] == [waiter.name for waiter in line.standing()]
+        assert {name.decode() for name in known_names} == set(line.waiters)
+        assert has_line == bool(line.waiters), "where nobody waits a move pays nothing for it"
         self.hear()
-        assert self.heard == line.called
-        self.heard, line.called = [], []
+        assert self.heard_names == line.woken_names
+        self.heard_names, line.woken_names = [], []
 
     @invariant()
     def people_hold_what_they_were_granted(self) -> None:
@@ -282,22 +284,22 @@ class WatchedMachine(RuleBasedStateMachine):
             return
         self.wakes.close()
         results = [(a.id, a.token, a.person, a.result) for a in self.queue.answers(with_late=True)]
-        late = [(item.id, *answer) for item in self.model.items.values() for answer in item.late]
+        late_answers = [(item.id, *answer) for item in self.model.items.values() for answer in item.late]
         answers = [
             (part.item.id, part.grants[-1].token, part.grants[-1].person, part.grants[-1].result)
             for part in self.model.parts("finished")
         ]
-        assert sorted(results, key=str) == sorted([*answers, *late], key=str)
+        assert sorted(results, key=str) == sorted([*answers, *late_answers], key=str)
         assert len({(id, person) for id, _, person, _ in answers}) == len(answers)
         kinds: list[str] = [event.what for event in self.queue.journal(limit=10_000)]
-        for what, count in self.model.counters.items():
-            assert kinds.count(what) == count or what == "deduped"  # which is no transition
+        for kind, count in self.model.counters.items():
+            assert kinds.count(kind) == count or kind == "deduped"  # which is no transition
         for id, item in self.model.items.items():
-            real = self.queue.get(id)
+            real_item = self.queue.get(id)
             grants = sorted((g.token, g.person, g.how) for part in item.parts for g in part.grants)
-            assert [(g.token, g.person, g.how) for g in real.history] == grants
-            assert (real.state, real.failures) == (item.state, item.failures)
-            assert real.payload == item.payload_now
-            assert (real.requires, real.due) == (item.requires, item.due)
-            open = [part for part in item.parts if part.state not in ("finished", "dead")]
-            assert real.assigned_to == tuple(part.assigned for part in open if part.assigned)
+            assert [(g.token, g.person, g.how) for g in real_item.history] == grants
+            assert (real_item.state, real_item.failures) == (item.state, item.failures)
+            assert real_item.payload == item.payload_now
+            assert (real_item.requires, real_item.due) == (item.requires, item.due)
+            open_parts = [part for part in item.parts if part.state not in ("finished", "dead")]
+            assert real_item.assigned_to == tuple(part.assigned for part in open_parts if part.assigned)

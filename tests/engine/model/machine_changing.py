@@ -31,33 +31,37 @@ class ChangingMachine(ManagedMachine):
     def change(
         self, index: int, priority: Any, due_in: Any, requires: Any, payload: bool, delay: Any
     ) -> None:
-        changeable = [part for state in ("inbound", "scheduled", "dead") for part in self.model.parts(state)]
-        likely = [part.item for part in changeable] if index % 5 else list(self.model.items.values())
-        item = (likely or list(self.model.items.values()))[index % max(len(likely), 1)]
+        changeable_parts = [
+            part for state in ("inbound", "scheduled", "dead") for part in self.model.parts(state)
+        ]
+        likely_items = (
+            [part.item for part in changeable_parts] if index % 5 else list(self.model.items.values())
+        )
+        item = (likely_items or list(self.model.items.values()))[index % max(len(likely_items), 1)]
         due = self.now + timedelta(seconds=due_in) if isinstance(due_in, float) else due_in
-        new = {"n": f"changed {next(numbers)}"} if payload else None
-        given: Any = {
+        new_payload = {"n": f"changed {next(numbers)}"} if payload else None
+        changes: Any = {
             "priority": priority,
             "due": due,
             "requires": requires,
-            "payload": new or NO,
+            "payload": new_payload or NO,
             "delay": delay,
         }
         if self.plain:
-            del given["requires"]
-        given = {name: value for name, value in given.items() if value != NO}
-        if not self.model.may_change(item, new, delayed="delay" in given):
+            del changes["requires"]
+        changes = {name: value for name, value in changes.items() if value != NO}
+        if not self.model.may_change(item, new_payload, delayed="delay" in changes):
             with pytest.raises(leaseq.Invalid):
-                self.queue.change(item.id, **given)
+                self.queue.change(item.id, **changes)
             return
         before = self.scores()
         for part in self.model.parts("inbound"):
             part.order = before[part.name]
-        assert self.queue.change(item.id, **given).payload == (new or item.payload_now)
+        assert self.queue.change(item.id, **changes).payload == (new_payload or item.payload_now)
         item.band = BAND[priority] if priority != NO else item.band
-        item.due = given.get("due", item.due)
-        item.requires = given.get("requires", item.requires)
-        self.model.change(item, new, delay == 4.25, delay == 0, self.scores())
+        item.due = changes.get("due", item.due)
+        item.requires = changes.get("requires", item.requires)
+        self.model.change(item, new_payload, delay == 4.25, delay == 0, self.scores())
 
     def scores(self) -> dict[str, float]:
         """Of all that waits or is scheduled."""

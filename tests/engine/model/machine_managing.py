@@ -68,13 +68,13 @@ class ManagedMachine(WatchedMachine):
         """And make it anew: old leases are worth nothing, and nothing comes back but its last token."""
         if indeed:  # else most queues would be short-lived
             return
-        before, standing = self.model, self.standing()
+        before, standing_names = self.model, self.standing()
         self.queue.delete()
-        left = looking.everything(self.server.redis, self.queue.name)
-        assert len(left) == (before.last_token > 0)
+        contents = looking.everything(self.server.redis, self.queue.name)
+        assert len(contents) == (before.last_token > 0)
         self.hear()
-        assert self.heard == before.line.called + standing
-        self.heard = []
+        assert self.heard_names == before.line.woken_names + standing_names
+        self.heard_names = []
         self.waiting.clear()
         self.make(before.rules, "server")
         self.model.last_token = before.last_token

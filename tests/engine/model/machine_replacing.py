@@ -18,38 +18,38 @@ class ReplacingMachine(UndoingMachine):
     @precondition(lambda self: self.model.finished)
     @rule(index=INDEX, to=st.sampled_from([None, None, *SKILLS]), twice=st.booleans())
     def reopen(self, index: int, to: str | None, twice: bool) -> None:
-        part = self.answered(index)
+        part = self.finished_part(index)
         id, token = part.item.id, part.grants[-1].token
-        whom = None if self.plain else to
+        person = None if self.plain else to
         if any(one.state == "dead" for one in part.item.parts):
             with pytest.raises(leaseq.Invalid, match="revive it first"):
-                self.queue.reopen(id, token, to=whom)
+                self.queue.reopen(id, token, to=person)
             return
-        if whom and self.model.has_another(part, whom):
+        if person and self.model.has_another(part, person):
             with pytest.raises(leaseq.Invalid, match="another part"):
-                self.queue.reopen(id, token, to=whom)
+                self.queue.reopen(id, token, to=person)
             return
         for _ in range(1 + twice):  # sent again it does nothing more
-            item = self.queue.reopen(id, token, to=whom, reason="look again")
+            item = self.queue.reopen(id, token, to=person, reason="look again")
         assert (token, "reopened", "look again") in [(g.token, g.how, g.reason) for g in item.history]
-        self.model.reopen(part, whom)
+        self.model.reopen(part, person)
 
     @precondition(lambda self: self.model.finished)
     @rule(index=INDEX, by=st.sampled_from(["boss", "boss", *SKILLS]))
     def correct(self, index: int, by: str) -> None:
-        part = self.answered(index)
+        part = self.finished_part(index)
         id, token, result = part.item.id, part.grants[-1].token, {"corrected": next(numbers)}
         if self.model.has_another(part, by):
             with pytest.raises(leaseq.Invalid, match="another part"):
                 self.queue.correct(id, token, result, by=by)
             return
         item = self.queue.correct(id, token, result, by=by)
-        (given,) = (one for one in item.answers if one.result == result)
-        assert (given.person, given.late) == (by, False)
-        self.model.correct(part, given.token, by, result, self.now)
+        (answer,) = (one for one in item.answers if one.result == result)
+        assert (answer.person, answer.late) == (by, False)
+        self.model.correct(part, answer.token, by, result, self.now)
         assert self.queue.correct(id, token, result, by=by) == item, "sent again"
         with pytest.raises(leaseq.Invalid, match="the token of an answer"):
             self.queue.correct(id, token, {"corrected": "otherwise"}, by=by)
 
-    def answered(self, index: int) -> Part:
+    def finished_part(self, index: int) -> Part:
         return self.model.part(self.model.finished[index % len(self.model.finished)])

@@ -25,19 +25,19 @@ class UndoingMachine(ChangingMachine):
             self.clock.tick(UNDO_SECONDS + 1)
         part = self.latest(lease, "finished")
         if part is None:
-            self.refused(lease, lambda: self.queue.undo_finish(lease))
+            self.check_refused(lease, lambda: self.queue.undo_finish(lease))
         elif (self.now - (part.finished_at or self.now)).total_seconds() > UNDO_SECONDS:
             with pytest.raises(leaseq.Invalid):
                 self.queue.undo_finish(lease)
         else:
             result = part.grants[-1].result
             request = f"undo-{next(numbers)}"
-            again = self.queue.undo_finish(lease, request_id=request)
-            assert (again.draft, again.token) == (result, self.model.last_token + 1)
-            self.model.undo(part, again.token, again.expires_at)
-            assert again.attempt == part.attempts
-            self.leases.append(again)
-            self.undone.append((lease, request, again))
+            new_lease = self.queue.undo_finish(lease, request_id=request)
+            assert (new_lease.draft, new_lease.token) == (result, self.model.last_token + 1)
+            self.model.undo(part, new_lease.token, new_lease.expires_at)
+            assert new_lease.attempt == part.attempts
+            self.leases.append(new_lease)
+            self.undone_finishes.append((lease, request, new_lease))
 
     @precondition(lambda self: self.leases)
     @rule(index=INDEX, late=st.booleans())
@@ -48,12 +48,12 @@ class UndoingMachine(ChangingMachine):
             self.clock.tick(UNDO_SECONDS + 1)
         part = self.latest(lease, "abandoned", "failed")
         if part is None:
-            self.refused(lease, lambda: self.queue.take_back(lease))
+            self.check_refused(lease, lambda: self.queue.take_back(lease))
             return
         ended_at = self.queue.get(lease.id).history[-1].ended_at if len(part.item.parts) == 1 else None
         request = f"undo-{next(numbers)}"
         try:
-            again = self.queue.take_back(lease, request_id=request)
+            new_lease = self.queue.take_back(lease, request_id=request)
         except leaseq.Invalid:
             assert ended_at is None or (self.now - ended_at).total_seconds() > UNDO_SECONDS
         except leaseq.LeaseLost:
@@ -61,19 +61,19 @@ class UndoingMachine(ChangingMachine):
         else:
             assert self.model.may_undo(part)
             assert ended_at is None or (self.now - ended_at).total_seconds() <= UNDO_SECONDS
-            assert again.token == self.model.last_token + 1
-            self.model.take_back(part, again.token, again.expires_at)
-            assert again.attempt == part.attempts
-            self.leases.append(again)
+            assert new_lease.token == self.model.last_token + 1
+            self.model.take_back(part, new_lease.token, new_lease.expires_at)
+            assert new_lease.attempt == part.attempts
+            self.leases.append(new_lease)
 
-    @precondition(lambda self: self.undone)
+    @precondition(lambda self: self.undone_finishes)
     @rule(index=INDEX)
     def undo_again(self, index: int) -> None:
         """Sent again after a lost reply: what it gave is what they get, for as long as they hold it."""
-        lease, request, again = self.undone[-1 - index % len(self.undone)]
+        lease, request, new_lease = self.undone_finishes[-1 - index % len(self.undone_finishes)]
         call: Callable[[], leaseq.Lease] = lambda: self.queue.undo_finish(lease, request_id=request)  # noqa: E731
-        part = self.latest(again, "held")
+        part = self.latest(new_lease, "held")
         if part is None:
-            self.refused(lease, call)
+            self.check_refused(lease, call)
         else:
-            assert (call().token, call().expires_at) == (again.token, part.grants[-1].expires)
+            assert (call().token, call().expires_at) == (new_lease.token, part.grants[-1].expires)

@@ -35,9 +35,9 @@ class Model(Grants):
 
     def twin(self, item: Item, now: datetime) -> Item | None:
         """The item that has this payload, where the window for it is open."""
-        first, since = self.first.get(item.payload or item.id, (item, now))
-        there = self.items.get(first.id) is first
-        return first if there and (now - since).total_seconds() < self.rules.dedupe_seconds else None
+        first, entered_at = self.first.get(item.payload or item.id, (item, now))
+        is_there = self.items.get(first.id) is first
+        return first if is_there and (now - entered_at).total_seconds() < self.rules.dedupe_seconds else None
 
     def fails(self, part: Part) -> bool:
         """Whether the item's attempts are used up by this failure."""
@@ -55,26 +55,26 @@ class Model(Grants):
 
     def sweep(self, now: datetime, limit: int) -> dict[str, int]:
         sets = self.sets()
-        out = [part for part in map(self.part, sets["reserved"]) if part.grants[-1].expires <= now]
-        done = [self.expire(part) for part in out[:limit]]
+        expired_parts = [part for part in map(self.part, sets["reserved"]) if part.grants[-1].expires <= now]
+        endings = [self.expire(part) for part in expired_parts[:limit]]
         for part in map(self.part, sets["scheduled"]):
-            if len(done) < limit and part.state == "scheduled" and part.until and part.until <= now:
+            if len(endings) < limit and part.state == "scheduled" and part.until and part.until <= now:
                 self.wait(part, returned=bool(part.attempts or part.assigned))
-                done.append("released")
-        return {what: done.count(what) for what in ("returned", "released", "died")}
+                endings.append("released")
+        return {ending: endings.count(ending) for ending in ("returned", "released", "died")}
 
     def old(self, now: datetime) -> list[Item]:
         """What was finished or dead for so long, or so many ago, that it is to be forgotten."""
         rules = self.rules
-        most = len(self.finished) if rules.keep_finished_count is None else rules.keep_finished_count
-        beyond = self.finished[: max(len(self.finished) - most, 0)]
+        limit = len(self.finished) if rules.keep_finished_count is None else rules.keep_finished_count
+        surplus_names = self.finished[: max(len(self.finished) - limit, 0)]
 
         def is_past(since: datetime | None, keep: float | None) -> bool:
             return since is not None and keep is not None and (now - since).total_seconds() > keep
 
         def is_old(part: Part) -> bool:
             if part.state == "finished":
-                return part.name in beyond or is_past(part.finished_at, rules.keep_finished_seconds)
+                return part.name in surplus_names or is_past(part.finished_at, rules.keep_finished_seconds)
             return part.state == "dead" and is_past(part.died_at, rules.keep_dead_seconds)
 
         return [item for item in self.items.values() if all(map(is_old, item.parts))]
@@ -100,25 +100,25 @@ class Model(Grants):
         return hands[:1] if len(hands) >= self.rules.holds else []
 
     def choose(self, person: str, skills: tuple[str, ...]) -> list[Part]:
-        """Which one this person ought to get: one of these. The caller then says ``granted``."""
+        """Which one this person ought to get: one of these. The caller then calls ``add_grant``."""
         if self.paused:
             return []
-        past = self.looked_past.setdefault(person, set())
-        again: list[Part] = []
+        passed_entries = self.looked_past.setdefault(person, set())
+        parts_again: list[Part] = []
         for part in self.waiting_for(person, skills):
-            free = self.may_answer(part.item, person) and person not in part.item.never
-            if free and part.entry not in past and person not in part.item.later:
+            is_free = self.may_answer(part.item, person) and person not in part.item.never
+            if is_free and part.entry not in passed_entries and person not in part.item.later:
                 return [part]
-            past.add(part.entry)
+            passed_entries.add(part.entry)
             self.shelves_passed.add(part.shelf)
-            if free:
-                again.append(part)
-        return again
+            if is_free:
+                parts_again.append(part)
+        return parts_again
 
     def may_have(self, person: str, skills: tuple[str, ...]) -> bool:
         """Whether anything lies there for them."""
-        waiting = self.waiting_for(person, skills)
-        return any(self.may_answer(p.item, person) and person not in p.item.never for p in waiting)
+        waiting_parts = self.waiting_for(person, skills)
+        return any(self.may_answer(p.item, person) and person not in p.item.never for p in waiting_parts)
 
     def why_nothing(self, now: datetime) -> tuple[NothingReason | None, datetime | None]:
         """After a reserve that gave nothing."""
@@ -134,18 +134,18 @@ class Model(Grants):
         """How many leases a person has that did not run out."""
         return sum(part.grants[-1].expires > now for part in self.hands.get(person, []))
 
-    def give_back(self, part: Part, how: str, again: bool, until: datetime | None) -> None:
+    def give_back(self, part: Part, ending: str, again: bool, until: datetime | None) -> None:
         """abandoned, released, or failed: to be tried again then, or dead."""
         item, person = part.item, part.grants[-1].person
-        self.end(part, how)
-        self.count(how)
-        if how == "failed":
+        self.end(part, ending)
+        self.count(ending)
+        if ending == "failed":
             if self.fails(part):
                 self.die(part)
             elif until:
                 self.schedule(part, until)
             return
-        if how == "abandoned":
+        if ending == "abandoned":
             part.assigned = None
             (item.never if again else item.later).discard(person)
             (item.later if again else item.never).add(person)
@@ -153,7 +153,7 @@ class Model(Grants):
             self.die(part)
         else:
             self.wait(part, returned=True)
-        if how == "abandoned" and not again:
+        if ending == "abandoned" and not again:
             self.unassign(part, person)
 
     def revive(self, item: Item) -> None:
@@ -191,9 +191,9 @@ class Model(Grants):
     def may_change(self, item: Item, payload: object, *, delayed: bool) -> bool:
         """``delayed``: a delay is named, be it 0."""
         states = [part.state for part in item.parts]
-        taken = "reserved" in states or "finished" in states
-        waits = "inbound" in states or "scheduled" in states
-        return (waits or ("dead" in states and not delayed)) and not (payload and taken)
+        is_taken = "reserved" in states or "finished" in states
+        is_waiting = "inbound" in states or "scheduled" in states
+        return (is_waiting or ("dead" in states and not delayed)) and not (payload and is_taken)
 
     def change(self, item: Item, payload: object, delayed: bool, now: bool, scores: dict[str, float]) -> None:
         """What it is to be is set already. ``scores``: where its assignments are by now."""
@@ -208,10 +208,10 @@ class Model(Grants):
                 self.move(part, scores[part.name])
 
     def remove(self, id: str) -> None:
-        held = [part for part in self.items[id].parts if part.state == "reserved"]
-        for _ in held[1:]:  # the event of the removal names one lease
+        reserved_parts = [part for part in self.items[id].parts if part.state == "reserved"]
+        for _ in reserved_parts[1:]:  # the event of the removal names one lease
             self.count("released")
         for part in self.items.pop(id).parts:
             self.leave(part)
-            if part in held:
+            if part in reserved_parts:
                 self.hands[part.grants[-1].person].remove(part)

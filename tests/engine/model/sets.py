@@ -41,11 +41,11 @@ class Sets:
         return [item.due for item in self.items.values() if item.due and counts(item)]
 
     def sets(self) -> dict[str, list[str]]:
-        held = sorted(self.parts("reserved"), key=lambda part: part.grants[-1].expires)
-        waiting = sorted(self.parts("scheduled"), key=lambda part: (part.until, part.name))
+        reserved_parts = sorted(self.parts("reserved"), key=lambda part: part.grants[-1].expires)
+        scheduled_parts = sorted(self.parts("scheduled"), key=lambda part: (part.until, part.name))
         return {
-            "reserved": [part.name for part in held],
-            "scheduled": [part.name for part in waiting],
+            "reserved": [part.name for part in reserved_parts],
+            "scheduled": [part.name for part in scheduled_parts],
             "finished": self.finished,
             "dead": self.dead,
         }
@@ -54,8 +54,8 @@ class Sets:
         id, _, number = name.partition("\a")
         return self.items[id].parts[int(number or 1) - 1]
 
-    def count(self, what: str) -> None:
-        self.counters[what] = self.counters.get(what, 0) + 1
+    def count(self, kind: str) -> None:
+        self.counters[kind] = self.counters.get(kind, 0) + 1
 
     def leave(self, part: Part) -> None:
         for names in (*self.shelves.values(), self.finished, self.dead):
@@ -110,13 +110,13 @@ class Sets:
     def die(self, part: Part) -> None:
         """What waits of the item dies along."""
         part.item.died |= any(p.state == "reserved" for p in part.item.parts if p is not part)
-        for one in [p for p in part.item.parts if p is part or p.state in ("inbound", "scheduled")]:
-            self.leave(one)
-            one.state, one.died_at = "dead", self.now()
-            self.dead.append(one.name)
+        for dying_part in [p for p in part.item.parts if p is part or p.state in ("inbound", "scheduled")]:
+            self.leave(dying_part)
+            dying_part.state, dying_part.died_at = "dead", self.now()
+            self.dead.append(dying_part.name)
             self.count("died")
 
-    def end(self, part: Part, how: str) -> None:
+    def end(self, part: Part, ending: str) -> None:
         grant = part.grants[-1]
-        grant.how = how
+        grant.how = ending
         self.hands[grant.person].remove(part)

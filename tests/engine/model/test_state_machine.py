@@ -27,9 +27,9 @@ RESULTS = st.sampled_from([{"label": "good"}, {"label": "bad"}])
 
 class Machine(ReplacingMachine):
     @precondition(lambda self: self.few())
-    @rule(many=st.lists(NEW, min_size=1, max_size=3), come=st.booleans())
-    def enqueue(self, many: list[New], come: bool) -> None:
-        self.add(many)
+    @rule(specs=st.lists(NEW, min_size=1, max_size=3), come=st.booleans())
+    def enqueue(self, specs: list[New], come: bool) -> None:
+        self.add(specs)
         if come:
             self.who_is_woken_comes()
 
@@ -47,8 +47,8 @@ class Machine(ReplacingMachine):
     def enqueue_its_like(self, index: int) -> None:
         item = Item(f"{len(self.ids)}", "normal", 2, payload=self.payload(index))
         twin = self.model.twin(item, self.now)
-        done = self.queue.enqueue({"n": item.payload}, id=item.id, max_attempts=2)
-        assert done == leaseq.Enqueued(twin.id if twin else item.id, twin is None)
+        result = self.queue.enqueue({"n": item.payload}, id=item.id, max_attempts=2)
+        assert result == leaseq.Enqueued(twin.id if twin else item.id, twin is None)
         if self.model.enqueue(item, None, self.now):
             self.ids.append(item.id)
 
@@ -66,11 +66,11 @@ class Machine(ReplacingMachine):
         part = self.latest(lease, "held", "expired")
         call: Callable[[], leaseq.Lease] = lambda: self.queue.renew(lease)  # noqa: E731
         if part is None:
-            self.refused(lease, call)
+            self.check_refused(lease, call)
         elif part.state == "reserved":
             part.grants[-1].expires = call().expires_at
         elif not self.model.may_take_back(part):
-            self.refused(lease, call)
+            self.check_refused(lease, call)
         elif self.model.alive(lease.person, self.now) >= self.model.rules.holds:
             with pytest.raises(leaseq.Invalid, match="leases at once"):
                 call()
@@ -87,19 +87,19 @@ class Machine(ReplacingMachine):
         skills = SKILLS[lease.person]
         call = partial(self.queue.finish, lease, result, then_reserve=then_reserve, skills=skills)
         if lease.id not in self.model.items:
-            self.refused(lease, call)
+            self.check_refused(lease, call)
             return
         expected = self.model.finish(lease.id, lease.token, lease.person, result, self.now)
         if expected in ("kept", "refused"):
-            with pytest.raises(leaseq.LeaseLost) as lost:
+            with pytest.raises(leaseq.LeaseLost) as error:
                 call()
-            assert lost.value.answer_kept == (expected == "kept")
+            assert error.value.answer_kept == (expected == "kept")
             return
-        done = call()
-        assert done.replayed == (expected == "again")
-        assert expected == "again" or done.late == (expected == "late")
+        outcome = call()
+        assert outcome.replayed == (expected == "again")
+        assert expected == "again" or outcome.late == (expected == "late")
         if then_reserve:
-            self.got(lease.person, done.next)
+            self.check_lease(lease.person, outcome.next)
 
     @precondition(lambda self: self.leases)
     @rule(
@@ -119,18 +119,18 @@ class Machine(ReplacingMachine):
         ending = "failed" if how == "failed" else "abandoned"
         part = self.latest(lease, "held")
         if part is None:
-            known = lease.id in self.model.items
-            before = self.model.once(lease.id, lease.token, lease.person) if known else None
-            if before and before[1].how == ending:
-                given = call()  # repeated, even if another person has it by now: nothing happens
+            is_known = lease.id in self.model.items
+            earlier_grant = self.model.once(lease.id, lease.token, lease.person) if is_known else None
+            if earlier_grant and earlier_grant[1].how == ending:
+                outcome = call()  # repeated, even if another person has it by now: nothing happens
             else:
-                self.refused(lease, call)
+                self.check_refused(lease, call)
                 return
         else:
-            given = call()
-            self.model.give_back(part, ending, how == "later", getattr(given, "retry_at", None))
+            outcome = call()
+            self.model.give_back(part, ending, how == "later", getattr(outcome, "retry_at", None))
         if then_reserve:
-            self.got(lease.person, given.next)
+            self.check_lease(lease.person, outcome.next)
         elif following == "reserve":
             self.come(lease.person)
 
@@ -140,26 +140,26 @@ class Machine(ReplacingMachine):
         lease = self.lease(index)
         part = self.latest(lease, "held", "expired")
         if part is None:
-            self.refused(lease, lambda: self.queue.save_draft(lease, draft))
+            self.check_refused(lease, lambda: self.queue.save_draft(lease, draft))
         else:
             self.queue.save_draft(lease, {"n": draft})
             part.item.drafts[lease.person] = {"n": draft}
 
     @rule(limit=st.sampled_from([1, 2, 50]))
     def clear(self, limit: int) -> None:
-        done = self.queue.clear(limit)
+        result = self.queue.clear(limit)
         expected = self.model.sweep(self.now, limit)
-        assert {"returned": done.returned, "released": done.released, "died": done.died} == expected
-        assert done.forgotten == self.forgotten(limit - sum(expected.values()))
-        assert done.more == (self.model.is_due(self.now) or bool(self.model.old(self.now)))
+        assert {"returned": result.returned, "released": result.released, "died": result.died} == expected
+        assert result.forgotten == self.forget_old(limit - sum(expected.values()))
+        assert result.more == (self.model.is_due(self.now) or bool(self.model.old(self.now)))
 
-    def forgotten(self, limit: int) -> int:
+    def forget_old(self, limit: int) -> int:
         """How many are to go now; the queue chooses which."""
         sets = looking.sets(self.server.redis, self.queue.name)
-        left, old = {*sets["finished"], *sets["dead"]}, self.model.old(self.now)
-        for item in [item for item in old if item.id not in left]:
+        kept_names, old_items = {*sets["finished"], *sets["dead"]}, self.model.old(self.now)
+        for item in [item for item in old_items if item.id not in kept_names]:
             self.model.forget(item)
-        return min(limit, len(old))
+        return min(limit, len(old_items))
 
     @rule(seconds=st.sampled_from([0, 1, 2, 5, 10, 30]), backwards=st.booleans())
     def time_goes_by(self, seconds: int, backwards: bool) -> None:
@@ -216,11 +216,11 @@ class Machine(ReplacingMachine):
                 return
             person = self.waiting.pop(waiter)
             if end == "leave":
-                woken = self.model.line.is_woken(waiter)
+                was_woken = self.model.line.is_woken(waiter)
                 self.queue._commands.leave_line(waiter, person, f"wait of {waiter}", 0)
                 self.model.line.leave(waiter)
-                if woken:
-                    self.passed_on()
+                if was_woken:
+                    self.pass_on()
 
     @precondition(lambda self: self.waiting)
     @rule()
@@ -228,8 +228,8 @@ class Machine(ReplacingMachine):
         """And then nobody waits while something lies there that they may have."""
         line = self.model.line
         with self.apart():
-            while woken := [waiter for waiter in self.waiting if line.is_woken(waiter)]:
-                self.look(woken[0])
+            while woken_names := [waiter for waiter in self.waiting if line.is_woken(waiter)]:
+                self.look(woken_names[0])
         if self.model.paused or len(line.standing()) < len(line.waiters):  # one died on the way
             return
         for waiter in line.standing():

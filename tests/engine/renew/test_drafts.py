@@ -31,19 +31,19 @@ def test_a_draft_comes_back_with_the_lease(timed: leaseq.Queue, take: Take) -> N
     assert timed.renew(lease).draft == DRAFT
 
 
-@pytest.mark.parametrize("how", ["expiry", "abandon", "fail", "release"])
+@pytest.mark.parametrize("ending", ["expiry", "abandon", "fail", "release"])
 def test_a_draft_survives_and_goes_back_to_the_same_person(
-    timed: leaseq.Queue, take: Take, clock: Clock, how: str
+    timed: leaseq.Queue, take: Take, clock: Clock, ending: str
 ) -> None:
     lease = take("ann")
     timed.save_draft(lease, DRAFT)
-    ways: dict[str, Callable[[], object]] = {
+    calls: dict[str, Callable[[], object]] = {
         "expiry": lambda: clock.tick(301),
         "abandon": lambda: timed.abandon(lease),
         "fail": lambda: timed.fail(lease, "no"),
         "release": lambda: timed.release("one"),
     }
-    ways[how]()
+    calls[ending]()
     clock.tick(5)
     other = take("bob")
     assert other.draft is None
@@ -89,9 +89,9 @@ def test_a_finish_removes_every_draft_of_the_item(timed: leaseq.Queue, take: Tak
     lease = take("bob")
     timed.save_draft(lease, DRAFT)
     timed.abandon(other)
-    lease_again = take("cyd")
+    third_lease = take("cyd")
     assert drafts_in(server, timed) == 4
-    timed.finish(lease_again, {})
+    timed.finish(third_lease, {})
     assert drafts_in(server, timed) == 2, "two's are left"
     timed.finish(lease, {}, then_reserve=True)
     assert drafts_in(server, timed) == 0
@@ -125,13 +125,13 @@ def test_removing_the_item_removes_them_too(timed: leaseq.Queue, take: Take, ser
     assert drafts_in(server, timed) == 0
 
 
-@pytest.mark.parametrize("swept", [False, True])
+@pytest.mark.parametrize("with_clear", [False, True])
 def test_a_draft_is_taken_after_the_lease_ran_out(
-    timed: leaseq.Queue, take: Take, clock: Clock, swept: bool
+    timed: leaseq.Queue, take: Take, clock: Clock, with_clear: bool
 ) -> None:
     lease = take("ann")
     clock.tick(301)
-    if swept:
+    if with_clear:
         timed.clear()
     timed.save_draft(lease, DRAFT)
     assert take("ann").draft == DRAFT
@@ -147,27 +147,27 @@ def test_and_comes_back_with_an_item_that_was_taken_back(
     assert timed.renew(lease).draft == DRAFT
 
 
-@pytest.mark.parametrize("over", ["abandon", "finish", "regranted", "foreign", "removed"])
+@pytest.mark.parametrize("ending", ["abandon", "finish", "regranted", "foreign", "removed"])
 def test_a_draft_without_a_lease_is_refused(
-    timed: leaseq.Queue, take: Take, clock: Clock, server: Server, over: str
+    timed: leaseq.Queue, take: Take, clock: Clock, server: Server, ending: str
 ) -> None:
     lease = take("ann")
 
-    def regranted() -> None:
+    def regrant() -> None:
         clock.tick(301)
         take("bob")
 
-    ways: dict[str, Callable[[], object]] = {
+    calls: dict[str, Callable[[], object]] = {
         "abandon": lambda: timed.abandon(lease),
         "finish": lambda: timed.finish(lease, {}),
-        "regranted": regranted,
+        "regranted": regrant,
         "foreign": lambda: None,
         "removed": lambda: timed.remove("one"),
     }
-    ways[over]()
-    with pytest.raises(leaseq.ItemNotFound if over == "removed" else leaseq.LeaseLost):
+    calls[ending]()
+    with pytest.raises(leaseq.ItemNotFound if ending == "removed" else leaseq.LeaseLost):
         timed.save_draft(
-            draft=DRAFT, id="one", token=lease.token, person="eve" if over == "foreign" else "ann"
+            draft=DRAFT, id="one", token=lease.token, person="eve" if ending == "foreign" else "ann"
         )
     assert drafts_in(server, timed) == 0
 

@@ -21,15 +21,19 @@ def one(timed: leaseq.Queue) -> None:
 def test_renewing_gives_a_full_lease_from_now(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
     lease = take("ann")
     clock.tick(200)
-    renewed = timed.renew(lease)
-    assert renewed.expires_at - lease.expires_at == pytest.approx(
+    renewed_lease = timed.renew(lease)
+    assert renewed_lease.expires_at - lease.expires_at == pytest.approx(
         timedelta(seconds=200), abs=timedelta(0, 0, 9)
     )
-    assert (renewed.token, renewed.reserved_at, renewed.attempt) == (lease.token, lease.reserved_at, 1)
-    assert renewed.payload == {"n": 1}
+    assert (renewed_lease.token, renewed_lease.reserved_at, renewed_lease.attempt) == (
+        lease.token,
+        lease.reserved_at,
+        1,
+    )
+    assert renewed_lease.payload == {"n": 1}
     clock.tick(299)
     assert timed.reserve("bob") is None, "the first lease would have run out by now"
-    assert timed.mine("ann") == [renewed]
+    assert timed.mine("ann") == [renewed_lease]
 
 
 def test_a_renewed_lease_ends_a_full_lease_later_to_the_microsecond(
@@ -58,9 +62,9 @@ def test_renewals_end_where_the_policy_says(timed: leaseq.Queue, take: Take) -> 
     lease = take("ann")
     timed.renew(lease)
     timed.renew(lease)
-    with pytest.raises(leaseq.Invalid, match="at most 2 renewals") as refused:
+    with pytest.raises(leaseq.Invalid, match="at most 2 renewals") as error:
         timed.renew(lease)
-    assert refused.value.field == "renewals"
+    assert error.value.field == "renewals"
     assert timed.get("one").leases[0].renewals == 2
 
 
@@ -110,12 +114,12 @@ def test_an_item_whose_lease_ran_out_is_taken_back_while_nobody_has_it(
     clock.tick(301)
     timed.clear()
     assert sets()["inbound"] == ["one"]
-    renewed = timed.renew(lease)
-    assert (renewed.token, renewed.attempt) == (lease.token, 1)
+    renewed_lease = timed.renew(lease)
+    assert (renewed_lease.token, renewed_lease.attempt) == (lease.token, 1)
     assert sets()["reserved"] == ["one"]
     assert sets()["inbound"] == []
-    assert timed.mine("ann") == [renewed]
-    assert timed.finish(renewed, {}).late is False
+    assert timed.mine("ann") == [renewed_lease]
+    assert timed.finish(renewed_lease, {}).late is False
 
 
 def test_an_item_taken_back_runs_out_again(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
@@ -132,9 +136,9 @@ def test_not_once_somebody_else_has_it(timed: leaseq.Queue, clock: Clock, take: 
     lease = take("ann")
     clock.tick(301)
     take("bob")
-    with pytest.raises(leaseq.LeaseLost, match="somebody else is on it now") as lost:
+    with pytest.raises(leaseq.LeaseLost, match="somebody else is on it now") as error:
         timed.renew(lease)
-    assert lost.value.item.leases[0].person == "bob"
+    assert error.value.item.leases[0].person == "bob"
     assert timed.mine("ann") == []
 
 
@@ -144,9 +148,9 @@ def test_not_with_full_hands(timed: leaseq.Queue, clock: Clock, take: Take) -> N
     timed.clear()
     timed.enqueue({}, id="urgent", priority=1)
     assert take("ann").id == "urgent"
-    with pytest.raises(leaseq.Invalid, match="at most 1 lease at once") as refused:
+    with pytest.raises(leaseq.Invalid, match="at most 1 lease at once") as error:
         timed.renew(lease)
-    assert refused.value.field == "holds"
+    assert error.value.field == "holds"
 
 
 def test_a_lease_that_ran_out_fills_no_hand(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
@@ -157,9 +161,9 @@ def test_a_lease_that_ran_out_fills_no_hand(timed: leaseq.Queue, clock: Clock, t
     take("ann")
     clock.tick(301)
     assert timed.mine("ann") == []
-    renewed = timed.renew(lease)
-    assert timed.mine("ann") == [renewed]
-    assert take("ann") == renewed
+    renewed_lease = timed.renew(lease)
+    assert timed.mine("ann") == [renewed_lease]
+    assert take("ann") == renewed_lease
 
 
 def test_an_item_taken_back_fills_the_hands(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
@@ -167,20 +171,20 @@ def test_an_item_taken_back_fills_the_hands(timed: leaseq.Queue, clock: Clock, t
     clock.tick(301)
     timed.clear()
     timed.enqueue({}, id="two")
-    renewed = timed.renew(lease)
-    assert take("ann") == renewed
+    renewed_lease = timed.renew(lease)
+    assert take("ann") == renewed_lease
 
 
-@pytest.mark.parametrize("how", ["finish", "abandon", "fail", "release"])
-def test_an_ended_lease_is_not_renewed(timed: leaseq.Queue, take: Take, sets: Sets, how: str) -> None:
+@pytest.mark.parametrize("verb", ["finish", "abandon", "fail", "release"])
+def test_an_ended_lease_is_not_renewed(timed: leaseq.Queue, take: Take, sets: Sets, verb: str) -> None:
     lease = take("ann")
-    ways: dict[str, Callable[[], object]] = {
+    calls: dict[str, Callable[[], object]] = {
         "finish": lambda: timed.finish(lease, {}),
         "abandon": lambda: timed.abandon(lease),
         "fail": lambda: timed.fail(lease, "no"),
         "release": lambda: timed.release("one"),
     }
-    ways[how]()
+    calls[verb]()
     before = sets()
     with pytest.raises(leaseq.LeaseLost):
         timed.renew(lease)

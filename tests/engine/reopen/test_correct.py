@@ -7,7 +7,7 @@ import pytest
 import leaseq
 from tests.conftest import Clock
 from tests.engine.conftest import Sets
-from tests.engine.reopen.test_reopen import done  # noqa: F401 - a fixture
+from tests.engine.reopen.test_reopen import finished_lease  # noqa: F401 - a fixture
 from tests.support.taking import take
 
 FORM = {"ask": {"type": "object", "required": ["ok"], "properties": {"ok": {"type": "boolean"}}}}
@@ -19,52 +19,52 @@ def answers(item: leaseq.Item) -> list[tuple[str, object]]:
 
 def test_both_answers_are_kept(
     timed: leaseq.Queue,
-    done: leaseq.Lease,  # noqa: F811
+    finished_lease: leaseq.Lease,  # noqa: F811
     clock: Clock,
     sets: Sets,
 ) -> None:
     clock.tick(3_600)
-    item = timed.correct("one", done.token, {"by": "meg"}, by="meg")
+    item = timed.correct("one", finished_lease.token, {"by": "meg"}, by="meg")
     assert answers(item) == [("meg", {"by": "meg"})]
-    (given,) = item.answers
-    assert (given.late, given.attempt) == (False, 1)
-    assert given.token > done.token
-    assert [(late.person, late.token) for late in item.late_answers] == [("ann", done.token)]
+    (answer,) = item.answers
+    assert (answer.late, answer.attempt) == (False, 1)
+    assert answer.token > finished_lease.token
+    assert [(late.person, late.token) for late in item.late_answers] == [("ann", finished_lease.token)]
     assert [(grant.person, grant.how) for grant in item.history] == [
         ("ann", "corrected"),
         ("meg", "finished"),
     ]
     assert sets()["finished"] == ["one"]
     event = timed.journal()[-1]
-    assert (event.what, event.id, event.token, event.person) == ("corrected", "one", given.token, "meg")
+    assert (event.what, event.id, event.token, event.person) == ("corrected", "one", answer.token, "meg")
     counters = timed.stats().counters
     assert (counters["corrected"], counters["finished"], counters["reserved"]) == (1, 1, 1)
-    assert take(timed, "bob").token > given.token
+    assert take(timed, "bob").token > answer.token
 
 
-def test_sent_twice_it_is_corrected_once(timed: leaseq.Queue, done: leaseq.Lease) -> None:  # noqa: F811
-    first = timed.correct("one", done.token, {"by": "meg"}, by="meg")
-    assert timed.correct("one", done.token, {"by": "meg"}, by="meg") == first
+def test_sent_twice_it_is_corrected_once(timed: leaseq.Queue, finished_lease: leaseq.Lease) -> None:  # noqa: F811
+    first = timed.correct("one", finished_lease.token, {"by": "meg"}, by="meg")
+    assert timed.correct("one", finished_lease.token, {"by": "meg"}, by="meg") == first
     assert timed.stats().counters["corrected"] == 1
     for result, by in (({"by": "eva"}, "eva"), ({"by": "eva"}, "meg"), ({"by": "meg"}, "eva")):
         with pytest.raises(leaseq.Invalid, match="token of an answer"):
-            timed.correct("one", done.token, result, by=by)
+            timed.correct("one", finished_lease.token, result, by=by)
 
 
-def test_the_first_answer_can_be_adopted_again(timed: leaseq.Queue, done: leaseq.Lease) -> None:  # noqa: F811
-    timed.correct("one", done.token, {"by": "meg"}, by="meg")
-    item = timed.adopt("one", done.token)
+def test_the_first_answer_can_be_adopted_again(timed: leaseq.Queue, finished_lease: leaseq.Lease) -> None:  # noqa: F811
+    timed.correct("one", finished_lease.token, {"by": "meg"}, by="meg")
+    item = timed.adopt("one", finished_lease.token)
     assert answers(item) == [("ann", {"by": "ann"})]
     assert [late.person for late in item.late_answers] == ["meg"]
 
 
 def test_a_correction_can_be_corrected_and_reopened_and_is_nobody_s_to_undo(
     timed: leaseq.Queue,
-    done: leaseq.Lease,  # noqa: F811
+    finished_lease: leaseq.Lease,  # noqa: F811
 ) -> None:
-    first = timed.correct("one", done.token, 1, by="meg").answers[0]
+    first = timed.correct("one", finished_lease.token, 1, by="meg").answers[0]
     second = timed.correct("one", first.token, 2, by="meg").answers[0]
-    for token in (done.token, first.token):
+    for token in (finished_lease.token, first.token):
         with pytest.raises(leaseq.Invalid, match="token of an answer"):
             timed.correct("one", token, 3, by="meg")
     with pytest.raises(leaseq.LeaseLost):
@@ -79,9 +79,9 @@ def test_it_fits_the_form(timed: leaseq.Queue) -> None:
     timed.enqueue({}, id="one")
     lease = take(timed, "ann")
     timed.finish(lease, {"ok": True})
-    with pytest.raises(leaseq.Invalid) as misfit:
+    with pytest.raises(leaseq.Invalid) as error:
         timed.correct("one", lease.token, {"ok": "no"}, by="meg")
-    assert (misfit.value.field, list(misfit.value.errors)) == ("result", ["ok"])
+    assert (error.value.field, list(error.value.errors)) == ("result", ["ok"])
     assert answers(timed.get("one")) == [("ann", {"ok": True})]
     timed.correct("one", lease.token, {"ok": False}, by="meg")
 
@@ -106,9 +106,9 @@ def test_of_several_answers_by_nobody_who_has_another(timed: leaseq.Queue) -> No
     take(timed, "cyd")
     anns = timed.get("a").answers[0].token
     for person in ("bob", "cyd"):
-        with pytest.raises(leaseq.Invalid, match="another part") as refused:
+        with pytest.raises(leaseq.Invalid, match="another part") as error:
             timed.correct("a", anns, 3, by=person)
-        assert refused.value.field == "by"
+        assert error.value.field == "by"
     timed.correct("a", anns, 3, by="meg")
     assert sorted(answers(timed.get("a"))) == [("bob", 2), ("meg", 3)]
     assert timed.reserve("meg") is None, "they answered it"

@@ -11,7 +11,7 @@ from tests.support.taking import take
 
 
 @pytest.fixture
-def done(timed: leaseq.Queue) -> leaseq.Lease:
+def finished_lease(timed: leaseq.Queue) -> leaseq.Lease:
     """Ann's answer to "one"; "two" waits."""
     timed.enqueue({"n": 1}, id="one")
     timed.enqueue({"n": 2}, id="two")
@@ -21,18 +21,23 @@ def done(timed: leaseq.Queue) -> leaseq.Lease:
 
 
 def test_the_item_waits_first_and_its_answer_is_kept(
-    timed: leaseq.Queue, done: leaseq.Lease, sets: Sets
+    timed: leaseq.Queue, finished_lease: leaseq.Lease, sets: Sets
 ) -> None:
-    item = timed.reopen("one", done.token, reason="read it again", by="meg")
+    item = timed.reopen("one", finished_lease.token, reason="read it again", by="meg")
     assert (item.state, item.answers) == ("inbound", ())
-    assert [(late.person, late.token, late.result) for late in item.late_answers] == [
-        ("ann", done.token, {"by": "ann"})
+    assert [(answer.person, answer.token, answer.result) for answer in item.late_answers] == [
+        ("ann", finished_lease.token, {"by": "ann"})
     ]
     (grant,) = item.history
     assert (grant.how, grant.reason) == ("reopened", "read it again")
     assert sets()["finished"] == []
     event = timed.journal()[-1]
-    assert (event.what, event.id, event.token, event.person) == ("reopened", "one", done.token, "meg")
+    assert (event.what, event.id, event.token, event.person) == (
+        "reopened",
+        "one",
+        finished_lease.token,
+        "meg",
+    )
     assert event.detail == "read it again"
     counters = timed.stats().counters
     assert (counters["reopened"], counters["finished"], counters["reserved"]) == (1, 1, 1)
@@ -42,59 +47,67 @@ def test_the_item_waits_first_and_its_answer_is_kept(
     assert [answer.result for answer in timed.get("one").answers] == [{"by": "bob"}]
 
 
-def test_who_gave_the_answer_finds_it_as_their_draft(timed: leaseq.Queue, done: leaseq.Lease) -> None:
-    timed.reopen("one", done.token)
+def test_who_gave_the_answer_finds_it_as_their_draft(
+    timed: leaseq.Queue, finished_lease: leaseq.Lease
+) -> None:
+    timed.reopen("one", finished_lease.token)
     assert take(timed, "ann").draft == {"by": "ann"}
 
 
-def test_for_one_person_alone(timed: leaseq.Queue, done: leaseq.Lease) -> None:
-    assert timed.reopen("one", done.token, to="ann", by="meg").assigned_to == ("ann",)
+def test_for_one_person_alone(timed: leaseq.Queue, finished_lease: leaseq.Lease) -> None:
+    assert timed.reopen("one", finished_lease.token, to="ann", by="meg").assigned_to == ("ann",)
     assert [event.what for event in timed.journal()[-2:]] == ["reopened", "assigned"]
     assert take(timed, "bob").id == "two"
     lease = take(timed, "ann")
     assert (lease.id, lease.draft) == ("one", {"by": "ann"})
 
 
-def test_not_for_one_more_person_than_rows_may_wait_for(timed: leaseq.Queue, done: leaseq.Lease) -> None:
+def test_not_for_one_more_person_than_rows_may_wait_for(
+    timed: leaseq.Queue, finished_lease: leaseq.Lease
+) -> None:
     timed.enqueue_many(leaseq.NewItem({}, requires=(f"s{n}",)) for n in range(500))
-    with pytest.raises(leaseq.Invalid, match="at most 500 different sets") as refused:
-        timed.reopen("one", done.token, to="ann")
-    assert refused.value.field == "to"
+    with pytest.raises(leaseq.Invalid, match="at most 500 different sets") as error:
+        timed.reopen("one", finished_lease.token, to="ann")
+    assert error.value.field == "to"
     assert timed.get("one").state == "finished"
-    assert timed.reopen("one", done.token).state == "inbound", "for anybody it may wait"
+    assert timed.reopen("one", finished_lease.token).state == "inbound", "for anybody it may wait"
 
 
-def test_sent_twice_it_is_reopened_once(timed: leaseq.Queue, done: leaseq.Lease) -> None:
-    first = timed.reopen("one", done.token, by="meg")
-    assert timed.reopen("one", done.token, by="meg") == first
+def test_sent_twice_it_is_reopened_once(timed: leaseq.Queue, finished_lease: leaseq.Lease) -> None:
+    first = timed.reopen("one", finished_lease.token, by="meg")
+    assert timed.reopen("one", finished_lease.token, by="meg") == first
     assert timed.stats().counters["reopened"] == 1
 
 
-def test_its_answer_can_be_adopted_and_reopened_again(timed: leaseq.Queue, done: leaseq.Lease) -> None:
+def test_its_answer_can_be_adopted_and_reopened_again(
+    timed: leaseq.Queue, finished_lease: leaseq.Lease
+) -> None:
     for _ in range(2):
-        timed.reopen("one", done.token)
-        item = timed.adopt("one", done.token, by="meg")
+        timed.reopen("one", finished_lease.token)
+        item = timed.adopt("one", finished_lease.token, by="meg")
         assert (item.state, [answer.result for answer in item.answers]) == ("finished", [{"by": "ann"}])
         assert item.late_answers == ()
 
 
-def test_it_is_not_theirs_to_undo_or_to_finish_again(timed: leaseq.Queue, done: leaseq.Lease) -> None:
-    timed.reopen("one", done.token)
+def test_it_is_not_theirs_to_undo_or_to_finish_again(
+    timed: leaseq.Queue, finished_lease: leaseq.Lease
+) -> None:
+    timed.reopen("one", finished_lease.token)
     with pytest.raises(leaseq.LeaseLost):
-        timed.undo_finish(done)
-    with pytest.raises(leaseq.LeaseLost) as lost:
-        timed.finish(done, {"by": "ann"})
-    assert lost.value.answer_kept
+        timed.undo_finish(finished_lease)
+    with pytest.raises(leaseq.LeaseLost) as error:
+        timed.finish(finished_lease, {"by": "ann"})
+    assert error.value.answer_kept
     assert len(timed.get("one").late_answers) == 1, "it is kept already"
 
 
-def test_only_an_answer_that_the_item_has(timed: leaseq.Queue, done: leaseq.Lease) -> None:
-    held = take(timed, "bob")
-    for id, token in (("one", 99), ("two", held.token), ("two", done.token)):
+def test_only_an_answer_that_the_item_has(timed: leaseq.Queue, finished_lease: leaseq.Lease) -> None:
+    bobs = take(timed, "bob")
+    for id, token in (("one", 99), ("two", bobs.token), ("two", finished_lease.token)):
         with pytest.raises(leaseq.Invalid, match="token of an answer"):
             timed.reopen(id, token)
     with pytest.raises(leaseq.ItemNotFound):
-        timed.reopen("gone", done.token)
+        timed.reopen("gone", finished_lease.token)
 
 
 def test_of_several_answers_one_alone_waits_again(timed: leaseq.Queue, sets: Sets) -> None:
@@ -127,23 +140,23 @@ def test_a_due_date_counts_again_and_an_assignment_is_over(timed: leaseq.Queue, 
 def test_an_answer_that_filled_another_assignment_was_an_attempt(timed: leaseq.Queue, clock: Clock) -> None:
     timed.configure(answers=2)
     timed.enqueue({}, id="a")
-    late = take(timed, "ann")
+    late_lease = take(timed, "ann")
     clock.tick(301)
     take(timed, "bob")
-    assert timed.finish(late, {"by": "ann"}).late
-    timed.reopen("a", late.token, reason="look again")
+    assert timed.finish(late_lease, {"by": "ann"}).late
+    timed.reopen("a", late_lease.token, reason="look again")
     assert take(timed, "cyd").attempt == 2
 
 
 def test_leases_are_counted_on_after_an_earlier_one_s_answer_was_adopted(
-    timed: leaseq.Queue, done: leaseq.Lease
+    timed: leaseq.Queue, finished_lease: leaseq.Lease
 ) -> None:
-    late = take(timed, "ann")
+    late_lease = take(timed, "ann")
     timed.release("two")
     assert take(timed, "bob").attempt == 2
     with pytest.raises(leaseq.LeaseLost):
-        timed.finish(late, {"by": "ann"})
-    timed.adopt("two", late.token)
-    assert timed.reopen("two", late.token).attempts == 2
+        timed.finish(late_lease, {"by": "ann"})
+    timed.adopt("two", late_lease.token)
+    assert timed.reopen("two", late_lease.token).attempts == 2
     assert take(timed, "eve").attempt == 3
     assert timed.get("two").attempts == 3

@@ -35,12 +35,12 @@ def test_nobody_gets_an_item_twice(three: leaseq.Queue) -> None:
 def test_breadth_first(three: leaseq.Queue) -> None:
     for id in "abc":
         three.enqueue({}, id=id)
-    given = []
+    ids = []
     for person in ("ann", "bob", "cyd", "dan", "eve", "fay", "gus", "hal", "ida"):
         lease = take(three, person)
-        given.append(lease.id)
+        ids.append(lease.id)
         three.finish(lease, {})
-    assert given == ["a", "b", "c"] * 3
+    assert ids == ["a", "b", "c"] * 3
     assert three.reserve("jon") is None
     assert three.why_nothing("jon").reason == "empty"
 
@@ -81,12 +81,12 @@ def test_there_is_never_one_answer_too_many(three: leaseq.Queue, clock: Clock) -
         if lease is None:
             clock.tick(400)
             continue
-        how = chance.random()
-        if how < 0.5:
+        draw = chance.random()
+        if draw < 0.5:
             three.finish(lease, {"by": lease.person})
-        elif how < 0.7:
+        elif draw < 0.7:
             three.abandon(lease)
-        elif how < 0.8:
+        elif draw < 0.8:
             three.fail(lease, "no")
         clock.tick(chance.choice([1, 100]))
     for n in range(12):
@@ -117,8 +117,8 @@ def test_failures_are_the_items_and_it_dies_whole(three: leaseq.Queue, sets: Set
     three.finish(bobs, {"by": "bob"})  # who held one may still finish
     assert three.get("a").state == "dead"
     assert three.reserve("dan") is None
-    revived = three.revive("a")
-    assert (revived.state, revived.failures, len(revived.answers)) == ("inbound", 0, 1)
+    item = three.revive("a")
+    assert (item.state, item.failures, len(item.answers)) == ("inbound", 0, 1)
     assert three.reserve("bob") is None, "they answered it"
     assert take(three, "dan").id == "a"
 
@@ -130,13 +130,13 @@ def test_the_journal_tells_of_each_assignment_that_dies(three: leaseq.Queue) -> 
     take(three, "ann")
     bobs = take(three, "bob")
 
-    def died() -> list[tuple[str | None, str | None]]:
+    def died_events() -> list[tuple[str | None, str | None]]:
         return [(event.id, event.person) for event in three.journal() if event.what == "died"]
 
     three.fail(bobs, "torn")
-    assert died() == [("a", "bob"), ("a", None)]
+    assert died_events() == [("a", "bob"), ("a", None)]
     three.release("a")
-    assert died() == [("a", "bob"), ("a", None), ("a", None)]
+    assert died_events() == [("a", "bob"), ("a", None), ("a", None)]
 
 
 def test_nothing_of_a_removed_item_is_left_in_one_of_the_same_id(three: leaseq.Queue) -> None:
@@ -150,20 +150,20 @@ def test_nothing_of_a_removed_item_is_left_in_one_of_the_same_id(three: leaseq.Q
     assert [grant.person for grant in three.get("a").history] == ["ann", "bob"]
 
 
-@pytest.mark.parametrize("how", ["abandon", "fail", "release", "expiry"])
+@pytest.mark.parametrize("ending", ["abandon", "fail", "release", "expiry"])
 def test_what_was_held_when_its_item_died_dies_when_it_comes_back(
-    three: leaseq.Queue, clock: Clock, sets: Sets, how: str
+    three: leaseq.Queue, clock: Clock, sets: Sets, ending: str
 ) -> None:
     three.configure(max_attempts=1)
     three.enqueue({}, id="a")
     cyds, bobs, anns = [take(three, person) for person in ("cyd", "bob", "ann")]
     three.fail(bobs, "torn")
-    if how == "abandon":
+    if ending == "abandon":
         three.abandon(anns)
         three.abandon(cyds)
-    elif how == "fail":
+    elif ending == "fail":
         assert [three.fail(lease, "torn").retry_at for lease in (anns, cyds)] == [None, None]
-    elif how == "release":
+    elif ending == "release":
         three.release("a")
     else:
         clock.tick(301)

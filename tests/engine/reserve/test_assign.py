@@ -20,8 +20,8 @@ def test_only_they_may_reserve_it_and_they_get_it_first(timed: leaseq.Queue) -> 
     assert timed.why_nothing("dan").reason == "not-eligible"
     assert timed.why_nothing("bob").reason is None
     assert take(timed, "bob").id == "c"
-    assigned = [(e.id, e.person, e.detail) for e in timed.journal() if e.what == "assigned"]
-    assert assigned == [("c", "mona", "bob")]
+    events = [(e.id, e.person, e.detail) for e in timed.journal() if e.what == "assigned"]
+    assert events == [("c", "mona", "bob")]
     assert timed.stats().counters["assigned"] == 1
 
 
@@ -103,9 +103,9 @@ def test_what_does_not_wait_is_not_assigned(timed: leaseq.Queue, state: str, per
         timed.finish(lease, {})
     elif state == "dead":
         timed.fail(lease, "no")
-    with pytest.raises(leaseq.Invalid, match=f"'a' is {state}") as refused:
+    with pytest.raises(leaseq.Invalid, match=f"'a' is {state}") as error:
         timed.assign("a", person)
-    assert refused.value.field == "id"
+    assert error.value.field == "id"
     assert timed.stats().counters["assigned"] == 0
 
 
@@ -134,9 +134,9 @@ def test_a_person_who_answered_or_holds_an_item_is_not_assigned_the_rest_of_it(t
     timed.finish(take(timed, "ann"), {})
     take(timed, "bob")
     for person in ("ann", "bob"):
-        with pytest.raises(leaseq.Invalid) as refused:
+        with pytest.raises(leaseq.Invalid) as error:
             timed.assign("a", person)
-        assert refused.value.field == "person"
+        assert error.value.field == "person"
     timed.assign("a", "cyd")
     assert timed.reserve("dan") is None
     assert take(timed, "cyd").id == "a"
@@ -176,9 +176,9 @@ def test_a_late_answer_takes_nothing_that_is_assigned_to_another(timed: leaseq.Q
     clock.tick(301)
     take(timed, "bob")
     timed.assign("a", "cyd")
-    with pytest.raises(leaseq.LeaseLost) as lost:
+    with pytest.raises(leaseq.LeaseLost) as error:
         timed.finish(stale, {})
-    assert lost.value.answer_kept
+    assert error.value.answer_kept
     assert take(timed, "cyd").id == "a"
 
 
@@ -248,12 +248,12 @@ def test_any_name_will_do(timed: leaseq.Queue, person: str) -> None:
     timed.abandon(take(timed, person), again=False)
     assert timed.reserve(others[0]) is not None
     assert [timed.why_nothing(person).reason, timed.get("%d[0]-*^$").leases[0].person] == [None, others[0]]
-    first, page = [], timed.page("inbound", limit=1)
+    pairs, page = [], timed.page("inbound", limit=1)
     while True:
-        first += [(item.id, item.assigned_to) for item in page.items]
+        pairs += [(item.id, item.assigned_to) for item in page.items]
         if page.after is None:
             break
         page = timed.page("inbound", limit=1, after=page.after)
-    assert first == [("%d[1]-*^$", (person,)), ("%d[2]-*^$", (person,))]
+    assert pairs == [("%d[1]-*^$", (person,)), ("%d[2]-*^$", (person,))]
     timed.finish(take(timed, person), {})
     assert take(timed, person).id == "%d[2]-*^$"

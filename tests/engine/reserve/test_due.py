@@ -13,7 +13,7 @@ from tests.support.taking import take
 
 
 @pytest.fixture
-def dated(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
+def dated_queue(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
     """Due in an hour, in two, … the last one first."""
     now = datetime.fromtimestamp(clock.now / 1e6, UTC)
     for hour in (3, 1, 2):
@@ -24,80 +24,80 @@ def dated(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
 
 def ids(queue: leaseq.Queue, limit: int = 100) -> list[str]:
     page = queue.by_due(limit=limit)
-    listed = [item.id for item in page.items]
+    item_ids = [item.id for item in page.items]
     while page.after is not None:
         page = queue.by_due(limit=limit, after=page.after)
-        listed += [item.id for item in page.items]
-    return listed
+        item_ids += [item.id for item in page.items]
+    return item_ids
 
 
 @pytest.mark.parametrize("limit", [1, 2, 100])
-def test_they_are_listed_by_date(dated: leaseq.Queue, limit: int) -> None:
-    assert ids(dated, limit) == ["h1", "h2", "h3"]
+def test_they_are_listed_by_date(dated_queue: leaseq.Queue, limit: int) -> None:
+    assert ids(dated_queue, limit) == ["h1", "h2", "h3"]
 
 
-@pytest.mark.parametrize("gone", [0, 57, 597])
+@pytest.mark.parametrize("index", [0, 57, 597])
 def test_of_one_and_the_same_date_each_is_listed_once_though_the_last_one_seen_has_left(
-    timed: leaseq.Queue, gone: int
+    timed: leaseq.Queue, index: int
 ) -> None:
     date = datetime(2030, 1, 1, tzinfo=UTC)
     names = [f"{n:03}" for n in range(600)]
     timed.enqueue_many(leaseq.NewItem({}, id=name, due=date) for name in names[9:])
     timed.enqueue_many(leaseq.NewItem({}, id=name, due=date - timedelta(1)) for name in names[:9])
-    page = timed.by_due(limit=gone + 1)
-    listed = [item.id for item in page.items]
-    timed.remove(listed[-1])
+    page = timed.by_due(limit=index + 1)
+    item_ids = [item.id for item in page.items]
+    timed.remove(item_ids[-1])
     while page.after is not None:
         page = timed.by_due(limit=100, after=page.after)
-        listed += [item.id for item in page.items]
-    assert listed == names
+        item_ids += [item.id for item in page.items]
+    assert item_ids == names
 
 
-def test_what_is_over_is_counted_wherever_it_is(dated: leaseq.Queue, clock: Clock) -> None:
-    assert dated.stats().overdue == 0
+def test_what_is_over_is_counted_wherever_it_is(dated_queue: leaseq.Queue, clock: Clock) -> None:
+    assert dated_queue.stats().overdue == 0
     clock.tick(3 * 3600 + 1)
-    assert dated.stats().overdue == 3
-    lease = take(dated, "ann")
-    assert dated.stats().overdue == 3, "while it is held"
-    dated.fail(lease, "no")
-    assert dated.stats().overdue == 3, "while it is to be tried again"
-    dated.finish(take(dated, "ann"), {})
-    assert dated.stats().overdue == 2
+    assert dated_queue.stats().overdue == 3
+    lease = take(dated_queue, "ann")
+    assert dated_queue.stats().overdue == 3, "while it is held"
+    dated_queue.fail(lease, "no")
+    assert dated_queue.stats().overdue == 3, "while it is to be tried again"
+    dated_queue.finish(take(dated_queue, "ann"), {})
+    assert dated_queue.stats().overdue == 2
 
 
 @pytest.mark.parametrize(
-    "end", ["finish", "finish renewed", "finish late", "fail", "run out", "give back", "remove", "adopt"]
+    "ending", ["finish", "finish renewed", "finish late", "fail", "run out", "give back", "remove", "adopt"]
 )
-def test_done_dead_or_removed_it_is_due_no_more(dated: leaseq.Queue, clock: Clock, end: str) -> None:
-    dated.configure(max_attempts=2 if end in ("finish late", "adopt") else 1, max_abandons=1)
-    lease = take(dated, "ann")
+def test_done_dead_or_removed_it_is_due_no_more(dated_queue: leaseq.Queue, clock: Clock, ending: str) -> None:
+    dated_queue.configure(max_attempts=2 if ending in ("finish late", "adopt") else 1, max_abandons=1)
+    lease = take(dated_queue, "ann")
     assert lease.id == "h3"
-    clock.tick(301 if end in ("finish late", "run out", "adopt") else 0)
-    if end in ("finish", "finish late"):
-        dated.clear()
-        dated.finish(lease, {})
-    elif end == "finish renewed":
-        dated.finish(dated.renew(lease), {})
-    elif end == "adopt":
-        take(dated, "bob")
+    clock.tick(301 if ending in ("finish late", "run out", "adopt") else 0)
+    if ending in ("finish", "finish late"):
+        dated_queue.clear()
+        dated_queue.finish(lease, {})
+    elif ending == "finish renewed":
+        dated_queue.finish(dated_queue.renew(lease), {})
+    elif ending == "adopt":
+        take(dated_queue, "bob")
         with pytest.raises(leaseq.LeaseLost):
-            dated.finish(lease, {})
-        dated.adopt(lease.id, lease.token)
-    elif end == "fail":
-        dated.fail(lease, "no")
-    elif end == "give back":
-        dated.abandon(lease)
-    elif end == "remove":
-        dated.remove(lease.id)
-    dated.clear()
-    assert ids(dated) == ["h1", "h2"]
+            dated_queue.finish(lease, {})
+        dated_queue.adopt(lease.id, lease.token)
+    elif ending == "fail":
+        dated_queue.fail(lease, "no")
+    elif ending == "give back":
+        dated_queue.abandon(lease)
+    elif ending == "remove":
+        dated_queue.remove(lease.id)
+    dated_queue.clear()
+    assert ids(dated_queue) == ["h1", "h2"]
 
 
-def test_revived_it_is_due_again(dated: leaseq.Queue) -> None:
-    dated.configure(max_attempts=1)
-    dated.fail(take(dated, "ann"), "no")
-    dated.revive("h3")
-    assert ids(dated) == ["h1", "h2", "h3"]
+def test_revived_it_is_due_again(dated_queue: leaseq.Queue) -> None:
+    dated_queue.configure(max_attempts=1)
+    dated_queue.fail(take(dated_queue, "ann"), "no")
+    dated_queue.revive("h3")
+    assert ids(dated_queue) == ["h1", "h2", "h3"]
 
 
 def test_of_several_answers_until_the_last_one(timed: leaseq.Queue) -> None:
@@ -109,8 +109,8 @@ def test_of_several_answers_until_the_last_one(timed: leaseq.Queue) -> None:
     assert timed.stats().overdue == 0
 
 
-def test_what_is_due_does_not_come_sooner(dated: leaseq.Queue) -> None:
-    assert [take(dated, person).id for person in ("ann", "bob", "cyd", "dan")] == [
+def test_what_is_due_does_not_come_sooner(dated_queue: leaseq.Queue) -> None:
+    assert [take(dated_queue, person).id for person in ("ann", "bob", "cyd", "dan")] == [
         "h3",
         "h1",
         "h2",
@@ -118,7 +118,7 @@ def test_what_is_due_does_not_come_sooner(dated: leaseq.Queue) -> None:
     ]
 
 
-def late_already(queue: leaseq.Queue, **policy: Any) -> None:
+def enqueue_overdue(queue: leaseq.Queue, **policy: Any) -> None:
     """An item that is overdue, in a queue with this policy."""
     queue.configure(**policy)
     queue.enqueue({}, id="a", due=datetime(2020, 1, 1, tzinfo=UTC))
@@ -130,7 +130,7 @@ def overdue(queue: leaseq.Queue) -> tuple[int, list[str]]:
 
 def test_done_with_fewer_answers_than_are_asked_for_by_now_it_is_due_no_more(timed: leaseq.Queue) -> None:
     """What was handed out whole before the policy changed gets no answer more."""
-    late_already(timed, answers=2)
+    enqueue_overdue(timed, answers=2)
     leases = [take(timed, person) for person in ("ann", "bob")]
     timed.configure(answers=3)
     for lease in leases:
@@ -141,7 +141,7 @@ def test_done_with_fewer_answers_than_are_asked_for_by_now_it_is_due_no_more(tim
 
 
 def test_and_where_one_more_is_to_come_it_is_due_until_then(timed: leaseq.Queue) -> None:
-    late_already(timed, answers=2)
+    enqueue_overdue(timed, answers=2)
     first = take(timed, "ann")
     timed.configure(answers=3)
     timed.finish(first, {})
@@ -151,9 +151,9 @@ def test_and_where_one_more_is_to_come_it_is_due_until_then(timed: leaseq.Queue)
     assert overdue(timed) == (0, [])
 
 
-def dead_beside_an_answer(queue: leaseq.Queue) -> leaseq.Lease:
+def finish_one_and_fail_one(queue: leaseq.Queue) -> leaseq.Lease:
     """Ann's answer is there; bob's assignment is dead."""
-    late_already(queue, answers=2, max_attempts=1)
+    enqueue_overdue(queue, answers=2, max_attempts=1)
     anns, bobs = take(queue, "ann"), take(queue, "bob")
     queue.finish(anns, {})
     queue.fail(bobs, "torn")
@@ -162,17 +162,17 @@ def dead_beside_an_answer(queue: leaseq.Queue) -> leaseq.Lease:
 
 
 def test_an_undo_beside_what_is_dead_does_not_make_it_due(timed: leaseq.Queue) -> None:
-    again = timed.undo_finish(dead_beside_an_answer(timed))
+    new_lease = timed.undo_finish(finish_one_and_fail_one(timed))
     assert overdue(timed) == (0, []), "it is not until it is revived"
-    timed.finish(again, {})
+    timed.finish(new_lease, {})
     assert (timed.get("a").state, overdue(timed)) == ("dead", (0, []))
 
 
 def test_revived_after_such_an_undo_it_is_due_until_it_is_done(timed: leaseq.Queue) -> None:
-    again = timed.undo_finish(dead_beside_an_answer(timed))
+    new_lease = timed.undo_finish(finish_one_and_fail_one(timed))
     timed.revive("a")
     assert overdue(timed) == (1, ["a"])
-    timed.finish(again, {})
+    timed.finish(new_lease, {})
     timed.finish(take(timed, "bob"), {})
     assert overdue(timed) == (0, [])
 
@@ -181,7 +181,7 @@ def test_a_late_answer_in_place_of_what_is_dead_makes_the_rest_due_again(
     timed: leaseq.Queue, clock: Clock
 ) -> None:
     """And if that dies when it comes back, it is not due again."""
-    late_already(timed, answers=2, max_attempts=1)
+    enqueue_overdue(timed, answers=2, max_attempts=1)
     anns = take(timed, "ann")
     clock.tick(200)
     take(timed, "bob")
@@ -195,7 +195,7 @@ def test_a_late_answer_in_place_of_what_is_dead_makes_the_rest_due_again(
 
 
 def test_so_does_one_that_is_adopted(timed: leaseq.Queue) -> None:
-    late_already(timed, answers=2, max_attempts=1)
+    enqueue_overdue(timed, answers=2, max_attempts=1)
     anns, bobs = take(timed, "ann"), take(timed, "bob")
     timed.fail(anns, "torn")
     with pytest.raises(leaseq.LeaseLost):

@@ -36,11 +36,11 @@ def test_a_queue_that_is_not_there_gives_nothing_and_is_not_made(timed: leaseq.Q
 @pytest.mark.parametrize("seconds", [0, 1])  # where the time goes on, it is the ordinary case
 def test_the_oldest_first(timed: leaseq.Queue, take: Take, clock: Clock, seconds: float) -> None:
     timed.enqueue_many(NewItem({}, id=id) for id in "abc")
-    taken = []
+    ids = []
     for person in ("ann", "bob", "cyd"):
         clock.tick(seconds)
-        taken.append(take(person).id)
-    assert taken == ["a", "b", "c"]
+        ids.append(take(person).id)
+    assert ids == ["a", "b", "c"]
     assert timed.reserve("dan") is None
 
 
@@ -109,9 +109,9 @@ def test_a_lease_that_ran_out_is_taken_by_the_next_without_a_clear_job(
     clock.tick(299)
     assert timed.reserve("bob") is None
     clock.tick(1.1)
-    again = take("bob")
-    assert (again.id, again.attempt) == ("one", 2)
-    assert again.token > first.token
+    new_lease = take("bob")
+    assert (new_lease.id, new_lease.attempt) == ("one", 2)
+    assert new_lease.token > first.token
     assert timed.mine("ann") == []
 
 
@@ -131,8 +131,8 @@ def test_one_s_own_lease_that_ran_out_comes_as_a_new_grant(
     timed.enqueue({}, id="one")
     first = take("ann")
     clock.tick(301)
-    again = take("ann")
-    assert (again.id, again.attempt, again.token) == ("one", 2, first.token + 1)
+    new_lease = take("ann")
+    assert (new_lease.id, new_lease.attempt, new_lease.token) == ("one", 2, first.token + 1)
     assert timed.get("one").failures == 1
 
 
@@ -203,16 +203,16 @@ def test_sent_again_it_gives_what_it_gave_though_another_was_taken_back_since(
 ) -> None:
     timed.configure(holds=2)
     timed.enqueue({}, id="old")
-    old = take("ann")
+    old_lease = take("ann")
     clock.tick(301)
     timed.clear()
     timed.enqueue({}, id="urgent", priority=1)
-    given = timed.reserve("ann", request_id="r1")
-    assert given is not None
-    assert given.id == "urgent"
-    back = timed.renew(old)
-    assert timed.reserve("ann", request_id="r1") == given
-    assert timed.mine("ann") == [given, back]
+    lease = timed.reserve("ann", request_id="r1")
+    assert lease is not None
+    assert lease.id == "urgent"
+    renewed_lease = timed.renew(old_lease)
+    assert timed.reserve("ann", request_id="r1") == lease
+    assert timed.mine("ann") == [lease, renewed_lease]
 
 
 def test_and_though_a_finish_was_undone_since(timed: leaseq.Queue, take: Take) -> None:
@@ -221,7 +221,7 @@ def test_and_though_a_finish_was_undone_since(timed: leaseq.Queue, take: Take) -
     timed.enqueue_many(NewItem({}, id=id) for id in "abc")
     first = take("ann")
     timed.finish(first, {})
-    given = timed.reserve("ann", request_id="r1")
-    again = timed.undo_finish(first)
-    assert timed.reserve("ann", request_id="r1") == given
-    assert timed.mine("ann") == [again, given]
+    lease = timed.reserve("ann", request_id="r1")
+    new_lease = timed.undo_finish(first)
+    assert timed.reserve("ann", request_id="r1") == lease
+    assert timed.mine("ann") == [new_lease, lease]

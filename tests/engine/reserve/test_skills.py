@@ -22,17 +22,19 @@ def test_all_of_them_are_needed(timed: leaseq.Queue) -> None:
     assert timed.get("both").requires == ("fr", "legal")
 
 
-@pytest.mark.parametrize("more", [0, 8])  # rows asked for by name, and all looked through
-def test_the_oldest_that_they_can_do_comes_first_whatever_it_requires(timed: leaseq.Queue, more: int) -> None:
-    skills = ["fr", "legal", *(f"s{n}" for n in range(more))]
+@pytest.mark.parametrize("extra", [0, 8])  # rows asked for by name, and all looked through
+def test_the_oldest_that_they_can_do_comes_first_whatever_it_requires(
+    timed: leaseq.Queue, extra: int
+) -> None:
+    skills = ["fr", "legal", *(f"s{n}" for n in range(extra))]
     for id, needs in [("1", ["fr"]), ("2", []), ("3", ["de"]), ("4", ["fr", "legal"]), ("5", ["legal"])]:
         timed.enqueue({}, id=id, requires=needs)
     timed.enqueue({}, id="soon", requires=["legal"], priority=1)
-    given = []
+    ids = []
     while lease := timed.reserve("ann", skills=skills):
         timed.finish(lease, {})
-        given.append(lease.id)
-    assert given == ["soon", "1", "2", "4", "5"]
+        ids.append(lease.id)
+    assert ids == ["soon", "1", "2", "4", "5"]
 
 
 def test_what_comes_back_still_requires_them(timed: leaseq.Queue, clock: Clock) -> None:
@@ -63,10 +65,10 @@ def test_every_answer_requires_them(timed: leaseq.Queue) -> None:
 
 def test_finish_and_next_looks_with_the_same_skills(timed: leaseq.Queue) -> None:
     timed.enqueue_many([NewItem({}, id="a", requires=("fr",)), NewItem({}, id="b", requires=("fr",))])
-    done = timed.finish(take(timed, "ann", "fr"), {}, then_reserve=True, skills=["fr"])
-    assert done.next is not None
-    assert done.next.id == "b"
-    assert timed.finish(done.next, {}, then_reserve=True).next is None
+    outcome = timed.finish(take(timed, "ann", "fr"), {}, then_reserve=True, skills=["fr"])
+    assert outcome.next is not None
+    assert outcome.next.id == "b"
+    assert timed.finish(outcome.next, {}, then_reserve=True).next is None
 
 
 def test_who_gains_a_skill_sees_what_waited(timed: leaseq.Queue) -> None:
@@ -102,15 +104,15 @@ def test_a_skill_may_be_called_like_a_shelf(timed: leaseq.Queue) -> None:
 
 def test_too_many_sets_of_skills_are_refused_and_nothing_of_them_enters(timed: leaseq.Queue) -> None:
     timed.enqueue_many(NewItem({}, requires=(f"s{n}",)) for n in range(490))
-    with pytest.raises(leaseq.Invalid, match="at most 500 different sets") as refused:
+    with pytest.raises(leaseq.Invalid, match="at most 500 different sets") as error:
         timed.enqueue_many(NewItem({}, requires=(f"t{n}",)) for n in range(11))
-    assert refused.value.field == "requires"
+    assert error.value.field == "requires"
     assert timed.stats().inbound == 490
     assert timed.enqueue_many(NewItem({}, requires=(f"t{n}",)) for n in range(10)).added == 10
     assert timed.enqueue({}, requires=["s1"]).added, "one that is in use"
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         timed.assign(timed.items("inbound", limit=1)[0].id, "ann")
-    assert refused.value.field == "person"
+    assert error.value.field == "person"
 
 
 def test_sets_that_nothing_waits_for_do_not_count(timed: leaseq.Queue, server: Server) -> None:

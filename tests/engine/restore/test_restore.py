@@ -14,16 +14,21 @@ from tests.support.taking import not_none
 AT = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
 
 
-def given(person: str, token: int, *, late: bool = False, stands: bool = True) -> GivenAnswer:
+def given_answer(person: str, token: int, *, late: bool = False, stands: bool = True) -> GivenAnswer:
     return GivenAnswer(token, person, json.dumps({"by": person}), AT, late, stands)
 
 
 def test_an_item_waits_again_with_all_that_it_had(timed: leaseq.Queue) -> None:
     due = datetime(2030, 1, 1, tzinfo=UTC)
     assert timed.restore(NewItem({"n": 1}, "one", 7, requires=("fr",), due=due, max_attempts=9), by="bob")
-    one = timed.get("one")
-    assert (one.state, one.payload, one.priority, one.requires) == ("inbound", {"n": 1}, 7, ("fr",))
-    assert (one.due, one.max_attempts) == (due, 9)
+    restored_item = timed.get("one")
+    assert (restored_item.state, restored_item.payload, restored_item.priority, restored_item.requires) == (
+        "inbound",
+        {"n": 1},
+        7,
+        ("fr",),
+    )
+    assert (restored_item.due, restored_item.max_attempts) == (due, 9)
     assert [item.id for item in timed.by_due().items] == ["one"]
     assert timed.reserve("ann") is None
     assert not_none(timed.reserve("ann", skills=["fr"])).id == "one"
@@ -33,7 +38,7 @@ def test_an_item_waits_again_with_all_that_it_had(timed: leaseq.Queue) -> None:
 
 def test_an_item_that_is_there_is_left_as_it_is(timed: leaseq.Queue) -> None:
     timed.enqueue("there", id="one")
-    assert not timed.restore(NewItem("other", "one"), [given("ann", 5)])
+    assert not timed.restore(NewItem("other", "one"), [given_answer("ann", 5)])
     assert timed.get("one").payload == "there"
     assert timed.get("one").answers == ()
 
@@ -41,20 +46,21 @@ def test_an_item_that_is_there_is_left_as_it_is(timed: leaseq.Queue) -> None:
 def test_answers_come_back_and_their_people_get_the_item_no_more(timed: leaseq.Queue) -> None:
     timed.configure(answers=3)
     timed.restore(
-        NewItem(1, "one"), [given("ann", 5), given("bob", 6, late=True), given("cyd", 4, stands=False)]
+        NewItem(1, "one"),
+        [given_answer("ann", 5), given_answer("bob", 6, late=True), given_answer("cyd", 4, stands=False)],
     )
-    one = timed.get("one")
-    assert [(a.person, a.token, a.result, a.late, a.finished_at) for a in one.answers] == [
+    item = timed.get("one")
+    assert [(a.person, a.token, a.result, a.late, a.finished_at) for a in item.answers] == [
         ("ann", 5, {"by": "ann"}, False, AT),
         ("bob", 6, {"by": "bob"}, True, AT),
     ]
-    assert [(grant.reserved_at, grant.ended_at) for grant in one.history] == [(AT, AT)] * 2
-    assert [(a.person, a.token) for a in one.late_answers] == [("cyd", 4)]
+    assert [(grant.reserved_at, grant.ended_at) for grant in item.history] == [(AT, AT)] * 2
+    assert [(a.person, a.token) for a in item.late_answers] == [("cyd", 4)]
     assert timed.reserve("ann") is None
     assert timed.reserve("bob") is None
     timed.finish(not_none(timed.reserve("dan")), "third")
     assert timed.get("one").state == "finished"
-    assert timed.adopt("one", 4).answers != one.answers
+    assert timed.adopt("one", 4).answers != item.answers
 
 
 def test_tokens_go_on_above_the_ones_that_were_granted(timed: leaseq.Queue) -> None:
@@ -69,19 +75,19 @@ def test_tokens_go_on_above_the_ones_that_were_granted(timed: leaseq.Queue) -> N
     assert timed.stats().counters["reserved"] == 3
 
 
-@pytest.mark.parametrize("above", [-1, 2**53, 1.5, "7", None])
-def test_a_token_that_is_none_is_refused(timed: leaseq.Queue, above: object) -> None:
+@pytest.mark.parametrize("token", [-1, 2**53, 1.5, "7", None])
+def test_a_token_that_is_none_is_refused(timed: leaseq.Queue, token: object) -> None:
     with pytest.raises(leaseq.Invalid, match="above"):
-        timed.raise_tokens(above)  # type: ignore[arg-type]
+        timed.raise_tokens(token)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("item", "answer", "field"),
     [
-        (NewItem(1), given("ann", 1), "id"),
-        (NewItem(1, "one", priority=-1), given("ann", 1), "priority"),
-        (NewItem(1, "one"), given("", 1), "person"),
-        (NewItem(1, "one"), given("ann", 0), "token"),
+        (NewItem(1), given_answer("ann", 1), "id"),
+        (NewItem(1, "one", priority=-1), given_answer("ann", 1), "priority"),
+        (NewItem(1, "one"), given_answer("", 1), "person"),
+        (NewItem(1, "one"), given_answer("ann", 0), "token"),
     ],
 )
 def test_what_is_invalid_is_refused_and_nothing_changes(

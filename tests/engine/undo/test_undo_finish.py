@@ -16,14 +16,19 @@ def test_they_hold_it_again_with_their_answer_as_the_draft(timed: leaseq.Queue, 
     timed.enqueue({"n": 1}, id="a")
     lease = take(timed, "ann")
     timed.finish(lease, {"ok": True})
-    again = timed.undo_finish(lease)
-    assert (again.id, again.payload, again.draft, again.attempt) == ("a", {"n": 1}, {"ok": True}, 2)
-    assert again.token > lease.token
-    assert timed.mine("ann") == [again]
+    new_lease = timed.undo_finish(lease)
+    assert (new_lease.id, new_lease.payload, new_lease.draft, new_lease.attempt) == (
+        "a",
+        {"n": 1},
+        {"ok": True},
+        2,
+    )
+    assert new_lease.token > lease.token
+    assert timed.mine("ann") == [new_lease]
     assert (sets()["finished"], sets()["reserved"]) == ([], ["a"])
     assert (timed.get("a").state, timed.get("a").answers) == ("reserved", ())
     assert [grant.how for grant in timed.get("a").history] == ["undone", "held"]
-    timed.finish(again, {"ok": False})
+    timed.finish(new_lease, {"ok": False})
     assert [answer.result for answer in timed.get("a").answers] == [{"ok": False}]
     stats = timed.stats()
     assert (stats.finished, stats.counters["undone"], stats.counters["finished"]) == (1, 1, 2)
@@ -33,11 +38,11 @@ def test_they_hold_it_again_with_their_answer_as_the_draft(timed: leaseq.Queue, 
 def test_the_next_item_stays_in_their_hands_behind_it(timed: leaseq.Queue) -> None:
     timed.enqueue_many([leaseq.NewItem({}, id="a"), leaseq.NewItem({}, id="b")])
     lease = take(timed, "ann")
-    following = timed.finish(lease, {}, then_reserve=True).next
-    again = timed.undo_finish(lease)
-    assert timed.mine("ann") == [again, following]
-    assert take(timed, "ann") == again, "full hands give the oldest, and that is what they went back to"
-    assert timed.finish(again, {}, then_reserve=True).next == following
+    next_lease = timed.finish(lease, {}, then_reserve=True).next
+    new_lease = timed.undo_finish(lease)
+    assert timed.mine("ann") == [new_lease, next_lease]
+    assert take(timed, "ann") == new_lease, "full hands give the oldest, and that is what they went back to"
+    assert timed.finish(new_lease, {}, then_reserve=True).next == next_lease
 
 
 def test_only_who_finished_it_and_only_for_some_seconds(timed: leaseq.Queue, clock: Clock) -> None:
@@ -60,8 +65,8 @@ def test_sent_twice_it_is_undone_once(timed: leaseq.Queue) -> None:
     timed.enqueue({}, id="a")
     lease = take(timed, "ann")
     timed.finish(lease, {})
-    again = timed.undo_finish(lease, request_id="r1")
-    assert timed.undo_finish(lease, request_id="r1") == again
+    new_lease = timed.undo_finish(lease, request_id="r1")
+    assert timed.undo_finish(lease, request_id="r1") == new_lease
     with pytest.raises(leaseq.LeaseLost):
         timed.undo_finish(lease, request_id="r2")
     assert timed.stats().counters["undone"] == 1
@@ -71,10 +76,10 @@ def test_the_finish_that_was_undone_counts_no_more(timed: leaseq.Queue) -> None:
     timed.enqueue({}, id="a")
     lease = take(timed, "ann")
     timed.finish(lease, {"ok": True})
-    again = timed.undo_finish(lease)
+    new_lease = timed.undo_finish(lease)
     with pytest.raises(leaseq.LeaseLost):
         timed.finish(lease, {"ok": True})  # its reply was late, or lost
-    timed.finish(again, {"ok": False})
+    timed.finish(new_lease, {"ok": False})
     assert [answer.result for answer in timed.get("a").answers] == [{"ok": False}]
 
 
@@ -84,9 +89,9 @@ def test_one_of_several_answers_is_undone_and_given_anew(timed: leaseq.Queue) ->
     anns, bobs = take(timed, "ann"), take(timed, "bob")
     timed.finish(bobs, {"by": "bob"})
     timed.finish(anns, {"by": "ann"})
-    again = timed.undo_finish(anns)
+    new_lease = timed.undo_finish(anns)
     assert [answer.person for answer in timed.get("a").answers] == ["bob"]
-    timed.abandon(again)
+    timed.abandon(new_lease)
     assert timed.reserve("bob") is None, "they answered it"
     assert take(timed, "ann").draft == {"by": "ann"}
     timed.finish(timed.mine("ann")[0], {"by": "ann, again"})
@@ -146,13 +151,13 @@ def test_sent_again_after_a_renewal_of_theirs_it_gives_what_they_hold(timed: lea
     timed.enqueue({}, id="a")
     lease = take(timed, "ann")
     timed.finish(lease, {"ok": True})
-    again = timed.undo_finish(lease, request_id="r1")
+    new_lease = timed.undo_finish(lease, request_id="r1")
     for number in range(2):
-        again = timed.renew(again, request_id=f"renew-{number}")
-    timed.save_draft(again, {"ok": False})
-    held = timed.mine("ann")
-    assert [timed.undo_finish(lease, request_id="r1")] == held
-    assert (held[0].token, held[0].draft) == (again.token, {"ok": False})
+        new_lease = timed.renew(new_lease, request_id=f"renew-{number}")
+    timed.save_draft(new_lease, {"ok": False})
+    leases = timed.mine("ann")
+    assert [timed.undo_finish(lease, request_id="r1")] == leases
+    assert (leases[0].token, leases[0].draft) == (new_lease.token, {"ok": False})
     assert timed.stats().counters["undone"] == 1
 
 
@@ -192,29 +197,29 @@ def test_the_request_id_of_an_undo_is_not_taken_for_that_of_a_renewal(
     timed.enqueue({}, id="a")
     lease = take(timed, "ann")
     timed.finish(lease, {})
-    again = timed.undo_finish(lease, request_id="r")
+    new_lease = timed.undo_finish(lease, request_id="r")
     clock.tick(100)
-    renewed = timed.renew(again, request_id="r")
-    assert renewed.expires_at > again.expires_at
-    assert timed.renew(again, request_id="r") == renewed, "sent again it is the same one"
+    renewed_lease = timed.renew(new_lease, request_id="r")
+    assert renewed_lease.expires_at > new_lease.expires_at
+    assert timed.renew(new_lease, request_id="r") == renewed_lease, "sent again it is the same one"
 
 
-def late(queue: leaseq.Queue, lease: leaseq.Lease, result: object) -> None:
+def finish_late(queue: leaseq.Queue, lease: leaseq.Lease, result: object) -> None:
     with pytest.raises(leaseq.LeaseLost):
         queue.finish(lease, result)
 
 
-@pytest.mark.parametrize("renewed", [False, True])
+@pytest.mark.parametrize("is_renewed", [False, True])
 def test_an_answer_that_a_manager_adopted_is_the_manager_s(
-    timed: leaseq.Queue, clock: Clock, sets: Sets, renewed: bool
+    timed: leaseq.Queue, clock: Clock, sets: Sets, is_renewed: bool
 ) -> None:
     timed.enqueue({}, id="a")
     lease = take(timed, "ann")
-    if renewed:
+    if is_renewed:
         timed.renew(lease)
     clock.tick(301)
     take(timed, "bob")
-    late(timed, lease, {"by": "ann"})
+    finish_late(timed, lease, {"by": "ann"})
     timed.adopt("a", lease.token, by="meg")
     with pytest.raises(leaseq.LeaseLost):
         timed.undo_finish(lease)
@@ -227,7 +232,7 @@ def test_also_one_that_a_manager_took_in_place_of_their_own(timed: leaseq.Queue)
     timed.enqueue({}, id="a")
     lease = take(timed, "ann")
     timed.finish(lease, {"v": 1})
-    late(timed, lease, {"v": 2})
+    finish_late(timed, lease, {"v": 2})
     timed.adopt("a", lease.token)
     with pytest.raises(leaseq.LeaseLost):
         timed.undo_finish(lease)
@@ -242,7 +247,7 @@ def test_of_several_answers_the_one_that_was_adopted_stays_and_their_own_can_be_
     anns = take(timed, "ann")
     clock.tick(301)
     bobs, cyds, dans = take(timed, "bob"), take(timed, "cyd"), take(timed, "dan")
-    late(timed, anns, {"by": "ann"})
+    finish_late(timed, anns, {"by": "ann"})
     timed.abandon(cyds)
     timed.finish(bobs, {"by": "bob"})
     timed.finish(dans, {"by": "dan"})
@@ -273,6 +278,6 @@ def test_a_late_answer_that_took_another_assignment_is_counted_once(
     clock.tick(301)
     take(timed, "bob")
     assert timed.finish(anns, {}).late
-    again = timed.undo_finish(anns)
+    new_lease = timed.undo_finish(anns)
     item = timed.get("a")
-    assert (again.attempt, item.attempts, len(item.history)) == (1, 3, 3)
+    assert (new_lease.attempt, item.attempts, len(item.history)) == (1, 3, 3)

@@ -28,8 +28,8 @@ class HookedQueue(leaseq.Queue):
         super().__init__(client, name)
         self._after_nothing, self._after_lease = after_nothing, after_lease
 
-    def _reserve(self, *given: Any, **more: Any) -> leaseq.Lease | NoItemYet:
-        outcome = super()._reserve(*given, **more)
+    def _reserve(self, *arguments: Any, **keywords: Any) -> leaseq.Lease | NoItemYet:
+        outcome = super()._reserve(*arguments, **keywords)
         if isinstance(outcome, leaseq.Lease):
             self._after_lease()
         else:
@@ -37,7 +37,7 @@ class HookedQueue(leaseq.Queue):
         return outcome
 
 
-def nothing() -> None: ...
+def do_nothing() -> None: ...
 
 
 def interrupt() -> None:
@@ -49,7 +49,7 @@ def looks_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (600, 600))
 
 
-def is_as_if_nobody_had_asked(queue: leaseq.Queue, server: Server, person: str = "ann") -> bool:
+def left_no_trace(queue: leaseq.Queue, server: Server, person: str = "ann") -> bool:
     """But for the attempt, which counts the grants of an item."""
     item, stats = queue.get("a"), queue.stats()
     assert (stats.inbound, stats.reserved, stats.waiting, in_line(server, queue)) == (1, 0, 0, 0)
@@ -58,27 +58,27 @@ def is_as_if_nobody_had_asked(queue: leaseq.Queue, server: Server, person: str =
     return True
 
 
-@pytest.mark.parametrize("waits", [True, False], ids=["in line", "at once"])
-@pytest.mark.parametrize("how", ["stop", "close", "interrupt"])
+@pytest.mark.parametrize("in_line_first", [True, False], ids=["in line", "at once"])
+@pytest.mark.parametrize("ending", ["stop", "close", "interrupt"])
 def test_what_came_while_it_was_ended_is_back_at_once(
-    server: Server, queue: leaseq.Queue, how: str, waits: bool
+    server: Server, queue: leaseq.Queue, ending: str, in_line_first: bool
 ) -> None:
     queue.configure(max_abandons=1)
     client, stop = leaseq.connect(server.url), threading.Event()
     end: dict[str, Then] = {"stop": stop.set, "close": client.close, "interrupt": interrupt}
-    come = (lambda: queue.enqueue({}, id="a")) if waits else nothing
-    if not waits:
+    come = (lambda: queue.enqueue({}, id="a")) if in_line_first else do_nothing
+    if not in_line_first:
         queue.enqueue({}, id="a")
-    ended = HookedQueue(client, queue.name, after_nothing=come, after_lease=end[how])
-    if how == "interrupt":
+    hooked_queue = HookedQueue(client, queue.name, after_nothing=come, after_lease=end[ending])
+    if ending == "interrupt":
         with pytest.raises(KeyboardInterrupt):
-            ended.reserve("ann", wait=LONG)
+            hooked_queue.reserve("ann", wait=LONG)
     else:
-        assert ended.reserve("ann", wait=LONG, stop=stop) is None
-    assert is_as_if_nobody_had_asked(queue, server)
-    again = queue.reserve("ann")
-    assert again is not None
-    assert again.id == "a"
+        assert hooked_queue.reserve("ann", wait=LONG, stop=stop) is None
+    assert left_no_trace(queue, server)
+    new_lease = queue.reserve("ann")
+    assert new_lease is not None
+    assert new_lease.id == "a"
 
 
 def test_a_reserve_without_a_wait_that_is_interrupted_takes_nothing_either(
@@ -86,15 +86,15 @@ def test_a_reserve_without_a_wait_that_is_interrupted_takes_nothing_either(
 ) -> None:
     queue.enqueue({}, id="a")
     with pytest.raises(KeyboardInterrupt):
-        HookedQueue(server.client, queue.name, after_nothing=nothing, after_lease=interrupt).reserve("ann")
-    assert is_as_if_nobody_had_asked(queue, server)
+        HookedQueue(server.client, queue.name, after_nothing=do_nothing, after_lease=interrupt).reserve("ann")
+    assert left_no_trace(queue, server)
 
 
 class PollingOnceQueue(leaseq.Queue):
     """It looks again only where it is woken."""
 
-    def _reserve(self, *given: Any, **more: Any) -> leaseq.Lease | NoItemYet:
-        outcome = super()._reserve(*given, **more)
+    def _reserve(self, *arguments: Any, **keywords: Any) -> leaseq.Lease | NoItemYet:
+        outcome = super()._reserve(*arguments, **keywords)
         return outcome if isinstance(outcome, leaseq.Lease) else outcome._replace(seconds=600)
 
 
@@ -109,7 +109,7 @@ def test_an_event_ends_a_wait_at_once(server: Server, queue: leaseq.Queue) -> No
         stop.set()
         assert ann.result(LONG) is None
     queue.enqueue({}, id="a")
-    assert is_as_if_nobody_had_asked(queue, server)
+    assert left_no_trace(queue, server)
 
 
 def test_where_it_is_over_before_it_begins_nothing_is_asked_for(queue: leaseq.Queue) -> None:
@@ -123,9 +123,9 @@ def test_where_it_is_over_before_it_begins_nothing_is_asked_for(queue: leaseq.Qu
 def test_the_next_in_line_gets_what_is_given_back(server: Server, queue: leaseq.Queue) -> None:
     queue.configure()
     stop = threading.Event()
-    ended = HookedQueue(server.client, queue.name, after_nothing=nothing, after_lease=stop.set)
+    hooked_queue = HookedQueue(server.client, queue.name, after_nothing=do_nothing, after_lease=stop.set)
     with ThreadPoolExecutor(2) as pool:
-        ann = pool.submit(ended.reserve, "ann", wait=LONG, stop=stop)
+        ann = pool.submit(hooked_queue.reserve, "ann", wait=LONG, stop=stop)
         eventually(lambda: queue.stats().waiting == 1, "ann waits")
         bob = pool.submit(queue.reserve, "bob", wait=LONG)
         eventually(lambda: queue.stats().waiting == 2, "bob waits")
@@ -136,53 +136,53 @@ def test_the_next_in_line_gets_what_is_given_back(server: Server, queue: leaseq.
     assert lease.id == "a"
 
 
-@pytest.mark.parametrize("waits_in", ["one queue", "several queues"])
-@pytest.mark.parametrize("meanwhile", ["it came", "it came and went", "it did not come"])
+@pytest.mark.parametrize("scope", ["one queue", "several queues"])
+@pytest.mark.parametrize("course", ["it came", "it came and went", "it did not come"])
 def test_what_they_hold_by_another_call_stays_theirs(
-    server: Server, queue: leaseq.Queue, meanwhile: str, waits_in: str
+    server: Server, queue: leaseq.Queue, course: str, scope: str
 ) -> None:
     """Also where the item that came for the ended call was taken away again by then."""
     queue.configure(holds=2)
     queue.enqueue({}, id="held")
-    held = queue.reserve("ann")
+    lease = queue.reserve("ann")
     stop = threading.Event()
 
     def come() -> None:
-        if meanwhile == "it did not come":
+        if course == "it did not come":
             stop.set()
         else:
             queue.enqueue({}, id="a")
 
     def end() -> None:
-        if meanwhile == "it came and went":
+        if course == "it came and went":
             queue.release("a")
         stop.set()
 
-    ended = HookedQueue(server.client, queue.name, after_nothing=come, after_lease=end)
-    if waits_in == "one queue":
-        assert ended.reserve("ann", wait=LONG, stop=stop) is None
+    hooked_queue = HookedQueue(server.client, queue.name, after_nothing=come, after_lease=end)
+    if scope == "one queue":
+        assert hooked_queue.reserve("ann", wait=LONG, stop=stop) is None
     else:
-        assert reserve_first([ended], "ann", (), LONG, stop) is None
-    assert queue.mine("ann") == [held]
+        assert reserve_first([hooked_queue], "ann", (), LONG, stop) is None
+    assert queue.mine("ann") == [lease]
 
 
 def test_a_full_hand_stays_full(server: Server, queue: leaseq.Queue) -> None:
     """What they got back is theirs by an earlier call."""
     queue.enqueue({}, id="held")
-    held = queue.reserve("ann")
+    lease = queue.reserve("ann")
     stop = threading.Event()
-    ended = HookedQueue(server.client, queue.name, after_nothing=nothing, after_lease=stop.set)
-    assert ended.reserve("ann", wait=LONG, stop=stop) is None
-    assert queue.mine("ann") == [held]
+    hooked_queue = HookedQueue(server.client, queue.name, after_nothing=do_nothing, after_lease=stop.set)
+    assert hooked_queue.reserve("ann", wait=LONG, stop=stop) is None
+    assert queue.mine("ann") == [lease]
 
 
 def test_a_part_of_an_item_with_several_answers_is_given_back(server: Server, queue: leaseq.Queue) -> None:
     queue.configure(answers=2)
     stop = threading.Event()
-    ended = HookedQueue(
+    hooked_queue = HookedQueue(
         server.client, queue.name, after_nothing=lambda: queue.enqueue({}, id="a"), after_lease=stop.set
     )
-    assert ended.reserve("ann", wait=LONG, stop=stop) is None
+    assert hooked_queue.reserve("ann", wait=LONG, stop=stop) is None
     assert {queue.reserve(person) is not None for person in ("bob", "ann")} == {True}
     assert queue.reserve("cyd") is None
 
@@ -214,9 +214,9 @@ def test_a_client_that_was_closed_keeps_no_link_that_was_in_use(server: Server, 
 
 @pytest.mark.parametrize("stop", [True, "now", object()])
 def test_what_a_stop_is(queue: leaseq.Queue, stop: Any) -> None:
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         queue.reserve("ann", wait=1, stop=stop)
-    assert refused.value.field == "stop"
+    assert error.value.field == "stop"
 
 
 def test_an_answer_undone_meanwhile_stays_in_hand(queue: leaseq.Queue) -> None:
@@ -231,8 +231,10 @@ def test_an_answer_undone_meanwhile_stays_in_hand(queue: leaseq.Queue) -> None:
         queue.undo_finish(first)
         interrupt()
 
-    asking = HookedQueue(queue._client, queue.name, after_nothing=nothing, after_lease=undo_and_interrupt)
+    hooked_queue = HookedQueue(
+        queue._client, queue.name, after_nothing=do_nothing, after_lease=undo_and_interrupt
+    )
     with pytest.raises(KeyboardInterrupt):
-        asking.reserve("ann")
+        hooked_queue.reserve("ann")
     assert [lease.id for lease in queue.mine("ann")] == ["a"]
     assert queue.get("b").state == "inbound"

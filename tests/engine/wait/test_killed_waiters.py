@@ -50,8 +50,10 @@ def test_they_are_in_no_figure_once_their_promise_is_over(server: Server, queue:
     with subprocess.Popen([sys.executable, "-c", PROGRAM, server.url, queue.name]) as program:
         eventually(lambda: queue.stats().waiting == 3, "three wait")
         program.kill()
-    later = leaseq.Queue(server.client, queue.name, clock=lambda: int((time.time() + PROMISE + 1) * 1e6))
-    assert later.stats().waiting == 0
+    later_queue = leaseq.Queue(
+        server.client, queue.name, clock=lambda: int((time.time() + PROMISE + 1) * 1e6)
+    )
+    assert later_queue.stats().waiting == 0
 
 
 def test_they_are_no_longer_stored_once_others_waited(
@@ -200,8 +202,8 @@ def test_one_who_was_killed_while_others_got_an_item_holds_up_nobody_later(
 class RousedQueue(leaseq.Queue):
     """Its waits never look by themselves."""
 
-    def _reserve(self, *given: Any, **more: Any) -> leaseq.Lease | NoItemYet:
-        outcome = super()._reserve(*given, **more)
+    def _reserve(self, *arguments: Any, **keywords: Any) -> leaseq.Lease | NoItemYet:
+        outcome = super()._reserve(*arguments, **keywords)
         return outcome if isinstance(outcome, leaseq.Lease) else NoItemYet(LONG, outcome.last_token)
 
 
@@ -211,11 +213,11 @@ def test_who_waits_elsewhere_takes_what_the_killed_did_not_come_for(
     """They hear that others were woken, and look a moment later."""
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (LONG, LONG))
     queue.configure()
-    elsewhere = RousedQueue(server.client, queue.name)
+    roused_queue = RousedQueue(server.client, queue.name)
     for name in ("killed 1", "killed 2", "killed 3"):
         assert look(queue, name) is None
     with ThreadPoolExecutor(1) as pool:
-        ann: Future[leaseq.Lease | None] = pool.submit(elsewhere.reserve, "ann", wait=LONG)
+        ann: Future[leaseq.Lease | None] = pool.submit(roused_queue.reserve, "ann", wait=LONG)
         eventually(lambda: in_line(server, queue) == 4)
         queue.enqueue({}, id="a")
         lease = ann.result(LONG)

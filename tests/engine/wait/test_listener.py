@@ -12,7 +12,7 @@ import leaseq
 from leaseq.engine.keys import Keys
 from tests.conftest import Server
 from tests.engine.proxy import SilentProxy
-from tests.engine.waiters import LONG, Start, got, in_line
+from tests.engine.waiters import LONG, Start, granted_ids, in_line
 from tests.support.patience import eventually
 
 
@@ -23,7 +23,7 @@ def test_a_broken_link_of_the_listener_costs_nobody_their_item(
     ann = start("ann")
     server.redis.client_kill_filter(_type="pubsub")
     queue.enqueue({}, id="a")
-    assert got(ann) == ["a"]
+    assert granted_ids(ann) == ["a"]
 
 
 @pytest.mark.not_on("cluster", "sentinel")  # the proxy stands before one server's socket
@@ -47,7 +47,7 @@ def test_a_silent_link_of_the_listener_is_replaced(
             "leaseq.engine.notifications._SILENCE", LONG
         )  # however busy the machine is from here on
         queue.enqueue({}, id="a")
-        assert got(ann) == ["a"]
+        assert granted_ids(ann) == ["a"]
         client.close()
 
 
@@ -61,21 +61,21 @@ def test_only_what_somebody_waits_on_is_heard(
     queue.configure()
     other.configure()
 
-    def heard() -> list[str]:
+    def heard_channels() -> list[str]:
         channels = (Keys(one.name).wake for one in (queue, other))
         return [channel for channel in channels if server.redis.pubsub_numsub(channel)[0][1]]
 
     ann = start("ann")
-    assert heard() == [Keys(queue.name).wake]
-    later = threading.Thread(target=lambda: other.reserve("bob", wait=LONG))
-    later.start()
-    eventually(lambda: len(heard()) == 2)
+    assert heard_channels() == [Keys(queue.name).wake]
+    thread = threading.Thread(target=lambda: other.reserve("bob", wait=LONG))
+    thread.start()
+    eventually(lambda: len(heard_channels()) == 2)
     other.enqueue({})
-    later.join(LONG)
-    eventually(lambda: heard() == [Keys(queue.name).wake])
+    thread.join(LONG)
+    eventually(lambda: heard_channels() == [Keys(queue.name).wake])
     assert server.redis.pubsub_numpat() == 0
     queue.enqueue({}, id="a")
-    assert got(ann) == ["a"]
+    assert granted_ids(ann) == ["a"]
 
 
 def test_the_listener_goes_when_nobody_waits(
@@ -97,4 +97,4 @@ def test_closing_a_client_ends_its_waits_and_nobody_elses(
     assert ann.result(LONG) is None
     assert in_line(server, queue) == 1
     queue.enqueue({}, id="a")
-    assert got(bob) == ["a"]
+    assert granted_ids(bob) == ["a"]

@@ -15,7 +15,7 @@ from leaseq.engine.client import connection_of
 from leaseq.engine.keys import Keys
 from leaseq.engine.notifications import NoItemYet
 from tests.conftest import Clock, Server
-from tests.engine.waiters import LONG, Start, got, in_line
+from tests.engine.waiters import LONG, Start, granted_ids, in_line
 from tests.support.patience import eventually
 
 
@@ -23,26 +23,26 @@ def test_who_began_first_gets_the_first_across_clients(
     server: Server, queue: leaseq.Queue, start: Start
 ) -> None:
     queue.configure()
-    elsewhere = leaseq.Queue(leaseq.connect(server.url), queue.name)
-    waiting = [start(f"p{n}", on=elsewhere if n % 2 else queue) for n in range(6)]
+    other_queue = leaseq.Queue(leaseq.connect(server.url), queue.name)
+    futures = [start(f"p{n}", on=other_queue if n % 2 else queue) for n in range(6)]
     for n in range(6):
         queue.enqueue({}, id=f"{n}")
-        assert got(waiting[n]) == [f"{n}"]
+        assert granted_ids(futures[n]) == [f"{n}"]
     assert in_line(server, queue) == 0
     assert server.redis.hget(Keys(queue.name).ledger, "line") is None, "an enqueue pays nothing any more"
 
 
 def test_as_many_wake_as_there_are_items(queue: leaseq.Queue, start: Start) -> None:
     queue.configure()
-    waiting = [start(f"p{n}") for n in range(4)]
+    futures = [start(f"p{n}") for n in range(4)]
     queue.enqueue_many([{}, {}, {}])
-    assert len(set(got(*waiting[:3]))) == 3
-    assert not waiting[3].done()
+    assert len(set(granted_ids(*futures[:3]))) == 3
+    assert not futures[3].done()
     queue.enqueue({})
-    got(waiting[3])
+    granted_ids(futures[3])
 
 
-def abandoned_and_resumed(queue: leaseq.Queue, lease: leaseq.Lease) -> None:
+def abandon_and_resume(queue: leaseq.Queue, lease: leaseq.Lease) -> None:
     queue.abandon(lease)
     queue.resume()
 
@@ -52,13 +52,13 @@ COMES_BACK: dict[str, Callable[[leaseq.Queue, leaseq.Lease], object]] = {
     "released": lambda queue, lease: queue.release(lease.id),
     "failed": lambda queue, lease: queue.fail(lease, "no"),
     "expired": lambda *_: None,
-    "resumed": abandoned_and_resumed,
+    "resumed": abandon_and_resume,
 }
 
 
-@pytest.mark.parametrize("how", COMES_BACK)
+@pytest.mark.parametrize("way", COMES_BACK)
 def test_what_comes_back_wakes(
-    queue: leaseq.Queue, start: Start, how: str, monkeypatch: pytest.MonkeyPatch
+    queue: leaseq.Queue, start: Start, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also a lease that runs out and a retry that comes due while nothing runs but those who wait."""
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (2 * LONG, 2 * LONG))
@@ -66,23 +66,23 @@ def test_what_comes_back_wakes(
     queue.enqueue({}, id="a")
     lease = queue.reserve("ann")
     assert lease is not None
-    if how == "resumed":
+    if way == "resumed":
         queue.pause()
     bob = start("bob", wait=2 * LONG)
-    COMES_BACK[how](queue, lease)
-    assert got(bob) == ["a"]
+    COMES_BACK[way](queue, lease)
+    assert granted_ids(bob) == ["a"]
 
 
 def test_what_is_not_for_the_first_goes_to_who_may_have_it(queue: leaseq.Queue, start: Start) -> None:
     queue.configure()
     ann, bob, cyd = start("ann"), start("bob", skills=["fr"]), start("cyd", skills=["fr"])
     queue.enqueue({}, id="french", requires=["fr"])
-    assert got(bob) == ["french"]
+    assert granted_ids(bob) == ["french"]
     queue.enqueue({}, id="any")
-    assert got(ann) == ["any"], "who was passed over kept their place"
+    assert granted_ids(ann) == ["any"], "who was passed over kept their place"
     assert not cyd.done()
     queue.enqueue({})
-    got(cyd)
+    granted_ids(cyd)
 
 
 def test_the_time_is_over(server: Server, queue: leaseq.Queue) -> None:
@@ -113,16 +113,16 @@ def test_who_died_in_line_holds_up_nobody(server: Server, queue: leaseq.Queue, s
     child.wait(LONG)
     ann = start("ann")
     queue.enqueue({}, id="a")
-    assert got(ann) == ["a"]
+    assert granted_ids(ann) == ["a"]
 
 
 @pytest.mark.parametrize("wait", [-1, 3_601, float("nan"), "1", True, None])
 def test_how_long(queue: leaseq.Queue, wait: object) -> None:
     """Refused, though nobody would have to wait."""
     queue.enqueue({})
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         queue.reserve("ann", wait=wait)  # type: ignore[arg-type]
-    assert refused.value.field == "wait"
+    assert error.value.field == "wait"
 
 
 def test_who_stands_in_line_for_long_is_woken_first(
@@ -130,24 +130,24 @@ def test_who_stands_in_line_for_long_is_woken_first(
 ) -> None:
     """As long as they look now and then, as who waits does."""
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (0.05, 0.05))
-    looks: list[str] = []
+    names: list[str] = []
     reserve = leaseq.Queue._reserve
 
-    def look(self: leaseq.Queue, who: str, *more: Any) -> Any:
-        looks.append(who)
-        return reserve(self, who, *more)
+    def look(self: leaseq.Queue, person: str, *arguments: Any) -> Any:
+        names.append(person)
+        return reserve(self, person, *arguments)
 
     monkeypatch.setattr(leaseq.Queue, "_reserve", look)
     timed.configure()
     ann, bob = start("ann", on=timed), start("bob", on=timed)
     for _ in range(4):
         clock.tick(2)
-        seen = len(looks)
-        eventually(lambda seen=seen: {"ann", "bob"} <= set(looks[seen + 1 :]))  # type: ignore[misc]
+        count = len(names)
+        eventually(lambda count=count: {"ann", "bob"} <= set(names[count + 1 :]))  # type: ignore[misc]
     timed.enqueue({}, id="a")
-    assert got(ann) == ["a"]
+    assert granted_ids(ann) == ["a"]
     timed.enqueue({}, id="b")
-    assert got(bob) == ["b"]
+    assert granted_ids(bob) == ["b"]
 
 
 def test_a_wake_up_between_two_looks_is_not_lost(
@@ -159,12 +159,12 @@ def test_a_wake_up_between_two_looks_is_not_lost(
 
     class Meanwhile(leaseq.Queue):
         def _reserve(
-            self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
+            self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
         ) -> leaseq.Lease | NoItemYet:
             if woken or not waiter:
-                return super()._reserve(who, request, can, waiter, woken)
+                return super()._reserve(person, request, skills, waiter, woken)
             if not queue.stats().inbound:  # else she looks by herself, since her time is over
-                super()._reserve(who, request, can, waiter)
+                super()._reserve(person, request, skills, waiter)
                 queue.enqueue({}, id="a")
                 channel = connection_of(server.client).listener._channels[Keys(queue.name).wake]
                 eventually(channel.waiters[waiter].wake_event.is_set)
@@ -175,20 +175,20 @@ def test_a_wake_up_between_two_looks_is_not_lost(
     assert lease.id == "a"
 
 
-@pytest.mark.parametrize(("due_in", "most"), [(LONG, 3), (0.0, 23)], ids=["much later", "at once"])
+@pytest.mark.parametrize(("due_in", "limit"), [(LONG, 3), (0.0, 23)], ids=["much later", "at once"])
 def test_who_waits_asks_the_server_seldom(
-    server: Server, queue: leaseq.Queue, due_in: float, most: int
+    server: Server, queue: leaseq.Queue, due_in: float, limit: int
 ) -> None:
     """First, in line, and when the time is over; with pauses also where a lease is about to run out."""
-    asked: list[str | None] = []
+    waiters: list[str | None] = []
 
     class Asking(leaseq.Queue):
         def _reserve(
-            self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
+            self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
         ) -> leaseq.Lease | NoItemYet:
-            asked.append(waiter)
+            waiters.append(waiter)
             return NoItemYet(due_in, 0)
 
     queue.configure()
     assert Asking(server.client, queue.name).reserve("ann", wait=0.2) is None
-    assert 3 <= len(asked) <= most
+    assert 3 <= len(waiters) <= limit

@@ -49,18 +49,18 @@ def test_the_line_by_the_tests_clock(timed: leaseq.Queue, clock: Clock, server: 
     assert message["data"] == b"w-second"
 
 
-@pytest.mark.parametrize(("microseconds", "left"), [(5_000_000, 1), (5_000_001, 0)])
+@pytest.mark.parametrize(("microseconds", "count"), [(5_000_000, 1), (5_000_001, 0)])
 def test_a_waiter_counts_for_five_seconds_to_the_last_moment(
-    timed: leaseq.Queue, stand: Callable[..., None], clock: Clock, microseconds: int, left: int
+    timed: leaseq.Queue, stand: Callable[..., None], clock: Clock, microseconds: int, count: int
 ) -> None:
     """Afterwards the next one is woken instead, and no longer in line either."""
     timed.configure()
     stand("ann")
-    began = clock.now
+    start_time = clock.now
     stand("bob")
-    clock.now = began + microseconds
+    clock.now = start_time + microseconds
     timed.enqueue({})
-    assert timed.stats().waiting == left
+    assert timed.stats().waiting == count
 
 
 def test_who_was_killed_after_being_woken_is_forgotten(
@@ -112,9 +112,9 @@ def test_who_is_woken_and_has_their_hands_full_by_now_makes_room_for_the_next(
     assert look(timed, "ann", woken=True) is None
     assert look(timed, "bob", woken=True) is None
     timed.enqueue({}, id="any", priority=200)
-    elsewhere = timed.reserve("ann", skills=["fr"])
-    assert elsewhere is not None
-    assert elsewhere.id == "french"
+    lease = timed.reserve("ann", skills=["fr"])
+    assert lease is not None
+    assert lease.id == "french"
     assert look(timed, "ann", woken=True) == "french"
     assert timed.stats().waiting == 0, "bob is woken"
     assert look(timed, "bob", woken=True) == "any"
