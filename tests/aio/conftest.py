@@ -19,9 +19,9 @@ Open = Callable[..., leaseq.Queue]
 
 @pytest.fixture(scope="session")
 def loop() -> Iterator[LoopThread]:
-    running = LoopThread()
-    yield running
-    running.stop()
+    loop_thread = LoopThread()
+    yield loop_thread
+    loop_thread.stop()
 
 
 @pytest.fixture
@@ -31,8 +31,8 @@ def open_queue(loop: LoopThread, server: Server) -> Iterator[Open]:
 
     def open_queue(name: str, clock: Clock | None = None) -> leaseq.Queue:
         clients.append(leaseq.aio.connect(server.url))
-        awaited = AwaitedQueue(loop, leaseq.aio.Queue(clients[-1], name, clock=clock), server.client)
-        return cast("leaseq.Queue", awaited)
+        queue_in_loop = AwaitedQueue(loop, leaseq.aio.Queue(clients[-1], name, clock=clock), server.client)
+        return cast("leaseq.Queue", queue_in_loop)
 
     yield open_queue
     for client in clients:

@@ -28,13 +28,13 @@ class Watched:
         send: Callable[[], Any] = lambda: next(steps)  # noqa: E731
         while True:
             try:
-                waits_for = send()
+                value = send()
             except StopIteration as done:
                 return done.value
             count += 1
             self._at(count)
             try:
-                yield waits_for
+                yield value
                 send = lambda: next(steps)  # noqa: E731
             except BaseException as error:  # noqa: BLE001 - the cancellation
                 send = lambda error=error: steps.throw(error)  # type: ignore[misc]  # noqa: E731
@@ -43,17 +43,17 @@ class Watched:
 async def cancelled_at(point: int, again: bool, url: str, name: str, wait: float) -> bool:
     """Cancel a reserve where it suspends for the nth time, and ``again`` wherever it does so later; whether
     it got so far. An item comes while it waits."""
-    got_so_far = False
+    is_reached = False
     async with leaseq.aio.connect(url) as client, leaseq.aio.connect(url) as other:
-        queue, fills = leaseq.aio.Queue(client, name), leaseq.aio.Queue(other, name)
+        queue, other_queue = leaseq.aio.Queue(client, name), leaseq.aio.Queue(other, name)
         fill: list[asyncio.Task[Any]] = []
 
         def at(count: int) -> None:
-            nonlocal got_so_far
+            nonlocal is_reached
             if count == 12 and wait:
-                fill.append(asyncio.create_task(fills.enqueue({}, id="a")))
+                fill.append(asyncio.create_task(other_queue.enqueue({}, id="a")))
             if count == point or (again and count > point):
-                got_so_far = True
+                is_reached = True
                 task.cancel()
 
         async def reserve() -> leaseq.Lease | None:
@@ -67,30 +67,30 @@ async def cancelled_at(point: int, again: bool, url: str, name: str, wait: float
                 await queue.release(lease.id)
         await asyncio.gather(*fill)
         assert await queue.mine("ann") == []
-    return got_so_far
+    return is_reached
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["once", "again and again"])
 @pytest.mark.parametrize("wait", [0, 600], ids=["at once", "in line"])
 def test_at_every_point_where_it_suspends(server: Server, queue_name: str, wait: float, again: bool) -> None:
-    beside = leaseq.Queue(server.client, queue_name)
-    beside.configure()
+    plain_queue = leaseq.Queue(server.client, queue_name)
+    plain_queue.configure()
     point = 1
     while True:
         if not wait:
-            beside.enqueue({}, id="a")
+            plain_queue.enqueue({}, id="a")
         if not asyncio.run(cancelled_at(point, again, server.url, queue_name, wait)):
             break
-        stats = beside.stats()
-        assert (stats.reserved, stats.waiting, in_line(server, beside)) == (0, 0, 0), point
+        stats = plain_queue.stats()
+        assert (stats.reserved, stats.waiting, in_line(server, plain_queue)) == (0, 0, 0), point
         with contextlib.suppress(leaseq.ItemNotFound):
-            beside.remove("a")
+            plain_queue.remove("a")
         point += 1
     assert point > 3, "it suspends at least to connect, to send and to read"
 
 
 def test_a_short_wait_gets_what_comes_meanwhile(server: Server, queue_name: str) -> None:
-    async def waits() -> leaseq.Lease | None:
+    async def wait() -> leaseq.Lease | None:
         async with leaseq.aio.connect(server.url) as client:
             queue = leaseq.aio.Queue(client, queue_name)
             await queue.configure()
@@ -100,11 +100,11 @@ def test_a_short_wait_gets_what_comes_meanwhile(server: Server, queue_name: str)
             await queue.enqueue({}, id="a")
             return await reserve
 
-    assert not_none(asyncio.run(waits())).id == "a"
+    assert not_none(asyncio.run(wait())).id == "a"
 
 
 def test_a_time_limit_of_asyncio_ends_the_wait(server: Server, queue_name: str) -> None:
-    async def waits() -> None:
+    async def wait() -> None:
         async with leaseq.aio.connect(server.url) as client:
             queue = leaseq.aio.Queue(client, queue_name)
             await queue.configure()
@@ -115,4 +115,4 @@ def test_a_time_limit_of_asyncio_ends_the_wait(server: Server, queue_name: str) 
             await queue.enqueue({}, id="a")
             assert (await queue.get("a")).state == "inbound"
 
-    asyncio.run(waits())
+    asyncio.run(wait())

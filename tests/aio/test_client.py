@@ -28,14 +28,14 @@ def test_many_tasks_share_one(server: Server, queue_name: str) -> None:
             queue = leaseq.aio.Queue(client, queue_name)
             await queue.enqueue_many({"n": n} for n in range(200))
 
-            async def one(person: str) -> str:
+            async def finish_one(person: str) -> str:
                 lease = await queue.reserve(person)
                 assert lease is not None
                 await queue.finish(lease, {})
                 return lease.id
 
-            done = await asyncio.gather(*(one(f"p{n}") for n in range(200)))
-            assert len(set(done)) == 200
+            ids = await asyncio.gather(*(finish_one(f"p{n}") for n in range(200)))
+            assert len(set(ids)) == 200
             assert (await queue.stats()).finished == 200
             transport: Any = client._connection._transport
             assert len(transport._idle) <= links.MOST_CALLS, "calls wait for their turn"
@@ -61,7 +61,7 @@ def test_it_belongs_to_the_event_loop_of_its_first_call(server: Server, queue_na
 
 
 def test_closing_it_ends_its_waits(server: Server, queue_name: str) -> None:
-    async def waits() -> None:
+    async def wait() -> None:
         client = leaseq.aio.connect(server.url)
         queue = leaseq.aio.Queue(client, queue_name)
         await queue.configure()
@@ -72,7 +72,7 @@ def test_closing_it_ends_its_waits(server: Server, queue_name: str) -> None:
         assert await asyncio.wait_for(task, 30) is None
         assert [one.get_name() for one in asyncio.all_tasks()].count("leaseq-waiting") == 0
 
-    asyncio.run(waits())
+    asyncio.run(wait())
     assert leaseq.Queue(server.client, queue_name).stats().waiting == 0
 
 
@@ -115,7 +115,7 @@ def test_a_queue_that_can_not_be_read_is_told_beside_the_others(
 
 
 def test_an_event_ends_a_wait(server: Server, queue_name: str) -> None:
-    async def waits() -> None:
+    async def wait() -> None:
         async with leaseq.aio.connect(server.url) as client:
             queue, stop = leaseq.aio.Queue(client, queue_name), asyncio.Event()
             await queue.configure()
@@ -126,33 +126,33 @@ def test_an_event_ends_a_wait(server: Server, queue_name: str) -> None:
             with pytest.raises(leaseq.Invalid, match=r"stop: an asyncio.Event, or None"):
                 await queue.reserve("ann", stop=5)  # type: ignore[arg-type]
 
-    asyncio.run(waits())
+    asyncio.run(wait())
 
 
-@pytest.mark.parametrize(("due_in", "most"), [(30, 3), (0.0, 23)], ids=["much later", "at once"])
-def test_who_waits_asks_the_server_seldom(server: Server, queue_name: str, due_in: float, most: int) -> None:
+@pytest.mark.parametrize(("due_in", "limit"), [(30, 3), (0.0, 23)], ids=["much later", "at once"])
+def test_who_waits_asks_the_server_seldom(server: Server, queue_name: str, due_in: float, limit: int) -> None:
     """First, in line, and when the time is over; with pauses also where a lease is about to run out."""
-    asked: list[str | None] = []
+    waiters: list[str | None] = []
 
     class Asking(leaseq.aio.Queue):
         async def _reserve(
-            self, who: str, request: str, can: str, waiter: str | None = None, woken: bool = False
+            self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
         ) -> leaseq.Lease | NoItemYet:
-            asked.append(waiter)
+            waiters.append(waiter)
             return NoItemYet(due_in, 0)
 
-    async def waits() -> None:
+    async def wait() -> None:
         async with leaseq.aio.connect(server.url) as client:
             queue = Asking(client, queue_name)
             await queue.configure()
             assert await queue.reserve("ann", wait=0.2) is None
 
-    asyncio.run(waits())
-    assert 3 <= len(asked) <= most
+    asyncio.run(wait())
+    assert 3 <= len(waiters) <= limit
 
 
 def test_items_may_come_by_and_by(server: Server, queue_name: str) -> None:
-    async def fills() -> None:
+    async def fill() -> None:
         async def texts() -> AsyncIterator[leaseq.Json]:
             for n in range(600):
                 yield {"n": n}
@@ -168,10 +168,10 @@ def test_items_may_come_by_and_by(server: Server, queue_name: str) -> None:
             await queue.finish(lease, {"label": 1})
             assert [answer.result async for answer in queue.answers()] == [{"label": 1}]
             assert queue_name in await leaseq.aio.queues(client)
-            read, _ = await leaseq.aio.read_queues(client, leaseq.aio.Queue.stats, [queue_name])
-            assert read[queue_name].finished == 1
+            stats, _ = await leaseq.aio.read_queues(client, leaseq.aio.Queue.stats, [queue_name])
+            assert stats[queue_name].finished == 1
 
-    asyncio.run(fills())
+    asyncio.run(fill())
 
 
 @pytest.mark.parametrize(

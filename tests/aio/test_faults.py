@@ -30,9 +30,9 @@ CALLS: dict[str, Call] = {
 def proxy(server: Server) -> Iterator[CuttingProxy]:
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
-        CuttingProxy(server.url, Path(folder)) as running,
+        CuttingProxy(server.url, Path(folder)) as cutting_proxy,
     ):
-        yield running
+        yield cutting_proxy
 
 
 def in_loop(url: str, name: str, work: Callable[[leaseq.aio.Queue], Coroutine[Any, Any, None]]) -> None:
@@ -48,9 +48,9 @@ def in_loop(url: str, name: str, work: Callable[[leaseq.aio.Queue], Coroutine[An
 def test_a_call_whose_reply_is_lost_acts_once(
     server: Server, proxy: CuttingProxy, queue_name: str, call: str
 ) -> None:
-    beside = leaseq.Queue(server.client, queue_name)
-    beside.enqueue_many([leaseq.NewItem({}, id) for id in "ab"])
-    lease = beside.reserve("ann")
+    plain_queue = leaseq.Queue(server.client, queue_name)
+    plain_queue.enqueue_many([leaseq.NewItem({}, id) for id in "ab"])
+    lease = plain_queue.reserve("ann")
     assert lease is not None
 
     async def work(queue: leaseq.aio.Queue) -> None:

@@ -37,7 +37,7 @@ FORM = {
 
 
 @pytest.mark.parametrize(
-    ("result", "wrong"),
+    ("result", "question"),
     [
         ({"about": "delivery"}, None),
         ({"about": "delivery", "why": "no reason"}, "why"),
@@ -49,18 +49,18 @@ FORM = {
         ({"why": "late"}, "about"),
     ],
 )
-def test_an_answer_has_what_is_asked_and_nothing_else(result: dict[str, Any], wrong: str | None) -> None:
+def test_an_answer_has_what_is_asked_and_nothing_else(result: dict[str, Any], question: str | None) -> None:
     check_form(FORM)
-    if wrong is None:
+    if question is None:
         check_result(FORM, result)
         return
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         check_result(FORM, result)
-    assert wrong in refused.value.errors
+    assert question in error.value.errors
 
 
 @pytest.mark.parametrize(
-    ("result", "name", "said"),
+    ("result", "name", "message"),
     [
         (
             {"about": "delivery", "why": "no reason"},
@@ -76,13 +76,13 @@ def test_an_answer_has_what_is_asked_and_nothing_else(result: dict[str, Any], wr
     ],
 )
 def test_an_answer_that_is_not_asked_for_is_refused_in_words(
-    result: dict[str, Any], name: str, said: str
+    result: dict[str, Any], name: str, message: str
 ) -> None:
     properties: Any = ASK["properties"]
     form = {**FORM, "ask": {**ASK, "properties": {**properties, "never": False}}}
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         check_result(form, result)
-    assert refused.value.errors[name] == said
+    assert error.value.errors[name] == message
 
 
 @pytest.mark.parametrize(
@@ -99,9 +99,9 @@ def test_an_answer_that_is_not_asked_for_is_refused_in_words(
     ],
 )
 def test_a_condition_names_earlier_questions_and_answers(when: Any) -> None:
-    with pytest.raises(leaseq.Invalid, match="when: ") as refused:
+    with pytest.raises(leaseq.Invalid, match="when: ") as error:
         check_form({"ask": ASK, "when": when})
-    assert refused.value.field == "form"
+    assert error.value.field == "form"
 
 
 def test_there_is_no_condition_without_questions() -> None:
@@ -123,7 +123,7 @@ def test_what_depends_on_a_question_that_is_not_asked_is_not_asked() -> None:
 
 def test_made_up_answers_fit() -> None:
     dice = Random(7)
-    made = [answer_to(FORM, dice) for _ in range(200)]
-    for one in made:
-        check_result(FORM, one)
-    assert {"why" in one for one in made} == {True, False}
+    answers = [answer_to(FORM, dice) for _ in range(200)]
+    for answer in answers:
+        check_result(FORM, answer)
+    assert {"why" in answer for answer in answers} == {True, False}

@@ -66,9 +66,9 @@ RUN_AT_IMPORT = ("__main__", ".wsgi", ".serving", ".migrations.env")
 
 
 def subclasses(kind: type[Any]) -> Iterator[type[Any]]:
-    for one in kind.__subclasses__():
-        yield one
-        yield from subclasses(one)
+    for subclass in kind.__subclasses__():
+        yield subclass
+        yield from subclasses(subclass)
 
 
 def test_each_class_is_tried() -> None:
@@ -86,36 +86,36 @@ def test_each_class_is_tried() -> None:
 def test_an_error_survives_a_pickle(error: leaseq.LeaseqError) -> None:
     error.add_note("seen by the pool")
     protocols = range(pickle.HIGHEST_PROTOCOL + 1)
-    for restored in (
+    for restored_error in (
         *(pickle.loads(pickle.dumps(error, number)) for number in protocols),
         copy.deepcopy(error),
     ):
-        assert said(restored) == said(error)
+        assert error_contents(restored_error) == error_contents(error)
 
 
 def test_a_lost_lease_survives_it_with_the_item(queue: leaseq.Queue) -> None:
     queue.enqueue({"text": "ä"}, id="r-1", requires=["fr"])
-    lost = not_none(queue.reserve("ann", skills=["fr"]))
+    lease = not_none(queue.reserve("ann", skills=["fr"]))
     queue.release("r-1")
     queue.reserve("bob", skills=["fr"])
-    with pytest.raises(leaseq.LeaseLost) as refused:
-        queue.finish(lost, {"stars": 4})
-    restored = pickle.loads(pickle.dumps(refused.value))
-    assert said(restored) == said(refused.value)
-    assert (restored.item, restored.answer_kept) == (queue.get("r-1"), True)
+    with pytest.raises(leaseq.LeaseLost) as error:
+        queue.finish(lease, {"stars": 4})
+    restored_error = pickle.loads(pickle.dumps(error.value))
+    assert error_contents(restored_error) == error_contents(error.value)
+    assert (restored_error.item, restored_error.answer_kept) == (queue.get("r-1"), True)
 
 
-def said(error: Exception) -> dict[str, Any]:
+def error_contents(error: Exception) -> dict[str, Any]:
     return {"class": type(error), "text": str(error), "repr": repr(error), "args": error.args, **vars(error)}
 
 
 @pytest.mark.parametrize(
-    ("error", "says"),
+    ("error", "message"),
     [
         (leaseq.ItemNotFound("reviews", "r-1"), "queue 'reviews' has no item 'r-1'"),
         (leaseq.QueueNotFound("reviews"), "there is no queue 'reviews'"),
         (leaseq.QueueExists("reviews"), "there is already a queue 'reviews'"),
     ],
 )
-def test_it_says_what_is_there_and_what_is_not(error: leaseq.LeaseqError, says: str) -> None:
-    assert str(error).startswith(says)
+def test_it_says_what_is_there_and_what_is_not(error: leaseq.LeaseqError, message: str) -> None:
+    assert str(error).startswith(message)

@@ -14,12 +14,12 @@ from leaseq.errors import Invalid
 
 @pytest.mark.parametrize("id", [".", ".."])
 def test_an_id_that_no_url_can_name_is_refused(queue: leaseq.Queue, id: str) -> None:
-    with pytest.raises(Invalid, match="which a URL can't contain") as refused:
+    with pytest.raises(Invalid, match="which a URL can't contain") as error:
         queue.enqueue({}, id=id)
-    assert refused.value.field == "id"
-    with pytest.raises(Invalid) as refused:
+    assert error.value.field == "id"
+    with pytest.raises(Invalid) as error:
         queue.enqueue_many([NewItem({}, id="good"), NewItem({}, id=id)])
-    assert refused.value.field == "items[1].id"
+    assert error.value.field == "items[1].id"
     assert not queue.exists()
 
 
@@ -30,20 +30,20 @@ def test_dots_that_stay_in_a_path_are_taken(queue: leaseq.Queue, id: str) -> Non
 
 @pytest.mark.parametrize("count", [1, 3, 1_000])
 def test_as_many_ids_are_made_as_are_asked_for_each_after_the_one_before(count: int) -> None:
-    made = [id for _ in range(3) for id in item_ids(count)]
-    assert len(made) == 3 * count
-    assert made == sorted(set(made))
-    assert {len(id) for id in made} == {18}
+    ids = [id for _ in range(3) for id in item_ids(count)]
+    assert len(ids) == 3 * count
+    assert ids == sorted(set(ids))
+    assert {len(id) for id in ids} == {18}
 
 
 def test_a_fork_s_child_names_its_calls_otherwise() -> None:
     """Two calls of one name would be one call, sent again."""
-    read, write = os.pipe()
+    read_end, write_end = os.pipe()
     child = os.fork()
     if not child:
-        os.write(write, request_id().encode())
+        os.write(write_end, request_id().encode())
         os._exit(0)
     os.waitpid(child, 0)
-    assert os.read(read, 100).decode() != request_id()
-    os.close(read)
-    os.close(write)
+    assert os.read(read_end, 100).decode() != request_id()
+    os.close(read_end)
+    os.close(write_end)

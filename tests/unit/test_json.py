@@ -37,9 +37,9 @@ LONGEST = 10**MAX_INTEGER_DIGITS - 1
     ],
 )
 def test_a_key_that_is_no_text_is_refused(value: Any) -> None:
-    with pytest.raises(Invalid, match=r"objects with text keys \(.+ is not text\)") as refused:
+    with pytest.raises(Invalid, match=r"objects with text keys \(.+ is not text\)") as error:
         dump_json(value, "result")
-    assert refused.value.field == "result"
+    assert error.value.field == "result"
 
 
 def keys(value: Any) -> list[Any]:
@@ -58,21 +58,21 @@ def test_a_value_is_taken_where_all_its_keys_are_text(value: Any) -> None:
 
 
 def test_a_key_that_could_be_long_is_told_in_short() -> None:
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(Invalid) as error:
         dump_json({("x" * 10_000,): 1, 5: 1}, "result")
-    assert len(str(refused.value)) < 200
+    assert len(str(error.value)) < 200
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("before", range(0, 160, 7))
-def test_whole_numbers_have_one_limit_both_ways(sign: int, before: int) -> None:
+@pytest.mark.parametrize("length", range(0, 160, 7))
+def test_whole_numbers_have_one_limit_both_ways(sign: int, length: int) -> None:
     """Wherever in the text the number stands."""
-    inside = [{"a": "x" * before, "n": sign * LONGEST}]
-    assert load_json(dump_json(inside, "result")) == inside
-    outside = [{"a": "x" * before, "n": sign * (LONGEST + 1)}]
-    with pytest.raises(Invalid, match=f"whole numbers of at most {MAX_INTEGER_DIGITS} digits") as refused:
-        dump_json(outside, "result")
-    assert refused.value.field == "result"
+    allowed_value = [{"a": "x" * length, "n": sign * LONGEST}]
+    assert load_json(dump_json(allowed_value, "result")) == allowed_value
+    too_large_value = [{"a": "x" * length, "n": sign * (LONGEST + 1)}]
+    with pytest.raises(Invalid, match=f"whole numbers of at most {MAX_INTEGER_DIGITS} digits") as error:
+        dump_json(too_large_value, "result")
+    assert error.value.field == "result"
     with pytest.raises(Invalid, match=f"whole numbers of at most {MAX_INTEGER_DIGITS} digits"):
         load_json(f'[{{"n":{sign * (LONGEST + 1)}}}]')
 

@@ -43,9 +43,9 @@ def test_a_character_that_nobody_sees_is_found(name: str) -> None:
 @pytest.mark.parametrize("name", INVISIBLE)
 def test_the_library_takes_no_such_name(queue: leaseq.Queue, name: str) -> None:
     queue.configure()
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(Invalid) as error:
         queue.reserve(name)
-    assert refused.value.field == "person"
+    assert error.value.field == "person"
 
 
 @pytest.mark.parametrize("name", VISIBLE)

@@ -39,20 +39,20 @@ def test_a_value_survives_the_server(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted({*FIELDS} - {"form"}))
 def test_what_it_does_not_take_is_refused_by_name(name: str) -> None:
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(Invalid) as error:
         leaseq.Policy(**cast("Any", {name: object()}))
-    assert refused.value.field == name
-    assert refused.value.limit
+    assert error.value.field == name
+    assert error.value.limit
     if not FIELDS[name].about.none:
         with pytest.raises(Invalid, match=name):
             leaseq.Policy(**{name: None})  # type: ignore[arg-type]
 
 
 def test_rules_are_read_by_their_names_in_any_order() -> None:
-    wanted = {name: ANOTHER[name] for name in RULES}
-    words = [f"{name}={FIELDS[name].dump(value)}" for name, value in wanted.items()]
-    assert parse_rules(" ".join(words).encode()) == wanted
-    assert parse_rules(" ".join(reversed(words)).encode()) == wanted
+    expected = {name: ANOTHER[name] for name in RULES}
+    words = [f"{name}={FIELDS[name].dump(value)}" for name, value in expected.items()]
+    assert parse_rules(" ".join(words).encode()) == expected
+    assert parse_rules(" ".join(reversed(words)).encode()) == expected
 
 
 def test_a_line_of_rules_as_it_lies_in_the_server() -> None:
@@ -95,9 +95,9 @@ def test_the_defaults_of_the_rules_are_those_of_a_new_policy() -> None:
     ],
 )
 def test_a_rule_that_is_not_known_asks_for_a_newer_version(word: str) -> None:
-    with pytest.raises(leaseq.ServerRefused, match="needs a newer version of leaseq") as refused:
+    with pytest.raises(leaseq.ServerRefused, match="needs a newer version of leaseq") as error:
         parse_rules(f"holds=2 {word} answers=3".encode("latin-1"))
-    assert word.isascii() is (repr(word) in str(refused.value))
+    assert word.isascii() is (repr(word) in str(error.value))
 
 
 @pytest.mark.parametrize("name", FIELDS)

@@ -15,16 +15,20 @@ SECTION = re.search(r"^## All public names\n(.*?)^## ", PAGE, re.MULTILINE | re.
 
 def test_the_page_lists_exactly_the_names_of_the_package() -> None:
     assert SECTION is not None
-    listed = re.findall(r"`([A-Za-z_]+)`", "\n".join(re.findall(r"^\| (`.*?) \|", SECTION[1], re.MULTILINE)))
-    assert len(listed) == len(set(listed)), "each is in one row"
-    assert set(listed) == set(leaseq.__all__)
+    listed_names = re.findall(
+        r"`([A-Za-z_]+)`", "\n".join(re.findall(r"^\| (`.*?) \|", SECTION[1], re.MULTILINE))
+    )
+    assert len(listed_names) == len(set(listed_names)), "each is in one row"
+    assert set(listed_names) == set(leaseq.__all__)
 
 
 def test_an_editor_shows_these_names_and_no_others() -> None:
     assert [name for name in dir(leaseq) if not name.startswith("_")] == sorted(leaseq.__all__)
-    bound = {name for name in vars(leaseq) if not name.startswith("_")}
+    bound_names = {name for name in vars(leaseq) if not name.startswith("_")}
     modules = {name for name, value in vars(leaseq).items() if inspect.ismodule(value)}
-    assert bound - modules <= {*leaseq.__all__, "TYPE_CHECKING", "annotations"}, "what a static look finds"
+    assert bound_names - modules <= {*leaseq.__all__, "TYPE_CHECKING", "annotations"}, (
+        "what a static look finds"
+    )
 
 
 def test_the_version_is_the_package_s() -> None:

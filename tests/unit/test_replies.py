@@ -28,30 +28,30 @@ def codes(script: str) -> set[str]:
     return set(re.findall(r"\{'([a-z-]+)'", forms))
 
 
-def refused(script: str) -> set[str]:
+def refusal_codes(script: str) -> set[str]:
     codes = replies._TABLE
     return {code.decode() for name, code in codes if name in (script, replies._ANY)}
 
 
 @pytest.mark.parametrize("script", sorted(SCRIPTS))
 def test_each_code_of_a_header_is_an_answer_or_refused(script: str) -> None:
-    known = codes(script)
-    assert known, "a header names the forms of its replies"
-    assert known - refused(script) <= ANSWERS
-    assert not known & refused(script) & ANSWERS
+    header_codes = codes(script)
+    assert header_codes, "a header names the forms of its replies"
+    assert header_codes - refusal_codes(script) <= ANSWERS
+    assert not header_codes & refusal_codes(script) & ANSWERS
 
 
 def test_the_table_has_no_code_that_no_script_replies() -> None:
     for script, code in replies._TABLE:
-        of = [script] if script != replies._ANY else sorted(SCRIPTS)
-        assert any(code.decode() in codes(name) for name in of), (script, code)
+        scripts = [script] if script != replies._ANY else sorted(SCRIPTS)
+        assert any(code.decode() in codes(name) for name in scripts), (script, code)
 
 
 def test_only_the_table_spells_a_code() -> None:
     for path in sorted((ROOT / "leaseq").rglob("*.py")):
         if path != Path(replies.__file__) and not path.is_relative_to(ROOT / "leaseq" / "webapp"):
-            spelled = [node.lineno for node in comparisons(path) if compares_a_code(node)]
-            assert not spelled, f"{path.relative_to(ROOT)}, line {spelled}: engine/replies.py names the codes"
+            lines = [node.lineno for node in comparisons(path) if compares_a_code(node)]
+            assert not lines, f"{path.relative_to(ROOT)}, line {lines}: engine/replies.py names the codes"
 
 
 def comparisons(path: Path) -> list[ast.Compare]:
@@ -61,5 +61,5 @@ def comparisons(path: Path) -> list[ast.Compare]:
 def compares_a_code(node: ast.Compare) -> bool:
     """``reply.code == b"…"``, or ``following[0] == b"…"``, either way round."""
     sides = [node.left, *node.comparators]
-    of_a_reply = any(isinstance(one, ast.Subscript) or getattr(one, "attr", "") == "code" for one in sides)
-    return of_a_reply and any(isinstance(one, ast.Constant) and isinstance(one.value, bytes) for one in sides)
+    is_reply = any(isinstance(one, ast.Subscript) or getattr(one, "attr", "") == "code" for one in sides)
+    return is_reply and any(isinstance(one, ast.Constant) and isinstance(one.value, bytes) for one in sides)

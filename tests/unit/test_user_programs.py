@@ -48,31 +48,31 @@ PROGRAMS = {"good": GOOD, "bad": BAD, "good_aio": GOOD_AIO, "bad_aio": BAD_AIO}
 
 
 @pytest.fixture(scope="module")
-def said() -> list[str]:
+def mypy_lines() -> list[str]:
     """All that mypy says, of one run. What it knows of leaseq it keeps for the next one."""
     folder = ROOT / ".mypy_cache" / "of-programs"
     folder.mkdir(parents=True, exist_ok=True)
     for name, program in PROGRAMS.items():
         (folder / f"{name}.py").write_text(program)
     options = ["--strict", "--config-file=", f"--cache-dir={folder}"]
-    out, errors, _ = api.run([*options, "--enable-error-code=unused-awaitable", str(folder)])
+    output, errors, _ = api.run([*options, "--enable-error-code=unused-awaitable", str(folder)])
     assert errors == ""
-    return [line.rpartition(f"{folder.name}/")[2] for line in out.splitlines()]
+    return [line.rpartition(f"{folder.name}/")[2] for line in output.splitlines()]
 
 
-def errors_of(said: list[str], name: str) -> list[tuple[int, str]]:
-    found = (line.split(":", 2) for line in said if line.startswith(f"{name}.py:"))
-    return [(int(line), text.rpartition("[")[2][:-1]) for _, line, text in found if " error: " in text]
+def errors_of(mypy_lines: list[str], name: str) -> list[tuple[int, str]]:
+    fields = (line.split(":", 2) for line in mypy_lines if line.startswith(f"{name}.py:"))
+    return [(int(line), text.rpartition("[")[2][:-1]) for _, line, text in fields if " error: " in text]
 
 
 @pytest.mark.parametrize("name", ["good", "good_aio"])
-def test_a_right_program_passes(said: list[str], name: str) -> None:
-    assert errors_of(said, name) == []
+def test_a_right_program_passes(mypy_lines: list[str], name: str) -> None:
+    assert errors_of(mypy_lines, name) == []
 
 
-def test_a_misspelt_field_and_a_missing_lease_are_errors(said: list[str]) -> None:
-    assert errors_of(said, "bad") == [(5, "call-arg"), (6, "arg-type")]
+def test_a_misspelt_field_and_a_missing_lease_are_errors(mypy_lines: list[str]) -> None:
+    assert errors_of(mypy_lines, "bad") == [(5, "call-arg"), (6, "arg-type")]
 
 
-def test_in_an_event_loop_so_is_a_call_that_nobody_awaits(said: list[str]) -> None:
-    assert errors_of(said, "bad_aio") == [(6, "call-arg"), (7, "arg-type"), (8, "unused-coroutine")]
+def test_in_an_event_loop_so_is_a_call_that_nobody_awaits(mypy_lines: list[str]) -> None:
+    assert errors_of(mypy_lines, "bad_aio") == [(6, "call-arg"), (7, "arg-type"), (8, "unused-coroutine")]

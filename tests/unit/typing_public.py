@@ -20,17 +20,19 @@ def policies(queue: leaseq.Queue) -> None:
     queue.configure(title=None)  # type: ignore[arg-type]
 
 
-def changes_from_elsewhere(queue: leaseq.Queue, known: leaseq.PolicyChanges, read: dict[str, Any]) -> None:
-    queue.configure(**known)
-    queue.configure(**read)
-    leaseq.Policy().updated(known)
-    wrong: leaseq.PolicyChanges = {"holds": 2, "answer": 3}  # type: ignore[typeddict-unknown-key]
-    queue.configure(**wrong)
+def changes_from_elsewhere(
+    queue: leaseq.Queue, typed_changes: leaseq.PolicyChanges, untyped_changes: dict[str, Any]
+) -> None:
+    queue.configure(**typed_changes)
+    queue.configure(**untyped_changes)
+    leaseq.Policy().updated(typed_changes)
+    wrong_changes: leaseq.PolicyChanges = {"holds": 2, "answer": 3}  # type: ignore[typeddict-unknown-key]
+    queue.configure(**wrong_changes)
 
 
-def changed_items(queue: leaseq.Queue, known: leaseq.ItemChanges) -> None:
+def changed_items(queue: leaseq.Queue, typed_changes: leaseq.ItemChanges) -> None:
     assert_type(queue.change("r-1", priority=10, due=None, payload=None, by="meg"), leaseq.Item)
-    queue.change("r-1", **known)
+    queue.change("r-1", **typed_changes)
     queue.change("r-1", prioritty=10)  # type: ignore[call-arg]
     queue.change("r-1", priority=None)  # type: ignore[arg-type]
     queue.change("r-1", due="2027-05-01")  # type: ignore[arg-type]
