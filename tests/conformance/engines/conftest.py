@@ -22,8 +22,8 @@ NO_REDIS = pytest.mark.skipif(not REDIS, reason="platform: there is no redis-ser
     params=[pytest.param(name, marks=NO_REDIS if name == "redis" else ()) for name in ENGINES],
 )
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    with booted(request.param) as running:
-        yield running
+    with booted(request.param) as booted_engine:
+        yield booted_engine
 
 
 @pytest.fixture(scope="session")
@@ -47,10 +47,10 @@ def admin(engine: Engine) -> leaseq.Client:
 def aio_clients(engine: Engine) -> Iterator[tuple[LoopThread, leaseq.aio.Client, leaseq.aio.Client]]:
     """Two programs in an event loop."""
     loop = LoopThread()
-    one, other = leaseq.aio.connect(engine.url), leaseq.aio.connect(engine.url)
-    yield loop, one, other
-    loop.run(one.close())
-    loop.run(other.close())
+    first_client, second_client = leaseq.aio.connect(engine.url), leaseq.aio.connect(engine.url)
+    yield loop, first_client, second_client
+    loop.run(first_client.close())
+    loop.run(second_client.close())
     loop.stop()
 
 

@@ -23,7 +23,7 @@ class Scene:
         assert lease is not None
         return lease
 
-    def dead(self) -> str:
+    def kill_item(self) -> str:
         lease = self.take()
         for _ in range(3):
             self.queue.fail(lease, "torn")
@@ -34,7 +34,7 @@ class Scene:
             lease = self.take()
         return lease.id
 
-    def late(self) -> leaseq.Lease:
+    def finish_late(self) -> leaseq.Lease:
         """Ann's answer came when bob held the item already."""
         lease = self.take()
         self.clock.tick(301)

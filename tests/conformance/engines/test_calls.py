@@ -32,12 +32,12 @@ def test_each_call_of_aio(
     aio_clients: AioClients, other: leaseq.Client, queue_name: str, clock: Clock, call: str
 ) -> None:
     loop, *clients = aio_clients
-    mine, others = (
+    first_queue, second_queue = (
         cast("leaseq.Queue", AwaitedQueue(loop, leaseq.aio.Queue(client, queue_name, clock=clock), other))
         for client in clients
     )
-    mine.enqueue_many(NewItem({"n": n}, f"{n}") for n in range(4))
-    CALLS[call](Scene(mine, others, clock))
+    first_queue.enqueue_many(NewItem({"n": n}, f"{n}") for n in range(4))
+    CALLS[call](Scene(first_queue, second_queue, clock))
 
 
 def test_none_is_missing() -> None:

@@ -27,44 +27,44 @@ def test_1_conservation(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
         clock.tick(60)
     clock.tick(301)
     timed.clear()
-    states = [item.id for state in leaseq.STATES for item in timed.items(state)]
-    assert sorted(states) == [f"{n:02}" for n in range(12)]
+    ids_in_states = [item.id for state in leaseq.STATES for item in timed.items(state)]
+    assert sorted(ids_in_states) == [f"{n:02}" for n in range(12)]
 
 
 def test_2_one_holder(engine: Engine, queue: leaseq.Queue) -> None:
     queue.enqueue_many(NewItem({}, str(n)) for n in range(60))
-    taken: list[str] = []
+    ids: list[str] = []
     start = threading.Barrier(4)
 
     def work(person: str) -> None:
-        mine = leaseq.Queue(leaseq.connect(engine.url), queue.name)
+        own_queue = leaseq.Queue(leaseq.connect(engine.url), queue.name)
         start.wait()
-        lease = mine.reserve(person)
+        lease = own_queue.reserve(person)
         while lease is not None:
-            taken.append(lease.id)
-            lease = mine.finish(lease, {}, then_reserve=True).next
-        mine._client.close()
+            ids.append(lease.id)
+            lease = own_queue.finish(lease, {}, then_reserve=True).next
+        own_queue._client.close()
 
     threads = [threading.Thread(target=work, args=(f"p{n}",)) for n in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(60)
-    assert Counter(taken) == dict.fromkeys(map(str, range(60)), 1)
+    assert Counter(ids) == dict.fromkeys(map(str, range(60)), 1)
 
 
 def test_3_fencing(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
     timed.enqueue({}, id="one")
-    old = take("ann")
+    old_lease = take("ann")
     clock.tick(301)
-    new = take("bob")
-    assert new.token > old.token
+    new_lease = take("bob")
+    assert new_lease.token > old_lease.token
     for move in (timed.renew, timed.abandon, timed.fail):
         with pytest.raises(leaseq.LeaseLost):
-            move(old)
+            move(old_lease)
         with pytest.raises(leaseq.LeaseLost):
-            move(id="one", token=new.token, person="ann")
-    assert timed.mine("bob") == [new]
+            move(id="one", token=new_lease.token, person="ann")
+    assert timed.mine("bob") == [new_lease]
 
 
 def test_4_return(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
@@ -92,9 +92,9 @@ def test_6_no_answer_lost(timed: leaseq.Queue, take: Take, clock: Clock) -> None
     clock.tick(301)
     timed.clear()
     second = take("bob")
-    with pytest.raises(leaseq.LeaseLost) as lost:
+    with pytest.raises(leaseq.LeaseLost) as error:
         timed.finish(first, {"by": "ann"})
-    assert lost.value.answer_kept
+    assert error.value.answer_kept
     clock.tick(301)
     assert timed.finish(second, {"by": "bob"}).late
     assert [answer.result["by"] for answer in timed.answers(with_late=True)] == ["bob", "ann"]
@@ -124,12 +124,12 @@ def commands(engine: Engine, call: Callable[[], object]) -> tuple[int, int]:
     for node in engine.primaries:
         node.config_resetstat()
     call()
-    ran = Counter[str]()
+    counts = Counter[str]()
     for node in engine.primaries:
         for name, figures in node.info("commandstats").items():
-            ran[name.removeprefix("cmdstat_")] += figures["calls"]
-    data = sum(n for name, n in ran.items() if name[0] in "hzx" or name in ("time", "del", "exists"))
-    return data - ran["hello"], ran["evalsha"]
+            counts[name.removeprefix("cmdstat_")] += figures["calls"]
+    data = sum(n for name, n in counts.items() if name[0] in "hzx" or name in ("time", "del", "exists"))
+    return data - counts["hello"], counts["evalsha"]
 
 
 def test_9_bounded_scripts(engine: Engine, timed: leaseq.Queue, clock: Clock) -> None:
@@ -139,8 +139,8 @@ def test_9_bounded_scripts(engine: Engine, timed: leaseq.Queue, clock: Clock) ->
         timed.reserve(f"p{n}")
     clock.tick(301)
     for call in (lambda: timed.reserve("ann"), lambda: timed.clear(limit=1_000), timed.stats):
-        ran, scripts = commands(engine, call)
-        assert ran <= MOST_COMMANDS * scripts
+        count, scripts = commands(engine, call)
+        assert count <= MOST_COMMANDS * scripts
     assert timed.stats().inbound == 299
 
 
@@ -148,16 +148,16 @@ def test_10_flat_cost(engine: Engine, timed: leaseq.Queue) -> None:
     def day() -> None:
         lease = timed.reserve("ann")
         assert lease is not None
-        following = timed.finish(timed.renew(lease), {}, then_reserve=True).next
-        assert following is not None
-        timed.finish(following, {})
+        next_lease = timed.finish(timed.renew(lease), {}, then_reserve=True).next
+        assert next_lease is not None
+        timed.finish(next_lease, {})
         timed.clear()
 
     timed.enqueue_many([{}] * 10)
     day()
-    few = commands(engine, day)[0]
+    small_cost = commands(engine, day)[0]
     timed.enqueue_many([{}] * 3_000)
-    assert abs(commands(engine, day)[0] - few) <= 3, "but for a look at the policy now and then"
+    assert abs(commands(engine, day)[0] - small_cost) <= 3, "but for a look at the policy now and then"
 
 
 def test_11_clear_errors(queue: leaseq.Queue) -> None:
@@ -171,7 +171,7 @@ def test_11_clear_errors(queue: leaseq.Queue) -> None:
         "limit": lambda: queue.items("dead", limit=0),
     }
     for field, call in calls.items():
-        with pytest.raises(leaseq.Invalid) as refused:
+        with pytest.raises(leaseq.Invalid) as error:
             call()
-        assert (refused.value.field, bool(refused.value.limit)) == (field, True)
+        assert (error.value.field, bool(error.value.limit)) == (field, True)
     assert queue.journal() == before

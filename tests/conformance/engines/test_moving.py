@@ -23,7 +23,7 @@ NAMES = ("moved-1", "moved-2", "moved-3")  # in slots of different nodes
 
 
 @pytest.fixture(scope="module")
-def backed_up() -> Iterator[tuple[Path, leaseq.Lease]]:
+def backup_and_lease() -> Iterator[tuple[Path, leaseq.Lease]]:
     """What people did with a `leaseq up`, and a backup that was made while it ran."""
     with tempfile.TemporaryDirectory(prefix="leaseq-") as folder:
         up = RunningUp(Path(folder) / "data", free_port(), "--workers", "1")
@@ -34,44 +34,44 @@ def backed_up() -> Iterator[tuple[Path, leaseq.Lease]]:
                 queue = leaseq.Queue(client, name)
                 queue.enqueue_many([{"n": 1}, {"n": 2}, {"n": 3}])
                 queue.finish(take(queue, "bob"), {"ok": True})
-            held = take(queue, "ann")
+            lease = take(queue, "ann")
             file = Path(folder) / "leaseq.backup"
             run("backup", "--to", str(file), "--data", str(up.data))
             client.close()
         finally:
             up.stop()
-        yield file, held
+        yield file, lease
 
 
-def run(*words: str) -> str:
-    command = [str(LEASEQ), *words]
+def run(*arguments: str) -> str:
+    command = [str(LEASEQ), *arguments]
     return subprocess.run(command, env=environment(), capture_output=True, text=True, check=True).stdout
 
 
 def test_people_go_on_there(
-    engine: Engine, admin: leaseq.Client, backed_up: tuple[Path, leaseq.Lease]
+    engine: Engine, admin: leaseq.Client, backup_and_lease: tuple[Path, leaseq.Lease]
 ) -> None:
-    file, held = backed_up
+    file, held_lease = backup_and_lease
     for name in NAMES:
         leaseq.Queue(admin, name).configure()
         leaseq.Queue(admin, name).delete()
     url = engine.of("pages")
-    said = run("restore", str(file), "--redis", url)
-    assert said == "restored: queues: 3, items: 9, people: 1, leases held: 1\n"
+    output = run("restore", str(file), "--redis", url)
+    assert output == "restored: queues: 3, items: 9, people: 1, leases held: 1\n"
     app = create_app(Settings(redis_url=url, secret_key=SECRET), passwords=CHEAP)
     browser = Browser(app, "ann")
     assert browser.sign_in().status_code == 303
     assert "moved-2" in browser.get("/manage").text
     client = engine.connect(url)
-    queue = leaseq.Queue(client, held.queue)
-    assert queue.mine("ann") == [held]
-    assert not queue.finish(held, {"done": True}).late
+    queue = leaseq.Queue(client, held_lease.queue)
+    assert queue.mine("ann") == [held_lease]
+    assert not queue.finish(held_lease, {"done": True}).late
     for name in NAMES:
-        there = leaseq.Queue(client, name)
-        assert [answer.person for answer in there.answers()][:1] == ["bob"]
-        lease = take(there, "cyd")
-        assert lease.token > held.token
-        there.finish(lease, {})
-        there.delete()
+        target_queue = leaseq.Queue(client, name)
+        assert [answer.person for answer in target_queue.answers()][:1] == ["bob"]
+        lease = take(target_queue, "cyd")
+        assert lease.token > held_lease.token
+        target_queue.finish(lease, {})
+        target_queue.delete()
     for key in [*admin.redis.scan_iter("leaseq:{@*")]:
         admin.redis.delete(key)

@@ -37,22 +37,22 @@ class PlantedFault:
         self.line = lines.index(behind) + 2
         lines.insert(self.line - 1, fault)
         self.path.write_text("\n".join(lines))
-        self.place = f"{file}:{self.line}"
+        self.position = f"{file}:{self.line}"
 
-    def bound(self, name: str, queue: leaseq.Queue) -> BoundScript:
+    def bind(self, name: str, queue: leaseq.Queue) -> BoundScript:
         return BoundScript(read(self.lua, name, *SCRIPTS[name].keys), Keys(queue.name))
 
-    def is_told(self, message: str, fault: str) -> None:
+    def check_named(self, message: str, fault: str) -> None:
         """As a place that leads to the fault, and no other."""
         matches = re.findall(r"[\w/]+\.lua:\d+", message)
-        assert set(matches) == {self.place}, message
+        assert set(matches) == {self.position}, message
         file, _, line = matches[0].rpartition(":")
         assert (self.lua / file).read_text().split("\n")[int(line) - 1] == fault
         assert "user_script" not in message
         assert not re.search(r"[0-9a-f]{40}", message)
 
 
-def the_record(caplog: pytest.LogCaptureFixture) -> str:
+def log_message(caplog: pytest.LogCaptureFixture) -> str:
     """The only one of leaseq."""
     (record,) = (one for one in caplog.records if one.name.startswith("leaseq"))
     assert record.levelno == logging.ERROR
@@ -64,20 +64,20 @@ def in_an_include(folder: Path, fault: str) -> PlantedFault:
     return PlantedFault(folder, "lib/queue.lua", "function queue.open(read_only, new_status)", fault)
 
 
-def paused(queue: leaseq.Queue) -> None:
+def pause(queue: leaseq.Queue) -> None:
     """No ordinary case."""
     queue.enqueue({})
     queue.pause("for a test")
 
 
-def reserved(queue: leaseq.Queue, planted: PlantedFault) -> None:
-    queue._commands._scripts["reserve"] = planted.bound("reserve", queue)
+def reserved(queue: leaseq.Queue, planted_fault: PlantedFault) -> None:
+    queue._commands._scripts["reserve"] = planted_fault.bind("reserve", queue)
     queue.reserve("ann")
 
 
-def reserved_and_confirmed(queue: leaseq.Queue, planted: PlantedFault) -> None:
+def reserved_and_confirmed(queue: leaseq.Queue, planted_fault: PlantedFault) -> None:
     wait = Wait("replica", BoundScript(SCRIPTS["confirm"], Keys(queue.name)), 500, 0)
-    queue._connection.move(planted.bound("reserve", queue), ("", "ann", "r1"), wait)
+    queue._connection.move(planted_fault.bind("reserve", queue), ("", "ann", "r1"), wait)
 
 
 @fault
@@ -89,14 +89,14 @@ def test_the_exception_and_the_log_name_the_line(
     fault: str,
     call: Callable[[leaseq.Queue, PlantedFault], None],
 ) -> None:
-    paused(queue)
-    planted = in_an_include(tmp_path, fault)
-    with pytest.raises(leaseq.ServerRefused) as refused:
-        call(queue, planted)
-    planted.is_told(str(refused.value), fault)
-    said = the_record(caplog)
-    planted.is_told(said, fault)
-    assert said.startswith(f"script reserve failed at {planted.place}: ")
+    pause(queue)
+    planted_fault = in_an_include(tmp_path, fault)
+    with pytest.raises(leaseq.ServerRefused) as error:
+        call(queue, planted_fault)
+    planted_fault.check_named(str(error.value), fault)
+    message = log_message(caplog)
+    planted_fault.check_named(message, fault)
+    assert message.startswith(f"script reserve failed at {planted_fault.position}: ")
 
 
 @fault
@@ -105,36 +105,36 @@ def test_they_name_the_line_of_the_script_that_confirms(
 ) -> None:
     """It is a script of its own, and the one to name."""
     queue.enqueue({})
-    behind = "local durable = redis.call('HGET', KEYS[1], 'durable')"
-    planted = PlantedFault(tmp_path, "confirm.lua", behind, fault)
-    wait = Wait("replica", planted.bound("confirm", queue), 500, 0)
-    with pytest.raises(leaseq.ServerRefused, match="the server made this change") as refused:
+    line_before = "local durable = redis.call('HGET', KEYS[1], 'durable')"
+    planted_fault = PlantedFault(tmp_path, "confirm.lua", line_before, fault)
+    wait = Wait("replica", planted_fault.bind("confirm", queue), 500, 0)
+    with pytest.raises(leaseq.ServerRefused, match="the server made this change") as error:
         queue._connection.move(BoundScript(SCRIPTS["reserve"], Keys(queue.name)), ("", "ann", "r1"), wait)
-    planted.is_told(str(refused.value), fault)
-    said = the_record(caplog)
-    planted.is_told(said, fault)
-    assert said.startswith(f"script confirm failed at {planted.place}: ")
+    planted_fault.check_named(str(error.value), fault)
+    message = log_message(caplog)
+    planted_fault.check_named(message, fault)
+    assert message.startswith(f"script confirm failed at {planted_fault.position}: ")
 
 
 def test_a_block_without_an_end_is_named_by_its_beginning(
     queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    paused(queue)
-    planted = PlantedFault(tmp_path, "lib/turns.lua", "local turns = {}", "if next then")
-    queue._commands._scripts["reserve"] = planted.bound("reserve", queue)
-    with pytest.raises(leaseq.ServerRefused) as refused:
+    pause(queue)
+    planted_fault = PlantedFault(tmp_path, "lib/turns.lua", "local turns = {}", "if next then")
+    queue._commands._scripts["reserve"] = planted_fault.bind("reserve", queue)
+    with pytest.raises(leaseq.ServerRefused) as error:
         queue.reserve("ann")
     last = f"reserve.lua:{(LUA / 'reserve.lua').read_text().count(chr(10))}"
-    for message in (str(refused.value), the_record(caplog)):
-        assert f"{last}: 'end' expected (to close 'if' at {planted.place})" in message
+    for message in (str(error.value), log_message(caplog)):
+        assert f"{last}: 'end' expected (to close 'if' at {planted_fault.position})" in message
 
 
 def test_a_refusal_that_names_no_line_is_not_logged(
     queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    paused(queue)
-    planted = in_an_include(tmp_path, "do return redis.error_reply('PLANTED by a test') end")
-    queue._commands._scripts["reserve"] = planted.bound("reserve", queue)
+    pause(queue)
+    planted_fault = in_an_include(tmp_path, "do return redis.error_reply('PLANTED by a test') end")
+    queue._commands._scripts["reserve"] = planted_fault.bind("reserve", queue)
     with pytest.raises(leaseq.ServerRefused, match="the server refused: PLANTED by a test"):
         queue.reserve("ann")
     assert not [one for one in caplog.records if one.name.startswith("leaseq")]

@@ -29,11 +29,11 @@ def test_who_waits_is_woken_in_order(queue: leaseq.Queue, other: leaseq.Client) 
     queue.configure()
     people = ["ann", "bob", "cyd"]
     with ThreadPoolExecutor() as pool:
-        waiting = []
+        futures = []
         for number, person in enumerate(people):
-            waiting.append(pool.submit(queue.reserve, person, wait=30))
-            eventually(lambda so_far=number + 1: queue.stats().waiting == so_far)  # type: ignore[misc]
-        for number, future in enumerate(waiting):
+            futures.append(pool.submit(queue.reserve, person, wait=30))
+            eventually(lambda count=number + 1: queue.stats().waiting == count)  # type: ignore[misc]
+        for number, future in enumerate(futures):
             leaseq.Queue(other, queue.name).enqueue({}, id=str(number))
             lease = future.result(30)
             assert lease is not None
@@ -52,18 +52,18 @@ def a_day(queue: leaseq.Queue) -> None:
     lease = queue.reserve("ann")
     assert lease is not None
     queue.save_draft(lease, {})
-    following = queue.finish(lease, {}, then_reserve=True).next
-    assert following is not None
-    queue.abandon(following)
+    next_lease = queue.finish(lease, {}, then_reserve=True).next
+    assert next_lease is not None
+    queue.abandon(next_lease)
     assert queue.stats().finished == 1
 
 
-def ran(engine: Engine, command: str) -> int:
+def call_count(engine: Engine, command: str) -> int:
     stats = [node.info("commandstats").get(f"cmdstat_{command}", {"calls": 0}) for node in engine.primaries]
     return sum(one["calls"] for one in stats)
 
 
-def looking(engine: Engine, queue: leaseq.Queue) -> leaseq.Queue:
+def privileged_queue(engine: Engine, queue: leaseq.Queue) -> leaseq.Queue:
     """The queue as somebody has it who may look at the server's settings, as `fsync` needs of who sets it."""
     return leaseq.Queue(engine.connect(engine.of_all), queue.name)
 
@@ -73,25 +73,25 @@ def test_durable_where_it_can_be_had_and_else_refused(
     engine: Engine, queue: leaseq.Queue, durable: leaseq.Durable
 ) -> None:
     queue.configure(title="before")
-    boss = looking(engine, queue)
+    admin_queue = privileged_queue(engine, queue)
     before = {name: engine.primaries[0].config_get(name)[name] for name in ("appendonly", "appendfsync")}
     set_files(engine, appendonly="yes", appendfsync="always")
     try:
         if not getattr(engine, durable):
-            with pytest.raises(leaseq.Invalid) as refused:
-                boss.configure(durable=durable, title="after")
-            assert refused.value.field == "durable"
+            with pytest.raises(leaseq.Invalid) as error:
+                admin_queue.configure(durable=durable, title="after")
+            assert error.value.field == "durable"
             assert (
                 "Valkey, or Redis 7.2" if durable == "fsync" else "a connected replica"
-            ) in refused.value.limit
+            ) in error.value.limit
             assert (queue.policy.durable, queue.policy.title) == ("server", "before")
             return
-        boss.configure(durable=durable)
+        admin_queue.configure(durable=durable)
         assert queue.policy.durable == durable
         command = {"fsync": "waitaof", "replica": "wait"}[durable]
-        counted = ran(engine, command)
+        count_before = call_count(engine, command)
         a_day(queue)
-        assert ran(engine, command) - counted >= 5, "each move waits"
+        assert call_count(engine, command) - count_before >= 5, "each move waits"
     finally:
         set_files(engine, **before)
 
@@ -101,7 +101,7 @@ def test_fsync_is_refused_without_a_file(engine: Engine, queue: leaseq.Queue) ->
     set_files(engine, appendonly="no")
     try:
         with pytest.raises(leaseq.Invalid, match="append-only file"):
-            looking(engine, queue).configure(durable="fsync")
+            privileged_queue(engine, queue).configure(durable="fsync")
     finally:
         set_files(engine, appendonly=before)
 
@@ -125,9 +125,9 @@ def test_links_that_broke_are_made_again(engine: Engine, queue: leaseq.Queue) ->
         for node in engine.primaries:
             node.client_kill_filter(_type="normal", skipme=True)
         assert lease is not None
-        done = queue.finish(lease, {"n": n}, then_reserve=True)
-        assert not done.replayed
-        lease = done.next
+        outcome = queue.finish(lease, {"n": n}, then_reserve=True)
+        assert not outcome.replayed
+        lease = outcome.next
     assert [answer.result for answer in queue.answers()] == [{"n": n} for n in range(3)]
 
 

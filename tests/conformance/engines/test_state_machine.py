@@ -24,11 +24,13 @@ def test_anything_in_any_order(
     seed: int,
     plain: bool,
 ) -> None:
-    class Here(Machine):
+    class EngineMachine(Machine):
         """What is set here is of this run alone."""
 
-    Here.servers = {"server": Server(engine.url, client, admin), "fsync": disk}
-    Here.plain = plain
+    EngineMachine.servers = {"server": Server(engine.url, client, admin), "fsync": disk}
+    EngineMachine.plain = plain
     run_machine(
-        hypothesis.seed(seed)(Here), examples=200 if request.config.getoption("--soak") else 2, steps=40
+        hypothesis.seed(seed)(EngineMachine),
+        examples=200 if request.config.getoption("--soak") else 2,
+        steps=40,
     )

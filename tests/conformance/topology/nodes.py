@@ -37,11 +37,11 @@ class Node:
     def __repr__(self) -> str:
         return f"<Node {self.port}>"
 
-    def start(self, *more: str) -> None:
+    def start(self, *extra_options: str) -> None:
         """Return once it answers. ``more`` are options of this start."""
-        place = ("--port", str(self.port), "--dir", str(self.folder), "--bind", "127.0.0.1")
+        address_options = ("--port", str(self.port), "--dir", str(self.folder), "--bind", "127.0.0.1")
         with (self.folder / "log").open("ab") as log:
-            command = [server_binary(), *self._options, *place, *more]
+            command = [server_binary(), *self._options, *address_options, *extra_options]
             process = self._process = subprocess.Popen(command, stdout=log, stderr=log)
         eventually(lambda: process.poll() is not None or self.client.ping())
         assert process.poll() is None, (self.folder / "log").read_text()

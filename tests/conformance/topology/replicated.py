@@ -35,25 +35,25 @@ class ReplicatedCluster:
         self.url = f"redis+cluster://127.0.0.1:{self.nodes[0].port}"
         self.whole()
 
-    def _configuration(self, myself: int) -> str:
+    def _configuration(self, own_number: int) -> str:
         """What the nodes would tell each other within some seconds."""
         lines = []
         for number, node in enumerate(self.nodes):
-            place = number % PRIMARIES
-            whose = f"slave {_id(place)}" if number >= PRIMARIES else "master -"
-            what = f"myself,{whose}" if number == myself else whose
-            first, last = place * SLOTS // PRIMARIES, (place + 1) * SLOTS // PRIMARIES - 1
+            index = number % PRIMARIES
+            role = f"slave {_id(index)}" if number >= PRIMARIES else "master -"
+            flags = f"myself,{role}" if number == own_number else role
+            first, last = index * SLOTS // PRIMARIES, (index + 1) * SLOTS // PRIMARIES - 1
             slots = f" {first}-{last}" if number < PRIMARIES else ""
-            where = f"127.0.0.1:{node.port}@{node.port + 10_000}"
-            lines.append(f"{_id(number)} {where} {what} 0 0 {place + 1} connected{slots}")
+            address = f"127.0.0.1:{node.port}@{node.port + 10_000}"
+            lines.append(f"{_id(number)} {address} {flags} 0 0 {index + 1} connected{slots}")
         return "\n".join([*lines, f"vars currentEpoch {PRIMARIES} lastVoteEpoch 0", ""])
 
     def owner(self, slot: int, *, than: Node | None = None) -> Node:
         """The primary that has this slot, as all that run say; ``than`` is not asked."""
-        said = {_owner(node.client, slot) for node in self.nodes if node is not than}
-        if len(said) != 1:
+        ports = {_owner(node.client, slot) for node in self.nodes if node is not than}
+        if len(ports) != 1:
             raise redis.ConnectionError("they don't agree yet")
-        port = said.pop()
+        port = ports.pop()
         return next(node for node in self.nodes if node.port == port)
 
     def others(self, slot: int) -> list[Node]:
@@ -84,8 +84,8 @@ class ReplicatedCluster:
                 or state.get("master_link_status", "up") != "up"
             ):
                 return False
-        seen = [_known(node.client) for node in self.nodes]
-        return all(one == seen[0] and "fail" not in str(one) for one in seen)
+        views = [_known(node.client) for node in self.nodes]
+        return all(one == views[0] and "fail" not in str(one) for one in views)
 
 
 def _id(number: int) -> str:
@@ -99,7 +99,9 @@ def _nodes(node: redis.Redis) -> dict[str, dict[str, Any]]:
 
 def _known(node: redis.Redis) -> list[tuple[str, str]]:
     """Each node's part, without which one was asked."""
-    return sorted((where, what["flags"].removeprefix("myself,")) for where, what in _nodes(node).items())
+    return sorted(
+        (address, node_info["flags"].removeprefix("myself,")) for address, node_info in _nodes(node).items()
+    )
 
 
 def _owner(node: redis.Redis, slot: int) -> int:

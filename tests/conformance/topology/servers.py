@@ -26,8 +26,8 @@ def running(*arguments: str, binary: str | None = None) -> Iterator[redis.Redis]
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder:
         log = (Path(folder) / "log").open("wb")
-        place = ("--port", str(port), "--dir", folder, "--bind", "127.0.0.1")
-        command = [binary or server_binary(), *arguments, *place]
+        address_options = ("--port", str(port), "--dir", folder, "--bind", "127.0.0.1")
+        command = [binary or server_binary(), *arguments, *address_options]
         process = subprocess.Popen(command, stdout=log, stderr=log)
         client = redis.Redis(port=port)
         try:
@@ -48,8 +48,8 @@ def port_of(client: redis.Redis) -> int:
 def share_slots(primaries: Sequence[redis.Redis]) -> None:
     """Among the primaries of a cluster to be, before they meet."""
     for number, node in enumerate(primaries):
-        first, following = (SLOTS * part // len(primaries) for part in (number, number + 1))
-        node.execute_command("CLUSTER", "ADDSLOTSRANGE", first, following - 1)
+        first, end = (SLOTS * part // len(primaries) for part in (number, number + 1))
+        node.execute_command("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
         node.execute_command("CLUSTER", "SET-CONFIG-EPOCH", number + 1)
 
 

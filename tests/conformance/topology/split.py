@@ -33,8 +33,8 @@ class Splitter(Relay):
         """What was said meanwhile is lost, and so are the links: both sides begin anew."""
         self._is_cut.clear()
         with self._lock:
-            silent = set(self._links)
-        for link in silent:
+            links = set(self._links)
+        for link in links:
             with suppress(OSError):
                 link.shutdown(socket.SHUT_RDWR)
 

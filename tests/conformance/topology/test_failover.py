@@ -57,15 +57,15 @@ def test_what_was_acknowledged_survives_a_failover(service: Service, stopped: bo
     lease = queue.reserve("ann")
     tokens: list[int] = []
     while lease is not None:
-        held = lease
-        tokens.append(held.token)
+        current_lease = lease
+        tokens.append(current_lease.token)
         if len(tokens) == ITEMS // 2:
             if stopped:
                 os.kill(service.process, signal.SIGSTOP)
             service.fail_over()
             if not stopped:
                 eventually(lambda: service.primary.info("replication")["connected_slaves"] == 0)
-        lease = patiently(partial(queue.finish, held, held.token, then_reserve=True)).next
+        lease = patiently(partial(queue.finish, current_lease, current_lease.token, then_reserve=True)).next
     assert tokens == list(range(1, ITEMS + 1))
     client.close()
     other = leaseq.connect(service.url)  # finds the new primary
@@ -81,9 +81,9 @@ def test_a_call_that_gets_no_answer_goes_on_with_the_next_primary(service: Servi
     queue.enqueue({}, id="a")
     with ThreadPoolExecutor() as pool:
         os.kill(service.process, signal.SIGSTOP)
-        reserving = pool.submit(queue.reserve, "ann")
+        future = pool.submit(queue.reserve, "ann")
         service.fail_over()
-        lease = reserving.result(PATIENCE)
+        lease = future.result(PATIENCE)
     assert lease is not None
     assert lease.id == "a"
     client.close()
@@ -98,7 +98,7 @@ def test_a_call_that_a_node_does_not_answer_goes_on_with_the_next_of_its_slot() 
         primary = cluster.owner(key_slot(b"reviews"))
         replicas = {node.client.info("replication").get("master_port"): node for node in cluster.nodes}
         primary.freeze()
-        looking = pool.submit(queue.stats)
+        future = pool.submit(queue.stats)
         replicas[primary.port].client.execute_command("CLUSTER", "FAILOVER", "TAKEOVER")
-        assert looking.result(PATIENCE).inbound == 1
+        assert future.result(PATIENCE).inbound == 1
         client.close()

@@ -50,15 +50,15 @@ def cut_off(service: Service) -> None:
 
 def test_a_primary_cut_off_with_one_of_two_replicas_acknowledges_nothing(service: Service) -> None:
     client = leaseq.connect(service.url)
-    queue, one_will_do = leaseq.Queue(client, NAME), leaseq.Queue(client, "one")
+    queue, replica_queue = leaseq.Queue(client, NAME), leaseq.Queue(client, "one")
     assert queue.configure(durable="majority").durable == "majority"
-    one_will_do.configure(durable="replica")
+    replica_queue.configure(durable="replica")
     assert queue.enqueue({}, id="before").added
     cut_off(service)
-    assert one_will_do.enqueue({}).added
-    with pytest.raises(leaseq.ServerUnavailable, match="2 of its replicas did not confirm") as refused:
+    assert replica_queue.enqueue({}).added
+    with pytest.raises(leaseq.ServerUnavailable, match="2 of its replicas did not confirm") as error:
         queue.enqueue({}, id="meanwhile")
-    assert refused.value.taken
+    assert error.value.taken
     service.replicas[0].replicaof("127.0.0.1", str(port_of(service.primary)))
     eventually(lambda: service.primary.info("replication")["connected_slaves"] == 2)
     assert not queue.enqueue({}, id="meanwhile").added  # it was taken, and both have it now
@@ -116,8 +116,8 @@ def test_in_a_cluster_the_replicas_of_the_slot_count() -> None:
         queue.configure(durable="majority")
         assert queue.enqueue({}).added
         port = cluster.owner(key_slot(NAME.encode())).port
-        following = (node for node in cluster.nodes if _primary_of(node) == port)
-        next(following).freeze()
+        replicas = (node for node in cluster.nodes if _primary_of(node) == port)
+        next(replicas).freeze()
         with pytest.raises(leaseq.ServerUnavailable, match="2 of its replicas did not confirm"):
             queue.enqueue({})
         client.close()

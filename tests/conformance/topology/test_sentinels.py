@@ -16,22 +16,22 @@ THREADS = 8
 
 
 @pytest.fixture
-def silent() -> Iterator[socket.socket]:
+def silent_server() -> Iterator[socket.socket]:
     """Takes every connection and answers none."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener
 
 
 @pytest.fixture
-def sentinels(silent: socket.socket) -> Iterator[str]:
+def sentinels(silent_server: socket.socket) -> Iterator[str]:
     """Where the silent one and two more are."""
     with ExitStack() as stack:
         primary, *_ = stack.enter_context(primary_and_replicas(1))
         first, second = (stack.enter_context(watching(primary)) for _ in range(2))
-        where, _, service = service_url(first).rpartition("/")[0].rpartition("/")
-        other = service_url(second).partition("://")[2].partition("/")[0]
-        hangs = f"127.0.0.1:{silent.getsockname()[1]}"
-        yield f"{where.replace('://', f'://{hangs},')},{other}/{service}/0?socket_timeout=1"
+        base_url, _, service = service_url(first).rpartition("/")[0].rpartition("/")
+        second_address = service_url(second).partition("://")[2].partition("/")[0]
+        silent_address = f"127.0.0.1:{silent_server.getsockname()[1]}"
+        yield f"{base_url.replace('://', f'://{silent_address},')},{second_address}/{service}/0?socket_timeout=1"
 
 
 def test_none_is_lost_by_threads_that_ask_at_once(sentinels: str) -> None:
@@ -46,16 +46,16 @@ def test_none_is_lost_by_threads_that_ask_at_once(sentinels: str) -> None:
     client.close()
 
 
-def test_one_that_hangs_is_asked_last(sentinels: str, silent: socket.socket) -> None:
+def test_one_that_hangs_is_asked_last(sentinels: str, silent_server: socket.socket) -> None:
     client = leaseq.connect(sentinels)
     manager = client.redis.connection_pool.sentinel_manager  # type: ignore[union-attr]
     for _ in range(20):
         manager.discover_master("mymaster")
-    assert taken(silent) <= 1, "none where chance never asked it"
+    assert connection_count(silent_server) <= 1, "none where chance never asked it"
     client.close()
 
 
-def taken(server: socket.socket) -> int:
+def connection_count(server: socket.socket) -> int:
     """How many connections it has."""
     server.setblocking(False)
     count = 0

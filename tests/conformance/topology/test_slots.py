@@ -31,10 +31,10 @@ class SlotMigration:
         self.target.execute_command("CLUSTER", "SETSLOT", self.slot, "IMPORTING", _id(self.source))
         self.source.execute_command("CLUSTER", "SETSLOT", self.slot, "MIGRATING", _id(self.target))
 
-    def left(self) -> list[bytes]:
+    def remaining_keys(self) -> list[bytes]:
         return self._keys(self.source)
 
-    def key(self, key: bytes) -> None:
+    def move_key(self, key: bytes) -> None:
         self.source.execute_command("MIGRATE", "127.0.0.1", port_of(self.target), key, 0, 5_000)
 
     def end(self) -> None:
@@ -57,8 +57,8 @@ def _knows(node: redis.Redis, id: str) -> bool:
     return any(one["node_id"] == id for one in node.execute_command("CLUSTER NODES").values())
 
 
-def _know_each_other(one: redis.Redis, other: redis.Redis) -> bool:
-    return _knows(one, _id(other)) and _knows(other, _id(one))
+def _know_each_other(first: redis.Redis, second: redis.Redis) -> bool:
+    return _knows(first, _id(second)) and _knows(second, _id(first))
 
 
 def _dump(node: redis.Redis, key: bytes) -> bytes:
@@ -69,27 +69,27 @@ def _dump(node: redis.Redis, key: bytes) -> bytes:
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[tuple[leaseq.Client, redis.Redis]]:
     """A client of a cluster, and a node that joined without slots, so that the client doesn't know it."""
-    with cluster() as url, running("--cluster-enabled", "yes", "--save", "") as new:
+    with cluster() as url, running("--cluster-enabled", "yes", "--save", "") as new_node:
         client = leaseq.connect(url)
         assert isinstance(client.redis, redis.RedisCluster)
         for node in client.redis.get_primaries():
-            new.execute_command("CLUSTER", "MEET", "127.0.0.1", node.port)
+            new_node.execute_command("CLUSTER", "MEET", "127.0.0.1", node.port)
         for node in client.redis.get_primaries():
-            known = redis.Redis(port=int(node.port))
-            eventually(partial(_know_each_other, known, new))
-            known.close()
-        eventually(lambda: new.execute_command("CLUSTER INFO")["cluster_state"] == "ok")
-        yield client, new
+            known_node = redis.Redis(port=int(node.port))
+            eventually(partial(_know_each_other, known_node, new_node))
+            known_node.close()
+        eventually(lambda: new_node.execute_command("CLUSTER INFO")["cluster_state"] == "ok")
+        yield client, new_node
         client.close()
 
 
 @pytest.fixture
 def move(nodes: tuple[leaseq.Client, redis.Redis], queue_name: str) -> Iterator[SlotMigration]:
-    client, new = nodes
+    client, new_node = nodes
     assert isinstance(client.redis, redis.RedisCluster)
     slot = key_slot(queue_name.encode())
     source = redis.Redis(port=int(client.redis.nodes_manager.get_node_from_slot(slot).port))
-    yield SlotMigration(leaseq.Queue(client, queue_name), slot, source, new)
+    yield SlotMigration(leaseq.Queue(client, queue_name), slot, source, new_node)
     source.close()
 
 
@@ -109,13 +109,13 @@ def test_no_move_is_half_done(move: SlotMigration, monkeypatch: pytest.MonkeyPat
         with pytest.raises(leaseq.ServerUnavailable):
             queue.enqueue({}, id="d", requires=["fr"])
         assert move.everything() == before
-        if not (left := move.left()):
+        if not (keys := move.remaining_keys()):
             break
-        move.key(left[0])
+        move.move_key(keys[0])
     move.end()
-    following = queue.finish(lease, {}, then_reserve=True).next
-    assert following is not None
-    assert following.id == "c"
+    next_lease = queue.finish(lease, {}, then_reserve=True).next
+    assert next_lease is not None
+    assert next_lease.id == "c"
     assert [queue.get(id).state for id in "abc"] == ["finished", "finished", "reserved"]
 
 
@@ -123,22 +123,22 @@ def test_a_move_waits_for_a_slot_that_is_on_its_way(move: SlotMigration) -> None
     with ThreadPoolExecutor() as pool:
         move.queue.enqueue({}, id="a")
         move.begin()
-        reserving = pool.submit(move.queue.reserve, "ann")
-        for key in move.left():
-            move.key(key)
+        future = pool.submit(move.queue.reserve, "ann")
+        for key in move.remaining_keys():
+            move.move_key(key)
         move.end()
-        lease = reserving.result(30)
+        lease = future.result(30)
         assert lease is not None
         assert move.queue.finish(lease, {}).replayed is False
-        assert move.left() == []
+        assert move.remaining_keys() == []
 
 
 def test_a_call_follows_a_slot_that_was_moved(move: SlotMigration, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the reply that names the node, and without reading anew where all slots are."""
     move.queue.enqueue({}, id="a")
     move.begin()
-    for key in move.left():
-        move.key(key)
+    for key in move.remaining_keys():
+        move.move_key(key)
     move.end()
 
     def read_anew(_: ClusterTransport) -> None:

@@ -46,9 +46,9 @@ def secured() -> Iterator[SecuredServers]:
         tls += ("--tls-ca-cert-file", certificate, "--tls-auth-clients", "no", "--tls-replication", "yes")
         file = folder / "sentinel.conf"
         file.write_text(f"sentinel monitor mymaster 127.0.0.1 {server} 1\n")
-        for port, more in ((server, WELL), (sentinel, (str(file), "--sentinel"))):
-            place = ("--tls-port", str(port), "--bind", "127.0.0.1", "--dir", str(folder))
-            command = [str(REDIS), *more, *tls, *place]
+        for port, extra_arguments in ((server, WELL), (sentinel, (str(file), "--sentinel"))):
+            address_options = ("--tls-port", str(port), "--bind", "127.0.0.1", "--dir", str(folder))
+            command = [str(REDIS), *extra_arguments, *tls, *address_options]
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
             stack.callback(process.wait)
             stack.callback(process.kill)
@@ -60,30 +60,30 @@ def secured() -> Iterator[SecuredServers]:
 
 def _certificate(folder: Path) -> tuple[str, str]:
     certificate, key = folder / "server.crt", folder / "server.key"
-    words = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=leaseq -addext subjectAltName=IP:127.0.0.1"
-    command = ["openssl", *words.split(), "-keyout", str(key), "-out", str(certificate)]
+    options = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=leaseq -addext subjectAltName=IP:127.0.0.1"
+    command = ["openssl", *options.split(), "-keyout", str(key), "-out", str(certificate)]
     subprocess.run(command, check=True, capture_output=True)
     return str(certificate), str(key)
 
 
 @pytest.mark.parametrize("kind", ["server", "sentinel"])
 def test_work_and_the_doctor(secured: SecuredServers, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    where = f"127.0.0.1:{getattr(secured, kind)}"
-    url = f"rediss://{where}/0" if kind == "server" else f"rediss+sentinel://{where}/mymaster/0"
+    address = f"127.0.0.1:{getattr(secured, kind)}"
+    url = f"rediss://{address}/0" if kind == "server" else f"rediss+sentinel://{address}/mymaster/0"
     client = leaseq.connect(f"{url}?ssl_ca_certs={secured.trusted}")
     queue = leaseq.Queue(client, f"over-tls-{kind}")
     queue.enqueue({"n": 1})
     assert queue.finish(not_none(queue.reserve("ann")), {}).replayed is False
     monkeypatch.setattr("leaseq.doctor.server_info.addresses_of", lambda _: ["192.0.2.1"])
-    said = {one.check for one in examine(client).findings}
-    assert "no-tls" not in said
-    assert ("no-replica" in said) is (kind == "sentinel")
+    checks = {one.check for one in examine(client).findings}
+    assert "no-tls" not in checks
+    assert ("no-replica" in checks) is (kind == "sentinel")
     client.close()
 
 
 @pytest.mark.parametrize("kind", ["server", "sentinel"])
 def test_a_server_that_nobody_vouches_for(secured: SecuredServers, kind: str) -> None:
-    where = f"127.0.0.1:{getattr(secured, kind)}"
-    url = f"rediss://{where}/0" if kind == "server" else f"rediss+sentinel://{where}/mymaster/0"
+    address = f"127.0.0.1:{getattr(secured, kind)}"
+    url = f"rediss://{address}/0" if kind == "server" else f"rediss+sentinel://{address}/mymaster/0"
     with pytest.raises(leaseq.ServerUnavailable):
         leaseq.connect(url).ping()

@@ -26,9 +26,9 @@ def test_queues_are_worked_to_the_end(topology: Callable[[], AbstractContextMana
             lease = queue.reserve("alice")
             assert lease is not None
             for _ in range(3):
-                done = queue.finish(lease, {"ok": True}, then_reserve=True)
-                assert done.next is not None
-                lease = done.next
+                outcome = queue.finish(lease, {"ok": True}, then_reserve=True)
+                assert outcome.next is not None
+                lease = outcome.next
             queue.fail(lease, "unreadable")
             assert [item.state for item in queue.items("dead")] == ["dead"]
             stats = queue.stats()

@@ -42,8 +42,8 @@ class SentinelService:
             (folder / f"{number}.conf").write_text(self._configuration(number))
         for sentinel in self.sentinels:
             sentinel.start()
-        where = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
-        self.url = f"redis+sentinel://{where}/{NAME}/0"
+        addresses = ",".join(f"127.0.0.1:{sentinel.port}" for sentinel in self.sentinels)
+        self.url = f"redis+sentinel://{addresses}/{NAME}/0"
         self.whole()
 
     def _data_node(self, stack: ExitStack, folder: Path, number: int, split: bool) -> Node:
@@ -58,9 +58,9 @@ class SentinelService:
         return self.splitters[node].port if node in self.splitters else node.port
 
     def _start(self, node: Node, primary: Node) -> None:
-        known_by = ("--replica-announce-ip", "127.0.0.1", "--replica-announce-port", str(self.port(node)))
-        follow = ("--replicaof", f"127.0.0.1 {self.port(primary)}")
-        node.start(*known_by, *(follow if node is not primary else ()))
+        announcement = ("--replica-announce-ip", "127.0.0.1", "--replica-announce-port", str(self.port(node)))
+        replication = ("--replicaof", f"127.0.0.1 {self.port(primary)}")
+        node.start(*announcement, *(replication if node is not primary else ()))
 
     def _configuration(self, number: int) -> str:
         """With all that the sentinels would find out by themselves within some seconds."""
@@ -82,8 +82,8 @@ class SentinelService:
 
     def primary(self) -> Node:
         """As most sentinels say."""
-        said = [_primary(sentinel.client) for sentinel in self.sentinels]
-        port = max(said, key=said.count)
+        ports = [_primary(sentinel.client) for sentinel in self.sentinels]
+        port = max(ports, key=ports.count)
         return next(node for node in self.nodes if self.port(node) == port)
 
     def replicas(self) -> list[Node]:
@@ -99,19 +99,19 @@ class SentinelService:
 
     def _is_whole(self) -> bool:
         primary = self.primary()
-        known = all(_sees_all(sentinel.client, self.port(primary)) for sentinel in self.sentinels)
+        is_known = all(_sees_all(sentinel.client, self.port(primary)) for sentinel in self.sentinels)
         replicas = [node.client.info("replication") for node in self.replicas()]
-        follow = all(
+        is_followed = all(
             (replica["role"], replica.get("master_link_status"), replica.get("master_port"))
             == ("slave", "up", self.port(primary))
             for replica in replicas
         )
-        return known and follow and primary.client.info("replication")["connected_slaves"] == 2
+        return is_known and is_followed and primary.client.info("replication")["connected_slaves"] == 2
 
     def has_another_primary(self, than: Node, *, silent: Node | None = None) -> bool:
         """As all sentinels say, except one that does not answer."""
-        asked = [sentinel for sentinel in self.sentinels if sentinel is not silent]
-        return all(_primary(sentinel.client) != self.port(than) for sentinel in asked)
+        sentinels = [sentinel for sentinel in self.sentinels if sentinel is not silent]
+        return all(_primary(sentinel.client) != self.port(than) for sentinel in sentinels)
 
     def start_again(self, node: Node) -> None:
         """As it comes up by itself, a primary without data that nobody is led to: the sentinels make it a
@@ -140,8 +140,8 @@ def _sees_all(sentinel: redis.Redis, port: int) -> bool:
     replicas = [
         one for one in sentinel.sentinel_slaves(NAME) if not (one["is_sdown"] or one["is_disconnected"])
     ]
-    well = master["port"] == port and not (master["is_sdown"] or "failover_in_progress" in master["flags"])
-    return bool(well and master["num-other-sentinels"] == 2 and len(replicas) == 2)
+    is_well = master["port"] == port and not (master["is_sdown"] or "failover_in_progress" in master["flags"])
+    return bool(is_well and master["num-other-sentinels"] == 2 and len(replicas) == 2)
 
 
 @contextmanager

@@ -36,11 +36,11 @@ def _stream(server: Any, key: bytes) -> dict[str, Any]:
 
 
 def _group(server: Any, key: bytes, group: dict[str, Any]) -> dict[str, Any]:
-    waiting = server.xpending_range(key, group["name"], "-", "+", 1_000)
+    entries = server.xpending_range(key, group["name"], "-", "+", 1_000)
     return {
         "name": group["name"].decode(),
         "delivered": group["last-delivered-id"].decode(),
-        "pending": [[one["message_id"].decode(), one["consumer"].decode()] for one in waiting],
+        "pending": [[one["message_id"].decode(), one["consumer"].decode()] for one in entries],
     }
 
 

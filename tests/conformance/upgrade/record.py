@@ -41,9 +41,9 @@ def people(client: leaseq.Client) -> dict[str, Any]:
     factor = accounts.factors.offer("b b")
     _, recovery = accounts.turn_on_factor("b b", pyotp.TOTP(factor).now())
     accounts.by_provider("carol", "https://idp.example.org 42", create=True)
-    days = Activity(client)
-    days.record("ann", "plain", "finished", id="one", token=1, active_ms=1_000)
-    days.flush()
+    activity = Activity(client)
+    activity.record("ann", "plain", "finished", id="one", token=1, active_ms=1_000)
+    activity.flush()
     return {
         "token": accounts.create_token("ann", "a program", by="ann", queue="plain"),
         "session": accounts.sessions.start(ann),

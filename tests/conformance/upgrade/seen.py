@@ -18,8 +18,8 @@ _OPAQUE = {"cursor"}
 
 def seen(client: leaseq.Client, clocks: Mapping[str, Any]) -> dict[str, Any]:
     by_queue = {name: _queue(leaseq.Queue(client, name, clock=clock)) for name, clock in clocks.items()}
-    plain: dict[str, Any] = json.loads(json.dumps(by_queue, default=_plain, ensure_ascii=False))
-    return plain
+    data: dict[str, Any] = json.loads(json.dumps(by_queue, default=_plain, ensure_ascii=False))
+    return data
 
 
 def _queue(queue: leaseq.Queue) -> dict[str, Any]:
@@ -36,8 +36,8 @@ def _queue(queue: leaseq.Queue) -> dict[str, Any]:
     }
 
 
-def _without_cursors(seen_queue: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in seen_queue.items() if name not in _OPAQUE}
+def _without_cursors(record: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in record.items() if name not in _OPAQUE}
 
 
 def _plain(value: object) -> object:

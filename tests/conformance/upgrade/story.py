@@ -64,13 +64,13 @@ class Story:
         queue.finish(self.take(queue, "ann"), RESULT)
         queue.finish(self.take(queue, "ann"), RESULT)
         self._put_right(queue)
-        late = self.take(queue, "ann")
+        late_lease = self.take(queue, "ann")
         self.clock.tick(301)
-        assert queue.finish(late, {"ok": False}).late
-        self._given_back(queue)
-        self._answered_too_late(queue)
-        self._dies(queue)
-        queue.revive(self._dies(queue), by="meg")
+        assert queue.finish(late_lease, {"ok": False}).late
+        self._give_back(queue)
+        self._answer_too_late(queue)
+        self._kill_item(queue)
+        queue.revive(self._kill_item(queue), by="meg")
         queue.save_draft(self.take(queue, "ann"), {"typed": "before it ran out"})
         self.clock.tick(20)
         for person in ("dan", "eva", "fay"):
@@ -97,39 +97,39 @@ class Story:
         (answer,) = queue.correct(lease.id, lease.token, {"ok": False}, by="meg").answers
         queue.reopen(lease.id, answer.token, reason="look again", by="meg")
 
-    def _given_back(self, queue: leaseq.Queue) -> None:
-        undone = self.take(queue, "ann")
-        queue.finish(undone, RESULT)
-        queue.abandon(queue.undo_finish(undone), "not now")
+    def _give_back(self, queue: leaseq.Queue) -> None:
+        lease = self.take(queue, "ann")
+        queue.finish(lease, RESULT)
+        queue.abandon(queue.undo_finish(lease), "not now")
         queue.abandon(self.take(queue, "ann"), "not me", again=False)
         self.take(queue, "ann")
         self.clock.tick(301)
         queue.clear()
-        was_out = next(item for item in queue.items("inbound") if item.attempts)
-        queue.change(was_out.id, priority=120, payload={"text": "corrected"}, by="meg")
+        tried_item = next(item for item in queue.items("inbound") if item.attempts)
+        queue.change(tried_item.id, priority=120, payload={"text": "corrected"}, by="meg")
         queue.release(self.take(queue, "b b").id, by="meg")
 
-    def _answered_too_late(self, queue: leaseq.Queue) -> None:
+    def _answer_too_late(self, queue: leaseq.Queue) -> None:
         for adopted in (False, True):
-            old = self.take(queue, "ann")
-            queue.release(old.id, by="meg")
-            queue.assign(old.id, "b b")
-            while (lease := self.take(queue, "b b")).id != old.id:
+            old_lease = self.take(queue, "ann")
+            queue.release(old_lease.id, by="meg")
+            queue.assign(old_lease.id, "b b")
+            while (lease := self.take(queue, "b b")).id != old_lease.id:
                 queue.finish(lease, RESULT)
             with pytest.raises(leaseq.LeaseLost):
-                queue.finish(old, {"ok": True, "by": "ann"})
+                queue.finish(old_lease, {"ok": True, "by": "ann"})
             if adopted:
-                queue.adopt(old.id, old.token, by="meg")
+                queue.adopt(old_lease.id, old_lease.token, by="meg")
             else:
                 queue.finish(lease, {"ok": True, "by": "b b"})
 
-    def _dies(self, queue: leaseq.Queue) -> str:
+    def _kill_item(self, queue: leaseq.Queue) -> str:
         before = {item.id for item in queue.items("dead")}
-        while not (dead := {item.id for item in queue.items("dead")} - before):
+        while not (dead_ids := {item.id for item in queue.items("dead")} - before):
             queue.fail(self.take(queue, "gus"), "unreadable")
             self.clock.tick(100)
             queue.clear()
-        return dead.pop()
+        return dead_ids.pop()
 
     def several(self) -> None:
         """Several answers, skills, assignments, what people passed over."""
@@ -143,10 +143,10 @@ class Story:
                 queue.finish(self.take(queue, person), {"by": person})
         queue.abandon(self.take(queue, "eva"), "later", again=True)
         queue.abandon(self.take(queue, "eva"), "never", again=False)
-        held = self.take(queue, "fay")
-        queue.save_draft(held, {"typed": "by fay"})
+        lease = self.take(queue, "fay")
+        queue.save_draft(lease, {"typed": "by fay"})
         self.take(queue, "fay")
-        old = self.take(queue, "b b")
+        old_lease = self.take(queue, "b b")
         self.clock.tick(200)
         queue.renew(queue.mine("fay")[0])
         self.take(queue, "çağlar")
@@ -156,7 +156,7 @@ class Story:
         queue.assign("7", "b b", by="meg")
         queue.assign("both", "çağlar", by="meg")
         queue.fail(self.take(queue, "dan"), "blurred")
-        assert queue.get(old.id).answers or queue.finish(old, {"by": "b b"}).late
+        assert queue.get(old_lease.id).answers or queue.finish(old_lease, {"by": "b b"}).late
         queue.enqueue({"n": 10}, id="dead in one hand", priority=0, max_attempts=1)
         self.take(queue, "ann")
         queue.fail(self.take(queue, "dan"), "torn")
@@ -176,8 +176,8 @@ class Story:
         journal = "leaseq:{window}:journal"
         server: Any = self.client.redis
         server.xgroup_create(journal, "archive", id="0")
-        read = server.xreadgroup("archive", "one", {journal: ">"}, count=4)
-        server.xack(journal, "archive", *(id for id, _ in read[0][1][:3]))
+        entries = server.xreadgroup("archive", "one", {journal: ">"}, count=4)
+        server.xack(journal, "archive", *(id for id, _ in entries[0][1][:3]))
         self.take(queue, "b b")
 
     def paused(self) -> None:

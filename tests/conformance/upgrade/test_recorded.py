@@ -39,7 +39,7 @@ ROUNDS = 400
 class State:
     """What was recorded, in a server of its own."""
 
-    said: dict[str, Any]
+    facts: dict[str, Any]
     keys: list[str]
     client: leaseq.Client
     clocks: dict[str, Clock]
@@ -89,12 +89,12 @@ def url(request: pytest.FixtureRequest) -> Iterator[str]:
 def state(request: pytest.FixtureRequest, url: str) -> Iterator[State]:
     head, *keys = request.param.read_text(encoding="utf-8").splitlines()
     client = leaseq.connect(url)
-    said = json.loads(head)
-    clocks = {name: Clock(now) for name, now in said["clocks"].items()}
-    recorded = State(said, keys, client, clocks)
-    recorded.redis.flushall()  # a server of this file's own
-    load(recorded.redis, keys)
-    yield recorded
+    facts = json.loads(head)
+    clocks = {name: Clock(now) for name, now in facts["clocks"].items()}
+    recorded_state = State(facts, keys, client, clocks)
+    recorded_state.redis.flushall()  # a server of this file's own
+    load(recorded_state.redis, keys)
+    yield recorded_state
     client.close()
 
 
@@ -104,13 +104,13 @@ def test_what_was_written_is_there(state: State) -> None:
 
 
 def test_it_is_read_as_it_was_then(state: State) -> None:
-    assert not differences(state.said["seen"], seen(state.client, state.clocks))
+    assert not differences(state.facts["seen"], seen(state.client, state.clocks))
 
 
 def test_its_schema_is_known(state: State) -> None:
-    assert state.said["schema"] <= SCHEMA
+    assert state.facts["schema"] <= SCHEMA
     for name in leaseq.queues(state.client):
-        assert state.queue(name).schema == state.said["schema"]
+        assert state.queue(name).schema == state.facts["schema"]
 
 
 def answers(queue: leaseq.Queue) -> dict[tuple[str, int, str], Any]:
@@ -143,48 +143,48 @@ def whole(item: leaseq.Item, policy: leaseq.Policy) -> bool:
 
 @pytest.mark.parametrize("in_time", [True, False], ids=["finished in time", "run out"])
 def test_it_is_worked_to_its_end(state: State, in_time: bool) -> None:
-    for name, then in state.said["seen"].items():
+    for name, facts in state.facts["seen"].items():
         queue = state.queue(name)
         clock = state.clocks[name]
         queue.resume()
         queue.configure(keep_finished_seconds=None)
-        given = answers(queue)
+        expected_answers = answers(queue)
         if not in_time:
             clock.tick(400)
-        for person, leases in then["held"].items():
+        for person, leases in facts["held"].items():
             for lease in leases:
-                held = {"id": lease["id"], "token": lease["token"], "person": person}
+                arguments = {"id": lease["id"], "token": lease["token"], "person": person}
                 if lease["draft"] is not None:
-                    queue.save_draft(**held, draft={"more": lease["draft"]})
-                done = queue.finish(**held, result=result_of(person))
-                assert (done.late, done.replayed) == (not in_time, False)
-                assert queue.finish(**held, result=result_of(person)).replayed
-                given[lease["id"], lease["token"], person] = result_of(person)
+                    queue.save_draft(**arguments, draft={"more": lease["draft"]})
+                outcome = queue.finish(**arguments, result=result_of(person))
+                assert (outcome.late, outcome.replayed) == (not in_time, False)
+                assert queue.finish(**arguments, result=result_of(person)).replayed
+                expected_answers[lease["id"], lease["token"], person] = result_of(person)
         work(queue, clock)
-        dead = [item.id for item in queue.items("dead")]
-        assert all(whole(queue.get(id), queue.policy) for id in then["items"])
-        assert queue.revive_all() == len(set(dead))
+        dead_ids = [item.id for item in queue.items("dead")]
+        assert all(whole(queue.get(id), queue.policy) for id in facts["items"])
+        assert queue.revive_all() == len(set(dead_ids))
         work(queue, clock)
-        items = {id: queue.get(id) for id in then["items"]}
+        items = {id: queue.get(id) for id in facts["items"]}
         assert {item.state for item in items.values()} == {"finished"}
         assert all(whole(item, queue.policy) for item in items.values())
-        now = answers(queue)
-        assert given.items() <= now.items(), "an answer is missing"
-        tokens = [token for _, token, _ in now]
+        present_answers = answers(queue)
+        assert expected_answers.items() <= present_answers.items(), "an answer is missing"
+        tokens = [token for _, token, _ in present_answers]
         assert len(set(tokens)) == len(tokens)
-        assert queue.stats().counters["finished"] >= then["stats"]["finished"]
+        assert queue.stats().counters["finished"] >= facts["stats"]["finished"]
 
 
 def test_what_is_kept_for_later_counts(state: State) -> None:
     """Drafts come back, late answers are taken, an equal payload is known, and old items go."""
-    plain, said = state.queue("plain"), state.said["seen"]["plain"]["items"]
-    late = next(id for id, item in said.items() if item["late_answers"])
-    adopted = plain.adopt(late, said[late]["late_answers"][0]["token"])
-    assert adopted.answers[0].result == said[late]["late_answers"][0]["result"]
+    plain_queue, items = state.queue("plain"), state.facts["seen"]["plain"]["items"]
+    late_id = next(id for id, item in items.items() if item["late_answers"])
+    adopted_item = plain_queue.adopt(late_id, items[late_id]["late_answers"][0]["token"])
+    assert adopted_item.answers[0].result == items[late_id]["late_answers"][0]["result"]
     drafts = []
-    while lease := plain.reserve("ann"):
+    while lease := plain_queue.reserve("ann"):
         drafts.append(lease.draft)
-        plain.finish(lease, result_of("ann"))
+        plain_queue.finish(lease, result_of("ann"))
     assert {"typed": "before it ran out"} in drafts
     window = state.queue("window")
     assert window.enqueue({"n": 5}, id="new").id == "5"
@@ -205,7 +205,7 @@ def test_those_who_waited_are_gone_and_nobody_waits_for_them(state: State) -> No
 
 
 def test_the_accounts_are_those_of_then(state: State) -> None:
-    accounts, then = Accounts(state.client, passwords=CHEAP), state.said["accounts"]
+    accounts, facts = Accounts(state.client, passwords=CHEAP), state.facts["accounts"]
     names = {person.name: (person.role, person.skills, person.disabled) for person in accounts.people()}
     assert names == {
         "meg": ("admin", (), False),
@@ -215,40 +215,40 @@ def test_the_accounts_are_those_of_then(state: State) -> None:
         "carol": ("worker", (), False),
     }
     assert accounts.verify("ann", PASSWORD)
-    caller = accounts.caller(then["token"])
+    caller = accounts.caller(facts["token"])
     assert caller is not None
     assert (caller.person.name, caller.token.queue) == ("ann", "plain")
-    session = accounts.sessions.person(then["session"])
+    session = accounts.sessions.person(facts["session"])
     assert session is not None
     assert session.name == "ann"
-    soon = time.time() + 30  # its code was not used even where the state was recorded just now
-    following = pyotp.TOTP(then["factor"]).at(soon)
-    assert accounts.factors.accepts("b b", following)
-    assert accounts.factors.accepts("b b", then["recovery"])
-    assert accounts.link_is_for(then["link"]) == "b b"
-    assert accounts.use_link(then["link"], PASSWORD).has_password
-    assert accounts.accept(then["invitation"], "", PASSWORD).skills == ("fr",)
+    moment = time.time() + 30  # its code was not used even where the state was recorded just now
+    code = pyotp.TOTP(facts["factor"]).at(moment)
+    assert accounts.factors.accepts("b b", code)
+    assert accounts.factors.accepts("b b", facts["recovery"])
+    assert accounts.link_is_for(facts["link"]) == "b b"
+    assert accounts.use_link(facts["link"], PASSWORD).has_password
+    assert accounts.accept(facts["invitation"], "", PASSWORD).skills == ("fr",)
     assert accounts.by_provider("carol", "https://idp.example.org 42", create=False).name == "carol"
-    assert len(accounts.log.latest(50)) >= then["log"]
-    that_day = datetime.fromisoformat(then["day"]).replace(tzinfo=UTC).timestamp()
-    done = Activity(state.client, clock=lambda: that_day).of_everybody()
-    assert done["ann"]["plain"].finished == 1
+    assert len(accounts.log.latest(50)) >= facts["log"]
+    that_day = datetime.fromisoformat(facts["day"]).replace(tzinfo=UTC).timestamp()
+    totals = Activity(state.client, clock=lambda: that_day).of_everybody()
+    assert totals["ann"]["plain"].finished == 1
 
 
 def test_the_latest_holds_something_of_everything() -> None:
     """What is not in it is not known to survive."""
     text = STATES[-1].read_text(encoding="utf-8")
-    said = json.loads(text.splitlines()[0])["seen"]
+    queues = json.loads(text.splitlines()[0])["seen"]
     keys = {json.loads(line)["key"] for line in text.splitlines()[1:]}
     parts = {
         key.split("}:")[1].split(":")[0] for key in keys if key.startswith("leaseq:{") and "@" not in key
     }
-    never = {
+    absent_keys = {
         "wake",
         "absent",
         "deleted",
     }  # a channel, what is never there, and what only a deleted queue leaves
-    assert key_parts() - parts == never
+    assert key_parts() - parts == absent_keys
     heads = [
         record.partition("\n")[0]
         for line in text.splitlines()[1:]
@@ -256,7 +256,9 @@ def test_the_latest_holds_something_of_everything() -> None:
         for record in key_record["content"].values()
     ]
     assert {letter for head in heads for letter in re.findall(r" (\w)", head)} == letters()
-    held = [lease for queue in said.values() for leases in queue["held"].values() for lease in leases]
-    assert {lease["draft"] is None for lease in held} == {True, False}
-    kinds = {event["what"] for queue in said.values() for event in queue["journal"]}
+    held_leases = [
+        lease for queue in queues.values() for leases in queue["held"].values() for lease in leases
+    ]
+    assert {lease["draft"] is None for lease in held_leases} == {True, False}
+    kinds = {event["what"] for queue in queues.values() for event in queue["journal"]}
     assert kinds == events()

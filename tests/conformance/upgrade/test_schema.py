@@ -72,7 +72,7 @@ OTHERS = {"confirm", "journal", "schema", "delete_keys", "load", "load_items"}
 
 
 @pytest.fixture
-def newer(server: Server, queue: leaseq.Queue) -> Iterator[leaseq.Queue]:
+def newer_queue(server: Server, queue: leaseq.Queue) -> Iterator[leaseq.Queue]:
     """A queue at work that a later version has taken over meanwhile."""
     queue.enqueue_many(leaseq.NewItem({}, id) for id in ("one", "two"))
     assert queue.reserve("ann") is not None
@@ -108,24 +108,29 @@ def test_one_of_before_the_first_release_is_refused(server: Server, queue: lease
 
 @pytest.mark.parametrize("call", CALLS)
 def test_a_newer_one_is_refused_before_anything_changes(
-    server: Server, newer: leaseq.Queue, call: str
+    server: Server, newer_queue: leaseq.Queue, call: str
 ) -> None:
-    before = everything(server.redis, newer.name)
+    before = everything(server.redis, newer_queue.name)
     with pytest.raises(leaseq.ServerRefused, match=f"schema {SCHEMA + 1}.*changed nothing.*newer version"):
-        CALLS[call](newer)
-    assert everything(server.redis, newer.name) == before
+        CALLS[call](newer_queue)
+    assert everything(server.redis, newer_queue.name) == before
 
 
 def test_each_move_is_among_them() -> None:
-    named = {word for call in CALLS for word in call.split(", ")[0].split(" ")}
-    assert set(SCRIPTS) - named == OTHERS
+    names = {word for call in CALLS for word in call.split(", ")[0].split(" ")}
+    assert set(SCRIPTS) - names == OTHERS
 
 
-def test_a_newer_one_is_named(server: Server, newer: leaseq.Queue) -> None:
-    assert newer.schema == SCHEMA + 1
-    assert newer.exists()
-    assert newer.name in leaseq.queues(server.client)
-    assert [event.what for event in newer.journal()] == ["created", *["enqueued"] * 2, "reserved", "paused"]
+def test_a_newer_one_is_named(server: Server, newer_queue: leaseq.Queue) -> None:
+    assert newer_queue.schema == SCHEMA + 1
+    assert newer_queue.exists()
+    assert newer_queue.name in leaseq.queues(server.client)
+    assert [event.what for event in newer_queue.journal()] == [
+        "created",
+        *["enqueued"] * 2,
+        "reserved",
+        "paused",
+    ]
 
 
 def test_accounts_of_a_newer_one_are_refused(server: Server) -> None:

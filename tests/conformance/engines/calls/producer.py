@@ -7,15 +7,15 @@ from leaseq import NewItem
 from tests.conformance.engines.scene import Scene
 
 
-def enqueue(at: Scene) -> None:
-    assert at.queue.enqueue({"n": 4}, id="4").added
-    assert not at.other.enqueue({"n": 4}, id="4").added
-    assert at.other.get("4").payload == {"n": 4}
+def enqueue(scene: Scene) -> None:
+    assert scene.queue.enqueue({"n": 4}, id="4").added
+    assert not scene.other.enqueue({"n": 4}, id="4").added
+    assert scene.other.get("4").payload == {"n": 4}
 
 
-def enqueue_many(at: Scene) -> None:
-    assert at.other.enqueue_many([NewItem({}, "3"), {}, {}]) == leaseq.EnqueuedMany(2, 1)
-    assert at.queue.stats().inbound == 6
+def enqueue_many(scene: Scene) -> None:
+    assert scene.other.enqueue_many([NewItem({}, "3"), {}, {}]) == leaseq.EnqueuedMany(2, 1)
+    assert scene.queue.stats().inbound == 6
 
 
 CALLS = (enqueue, enqueue_many)
