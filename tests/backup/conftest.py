@@ -13,7 +13,7 @@ from leaseq import backup
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Clock, Server
 
-Made = Callable[[], io.BytesIO]
+MakeBackup = Callable[[], io.BytesIO]
 
 
 @pytest.fixture(scope="module")
@@ -32,15 +32,15 @@ def other(empty_server: EmbeddedServer) -> Iterator[leaseq.Client]:
 
 
 @pytest.fixture
-def made(server: Server, clock: Clock) -> Iterator[Made]:
+def make_backup(server: Server, clock: Clock) -> Iterator[MakeBackup]:
     """Make a backup, by the test's clock."""
 
-    def make() -> io.BytesIO:
+    def back_up() -> io.BytesIO:
         stream = io.BytesIO()
         backup.back_up(server.client, stream, clock=clock)
         stream.seek(0)
         return stream
 
     server.redis.flushall()
-    yield make
+    yield back_up
     server.redis.flushall()

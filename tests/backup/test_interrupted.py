@@ -17,8 +17,8 @@ from leaseq.backup import stored_keys
 from leaseq.engine.commands import Commands
 from leaseq.engine.keys import RESTORING, Keys, of_queue
 from leaseq.webapp.store.accounts import keys as keys_of_accounts
-from tests.backup.conftest import Made
-from tests.backup.test_round_trip import seen, stored, worked
+from tests.backup.conftest import MakeBackup
+from tests.backup.test_round_trip import queue_view, stored_contents, work_at_random
 from tests.conftest import Clock, Server
 from tests.support.taking import take
 
@@ -28,7 +28,7 @@ class Killed(BaseException):
 
 
 @pytest.fixture
-def dies(monkeypatch: pytest.MonkeyPatch) -> Any:
+def kill_at(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Let the process end at the n-th call that puts items back, after it was done."""
     original = Commands.load_items
 
@@ -58,60 +58,60 @@ def test_a_restore_that_is_killed_goes_on(
     server: Server,
     timed: leaseq.Queue,
     clock: Clock,
-    made: Made,
+    make_backup: MakeBackup,
     other: leaseq.Client,
-    dies: Any,
+    kill_at: Any,
     number: int,
 ) -> None:
 
     timed.configure(answers=2, holds=3, lease_seconds=60)
-    worked(timed, clock, random.Random(number), 80)
-    file, before = made(), seen(timed)
-    there = leaseq.Queue(other, timed.name, clock=clock)
-    dies(number)
+    work_at_random(timed, clock, random.Random(number), 80)
+    file, before = make_backup(), queue_view(timed)
+    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    kill_at(number)
     if number < 1_000:
         with pytest.raises(Killed):
             backup.restore(other, file, clock=clock)
-        assert not there.exists()
+        assert not target_queue.exists()
         assert leaseq.queues(other) == []
         with pytest.raises(leaseq.QueueNotFound):
-            there.stats()
-        assert there.find_policy() is None
+            target_queue.stats()
+        assert target_queue.find_policy() is None
         with pytest.raises(leaseq.ServerRefused, match="is being restored from a backup"):
-            there.enqueue({})
+            target_queue.enqueue({})
         file.seek(0)
     backup.restore(other, file, clock=clock)
-    assert seen(there) == before
-    assert stored(other.redis, timed.name) == stored(server.redis, timed.name)
+    assert queue_view(target_queue) == before
+    assert stored_contents(other.redis, timed.name) == stored_contents(server.redis, timed.name)
     assert other.redis.exists(RESTORING) == 0
 
 
 def test_tokens_stay_above_those_of_a_deleted_queue(
-    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client, dies: Any
+    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
 ) -> None:
-    there = leaseq.Queue(other, timed.name, clock=clock)
-    there.raise_tokens(2**51)
-    there.delete()
+    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue.raise_tokens(2**51)
+    target_queue.delete()
     timed.enqueue({})
-    file = made()
-    dies(1)
+    file = make_backup()
+    kill_at(1)
     with pytest.raises(Killed):
         backup.restore(other, file, clock=clock)
     file.seek(0)
     backup.restore(other, file, clock=clock)
-    assert take(there, "ann").token == 2**51 + 1
+    assert take(target_queue, "ann").token == 2**51 + 1
 
 
 @pytest.mark.usefixtures("small_steps")
 def test_what_was_done_in_a_whole_queue_stays(
-    server: Server, clock: Clock, made: Made, other: leaseq.Client, dies: Any
+    server: Server, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
 ) -> None:
     """The first queue is whole when it breaks off in the second, and people work on it already."""
     for name in ("a", "b"):
         queue = leaseq.Queue(server.client, name, clock=clock)
         queue.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(30))
-    file = made()
-    dies(9)
+    file = make_backup()
+    kill_at(9)
     with pytest.raises(Killed):
         backup.restore(other, file, clock=clock)
     first = leaseq.Queue(other, "a", clock=clock)
@@ -119,28 +119,28 @@ def test_what_was_done_in_a_whole_queue_stays(
     first.finish(lease, {"done": True})
     leaseq.Queue(server.client, "a", clock=clock).enqueue({})
     with pytest.raises(backup.RestoreRefused, match="run it again with that file, whose SHA-256 begins with"):
-        backup.restore(other, made(), clock=clock)
+        backup.restore(other, make_backup(), clock=clock)
     file.seek(0)
-    done = backup.restore(other, file, clock=clock)
-    assert (done.queues, done.items) == (2, 60)
+    result = backup.restore(other, file, clock=clock)
+    assert (result.queues, result.items) == (2, 60)
     assert first.get(lease.id).answers[0].result == {"done": True}
     assert leaseq.Queue(other, "b").stats().inbound == 30
 
 
 @pytest.mark.usefixtures("small_steps")
 def test_half_a_queue_can_be_deleted(
-    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client, dies: Any
+    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
 ) -> None:
     """Where the file is lost, its name is not taken for ever."""
     timed.enqueue_many({"n": n} for n in range(30))
-    file = made()
-    dies(1)
+    file = make_backup()
+    kill_at(1)
     with pytest.raises(Killed):
         backup.restore(other, file, clock=clock)
-    there = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue = leaseq.Queue(other, timed.name, clock=clock)
     with pytest.raises(leaseq.ServerRefused, match="run the restore again, or delete the queue"):
-        there.enqueue({})
-    there.delete()
+        target_queue.enqueue({})
+    target_queue.delete()
     assert [*other.redis.scan_iter(match=of_queue(timed.name))] == [Keys(timed.name).deleted.encode()]
     file.seek(0)
     assert backup.restore(other, file, clock=clock).items == 30
@@ -148,13 +148,13 @@ def test_half_a_queue_can_be_deleted(
 
 @pytest.mark.usefixtures("small_steps")
 def test_a_queue_that_others_make_meanwhile_does_not_pass_for_the_backups(
-    server: Server, clock: Clock, made: Made, other: leaseq.Client, dies: Any
+    server: Server, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
 ) -> None:
     """A program enqueues into a queue whose turn has not come yet."""
     for name in ("a", "b"):
         leaseq.Queue(server.client, name, clock=clock).enqueue_many({"n": n} for n in range(30))
-    file = made()
-    dies(1)
+    file = make_backup()
+    kill_at(1)
     with pytest.raises(Killed):
         backup.restore(other, file, clock=clock)
     second = leaseq.Queue(other, "b")
@@ -172,12 +172,12 @@ def test_a_queue_that_others_make_meanwhile_does_not_pass_for_the_backups(
 
 @pytest.mark.usefixtures("small_steps")
 def test_nor_does_one_in_the_place_of_a_restored_queue_that_was_deleted(
-    server: Server, clock: Clock, made: Made, other: leaseq.Client, dies: Any
+    server: Server, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
 ) -> None:
     for name in ("a", "b"):
         leaseq.Queue(server.client, name, clock=clock).enqueue_many({"n": n} for n in range(30))
-    file = made()
-    dies(9)  # in the second queue
+    file = make_backup()
+    kill_at(9)  # in the second queue
     with pytest.raises(Killed):
         backup.restore(other, file, clock=clock)
     first = leaseq.Queue(other, "a")
@@ -190,24 +190,28 @@ def test_nor_does_one_in_the_place_of_a_restored_queue_that_was_deleted(
 
 
 def test_a_later_line_of_an_item_counts(
-    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client, monkeypatch: pytest.MonkeyPatch
+    timed: leaseq.Queue,
+    clock: Clock,
+    make_backup: MakeBackup,
+    other: leaseq.Client,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As where the hash grows while it is read."""
     timed.enqueue({"n": 1}, id="one", requires=("fr",))
     original = Commands.dump_items
 
-    def twice(self: Commands, cursor: str, count: int, ids: Any = ()) -> Any:
+    def dump_twice(self: Commands, cursor: str, count: int, ids: Any = ()) -> Any:
         reply = original(self, cursor, count, ids)
         lease = take(timed, "ann", "fr")
         timed.finish(lease, {"done": True})
-        later = original(self, "", 0, ["one"])
-        return reply._replace(rest=[*reply.rest, *later.rest[2:]])
+        second_reply = original(self, "", 0, ["one"])
+        return reply._replace(rest=[*reply.rest, *second_reply.rest[2:]])
 
-    monkeypatch.setattr(Commands, "dump_items", twice)
-    backup.restore(other, made(), clock=clock)
-    there = leaseq.Queue(other, timed.name, clock=clock)
-    assert [(item.id, item.state) for item in there.find("finished").items] == [("one", "finished")]
-    assert there.stats().inbound == 0
+    monkeypatch.setattr(Commands, "dump_items", dump_twice)
+    backup.restore(other, make_backup(), clock=clock)
+    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    assert [(item.id, item.state) for item in target_queue.find("finished").items] == [("one", "finished")]
+    assert target_queue.stats().inbound == 0
 
 
 def test_a_server_that_is_restarted_meanwhile(
@@ -247,34 +251,38 @@ def test_a_queue_of_a_newer_version(server: Server, unreadable: leaseq.Queue) ->
         backup.back_up(server.client, io.BytesIO())
 
 
-def test_a_user_who_may_not_read_what_the_pages_keep(server: Server, made: Made) -> None:
+def test_a_user_who_may_not_read_what_the_pages_keep(server: Server, make_backup: MakeBackup) -> None:
     """The tests' user is the library's."""
     server.redis.lpush(keys_of_accounts.news("ann"), "{}")
     with pytest.raises(leaseq.ServerRefused, match="no permissions"):
-        made()
+        make_backup()
 
 
-def test_a_stream_that_can_be_read_once(timed: leaseq.Queue, made: Made, other: leaseq.Client) -> None:
+def test_a_stream_that_can_be_read_once(
+    timed: leaseq.Queue, make_backup: MakeBackup, other: leaseq.Client
+) -> None:
     timed.enqueue({"n": 1})
-    content = made().getvalue()
-    reading, writing = os.pipe()
-    with os.fdopen(writing, "wb") as pipe:
+    content = make_backup().getvalue()
+    read_end, write_end = os.pipe()
+    with os.fdopen(write_end, "wb") as pipe:
         pipe.write(content)
-    with os.fdopen(reading, "rb") as stream:
+    with os.fdopen(read_end, "rb") as stream:
         assert backup.restore(other, stream).items == 1
 
 
-def test_a_key_that_nobody_lists(server: Server, made: Made) -> None:
+def test_a_key_that_nobody_lists(server: Server, make_backup: MakeBackup) -> None:
     server.redis.set("leaseq:{@tomorrow}:x", 1)
     with pytest.raises(backup.BackupFailed, match=r"{@tomorrow}:x, which this version of leaseq does"):
-        made()
+        make_backup()
 
 
-def test_a_machine_without_the_web_parts(server: Server, made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_the_web_parts(
+    server: Server, make_backup: MakeBackup, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Its backup would be one without people."""
-    missing = EntryPoint("stores", "no_such_package.keys:KEYS", stored_keys.GROUP)
-    monkeypatch.setattr("leaseq.backup.stored_keys.entry_points", lambda **_: [missing])
-    assert made().getvalue(), "who has no people needs none of it"
+    entry_point = EntryPoint("stores", "no_such_package.keys:KEYS", stored_keys.GROUP)
+    monkeypatch.setattr("leaseq.backup.stored_keys.entry_points", lambda **_: [entry_point])
+    assert make_backup().getvalue(), "who has no people needs none of it"
     server.redis.hset(keys_of_accounts.PEOPLE, "ann", "{}")
     with pytest.raises(backup.BackupFailed, match="no_such_package is not installed: pip install"):
-        made()
+        make_backup()

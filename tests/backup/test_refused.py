@@ -12,33 +12,33 @@ import pytest
 
 import leaseq
 from leaseq import backup
-from tests.backup.conftest import Made
+from tests.backup.conftest import MakeBackup
 
 Change = Callable[[list[bytes]], list[bytes]]
 
 
-def again(content: dict[str, object]) -> bytes:
+def backup_line(content: dict[str, object]) -> bytes:
     """A line as a backup writes it."""
     text = json.dumps(content, ensure_ascii=False).encode()[:-1]
     return text + b', "crc32": %d}\n' % crc32(text)
 
 
-def rewritten(lines: list[bytes], number: int, **changes: object) -> list[bytes]:
+def rewrite_line(lines: list[bytes], number: int, **changes: object) -> list[bytes]:
     """A line with other content, and checksums that fit."""
     content = json.loads(lines[number])
     del content["crc32"]
-    lines[number] = again({**content, **changes})
-    whole = {"lines": len(lines) - 1, "sha256": sha256(b"".join(lines[:-1])).hexdigest()}
-    return [*lines[:-1], again(whole)]
+    lines[number] = backup_line({**content, **changes})
+    last_line = {"lines": len(lines) - 1, "sha256": sha256(b"".join(lines[:-1])).hexdigest()}
+    return [*lines[:-1], backup_line(last_line)]
 
 
 @pytest.fixture
-def lines(timed: leaseq.Queue, made: Made) -> list[bytes]:
+def lines(timed: leaseq.Queue, make_backup: MakeBackup) -> list[bytes]:
     """Its first line, the queue's, three items, the last one."""
     timed.enqueue_many([{"n": 1}, {"n": 2}, {"n": 3}])
-    found = made().getvalue().splitlines(keepends=True)
-    assert len(found) == 6
-    return found
+    backup_lines = make_backup().getvalue().splitlines(keepends=True)
+    assert len(backup_lines) == 6
+    return backup_lines
 
 
 DAMAGED: dict[str, tuple[Change, str]] = {
@@ -66,37 +66,39 @@ DAMAGED: dict[str, tuple[Change, str]] = {
 }
 
 
-@pytest.mark.parametrize("what", DAMAGED)
-def test_a_damaged_file(lines: list[bytes], other: leaseq.Client, what: str) -> None:
-    damage, message = DAMAGED[what]
-    damaged = damage(lines)
-    assert damaged != lines or not damaged
+@pytest.mark.parametrize("case", DAMAGED)
+def test_a_damaged_file(lines: list[bytes], other: leaseq.Client, case: str) -> None:
+    damage, message = DAMAGED[case]
+    damaged_lines = damage(lines)
+    assert damaged_lines != lines or not damaged_lines
     with pytest.raises(backup.BackupDamaged, match=message):
-        backup.restore(other, io.BytesIO(b"".join(damaged)))
+        backup.restore(other, io.BytesIO(b"".join(damaged_lines)))
     assert other.redis.dbsize() == 0
 
 
 NEWER: dict[str, Change] = {
-    "reads leaseq-backup 1 and not 2": lambda lines: rewritten(lines, 0, **{"leaseq-backup": 2}),
-    "reads schema 2 and not 3": lambda lines: rewritten(lines, 0, schema=3),
-    "the policy field 'rule_of_tomorrow'": lambda lines: rewritten(lines, 1, policy={"rule_of_tomorrow": 5}),
-    "a value of the policy, holds: .*": lambda lines: rewritten(lines, 1, policy={"holds": 10**6}),
-    "the key leaseq:{@tomorrow}:x": lambda lines: rewritten(
+    "reads leaseq-backup 1 and not 2": lambda lines: rewrite_line(lines, 0, **{"leaseq-backup": 2}),
+    "reads schema 2 and not 3": lambda lines: rewrite_line(lines, 0, schema=3),
+    "the policy field 'rule_of_tomorrow'": lambda lines: rewrite_line(
+        lines, 1, policy={"rule_of_tomorrow": 5}
+    ),
+    "a value of the policy, holds: .*": lambda lines: rewrite_line(lines, 1, policy={"holds": 10**6}),
+    "the key leaseq:{@tomorrow}:x": lambda lines: rewrite_line(
         lines, 1, key="leaseq:{@tomorrow}:x", type="hash"
     ),
-    "the key leaseq:{@accounts}:people": lambda lines: rewritten(
+    "the key leaseq:{@accounts}:people": lambda lines: rewrite_line(
         lines, 1, key="leaseq:{@accounts}:people", type="set"
     ),
-    "the key leaseq:{@accounts}:session:": lambda lines: rewritten(
+    "the key leaseq:{@accounts}:session:": lambda lines: rewrite_line(
         lines, 1, key="leaseq:{@accounts}:session:1", type="string"
     ),
 }
 
 
-@pytest.mark.parametrize("what", NEWER)
-def test_what_a_newer_version_wrote(lines: list[bytes], other: leaseq.Client, what: str) -> None:
-    with pytest.raises(backup.RestoreRefused, match=rf"{what}.*use the (newer )?version"):
-        backup.restore(other, io.BytesIO(b"".join(NEWER[what](lines))))
+@pytest.mark.parametrize("case", NEWER)
+def test_what_a_newer_version_wrote(lines: list[bytes], other: leaseq.Client, case: str) -> None:
+    with pytest.raises(backup.RestoreRefused, match=rf"{case}.*use the (newer )?version"):
+        backup.restore(other, io.BytesIO(b"".join(NEWER[case](lines))))
     assert other.redis.dbsize() == 0
 
 
@@ -117,10 +119,10 @@ def test_a_server_that_has_one_of_the_queues(
 
 
 def test_a_deletion_that_did_not_end(timed: leaseq.Queue, lines: list[bytes], other: leaseq.Client) -> None:
-    there = leaseq.Queue(other, timed.name)
-    there.enqueue({})
-    there._commands.delete("")
+    target_queue = leaseq.Queue(other, timed.name)
+    target_queue.enqueue({})
+    target_queue._commands.delete("")
     with pytest.raises(backup.RestoreRefused, match="did not end: run `leaseq queue delete`"):
         backup.restore(other, io.BytesIO(b"".join(lines)))
-    there.delete()
+    target_queue.delete()
     assert backup.restore(other, io.BytesIO(b"".join(lines))).items == 3

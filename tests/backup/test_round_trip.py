@@ -14,7 +14,7 @@ import leaseq
 from leaseq import NewItem, backup
 from leaseq.engine import codec
 from leaseq.engine.keys import Keys
-from tests.backup.conftest import Made
+from tests.backup.conftest import MakeBackup
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.support.taking import not_none, take
@@ -24,12 +24,12 @@ SKILLS = ("fr", "legal")
 STATES: tuple[leaseq.State, ...] = ("inbound", "reserved", "scheduled", "finished", "dead")
 
 
-def reopened(queue: leaseq.Queue, lease: leaseq.Lease) -> None:
+def reopen(queue: leaseq.Queue, lease: leaseq.Lease) -> None:
     queue.finish(lease, "wrong")
     queue.reopen(lease.id, lease.token, to="eve")
 
 
-def taken_over(queue: leaseq.Queue, clock: Clock, lease: leaseq.Lease) -> None:
+def take_over(queue: leaseq.Queue, clock: Clock, lease: leaseq.Lease) -> None:
     """It runs out, somebody else finishes the item, and a late answer comes."""
     clock.tick(61)
     if other := queue.reserve("zoe", skills=SKILLS):
@@ -37,7 +37,7 @@ def taken_over(queue: leaseq.Queue, clock: Clock, lease: leaseq.Lease) -> None:
     queue.finish(lease, {"late": True})
 
 
-def ended(queue: leaseq.Queue, clock: Clock, lease: leaseq.Lease, chance: random.Random) -> None:
+def let_go(queue: leaseq.Queue, clock: Clock, lease: leaseq.Lease, chance: random.Random) -> None:
     """One of the ways in which somebody lets an item go, or goes on with it."""
     calls: list[Callable[[], object]] = [
         lambda: queue.finish(lease, {"at": clock()}),
@@ -47,20 +47,20 @@ def ended(queue: leaseq.Queue, clock: Clock, lease: leaseq.Lease, chance: random
         lambda: queue.save_draft(lease, {"half": clock()}),
         lambda: queue.renew(lease),
         lambda: queue.release(lease.id),
-        lambda: reopened(queue, lease),
-        lambda: taken_over(queue, clock, lease),
+        lambda: reopen(queue, lease),
+        lambda: take_over(queue, clock, lease),
     ]
     with suppress(leaseq.LeaseqError):
         chance.choice(calls)()
 
 
-def worked(queue: leaseq.Queue, clock: Clock, chance: random.Random, steps: int) -> None:
+def work_at_random(queue: leaseq.Queue, clock: Clock, chance: random.Random, steps: int) -> None:
     """Everything that may happen to an item."""
-    held: list[leaseq.Lease] = []
+    leases: list[leaseq.Lease] = []
     for step in range(steps):
         clock.tick(chance.choice((0.001, 1, 5)))
-        what = chance.randrange(16)
-        if what < 4:
+        draw = chance.randrange(16)
+        if draw < 4:
             queue.enqueue(
                 {"step": step, "text": "Grüße\n"},
                 priority=chance.choice((1, 100, 200)),
@@ -69,17 +69,17 @@ def worked(queue: leaseq.Queue, clock: Clock, chance: random.Random, steps: int)
                 due=chance.choice((None, codec.to_datetime(clock() + chance.choice((5, 500)) * 10**6))),
                 max_attempts=chance.choice((None, 2)),
             )
-        elif what < 9:
+        elif draw < 9:
             lease = queue.reserve(chance.choice(PEOPLE), skills=SKILLS)
-            held += [lease] if lease else []
-        elif held:
-            ended(queue, clock, held.pop(chance.randrange(len(held))), chance)
+            leases += [lease] if lease else []
+        elif leases:
+            let_go(queue, clock, leases.pop(chance.randrange(len(leases))), chance)
     for item in queue.items("inbound", limit=2):
         with suppress(leaseq.Invalid):
             queue.assign(item.id, "eve")
 
 
-def seen(queue: leaseq.Queue) -> dict[str, object]:
+def queue_view(queue: leaseq.Queue) -> dict[str, object]:
     """All that the library tells of a queue."""
     items = {state: list(queue.find(state, limit=500).items) for state in STATES}
     stats = queue.stats()
@@ -100,27 +100,32 @@ def seen(queue: leaseq.Queue) -> dict[str, object]:
 LEFT_OUT = ("journal", "cursors", "passed", "later:", "line", "seen:", "rows")
 
 
-def stored(redis: Any, name: str) -> dict[str, Any]:
-    kept: dict[str, Any] = {}
+def stored_contents(redis: Any, name: str) -> dict[str, Any]:
+    contents: dict[str, Any] = {}
     for key, value in looking.everything(redis, name).items():
         part = key.decode().removeprefix(Keys(name).ledger.removesuffix("ledger"))
         if not part.startswith(LEFT_OUT):
-            kept[part] = value
+            contents[part] = value
     ledger = {
         field: value
-        for field, value in kept["ledger"].items()
+        for field, value in contents["ledger"].items()
         if field not in (b"status", b"n:reserved", b"tidy", b"forget", b"line", b"rules")
     }
     for field, value in ledger.items():
         if field.startswith(b"p:"):  # without the request of the latest reserve
             ledger[field] = b"\t" + value.partition(b"\t")[2]
-    kept["ledger"] = {field: value for field, value in ledger.items() if value != b"\t"}
-    return kept
+    contents["ledger"] = {field: value for field, value in ledger.items() if value != b"\t"}
+    return contents
 
 
 @pytest.mark.parametrize("seed", range(4))
 def test_all_of_a_queue_is_there_again(
-    server: Server, timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client, seed: int
+    server: Server,
+    timed: leaseq.Queue,
+    clock: Clock,
+    make_backup: MakeBackup,
+    other: leaseq.Client,
+    seed: int,
 ) -> None:
     chance = random.Random(seed)
     timed.configure(
@@ -133,78 +138,78 @@ def test_all_of_a_queue_is_there_again(
         alerts=("waiting>5",),
         form={"ask": {"type": "object"}} if seed % 2 else None,
     )
-    worked(timed, clock, chance, 250)
+    work_at_random(timed, clock, chance, 250)
     if seed % 2:
         timed.pause("lunch\nand more", by="meg")
-    before = seen(timed)
-    done = backup.restore(other, made(), clock=clock)
-    there = leaseq.Queue(other, timed.name, clock=clock)
-    assert seen(there) == before
-    assert (done.queues, done.held) == (1, there.stats().reserved)
-    assert stored(other.redis, timed.name) == stored(server.redis, timed.name)
+    before = queue_view(timed)
+    result = backup.restore(other, make_backup(), clock=clock)
+    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    assert queue_view(target_queue) == before
+    assert (result.queues, result.held) == (1, target_queue.stats().reserved)
+    assert stored_contents(other.redis, timed.name) == stored_contents(server.redis, timed.name)
 
 
 def test_a_held_lease_finishes_and_later_tokens_are_above(
-    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
+    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     timed.configure(holds=2, lease_seconds=20_000)
     timed.enqueue_many(NewItem({}, id=f"{n}") for n in range(5))
     first, second = take(timed, "ann"), take(timed, "ann")
-    file = made()
-    after = take(timed, "bob")  # the other server works on
+    file = make_backup()
+    later_lease = take(timed, "bob")  # the other server works on
     clock.tick(7_200)
     backup.restore(other, file, clock=clock)
-    there = leaseq.Queue(other, timed.name, clock=clock)
-    assert there.mine("ann") == [first, second]
-    assert not there.finish(first, {"a": 1}).late
-    new = take(there, "cyd")
-    assert new.id == after.id
-    assert new.token > after.token + 7_200_000_000
-    counters = there.stats().counters
+    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    assert target_queue.mine("ann") == [first, second]
+    assert not target_queue.finish(first, {"a": 1}).late
+    new_lease = take(target_queue, "cyd")
+    assert new_lease.id == later_lease.id
+    assert new_lease.token > later_lease.token + 7_200_000_000
+    counters = target_queue.stats().counters
     assert (counters["reserved"], counters["finished"], counters["enqueued"]) == (3, 1, 5)
     clock.tick(12_801)
-    assert there.clear().returned == 1, "and what nobody finishes runs out"
-    assert there.mine("ann") == []
+    assert target_queue.clear().returned == 1, "and what nobody finishes runs out"
+    assert target_queue.mine("ann") == []
 
 
 def test_a_draft_and_an_item_that_was_put_off(
-    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
+    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     timed.enqueue_many(NewItem({}, id=f"{n}") for n in range(2))
     lease = take(timed, "ann")
     timed.save_draft(lease, {"half": 1})
     timed.abandon(lease, again=True)
-    backup.restore(other, made(), clock=clock)
-    there = leaseq.Queue(other, timed.name, clock=clock)
-    assert [take(there, "ann").id, there.stats().inbound] == ["1", 1]
-    there.finish(there.mine("ann")[0], {})
-    assert take(there, "ann").draft == {"half": 1}
+    backup.restore(other, make_backup(), clock=clock)
+    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    assert [take(target_queue, "ann").id, target_queue.stats().inbound] == ["1", 1]
+    target_queue.finish(target_queue.mine("ann")[0], {})
+    assert take(target_queue, "ann").draft == {"half": 1}
 
 
 def test_an_item_of_several_answers_after_a_pause(
-    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
+    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     timed.configure(answers=2)
     timed.enqueue({}, id="one")
     timed.finish(take(timed, "ann"), {"by": "ann"})
     timed.pause("lunch")
-    backup.restore(other, made(), clock=clock)
-    there = leaseq.Queue(other, timed.name, clock=clock)
-    there.resume()
-    assert there.reserve("ann") is None
-    there.finish(take(there, "bob"), {"by": "bob"})
-    assert [answer.result["by"] for answer in there.get("one").answers] == ["ann", "bob"]
+    backup.restore(other, make_backup(), clock=clock)
+    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue.resume()
+    assert target_queue.reserve("ann") is None
+    target_queue.finish(take(target_queue, "bob"), {"by": "bob"})
+    assert [answer.result["by"] for answer in target_queue.get("one").answers] == ["ann", "bob"]
 
 
 def test_a_scheduled_item_comes_due(
-    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
+    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     timed.enqueue({}, id="one", delay=60)
-    backup.restore(other, made(), clock=clock)
-    there = leaseq.Queue(other, timed.name, clock=clock)
-    assert there.reserve("ann") is None
+    backup.restore(other, make_backup(), clock=clock)
+    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    assert target_queue.reserve("ann") is None
     clock.tick(61)
-    assert take(there, "ann").id == "one"
+    assert take(target_queue, "ann").id == "one"
 
 
 @pytest.mark.parametrize(
@@ -213,65 +218,69 @@ def test_a_scheduled_item_comes_due(
     ids=lambda keep: next(iter(keep)),
 )
 def test_what_is_kept_too_long_is_forgotten_there(
-    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client, keep: leaseq.PolicyChanges
+    timed: leaseq.Queue,
+    clock: Clock,
+    make_backup: MakeBackup,
+    other: leaseq.Client,
+    keep: leaseq.PolicyChanges,
 ) -> None:
     timed.configure(**keep)
     timed.enqueue_many([NewItem({}, max_attempts=1)] * 2)
     timed.finish(take(timed, "ann"), {})
     timed.fail(take(timed, "ann"), "no")
-    backup.restore(other, made(), clock=clock)
+    backup.restore(other, make_backup(), clock=clock)
     clock.tick(61)
     assert leaseq.Queue(other, timed.name, clock=clock).clear().forgotten == 1
 
 
 def test_a_server_whose_clock_is_behind_goes_on(
-    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
+    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     timed.enqueue_many([{}, {}])
-    held = take(timed, "ann")
-    file = made()
+    lease = take(timed, "ann")
+    file = make_backup()
     clock.tick(-600)
     backup.restore(other, file, clock=clock)
-    there = leaseq.Queue(other, timed.name, clock=clock)
-    new = take(there, "bob")
-    assert new.token > held.token
-    assert new.reserved_at > held.reserved_at
-    assert not there.finish(held, {}).late
+    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    new_lease = take(target_queue, "bob")
+    assert new_lease.token > lease.token
+    assert new_lease.reserved_at > lease.reserved_at
+    assert not target_queue.finish(lease, {}).late
 
 
 def test_an_enqueue_that_is_repeated_adds_nothing(
-    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
+    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     timed.enqueue_many([{"n": 1}, {"n": 2}], request_id="monday")
-    backup.restore(other, made(), clock=clock)
-    there = leaseq.Queue(other, timed.name, clock=clock)
-    there.enqueue_many([{"n": 1}, {"n": 2}], request_id="monday")
-    assert there.stats().inbound == 2
+    backup.restore(other, make_backup(), clock=clock)
+    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue.enqueue_many([{"n": 1}, {"n": 2}], request_id="monday")
+    assert target_queue.stats().inbound == 2
 
 
 def test_tokens_go_on_above_those_of_a_deleted_queue(
-    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
+    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
-    there = leaseq.Queue(other, timed.name, clock=clock)
-    there.raise_tokens(2**51)
-    there.delete()
+    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue.raise_tokens(2**51)
+    target_queue.delete()
     timed.enqueue({})
-    backup.restore(other, made(), clock=clock)
-    assert take(there, "ann").token == 2**51 + 1
+    backup.restore(other, make_backup(), clock=clock)
+    assert take(target_queue, "ann").token == 2**51 + 1
     assert other.redis.exists(Keys(timed.name).deleted) == 0
 
 
 def test_a_large_item_is_read_by_itself(
-    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client
+    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
     timed.enqueue_many(NewItem("x" * 200_000, id=f"{n}") for n in range(20))
-    backup.restore(other, made(), clock=clock)
+    backup.restore(other, make_backup(), clock=clock)
     assert leaseq.Queue(other, timed.name, clock=clock).stats().inbound == 20
     assert len(looking.everything(other.redis, timed.name)[Keys(timed.name).items.encode()]) == 20  # type: ignore[arg-type]
 
 
-def test_an_empty_server_has_a_backup(made: Made, other: leaseq.Client) -> None:
-    file = made()
+def test_an_empty_server_has_a_backup(make_backup: MakeBackup, other: leaseq.Client) -> None:
+    file = make_backup()
     assert backup.verify(io.BytesIO(file.getvalue())).queues == []
     assert backup.restore(other, file).queues == 0
     assert not_none(other.redis.dbsize()) == 0

@@ -13,7 +13,7 @@ from leaseq import NewItem, backup
 from leaseq.engine.commands import Commands
 from leaseq.engine.keys import Keys
 from leaseq.engine.replies import Reply
-from tests.backup.conftest import Made
+from tests.backup.conftest import MakeBackup
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.support.patience import eventually
@@ -26,51 +26,53 @@ Happening = Callable[[Callable[[], object]], None]
 def members_of_sets(client: leaseq.Client, name: str) -> list[bytes]:
     """Of each state's set and each shelf, as often as they are there."""
     parts = ("inbound", "reserved", "scheduled", "finished", "dead")
-    found: list[bytes] = []
+    members: list[bytes] = []
     for key, value in looking.everything(client.redis, name).items():  # type: ignore[arg-type]
         part = key.decode().removeprefix(Keys(name).ledger.removesuffix("ledger"))
         if part.partition(":")[0] in parts:
             assert isinstance(value, list)
-            found += [member for member, _ in value]
-    return found
+            members += [member for member, _ in value]
+    return members
 
 
 def test_items_of_which_one_fills_a_reply_are_all_written(
-    queue: leaseq.Queue, made: Made, other: leaseq.Client, monkeypatch: pytest.MonkeyPatch
+    queue: leaseq.Queue, make_backup: MakeBackup, other: leaseq.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.backup.queue_lines._MAX_ITEMS", 2)
     monkeypatch.setattr("leaseq.backup.queue_lines._LARGE_REPLY", 1)
     queue.enqueue_many({"text": "x" * 100} for _ in range(30))
-    assert backup.restore(other, made()).items == 30
+    assert backup.restore(other, make_backup()).items == 30
 
 
-def test_work_goes_on(server: Server, queue: leaseq.Queue, made: Made, other: leaseq.Client) -> None:
+def test_work_goes_on(
+    server: Server, queue: leaseq.Queue, make_backup: MakeBackup, other: leaseq.Client
+) -> None:
     queue.configure(answers=2, lease_seconds=600)
     queue.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(ITEMS))
-    over, given = threading.Event(), list[tuple[str, str]]()
+    is_over, given_answers = threading.Event(), list[tuple[str, str]]()
 
     def work(person: str) -> None:
-        mine = leaseq.Queue(server.client, queue.name)
-        lease = mine.reserve(person)
-        while lease and not over.is_set():
+        own_queue = leaseq.Queue(server.client, queue.name)
+        lease = own_queue.reserve(person)
+        while lease and not is_over.is_set():
             id = lease.id
-            lease = mine.finish(lease, {"by": person}, then_reserve=True).next
-            given.append((person, id))
+            lease = own_queue.finish(lease, {"by": person}, then_reserve=True).next
+            given_answers.append((person, id))
 
     with ThreadPoolExecutor(3) as pool:
-        done = [pool.submit(work, person) for person in ("ann", "bob", "cyd")]
-        eventually(lambda: len(given) > 200)
-        before = list(given)
-        file = made()
-        over.set()
-        for one in done:
-            one.result()
-    assert len(given) > len(before) + 10, "work went on"
-    restored = backup.restore(other, file)
-    there = leaseq.Queue(other, queue.name)
-    answers = {(answer.person, answer.id) for answer in there.answers()}
-    assert set(before) <= answers <= set(given)
-    assert restored.held == there.stats().reserved
+        futures = [pool.submit(work, person) for person in ("ann", "bob", "cyd")]
+        eventually(lambda: len(given_answers) > 200)
+        before = list(given_answers)
+        file = make_backup()
+        is_over.set()
+        for future in futures:
+            future.result()
+    assert len(given_answers) > len(before) + 10, "work went on"
+    result = backup.restore(other, file)
+    target_queue = leaseq.Queue(other, queue.name)
+    answers = {(answer.person, answer.id) for answer in target_queue.answers()}
+    assert set(before) <= answers <= set(given_answers)
+    assert result.held == target_queue.stats().reserved
     members = members_of_sets(other, queue.name)
     assert len(set(members)) == len(members), "each is in one state"
     assert set(members) == set(other.redis.hkeys(Keys(queue.name).items))
@@ -78,7 +80,7 @@ def test_work_goes_on(server: Server, queue: leaseq.Queue, made: Made, other: le
 
 
 @pytest.fixture
-def behind_the_state(monkeypatch: pytest.MonkeyPatch) -> Happening:
+def run_after_state(monkeypatch: pytest.MonkeyPatch) -> Happening:
     """Have something happen between the line of a queue's state and those of its items."""
 
     def let(happen: Callable[[], object]) -> None:
@@ -95,35 +97,43 @@ def behind_the_state(monkeypatch: pytest.MonkeyPatch) -> Happening:
 
 
 def test_items_are_in_order_where_the_other_clock_is_behind(
-    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client, behind_the_state: Happening
+    timed: leaseq.Queue,
+    clock: Clock,
+    make_backup: MakeBackup,
+    other: leaseq.Client,
+    run_after_state: Happening,
 ) -> None:
     timed.enqueue({}, id="first")
 
-    def later() -> None:
+    def enqueue_second() -> None:
         clock.tick(60)
         timed.enqueue({}, id="second")
 
-    behind_the_state(later)
-    file = made()
+    run_after_state(enqueue_second)
+    file = make_backup()
     clock.tick(-50)
     backup.restore(other, file, clock=clock)
-    there = leaseq.Queue(other, timed.name, clock=clock)
-    there.enqueue({}, id="third")
-    assert [item.id for item in there.items("inbound")] == ["first", "second", "third"]
+    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue.enqueue({}, id="third")
+    assert [item.id for item in target_queue.items("inbound")] == ["first", "second", "third"]
 
 
 def test_a_second_answer_that_began_meanwhile(
-    timed: leaseq.Queue, clock: Clock, made: Made, other: leaseq.Client, behind_the_state: Happening
+    timed: leaseq.Queue,
+    clock: Clock,
+    make_backup: MakeBackup,
+    other: leaseq.Client,
+    run_after_state: Happening,
 ) -> None:
     timed.enqueue({}, id="one")
 
-    def begins() -> None:
+    def reserve_twice() -> None:
         timed.configure(answers=2)
         take(timed, "ann")
         take(timed, "bob")
 
-    behind_the_state(begins)
-    backup.restore(other, made(), clock=clock)
-    there = leaseq.Queue(other, timed.name, clock=clock)
-    assert [lease.person for lease in there.get("one").leases] == ["ann", "bob"]
-    assert there.reserve("ann") == there.mine("ann")[0]
+    run_after_state(reserve_twice)
+    backup.restore(other, make_backup(), clock=clock)
+    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    assert [lease.person for lease in target_queue.get("one").leases] == ["ann", "bob"]
+    assert target_queue.reserve("ann") == target_queue.mine("ann")[0]

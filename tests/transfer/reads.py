@@ -20,7 +20,7 @@ def payloads(rows: list[NewItem | BadRow]) -> list[object]:
     return [row.payload for row in rows if isinstance(row, NewItem)]
 
 
-def bad(rows: list[NewItem | BadRow]) -> list[tuple[int, str]]:
+def bad_rows(rows: list[NewItem | BadRow]) -> list[tuple[int, str]]:
     return [(row.line, row.message) for row in rows if isinstance(row, BadRow)]
 
 

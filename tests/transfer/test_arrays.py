@@ -11,7 +11,7 @@ import pytest
 from leaseq import transfer
 from leaseq.transfer.arrays import CHUNK
 from leaseq.transfer.lines import MAX_ROW_BYTES
-from tests.transfer.reads import bad, payloads, read
+from tests.transfer.reads import bad_rows, payloads, read
 
 
 def test_an_array_is_cut_the_same_wherever_its_reads_end(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,48 +27,48 @@ def test_a_text_that_is_too_long_is_passed_over_whatever_it_quotes(before: bytes
     # In one of the three a backslash is the last byte before the text's beginning is let go of.
     text = before + b'\\"]' * MAX_ROW_BYTES
     rows = read(b'["' + text + b'",\n1]', "json")
-    assert bad(rows) == [(1, "a row of at most 2,097,152 bytes")]
+    assert bad_rows(rows) == [(1, "a row of at most 2,097,152 bytes")]
     assert payloads(rows) == [1]
 
 
 @pytest.mark.parametrize("spaces", [0, CHUNK - 1])
 def test_a_text_as_long_as_a_row_may_be_is_no_longer_for_where_the_reads_end(spaces: int) -> None:
     """With the spaces, the text begins with one read and ends with another."""
-    longest = b'"' + b"x" * (MAX_ROW_BYTES - 2) + b'"'
-    following = "y" * (2 * CHUNK)
-    rows = read(b"[" + b" " * spaces + longest + b',\n"' + following.encode() + b'"]', "json")
-    assert bad(rows) == [(1, "payload: at most 262,144 bytes of JSON; this has 2,097,152")]
-    assert payloads(rows) == [following]
+    longest_text = b'"' + b"x" * (MAX_ROW_BYTES - 2) + b'"'
+    next_text = "y" * (2 * CHUNK)
+    rows = read(b"[" + b" " * spaces + longest_text + b',\n"' + next_text.encode() + b'"]', "json")
+    assert bad_rows(rows) == [(1, "payload: at most 262,144 bytes of JSON; this has 2,097,152")]
+    assert payloads(rows) == [next_text]
 
 
 @pytest.mark.parametrize("spaces", [0, CHUNK - 1])
 def test_a_text_with_one_byte_more_is_too_long(spaces: int) -> None:
-    too_long = b'"' + b"x" * (MAX_ROW_BYTES - 1) + b'"'
-    rows = read(b"[" + b" " * spaces + too_long + b"]", "json")
-    assert bad(rows) == [(1, "a row of at most 2,097,152 bytes")]
+    long_text = b'"' + b"x" * (MAX_ROW_BYTES - 1) + b'"'
+    rows = read(b"[" + b" " * spaces + long_text + b"]", "json")
+    assert bad_rows(rows) == [(1, "a row of at most 2,097,152 bytes")]
 
 
 def test_of_a_text_that_is_too_long_no_more_is_held_than_a_row_may_have() -> None:
     class Endless(io.BytesIO):
         """One text of JSON in an array, made as it is read."""
 
-        left = 12 * MAX_ROW_BYTES
+        remaining = 12 * MAX_ROW_BYTES
 
         def read(self, size: int | None = -1) -> bytes:
             assert size is not None
-            if self.left == 12 * MAX_ROW_BYTES:
-                self.left -= 1
+            if self.remaining == 12 * MAX_ROW_BYTES:
+                self.remaining -= 1
                 return b'["'
-            data = b"x" * min(size, self.left)
-            self.left -= len(data)
+            data = b"x" * min(size, self.remaining)
+            self.remaining -= len(data)
             return data or super().read(size)
 
     tracemalloc.start()
     try:
         rows = list(transfer.read(Endless(b'",\n1]'), "json"))
-        _, most = tracemalloc.get_traced_memory()
+        _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert bad(rows) == [(1, "a row of at most 2,097,152 bytes")]
+    assert bad_rows(rows) == [(1, "a row of at most 2,097,152 bytes")]
     assert payloads(rows) == [1]
-    assert most < 6 * MAX_ROW_BYTES
+    assert peak < 6 * MAX_ROW_BYTES

@@ -11,7 +11,7 @@ import pytest
 from leaseq import transfer
 from leaseq.errors import Invalid
 from leaseq.transfer import BadRow, ColumnMapping, NewItem
-from tests.transfer.reads import bad, read
+from tests.transfer.reads import bad_rows, read
 
 ALL = ColumnMapping(("text",), id="nr", priority="how", due="by", requires="for")
 
@@ -68,7 +68,7 @@ def test_without_columns_of_its_own_the_payload_is_the_whole_row() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "told"),
+    ("row", "message"),
     [
         ({"how": "high"}, "how: a whole number from 0 to 1,000,000; this is 'high'"),
         ({"how": "-1"}, "how: a whole number from 0 to 1,000,000; this is '-1'"),
@@ -80,22 +80,22 @@ def test_without_columns_of_its_own_the_payload_is_the_whole_row() -> None:
     ],
 )
 def test_a_cell_that_gives_nothing_of_its_kind_is_told_with_its_row(
-    row: dict[str, object], told: str
+    row: dict[str, object], message: str
 ) -> None:
     import json
 
-    whole = {"nr": "1", "text": "x", **row}
-    assert read(json.dumps(whole).encode(), "jsonl", mapping=ALL) == [BadRow(1, told, whole)]
+    full_row = {"nr": "1", "text": "x", **row}
+    assert read(json.dumps(full_row).encode(), "jsonl", mapping=ALL) == [BadRow(1, message, full_row)]
 
 
 def test_a_column_that_is_not_there_is_told_once() -> None:
-    assert bad(read(b"nr,text\n1,x\n2,y\n", "csv", mapping=ColumnMapping(priority="how"))) == [
+    assert bad_rows(read(b"nr,text\n1,x\n2,y\n", "csv", mapping=ColumnMapping(priority="how"))) == [
         (1, "the header has no column 'how'; it has 'nr', 'text'")
     ]
 
 
 def test_rows_that_have_no_fields_are_told() -> None:
-    assert bad(read(b"1\n", "jsonl", mapping=ColumnMapping(id="a"))) == [
+    assert bad_rows(read(b"1\n", "jsonl", mapping=ColumnMapping(id="a"))) == [
         (1, "row: an object with named fields")
     ]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from leaseq import Invalid
-from tests.transfer.reads import bad, payloads, read
+from tests.transfer.reads import bad_rows, payloads, read
 
 
 @pytest.mark.parametrize(
@@ -28,9 +28,11 @@ def test_what_splits_a_csv_is_told_by_its_header(header: str, row: str, expected
 
 def test_a_header_that_can_be_split_in_two_ways_is_a_bad_row_and_nothing_enters() -> None:
     data = b"amount, net;who\n1,5;Smith\n"
-    ((line, said),) = bad(read(data, "csv"))
+    ((line, message),) = bad_rows(read(data, "csv"))
     assert line == 1
-    assert "by commas (2 columns) or by semicolons (2 columns): name the separator with --delimiter" in said
+    assert (
+        "by commas (2 columns) or by semicolons (2 columns): name the separator with --delimiter" in message
+    )
     assert payloads(read(data, "csv", delimiter=";")) == [{"amount, net": "1,5", "who": "Smith"}]
     assert payloads(read(b"a;b\n1;2\n", "csv", delimiter=",")) == [{"a;b": "1;2"}]
     assert payloads(read(b"a;b\n1;2\n", "tsv", delimiter=";")) == [{"a": "1", "b": "2"}]
@@ -43,7 +45,7 @@ def test_a_delimiter_that_is_none_is_refused(format: str, delimiter: str) -> Non
 
 
 @pytest.mark.parametrize(
-    ("format", "data", "said", "delimiter", "expected"),
+    ("format", "data", "choices", "delimiter", "expected"),
     [
         (
             "csv",
@@ -64,11 +66,11 @@ def test_a_delimiter_that_is_none_is_refused(format: str, delimiter: str) -> Non
     ],
 )
 def test_one_column_that_looks_like_several_is_asked_about(
-    format: str, data: bytes, said: str, delimiter: str, expected: dict[str, str]
+    format: str, data: bytes, choices: str, delimiter: str, expected: dict[str, str]
 ) -> None:
-    ((line, message),) = bad(read(data, format))
+    ((line, message),) = bad_rows(read(data, format))
     assert line == 1
-    assert said in message
+    assert choices in message
     assert "--delimiter comma, semicolon, tab or pipe" in message
     assert payloads(read(data, format)) == []
     assert payloads(read(data, format, delimiter=delimiter)) == [expected]
@@ -76,7 +78,7 @@ def test_one_column_that_looks_like_several_is_asked_about(
 
 @pytest.mark.parametrize(("format", "data"), [("csv", b"a,b|c\n1,2\n"), ("tsv", b"a\tb|c, d\n1\t2\n")])
 def test_a_header_with_the_delimiter_of_its_format_has_no_other(format: str, data: bytes) -> None:
-    assert bad(read(data, format)) == []
+    assert bad_rows(read(data, format)) == []
 
 
 @pytest.mark.parametrize(
@@ -97,18 +99,18 @@ def test_a_line_that_names_what_splits_is_no_header(
 ) -> None:
     rows = read(data, format)
     assert payloads(rows) == [expected]
-    assert bad(rows) == []
+    assert bad_rows(rows) == []
 
 
 def test_a_line_that_names_what_splits_no_table_is_asked_about() -> None:
-    ((line, said),) = bad(read(b"sep=:\na:b\n1:2\n", "csv"))
+    ((line, message),) = bad_rows(read(b"sep=:\na:b\n1:2\n", "csv"))
     assert line == 1
-    assert "the first line names ':' as the separator, which is not supported: name the separator" in said
+    assert "the first line names ':' as the separator, which is not supported: name the separator" in message
     assert payloads(read(b"sep=:\na:b\n1:2\n", "csv", delimiter=",")) == [{"a:b": "1:2"}]
 
 
 def test_the_delimiter_that_is_said_goes_before_the_one_that_the_file_names() -> None:
     assert payloads(read(b"sep=;\na;b,c\n1;2,3\n", "csv", delimiter=",")) == [{"a;b": "1;2", "c": "3"}]
-    assert bad(read(b"sep=;\na;b\n1;2;3\n", "csv")) == [
+    assert bad_rows(read(b"sep=;\na;b\n1;2;3\n", "csv")) == [
         (3, "the header has 2 columns and this row has 3 (separated by semicolons)")
     ]

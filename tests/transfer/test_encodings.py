@@ -50,9 +50,9 @@ def test_damaged_gzip_is_refused(data: bytes) -> None:
 
 
 def test_what_unpacks_to_much_is_not_held_in_memory() -> None:
-    packed = io.BytesIO(gzip.compress(b"x" * 1_023 + b"\n", 9) * 20_000)
+    gzip_file = io.BytesIO(gzip.compress(b"x" * 1_023 + b"\n", 9) * 20_000)
     tracemalloc.start()
-    stream = transfer.decoded(packed)
+    stream = transfer.decoded(gzip_file)
     assert sum(1 for _ in stream) == 20_000
     assert tracemalloc.get_traced_memory()[1] < 2_000_000
     tracemalloc.stop()
@@ -64,12 +64,12 @@ def test_what_unpacks_to_much_is_not_held_in_memory() -> None:
 @pytest.mark.parametrize("chunk", [1, 3, 65_536])
 def test_each_encoding_is_read(monkeypatch: pytest.MonkeyPatch, encoding: str, chunk: int) -> None:
     monkeypatch.setattr(encodings, "CHUNK", chunk)
-    words = "語,\r\nテスト,\n" if "j" in encoding else "naïve,ÿ\r\n“é”,\n"
-    assert text(words.encode(encoding), encoding).removeprefix("\ufeff") == words
+    content = "語,\r\nテスト,\n" if "j" in encoding else "naïve,ÿ\r\n“é”,\n"
+    assert text(content.encode(encoding), encoding).removeprefix("\ufeff") == content
 
 
 @pytest.mark.parametrize(
-    ("data", "encoding", "said"),
+    ("data", "encoding", "message"),
     [
         (b"a\nb\xe9\nc", "ascii", "line 2 has the byte 0xe9, which is no ascii there"),
         (b"a\nb\n\x81\n", "cp1252", "line 3 has the byte 0x81, which is no cp1252 there"),
@@ -82,13 +82,13 @@ def test_each_encoding_is_read(monkeypatch: pytest.MonkeyPatch, encoding: str, c
 )
 @pytest.mark.parametrize("chunk", [1, 2, 65_536])
 def test_a_wrong_encoding_is_told_with_the_line(
-    monkeypatch: pytest.MonkeyPatch, data: bytes, encoding: str, said: str, chunk: int
+    monkeypatch: pytest.MonkeyPatch, data: bytes, encoding: str, message: str, chunk: int
 ) -> None:
     monkeypatch.setattr(encodings, "CHUNK", chunk)
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(Invalid) as error:
         text(data, encoding)
-    assert said in str(refused.value)
-    assert "name the encoding that the file has" in str(refused.value)
+    assert message in str(error.value)
+    assert "name the encoding that the file has" in str(error.value)
 
 
 @pytest.mark.parametrize(
@@ -108,20 +108,20 @@ def test_a_wrong_encoding_is_told_with_the_line(
     ],
 )
 def test_what_is_no_encoding_is_refused(name: str) -> None:
-    with pytest.raises(Invalid, match="is not known") as refused:
+    with pytest.raises(Invalid, match="is not known") as error:
         text(b"a", name)
-    assert f"did you mean {name}?" not in str(refused.value)
+    assert f"did you mean {name}?" not in str(error.value)
 
 
 def test_what_is_gzipped_is_the_same_each_time() -> None:
-    def packed() -> bytes:
+    def pack() -> bytes:
         stream = io.BytesIO()
-        with transfer.gzipped(stream) as zipped:
-            zipped.write(b"a\n")
+        with transfer.gzipped(stream) as gzip_stream:
+            gzip_stream.write(b"a\n")
         return stream.getvalue()
 
-    assert packed() == packed()
-    assert gzip.decompress(packed()) == b"a\n"
+    assert pack() == pack()
+    assert gzip.decompress(pack()) == b"a\n"
 
 
 def test_the_format_is_told_by_the_name_before_gz() -> None:

@@ -42,11 +42,11 @@ def rows(count: int, *, bad_every: int = 0) -> Iterator[NewItem | BadRow]:
 
 
 def test_the_good_rows_enter_in_order_and_the_bad_are_told() -> None:
-    target, bad = CollectingTarget(), list[BadRow]()
-    result = transfer.import_items(target, rows(2_500, bad_every=100), on_bad=bad.append)
+    target, bad_rows = CollectingTarget(), list[BadRow]()
+    result = transfer.import_items(target, rows(2_500, bad_every=100), on_bad=bad_rows.append)
     assert result == ImportResult(added=2_475, duplicates=0, rejected=25)
     assert [item.payload for item in target.items] == [n for n in range(2_500) if n % 100]
-    assert [row.line for row in bad] == list(range(0, 2_500, 100))
+    assert [row.line for row in bad_rows] == list(range(0, 2_500, 100))
 
 
 def test_each_line_that_is_left_out_is_counted() -> None:
@@ -103,10 +103,10 @@ class GeneratedFile(io.RawIOBase):
             if not line:
                 break
             self._rest += line
-        taken = self._rest[: len(buffer)]
+        chunk = self._rest[: len(buffer)]
         self._rest = self._rest[len(buffer) :]
-        buffer[: len(taken)] = taken
-        return len(taken)
+        buffer[: len(chunk)] = chunk
+        return len(chunk)
 
 
 def _lines(format: str, count: int) -> Iterator[bytes]:
@@ -177,15 +177,15 @@ def _break_off(path: Path) -> None:
 
 
 def test_a_check_counts_what_an_import_would_take_and_tells_the_first_bad_rows() -> None:
-    bad, steps = list[BadRow](), list[tuple[int, int]]()
+    bad_rows, steps = list[BadRow](), list[tuple[int, int]]()
     result = transfer.check(
         rows(2_500, bad_every=10),
-        on_bad=bad.append,
-        progress=lambda so_far: steps.append((so_far.readable, so_far.bad)),
+        on_bad=bad_rows.append,
+        progress=lambda result_so_far: steps.append((result_so_far.readable, result_so_far.bad)),
     )
     assert (result.readable, result.bad, result.rejected) == (2_250, 250, 250)
     assert [row.line for row in result.first] == list(range(0, 1_000, 10))
-    assert len(bad) == 250
+    assert len(bad_rows) == 250
     assert steps == [(900, 100), (1_800, 200)]
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from leaseq import Invalid, transfer
 from leaseq.transfer import BadRow, NewItem
 from tests.transfer import corpus
-from tests.transfer.reads import bad, payloads, read, summary
+from tests.transfer.reads import bad_rows, payloads, read, summary
 
 ROWS = 5_574
 
@@ -24,7 +24,7 @@ ROWS = 5_574
 def test_a_corpus_of_raw_text_comes_in_as_it_is(seed: int) -> None:
     lines = corpus.messages(ROWS, seed)
     rows = read(corpus.table(lines), "tsv")
-    assert bad(rows) == []
+    assert bad_rows(rows) == []
     assert payloads(rows) == corpus.rows(lines)
 
 
@@ -39,8 +39,8 @@ def test_what_made_all_quotes_text_is_told() -> None:
 def test_a_field_whose_quote_does_not_close_at_its_end_makes_all_quotes_text(field: str) -> None:
     before, after = 'ham\t"closed"', '"ham"\tlast'
     rows = read(corpus.table([before, f"ham\t{field}", after]), "tsv", quotes="auto")
-    kept = [{"label": "ham", "text": '"closed"'}, {"label": '"ham"', "text": "last"}]
-    assert [row for row in payloads(rows) if row in kept] == kept
+    expected = [{"label": "ham", "text": '"closed"'}, {"label": '"ham"', "text": "last"}]
+    assert [row for row in payloads(rows) if row in expected] == expected
     assert len(rows) == 3
 
 
@@ -57,11 +57,11 @@ def test_fields_whose_quotes_all_close_are_unquoted_and_counted() -> None:
         3,
         None,
     )
-    for same in (data.replace(b"\n", b"\r\n"), data.removesuffix(b"\n"), b"\xef\xbb\xbf" + data):
-        assert read(same, "tsv") == read(data, "tsv")
-        assert summary(same, "tsv") == table_summary
-    kept = read(data, "tsv", quotes="none")
-    assert payloads(kept)[0] == {"label": '"ham"', "text": '"say ""hi"""'}
+    for variant in (data.replace(b"\n", b"\r\n"), data.removesuffix(b"\n"), b"\xef\xbb\xbf" + data):
+        assert read(variant, "tsv") == read(data, "tsv")
+        assert summary(variant, "tsv") == table_summary
+    rows_as_text = read(data, "tsv", quotes="none")
+    assert payloads(rows_as_text)[0] == {"label": '"ham"', "text": '"say ""hi"""'}
     assert summary(data, "tsv", quotes="none").unquoted == 0
 
 
@@ -78,18 +78,18 @@ def test_csv_has_its_fields_in_quotes_unless_it_is_said_otherwise() -> None:
         == payloads(read(data, "csv", quotes="double"))
         == [{"a": "x, y", "b": "1"}]
     )
-    assert bad(read(data, "csv", quotes="none")) == [
+    assert bad_rows(read(data, "csv", quotes="none")) == [
         (2, "the header has 2 columns and this row has 3 (separated by commas)")
     ]
-    loose = b'label,text\nham,"x\nspam,"y" z\n'
-    assert [row["text"] for row in payloads(read(loose, "csv", quotes="none"))] == ['"x', '"y" z']  # type: ignore[index]
+    raw_data = b'label,text\nham,"x\nspam,"y" z\n'
+    assert [row["text"] for row in payloads(read(raw_data, "csv", quotes="none"))] == ['"x', '"y" z']  # type: ignore[index]
 
 
 def test_double_reads_a_tsv_whose_fields_hold_tabs_and_lines() -> None:
     data = b'a\tb\n"x\ty"\t"1\n2"\n'
     assert payloads(read(data, "tsv", quotes="double")) == [{"a": "x\ty", "b": "1\n2"}]
     assert summary(data, "tsv").open_quote_line == 2
-    assert len(bad(read(data, "tsv"))) == 2
+    assert len(bad_rows(read(data, "tsv"))) == 2
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv"])
@@ -104,8 +104,8 @@ def test_rows_that_a_quote_joins_are_told(format: str) -> None:
         5,
         (3, 4),
     )
-    as_text = read(text.encode(), format, quotes="none")
-    assert payloads(as_text)[1:3] == [{"a": "ham", "b": '"Hi'}, {"a": "spam", "b": 'Bye"'}]
+    rows_as_text = read(text.encode(), format, quotes="none")
+    assert payloads(rows_as_text)[1:3] == [{"a": "ham", "b": '"Hi'}, {"a": "spam", "b": 'Bye"'}]
 
 
 def test_a_header_that_a_quote_joins_with_a_row_is_told() -> None:
@@ -122,7 +122,7 @@ def test_with_quotes_as_text_a_row_that_is_too_long_takes_no_other_along() -> No
     data = b'a\n"' + b"x" * 2_097_152 + b'\none\n"two\n'
     for quotes in ("none", "auto"):
         rows = read(data, "tsv", quotes=quotes)
-        assert bad(rows) == [(2, "a row of at most 2,097,152 bytes")]
+        assert bad_rows(rows) == [(2, "a row of at most 2,097,152 bytes")]
         assert payloads(rows) == [{"a": "one"}, {"a": '"two'}]
     data = b'a\n"zero"\n"' + b"x" * 2_097_152 + b'\n"one"\n'
     assert payloads(read(data, "tsv")) == [{"a": "zero"}, {"a": "one"}]
@@ -163,7 +163,7 @@ raw_lines = st.lists(st.tuples(raw, raw).map("\t".join), max_size=12)
 @given(raw_lines)
 def test_quotes_as_text_change_no_raw_text(lines: list[str]) -> None:
     rows = read(corpus.table(lines), "tsv", quotes="none")
-    assert bad(rows) == []
+    assert bad_rows(rows) == []
     assert payloads(rows) == corpus.rows(lines)
 
 
@@ -171,15 +171,15 @@ def test_quotes_as_text_change_no_raw_text(lines: list[str]) -> None:
 def test_any_raw_text_comes_in_unchanged_or_with_the_number_of_changed_fields(lines: list[str]) -> None:
     rows = read(corpus.table(lines), "tsv")
     table_summary = summary(corpus.table(lines), "tsv")
-    assert bad(rows) == []
-    changed = [
+    assert bad_rows(rows) == []
+    changed_pairs = [
         (was, now)
-        for row, kept in zip(payloads(rows), corpus.rows(lines), strict=True)
-        for was, now in zip(kept.values(), row.values(), strict=True)  # type: ignore[attr-defined]
+        for row, expected in zip(payloads(rows), corpus.rows(lines), strict=True)
+        for was, now in zip(expected.values(), row.values(), strict=True)  # type: ignore[attr-defined]
         if was != now
     ]
-    assert len(changed) == table_summary.unquoted
-    assert all(was == '"' + now.replace('"', '""') + '"' for was, now in changed)
+    assert len(changed_pairs) == table_summary.unquoted
+    assert all(was == '"' + now.replace('"', '""') + '"' for was, now in changed_pairs)
 
 
 @given(st.lists(raw | raw_lines.map("\n".join), max_size=8), st.sampled_from(["csv", "tsv"]))
@@ -189,6 +189,9 @@ def test_every_line_of_any_table_is_in_a_row_or_counted(lines: list[str], format
     for quotes in transfer.QUOTES:
         rows = read(text.encode(), format, quotes=quotes, delimiter=mark)
         table_summary = summary(text.encode(), format, quotes=quotes, delimiter=mark)
-        good, left_out = len(payloads(rows)), sum(row.lines for row in rows if isinstance(row, BadRow))
-        apart = good + table_summary.joined_lines - table_summary.joined_rows
-        assert 1 + apart + left_out + table_summary.blank_lines == text.count("\n")
+        good_count, left_out_count = (
+            len(payloads(rows)),
+            sum(row.lines for row in rows if isinstance(row, BadRow)),
+        )
+        row_lines = good_count + table_summary.joined_lines - table_summary.joined_rows
+        assert 1 + row_lines + left_out_count + table_summary.blank_lines == text.count("\n")

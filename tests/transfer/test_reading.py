@@ -11,7 +11,7 @@ from leaseq import transfer
 from leaseq.errors import Invalid
 from leaseq.transfer.lines import MAX_ROW_BYTES, NOT_UTF8
 from leaseq.transfer.rows import REMEDIES
-from tests.transfer.reads import bad, payloads, read
+from tests.transfer.reads import bad_rows, payloads, read
 
 BOM = b"\xef\xbb\xbf"
 AB = [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
@@ -32,7 +32,7 @@ AB = [{"a": "1", "b": "2"}, {"a": "3", "b": "4"}]
 )
 def test_the_same_rows_in_each_format(format: str, data: bytes) -> None:
     assert payloads(read(data, format)) == AB
-    assert bad(read(data, format)) == []
+    assert bad_rows(read(data, format)) == []
 
 
 def test_a_csv_cell_keeps_its_line_breaks_quotes_and_spaces() -> None:
@@ -150,7 +150,7 @@ def test_a_bad_row_of_a_table_is_told_with_its_line_and_the_rest_is_read(
     data: bytes, expected: list[tuple[int, str]], good: list[object]
 ) -> None:
     rows = read(data, "csv")
-    assert bad(rows) == expected
+    assert bad_rows(rows) == expected
     assert payloads(rows) == good
 
 
@@ -160,7 +160,7 @@ def test_a_row_of_several_lines_may_have_so_many_bytes(extra: int, fits: bool) -
     row = begin + b"x" * (MAX_ROW_BYTES - len(begin + end) + extra) + end
     rows = read(b"a,b\n" + row, "csv", mapping=transfer.ColumnMapping(payload=["a"]))
     assert payloads(rows) == ([{"a": "1"}] if fits else [])
-    assert [line for line, why in bad(rows) if "2,097,152 bytes" in why] == ([] if fits else [2])
+    assert [line for line, message in bad_rows(rows) if "2,097,152 bytes" in message] == ([] if fits else [2])
 
 
 DEEP = b"[" * 70 + b"]" * 70
@@ -197,7 +197,7 @@ def test_a_bad_value_is_told_with_its_line_and_the_rest_is_read(
     parts = [b'{"a":1}', value, b'{"a":2}']
     data = b"[" + b",\n".join(parts) + b"]" if format == "json" else b"\n".join(parts)
     rows = read(data, format)
-    assert bad(rows) == [(2, message)]
+    assert bad_rows(rows) == [(2, message)]
     assert payloads(rows) == [{"a": 1}, {"a": 2}]
 
 
@@ -206,7 +206,9 @@ def test_a_bad_value_is_told_with_its_line_and_the_rest_is_read(
 def test_what_is_no_json_is_told_with_its_line_and_the_rest_is_read(format: str, value: bytes) -> None:
     data = b"[1,\n" + value + b",\n2]" if format == "json" else b"1\n" + value + b"\n2\n"
     rows = read(data, format)
-    assert [(line, message.split(" (")[0]) for line, message in bad(rows)] == [(2, "row: well-formed JSON")]
+    assert [(line, message.split(" (")[0]) for line, message in bad_rows(rows)] == [
+        (2, "row: well-formed JSON")
+    ]
     assert payloads(rows) == [1, 2]
 
 
@@ -229,12 +231,12 @@ def test_what_is_no_json_is_told_with_its_line_and_the_rest_is_read(format: str,
 )
 def test_what_is_no_array(data: bytes, line: int, message: str, good: list[object]) -> None:
     rows = read(data, "json")
-    assert bad(rows) == [(line, message)]
+    assert bad_rows(rows) == [(line, message)]
     assert payloads(rows) == good
 
 
 def test_a_row_of_several_lines_is_told_by_its_first() -> None:
-    (bad_row,) = bad(read(b'id,text\n,"one\ntwo"\n', "csv", id_field="id"))
+    (bad_row,) = bad_rows(read(b'id,text\n,"one\ntwo"\n', "csv", id_field="id"))
     assert bad_row == (2, "id: 1 to 200 printable characters (lines 2 to 3 are left out)")
 
 

@@ -10,14 +10,14 @@ import pytest
 from leaseq import transfer
 from leaseq.transfer import BadRow, ColumnMapping
 from leaseq.transfer.lines import MAX_ROW_BYTES
-from tests.transfer.reads import bad, payloads, read
+from tests.transfer.reads import bad_rows, payloads, read
 
 BY_ID = ColumnMapping(id="id")
 NO_ID = b'"rejected_reason":"id: a field \'id\', which this row does not have"'
 BROKEN = b"Expecting property name enclosed in double quotes: line 1 column 2 (char 1)"
 
 
-def rejected(data: bytes, format: transfer.Format, **options: Any) -> bytes:
+def rejects_of(data: bytes, format: transfer.Format, **options: Any) -> bytes:
     stream = io.BytesIO()
     rejects = transfer.Rejects(stream, format)
     rows = transfer.read(io.BytesIO(data), format, **options)
@@ -99,32 +99,35 @@ def rejected(data: bytes, format: transfer.Format, **options: Any) -> bytes:
 def test_bad_rows_are_written_as_they_were(
     format: transfer.Format, options: dict[str, Any], data: bytes, expected: bytes
 ) -> None:
-    written = rejected(data, format, **options)
-    assert written == expected
-    if written:
-        assert len(bad(read(written, format, **options))) == len(bad(read(data, format, **options)))
+    output = rejects_of(data, format, **options)
+    assert output == expected
+    if output:
+        assert len(bad_rows(read(output, format, **options))) == len(bad_rows(read(data, format, **options)))
     if format in ("csv", "tsv"):  # and once more, the lines told being those of the new file
-        assert rejected(written, format, **options).count(b"\n") == written.count(b"\n")
-        assert rejected(written, format, **options).count(b"rejected_") == 2 * bool(written)
+        assert rejects_of(output, format, **options).count(b"\n") == output.count(b"\n")
+        assert rejects_of(output, format, **options).count(b"rejected_") == 2 * bool(output)
 
 
 def test_what_was_corrected_is_imported_without_line_and_reason() -> None:
-    table = rejected(b"id,n\n1\n2,2,2\n", "csv", mapping=BY_ID)
-    fixed = table.replace(b"commas),1\n", b"commas),1,one\n").replace(b"2,2,2", b"2,two")
-    assert payloads(read(fixed, "csv", mapping=BY_ID)) == [{"id": "1", "n": "one"}, {"id": "2", "n": "two"}]
+    table = rejects_of(b"id,n\n1\n2,2,2\n", "csv", mapping=BY_ID)
+    corrected_data = table.replace(b"commas),1\n", b"commas),1,one\n").replace(b"2,2,2", b"2,two")
+    assert payloads(read(corrected_data, "csv", mapping=BY_ID)) == [
+        {"id": "1", "n": "one"},
+        {"id": "2", "n": "two"},
+    ]
     for format in ("jsonl", "json"):
         data = b'{"id":true}\n{"id":}\n' if format == "jsonl" else b'[{"id":true},\n{"id":}]'
-        lines = rejected(data, format, mapping=BY_ID)
-        fixed = lines.replace(b"true", b'"1"').replace(b":}", b":2}")
-        assert payloads(read(fixed, format, mapping=BY_ID)) == [{"id": "1"}, {"id": 2}]
+        lines = rejects_of(data, format, mapping=BY_ID)
+        corrected_data = lines.replace(b"true", b'"1"').replace(b":}", b":2}")
+        assert payloads(read(corrected_data, format, mapping=BY_ID)) == [{"id": "1"}, {"id": 2}]
 
 
 def test_what_was_not_corrected_is_rejected_again() -> None:
     for data in (b"nonsense\n", b"[1,\n", b'"' + b"x" * MAX_ROW_BYTES + b'"\n'):
-        lines = rejected(data, "jsonl")
+        lines = rejects_of(data, "jsonl")
         assert lines.count(b'"text"') == 1
         assert payloads(read(lines, "jsonl")) == []
-    assert payloads(read(rejected(b"[1", "json"), "json")) == []
+    assert payloads(read(rejects_of(b"[1", "json"), "json")) == []
 
 
 def test_a_row_that_only_looks_like_a_rejected_one_is_a_payload() -> None:
@@ -140,5 +143,5 @@ def test_a_row_that_only_looks_like_a_rejected_one_is_a_payload() -> None:
 
 
 def test_a_row_that_is_too_long_is_only_named() -> None:
-    table = rejected(b"a,b\n" + b"x" * (MAX_ROW_BYTES + 5) + b"\n", "csv")
+    table = rejects_of(b"a,b\n" + b"x" * (MAX_ROW_BYTES + 5) + b"\n", "csv")
     assert table == b"rejected_line,rejected_reason,a,b\n2,a row of at most 2097152 bytes,\r\n"

@@ -51,14 +51,17 @@ def test_any_table_reads_back(
 
 
 @given(st.lists(values, max_size=5))
-def test_any_json_lines_read_back(found: list[object]) -> None:
-    data = "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in found)
-    assert payloads(data.encode(), "jsonl") == found
+def test_any_json_lines_read_back(json_values: list[object]) -> None:
+    data = "".join(json.dumps(value, ensure_ascii=False) + "\n" for value in json_values)
+    assert payloads(data.encode(), "jsonl") == json_values
 
 
 @given(st.lists(values, max_size=5), st.sampled_from([None, 1]), st.booleans())
-def test_any_json_array_reads_back(found: list[object], indent: int | None, ascii: bool) -> None:
-    assert payloads(json.dumps(found, indent=indent, ensure_ascii=ascii).encode(), "json") == found
+def test_any_json_array_reads_back(json_values: list[object], indent: int | None, is_ascii: bool) -> None:
+    assert (
+        payloads(json.dumps(json_values, indent=indent, ensure_ascii=is_ascii).encode(), "json")
+        == json_values
+    )
 
 
 @given(st.lists(st.tuples(values, values), max_size=4), st.sampled_from(["json", "jsonl"]))
@@ -66,13 +69,13 @@ def test_any_export_reads_back_as_json(pairs: list[tuple[object, object]], forma
     stream = io.BytesIO()
     answers = (answer(payload=payload, result=result) for payload, result in pairs)
     transfer.write(answers, stream, format)
-    read = payloads(stream.getvalue(), format)
-    assert [(row["payload"], row["result"]) for row in read] == pairs  # type: ignore[index]
+    rows = payloads(stream.getvalue(), format)
+    assert [(row["payload"], row["result"]) for row in rows] == pairs  # type: ignore[index]
 
 
 runs = re.compile("[=+@\uff1d\uff0b\uff0d\uff20-]")
 plain_text = text.filter(
-    lambda found: not found.startswith(("\t", "\r", "\n", "'")) and not runs.search(found)
+    lambda value: not value.startswith(("\t", "\r", "\n", "'")) and not runs.search(value)
 )
 
 
@@ -80,11 +83,11 @@ plain_text = text.filter(
     st.lists(st.dictionaries(plain_text, plain_text, max_size=4), min_size=1, max_size=4),
     st.sampled_from(["csv", "tsv"]),
 )
-def test_any_table_that_is_exported_reads_back(found: list[dict[str, str]], format: str) -> None:
+def test_any_table_that_is_exported_reads_back(payload_dicts: list[dict[str, str]], format: str) -> None:
     stream = io.BytesIO()
-    transfer.write((answer(payload=payload) for payload in found), stream, format)
-    read = payloads(stream.getvalue(), format, delimiter="," if format == "csv" else "\t", quotes="double")
-    for row, payload in zip(read, found, strict=True):
+    transfer.write((answer(payload=payload) for payload in payload_dicts), stream, format)
+    rows = payloads(stream.getvalue(), format, delimiter="," if format == "csv" else "\t", quotes="double")
+    for row, payload in zip(rows, payload_dicts, strict=True):
         cells = {key: cell for key, cell in row.items() if key.startswith("payload.")}  # type: ignore[attr-defined]
         assert {key: cell for key, cell in cells.items() if cell} == {
             f"payload.{key}": cell for key, cell in payload.items() if cell
@@ -98,17 +101,17 @@ def test_no_bytes_make_reading_raise(data: bytes, format: str) -> None:
 
 
 @given(st.lists(text, max_size=4) | st.dictionaries(text, values, max_size=4))
-def test_any_json_in_a_cell_reads_back(found: object) -> None:
-    assert json.loads(transfer.cell(found)) == found
+def test_any_json_in_a_cell_reads_back(value: object) -> None:
+    assert json.loads(transfer.cell(value)) == value
 
 
 marked = st.text(st.sampled_from("=+-@\uff1d;,|\t1.e a\"'\\"), max_size=12)
 
 
 @given(marked, st.sampled_from(";,|\t"))
-def test_no_cell_that_any_delimiter_splits_off_is_run(found: str, delimiter: str) -> None:
+def test_no_cell_that_any_delimiter_splits_off_is_run(cell_text: str, delimiter: str) -> None:
     number = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
-    for part in transfer.cell(found).split(delimiter):
+    for part in transfer.cell(cell_text).split(delimiter):
         assert not runs.match(part) or number.fullmatch(part)
-    for part in transfer.cell([found, {found: [found, -1]}]).split(delimiter):
+    for part in transfer.cell([cell_text, {cell_text: [cell_text, -1]}]).split(delimiter):
         assert not runs.match(part) or re.match(r"-1[\]}]", part)

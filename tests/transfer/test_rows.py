@@ -11,7 +11,7 @@ import pytest
 from leaseq import transfer
 from leaseq.errors import Invalid
 from leaseq.transfer import BadRow, NewItem
-from tests.transfer.reads import bad, read
+from tests.transfer.reads import bad_rows, read
 
 
 def test_the_id_comes_from_a_field_and_the_row_stays_whole() -> None:
@@ -33,7 +33,7 @@ def test_the_id_comes_from_a_field_and_the_row_stays_whole() -> None:
     ],
 )
 def test_a_row_without_a_usable_id_is_bad(row: bytes, message: str) -> None:
-    assert bad(read(row, "jsonl", id_field="a")) == [(1, message)]
+    assert bad_rows(read(row, "jsonl", id_field="a")) == [(1, message)]
 
 
 def test_a_table_without_the_id_column_is_told_once() -> None:

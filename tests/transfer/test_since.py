@@ -24,11 +24,11 @@ class Exporter:
         self._queue = queue
         self.cursor = transfer.BEGINNING
 
-    def __call__(self, most: int | None = None) -> list[tuple[str, int]]:
+    def __call__(self, limit: int | None = None) -> list[tuple[str, int]]:
         answers = transfer.AnswersSince(self._queue, self.cursor)
-        found = [(answer.id, answer.token) for answer in islice(answers, most)]
+        pairs = [(answer.id, answer.token) for answer in islice(answers, limit)]
         self.cursor = answers.cursor
-        return found
+        return pairs
 
 
 @pytest.fixture
@@ -37,7 +37,7 @@ def export(queue: leaseq.Queue) -> Exporter:
     return Exporter(queue)
 
 
-def restored(queue: leaseq.Queue, id: str, token: int, at: datetime) -> None:
+def restore_answer(queue: leaseq.Queue, id: str, token: int, at: datetime) -> None:
     queue.restore(leaseq.NewItem(1, id=id), [GivenAnswer(token, "ann", "1", at, False, True)])
 
 
@@ -62,31 +62,31 @@ def test_of_equal_times_none_is_left_out_and_none_comes_twice(
 ) -> None:
     monkeypatch.setattr(since, "_PAGE", size)
     for token, id in enumerate(["m", "z", "k"], 1):
-        restored(queue, id, token, THEN)
+        restore_answer(queue, id, token, THEN)
     assert export(2) == [("k", 3), ("m", 1)]
-    restored(queue, "a", 4, THEN)  # before those that were exported, by its name
-    restored(queue, "x", 5, THEN)
+    restore_answer(queue, "a", 4, THEN)  # before those that were exported, by its name
+    restore_answer(queue, "x", 5, THEN)
     assert sorted(export()) == [("a", 4), ("x", 5), ("z", 2)]
-    restored(queue, "b", 6, THEN)
-    restored(queue, "c", 7, THEN + timedelta(microseconds=1))
+    restore_answer(queue, "b", 6, THEN)
+    restore_answer(queue, "c", 7, THEN + timedelta(microseconds=1))
     assert export() == [("b", 6), ("c", 7)]
     assert export() == []
 
 
 def test_what_a_manager_makes_an_answer_comes_when_they_do(export: Exporter, queue: leaseq.Queue) -> None:
     queue.enqueue({}, id="late")
-    late = take(queue, "bob")
+    late_lease = take(queue, "bob")
     queue.release("late")
-    after = take(queue, "ann")
+    later_lease = take(queue, "ann")
     with pytest.raises(leaseq.LeaseLost):
-        queue.finish(late, {"by": "bob"})
-    queue.finish(after, {"by": "ann"})
-    assert export() == [("late", after.token)]
-    queue.adopt("late", late.token)
-    assert export() == [("late", late.token)]
-    queue.correct("late", late.token, {"by": "boss"}, by="boss")
+        queue.finish(late_lease, {"by": "bob"})
+    queue.finish(later_lease, {"by": "ann"})
+    assert export() == [("late", later_lease.token)]
+    queue.adopt("late", late_lease.token)
+    assert export() == [("late", late_lease.token)]
+    queue.correct("late", late_lease.token, {"by": "boss"}, by="boss")
     ((id, token),) = export()
-    assert (id, token > after.token, export()) == ("late", True, [])
+    assert (id, token > later_lease.token, export()) == ("late", True, [])
 
 
 def test_what_is_deleted_in_between_is_no_obstacle(export: Exporter, queue: leaseq.Queue) -> None:
@@ -100,11 +100,11 @@ def test_what_is_deleted_in_between_is_no_obstacle(export: Exporter, queue: leas
 def test_each_answer_of_an_item_with_several_comes(export: Exporter, queue: leaseq.Queue) -> None:
     queue.configure(answers=2)
     queue.enqueue({}, id="a")
-    one, two = take(queue, "ann"), take(queue, "bob")
-    queue.finish(two, 2)
-    assert export() == [("a", two.token)]
-    queue.finish(one, 1)
-    assert (export(), export()) == ([("a", one.token)], [])
+    anns, bobs = take(queue, "ann"), take(queue, "bob")
+    queue.finish(bobs, 2)
+    assert export() == [("a", bobs.token)]
+    queue.finish(anns, 1)
+    assert (export(), export()) == ([("a", anns.token)], [])
 
 
 def test_a_limit_reads_no_more_than_it_gives(
@@ -113,12 +113,12 @@ def test_a_limit_reads_no_more_than_it_gives(
     tokens = [finish(queue, f"i{number}") for number in range(9)]
     find, scanned = queue.find, []
 
-    def counted(*given: Any, **options: Any) -> leaseq.Page:
-        page = find(*given, **options)
+    def count_scans(*arguments: Any, **options: Any) -> leaseq.Page:
+        page = find(*arguments, **options)
         scanned.append(page.scanned)
         return page
 
-    monkeypatch.setattr(queue, "find", counted)
+    monkeypatch.setattr(queue, "find", count_scans)
     parts, cursor = [], transfer.BEGINNING
     for _ in range(3):
         answers = transfer.AnswersSince(queue, cursor, limit=3)
@@ -126,8 +126,8 @@ def test_a_limit_reads_no_more_than_it_gives(
         cursor = answers.cursor
     assert parts == [(tokens[:3], True), (tokens[3:6], True), (tokens[6:], False)]
     assert scanned == [3, 4, 4], "the last one of the cursor is read once more, and nothing before it"
-    after = transfer.AnswersSince(queue, cursor, limit=3)
-    assert (list(after), after.more, after.cursor) == ([], False, cursor)
+    last_page = transfer.AnswersSince(queue, cursor, limit=3)
+    assert (list(last_page), last_page.more, last_page.cursor) == ([], False, cursor)
     assert [answer.token for answer in transfer.AnswersSince(queue, limit=2**53)] == tokens
     with pytest.raises(leaseq.Invalid, match=r"^limit: "):
         transfer.AnswersSince(queue, limit=0)
@@ -136,13 +136,13 @@ def test_a_limit_reads_no_more_than_it_gives(
 def test_a_cursor_behind_many_of_one_time_is_short(export: Exporter, queue: leaseq.Queue) -> None:
     ids = sorted(f"ü{number:03}" for number in range(120))
     for token, id in enumerate(ids, 1):
-        restored(queue, id, token, THEN)
-    found = export(101) + export(10)
+        restore_answer(queue, id, token, THEN)
+    pairs = export(101) + export(10)
     assert len(export.cursor) < 100
-    queue.remove(found[-1][0])
-    found += export()
-    assert ([id for id, _ in found], export()) == (ids, [])
-    restored(queue, "b", 500, THEN + timedelta(microseconds=1))
+    queue.remove(pairs[-1][0])
+    pairs += export()
+    assert ([id for id, _ in pairs], export()) == (ids, [])
+    restore_answer(queue, "b", 500, THEN + timedelta(microseconds=1))
     token = finish(queue, "a")
     assert (export(1), export(), export()) == ([("b", 500)], [("a", token)], [])
     assert export.cursor.endswith(f".{token}")
@@ -162,9 +162,9 @@ def test_a_cursor_is_of_one_queue(export: Exporter, queue: leaseq.Queue) -> None
     """Also of one that was deleted and made again: what it was given is new."""
     finish(queue, "a")
     export()
-    with pytest.raises(leaseq.Invalid, match=f"this one is of the queue {queue.name!r}") as refused:
+    with pytest.raises(leaseq.Invalid, match=f"this one is of the queue {queue.name!r}") as error:
         transfer.AnswersSince(leaseq.Queue(queue._client, "another"), export.cursor)
-    assert (refused.value.field, "a cursor of the queue 'another'" in refused.value.limit) == ("after", True)
+    assert (error.value.field, "a cursor of the queue 'another'" in error.value.limit) == ("after", True)
     queue.delete()
     token = finish(queue, "a")
     assert export() == [("a", token)]

@@ -34,32 +34,32 @@ def answer(**changes: Any) -> Answer:
     return Answer(**fields)
 
 
-def written(format: str, *answers: Answer) -> str:
+def write_text(format: str, *answers: Answer) -> str:
     stream = io.BytesIO()
     transfer.write(iter(answers), stream, format)
     return stream.getvalue().decode()
 
 
 def table(format: str, *answers: Answer) -> list[list[str]]:
-    text = written(format, *answers)
+    text = write_text(format, *answers)
     return list(csv.reader(io.StringIO(text, newline=""), delimiter="," if format == "csv" else "\t"))
 
 
 def test_a_time_is_utc_with_milliseconds() -> None:
-    elsewhere = AT.replace(microsecond=0).astimezone(timezone(timedelta(hours=-9)))
+    time_elsewhere = AT.replace(microsecond=0).astimezone(timezone(timedelta(hours=-9)))
     assert transfer.rfc3339(AT) == "2026-11-21T10:05:00.123Z"
-    assert transfer.rfc3339(elsewhere) == "2026-11-21T10:05:00.000Z"
+    assert transfer.rfc3339(time_elsewhere) == "2026-11-21T10:05:00.000Z"
 
 
 def test_jsonl_is_an_answer_a_line() -> None:
-    lines = written("jsonl", answer(), answer(id="i2", late=True)).splitlines()
+    lines = write_text("jsonl", answer(), answer(id="i2", late=True)).splitlines()
     assert [json.loads(line) for line in lines] == [SHAPE, {**SHAPE, "id": "i2", "late": True}]
     assert "h\u00e9 \u20ac" in lines[0]
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_json_is_one_array(count: int) -> None:
-    text = written("json", *[answer()] * count)
+    text = write_text("json", *[answer()] * count)
     assert json.loads(text) == [SHAPE] * count
     assert text.endswith("]\n")
 
@@ -174,9 +174,11 @@ def test_a_field_name_that_a_spreadsheet_would_run_gets_an_apostrophe() -> None:
 
 
 def test_too_many_columns_are_refused_with_the_way_out() -> None:
-    wide = (answer(payload={f"{row}-{n}": 1 for n in range(100)}) for row in range(MAX_COLUMNS // 100 + 1))
+    wide_answers = (
+        answer(payload={f"{row}-{n}": 1 for n in range(100)}) for row in range(MAX_COLUMNS // 100 + 1)
+    )
     with pytest.raises(Invalid, match="export them as jsonl"):
-        transfer.write(wide, io.BytesIO(), "csv")
+        transfer.write(wide_answers, io.BytesIO(), "csv")
 
 
 def test_one_column_more_than_fits_is_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
