@@ -124,5 +124,4 @@ class Link:
 
     async def drop(self) -> None:
         with suppress(*FAILURES):
-            # equivalent mutant: field: it saves the wait for the end of the peer's side
             await self.connection.disconnect(nowait=True)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import shutil
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -34,6 +37,7 @@ class SecuredServers:
     server: int
     sentinel: int
     trusted: Path
+    pid: int  # the server's process
 
 
 @pytest.fixture(scope="module")
@@ -46,16 +50,18 @@ def secured() -> Iterator[SecuredServers]:
         tls += ("--tls-ca-cert-file", certificate, "--tls-auth-clients", "no", "--tls-replication", "yes")
         file = folder / "sentinel.conf"
         file.write_text(f"sentinel monitor mymaster 127.0.0.1 {server} 1\n")
+        pids = []
         for port, extra_arguments in ((server, WELL), (sentinel, (str(file), "--sentinel"))):
             address_options = ("--tls-port", str(port), "--bind", "127.0.0.1", "--dir", str(folder))
             command = [str(REDIS), *extra_arguments, *tls, *address_options]
             process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+            pids.append(process.pid)
             stack.callback(process.wait)
             stack.callback(process.kill)
             client = redis.Redis(host="127.0.0.1", port=port, ssl=True, ssl_ca_certs=certificate)
             stack.callback(client.close)
             eventually(client.ping)
-        yield SecuredServers(server, sentinel, Path(certificate))
+        yield SecuredServers(server, sentinel, Path(certificate), pids[0])
 
 
 def _certificate(folder: Path) -> tuple[str, str]:
@@ -87,3 +93,25 @@ def test_a_server_that_nobody_vouches_for(secured: SecuredServers, kind: str) ->
     url = f"rediss://{address}/0" if kind == "server" else f"rediss+sentinel://{address}/mymaster/0"
     with pytest.raises(leaseq.ServerUnavailable):
         leaseq.connect(url).ping()
+
+
+def test_a_cancelled_call_does_not_wait_for_a_server_that_hangs(secured: SecuredServers) -> None:
+    """Both sides of a connection with TLS confirm its end, where they can."""
+    url = f"rediss://127.0.0.1:{secured.server}/0?ssl_ca_certs={secured.trusted}"
+
+    async def calls() -> None:
+        async with leaseq.aio.connect(f"{url}&socket_timeout=600&socket_connect_timeout=600") as client:
+            await client.ask(("PING",))
+            os.kill(secured.pid, signal.SIGSTOP)
+            try:
+                call = asyncio.create_task(client.ask(("PING",)))
+                _, pending = await asyncio.wait({call}, timeout=0.1)
+                call.cancel()
+                _, still_pending = await asyncio.wait({call}, timeout=15)
+            finally:
+                os.kill(secured.pid, signal.SIGCONT)
+            assert pending
+            assert not still_pending
+            assert await client.ask(("PING",)) == [b"PONG"]
+
+    asyncio.run(calls())
