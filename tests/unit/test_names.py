@@ -22,6 +22,7 @@ INVISIBLE = [
     "ann\u00ad",  # soft hyphen
     "ann\ufe0f",  # a variation selector behind a letter
     "\ufe0fann",
+    "a+\ufe0f",
     "ann\U000e0100",
     "zoë\ufe0f",
     "ann\U000e0061",  # a tag
