@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 import leaseq
-from leaseq.engine.keys import Keys
 from leaseq.engine.notifications import NoItemYet
 from leaseq.queue.first import reserve_first
 from tests.conftest import Server
@@ -197,18 +196,6 @@ def test_a_client_that_was_closed_keeps_no_link(server: Server, queue: leaseq.Qu
         eventually(lambda: queue.stats().waiting == 1, "she waits")
         client.close()
         assert ann.result(LONG) is None
-    eventually(lambda: not any(one["name"] == name for one in server.redis.client_list()), "no link is left")
-
-
-@pytest.mark.not_on("sentinel")  # its URL takes no name for the client
-def test_a_client_that_was_closed_keeps_no_link_that_was_in_use(server: Server, queue: leaseq.Queue) -> None:
-    queue.configure()
-    name = "subscribed-by-test"
-    client = leaseq.connect(f"{server.url}{'&' if '?' in server.url else '?'}client_name={name}")
-    pubsub: Any = client.redis.pubsub()  # type: ignore[no-untyped-call]
-    pubsub.subscribe(Keys(queue.name).wake)
-    assert pubsub.get_message(timeout=LONG)
-    client.close()
     eventually(lambda: not any(one["name"] == name for one in server.redis.client_list()), "no link is left")
 
 
