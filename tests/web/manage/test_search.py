@@ -6,12 +6,19 @@ from datetime import UTC, datetime
 
 from flask import Flask
 
-from leaseq.webapp.search.criteria import search_of
+from leaseq import Filter
+from leaseq.webapp.search.criteria import Search, search_of
 
 
 def test_overdue_and_up_to_a_day_is_whichever_is_earlier(app: Flask) -> None:
     with app.test_request_context():
         overdue_and_up_to_a_day()
+
+
+def test_what_came_since_is_left_out_and_a_search_that_ends_earlier_stays_so() -> None:
+    now, earlier = datetime(2026, 11, 21, tzinfo=UTC), datetime(2026, 11, 20, tzinfo=UTC)
+    assert Search("finished").up_to(now).where.until == now
+    assert Search("finished", where=Filter(until=earlier)).up_to(now).where.until == earlier
 
 
 def overdue_and_up_to_a_day() -> None:

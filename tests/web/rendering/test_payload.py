@@ -10,7 +10,7 @@ import pytest
 import leaseq
 from leaseq.webapp import create_app
 from leaseq.webapp.rendering import filters
-from leaseq.webapp.rendering.filters import is_rows, markdown, media_link, picture_link
+from leaseq.webapp.rendering.filters import is_rows, markdown, media_link, picture_link, web_link
 from leaseq.webapp.settings import Settings
 from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
 from tests.web.work_pages import path, take
@@ -52,6 +52,20 @@ def test_markdown_is_harmless(text: str, wanted: str, unwanted: str) -> None:
     shown = str(markdown(text))
     assert wanted in shown
     assert not unwanted or unwanted not in shown
+
+
+@pytest.mark.parametrize(
+    ("value", "address"),
+    [
+        (" https://ok.example/a ", "https://ok.example/a"),
+        ("http://[", None),  # no address of IPv6 either
+        ("https://", None),
+        ("ftp://ok.example/", None),
+        (7, None),
+    ],
+)
+def test_a_link_leads_to_a_web_address_or_nowhere(value: object, address: str | None) -> None:
+    assert web_link(value) == address
 
 
 def test_long_markdown_ends_with_a_note(queue: leaseq.Queue, person: Browser) -> None:
