@@ -30,7 +30,8 @@ if ending == 'abandoned' then
   bars.set(id, person, nil)
 else
   local first = member == id and item or items.read(id)
-  first.failures = first.failures + 0 > 1 and first.failures - 1 or nil
+  -- It has none where it was revived since.
+  first.failures = (first.failures or 0) + 0 > 1 and first.failures - 1
   if first ~= item then items.write(first) end
 end
 local new_grant, draft = leases.prepare(item, person)

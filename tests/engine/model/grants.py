@@ -176,7 +176,7 @@ class Grants(Sets):
         """An abandon or a fail is undone: they hold it again, ahead of what else they hold."""
         item, grant = part.item, part.grants[-1]
         if grant.how == "failed":
-            item.failures -= 1
+            item.failures = max(0, item.failures - 1)  # it may have been revived since
         else:
             item.later.discard(grant.person)
             item.never.discard(grant.person)

@@ -96,6 +96,15 @@ def test_what_died_of_it_lives(timed: leaseq.Queue, take: Take, sets: Sets, way:
     assert not_none(timed.reserve("ann")).id == new_lease.id
 
 
+def test_what_was_revived_since_has_no_failure_to_take_back(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(max_attempts=1)
+    lease = take("ann")
+    timed.fail(lease, "torn")
+    timed.revive("a")
+    again = timed.take_back(lease)
+    assert (timed.mine("ann"), timed.get("a").failures) == ([again], 0)
+
+
 def test_where_others_died_with_it_it_stays(timed: leaseq.Queue, take: Take, sets: Sets) -> None:
     timed.configure(answers=2, max_attempts=1)
     lease = take("ann")
