@@ -69,6 +69,7 @@ local function is_matching_assignment(member)
   local is_about_leases = person ~= '' or ending ~= '' or text ~= ''
   if skill ~= '' or ending == 'assigned' then
     local item = items.read(member)
+    if not item then return false end -- what an enqueue left that the server broke off
     remaining_bytes = remaining_bytes - #item.payload
     if skill ~= '' and not string.find(',' .. (item.requires or '') .. ',', ',' .. skill .. ',', 1, true) then
       return false

@@ -10,6 +10,7 @@ import pytest
 
 import leaseq
 from leaseq import Filter, NewItem
+from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.support.taking import take
 
@@ -217,6 +218,17 @@ def test_what_no_search_can_mean(timed: leaseq.Queue, field: str, where: dict[st
     with pytest.raises(leaseq.Invalid) as error:
         timed.find("dead", Filter(**where))
     assert error.value.field == field
+
+
+@pytest.mark.parametrize("where", [{}, {"skill": "fr"}, {"outcome": "assigned"}])
+def test_what_was_never_acknowledged_is_on_no_page(
+    timed: leaseq.Queue, server: Server, clock: Clock, where: dict[str, Any]
+) -> None:
+    """An enqueue that the server broke off may leave an entry without an item."""
+    timed.enqueue({}, id="whole", requires=("fr",), delay=9)
+    timed.assign("whole", "bob")
+    server.redis.zadd(Keys(timed.name).scheduled, {"broken": clock.now})
+    assert names(timed.find("scheduled", Filter(**where))) == ["whole"]
 
 
 def test_a_filter_is_a_filter(timed: leaseq.Queue) -> None:
