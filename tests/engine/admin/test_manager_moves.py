@@ -12,6 +12,7 @@ from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine import looking
 from tests.engine.conftest import Sets
+from tests.support.taking import not_none
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -188,3 +189,12 @@ def test_a_queue_that_is_not_there_is_not_paused(timed: leaseq.Queue, server: Se
         with pytest.raises(leaseq.QueueNotFound):
             move()
     assert not queue.exists()
+
+
+def test_the_events_of_a_removal_name_the_leases_that_it_ended(timed: leaseq.Queue) -> None:
+    timed.configure(answers=2)
+    timed.enqueue({}, id="two leases", priority=0)
+    leases = [not_none(timed.reserve(person)) for person in ("ann", "bob")]
+    timed.remove("two leases", by="meg")
+    ends = {event.what: event.token for event in timed.journal() if event.what in ("released", "removed")}
+    assert ends == {"removed": leases[0].token, "released": leases[1].token}
