@@ -65,15 +65,21 @@ def test_finished_items_stay_until_every_follower_has_read_of_them(timed: leaseq
     assert timed.clear().forgotten == 1
 
 
+def filled_journal(timed: leaseq.Queue, clock: Clock, server: Server, count: int) -> str:
+    """The key of a journal with so many entries."""
+    timed.configure()
+    journal, pipe = Keys(timed.name).journal, server.redis.pipeline()
+    for n in range(1, count + 1):
+        pipe.xadd(journal, {"renewed": "a\t1\tann"}, id=f"{clock.now + n}-0")
+    pipe.execute()
+    return journal
+
+
 def test_a_long_journal_is_trimmed_in_several_calls(
     timed: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
     """Each takes 20,000 entries at most, so that it holds nobody else up."""
-    timed.configure()
-    journal, pipe = Keys(timed.name).journal, server.redis.pipeline()
-    for n in range(1, 25_001):
-        pipe.xadd(journal, {"renewed": "a\t1\tann"}, id=f"{clock.now + n}-0")
-    pipe.execute()
+    journal = filled_journal(timed, clock, server, 25_000)
     timed.follow("archive", read=timed.latest_events(1)[0].cursor, keep=0)
     assert 5_000 <= server.redis.xlen(journal) <= 5_200
     timed.follow("archive", keep=0)
@@ -83,11 +89,7 @@ def test_a_long_journal_is_trimmed_in_several_calls(
 def test_so_many_events_are_kept_that_all_have_read(
     timed: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
-    timed.configure()
-    journal, pipe = Keys(timed.name).journal, server.redis.pipeline()
-    for n in range(1, 1_001):
-        pipe.xadd(journal, {"renewed": "a\t1\tann"}, id=f"{clock.now + n}-0")
-    pipe.execute()
+    journal = filled_journal(timed, clock, server, 1_000)
     timed.follow("archive", read=timed.latest_events(1)[0].cursor, keep=450)
     assert 450 <= server.redis.xlen(journal) <= 550
 
