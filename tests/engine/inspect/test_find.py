@@ -1,4 +1,4 @@
-"""find: a list, sifted by what a manager remembers of an item; and what the journal tells of one."""
+"""find: a list of items, filtered by what a manager remembers of an item, forwards and backwards."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import leaseq
 from leaseq import Filter, NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.support.taking import take
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -234,74 +233,3 @@ def test_what_was_never_acknowledged_is_on_no_page(
 def test_a_filter_is_a_filter(timed: leaseq.Queue) -> None:
     with pytest.raises(leaseq.Invalid, match=r"^where: a leaseq.Filter; this is a str$"):
         timed.find("dead", "x")  # type: ignore[arg-type]
-
-
-def test_answers_of_a_person_a_time_late_or_not(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
-    timed.configure(lease_seconds=10)
-    start = datetime.fromtimestamp(clock.start / 1e6, UTC)
-    for n, person in enumerate(("ann", "bob", "ann", "bob")):
-        timed.enqueue(n, id=str(n))
-        lease = take(person)
-        clock.tick(20 if n > 1 else 1)  # the last two finish late
-        timed.finish(lease, n)
-    timed.enqueue(4, id="4")
-    lease = take("ann")
-    timed.release("4")
-    timed.finish(take("cyd"), "hers")
-    with pytest.raises(leaseq.LeaseLost):
-        timed.finish(lease, "refused")
-
-    def results(**arguments: Any) -> list[Any]:
-        return [answer.result for answer in timed.answers(**arguments)]
-
-    assert results() == [0, 1, 2, 3, "hers"]
-    assert results(person="ann") == [0, 2]
-    assert results(person="ann", with_late=True) == [0, 2, "refused"]
-    assert results(late=True) == [2, 3]
-    assert results(late=True, with_late=True) == [2, 3, "refused"]
-    assert results(late=False) == [0, 1, "hers"]
-    assert results(since=start + timedelta(seconds=2), until=start + timedelta(seconds=23)) == [1, 2]
-    assert results(until=start + timedelta(seconds=2)) == [0]
-    for with_late in (False, True):
-        for found_answer in timed.answers(with_late=with_late):
-            assert found_answer in timed.answers(with_late=with_late, since=found_answer.finished_at)
-            assert found_answer not in timed.answers(with_late=with_late, until=found_answer.finished_at)
-    with pytest.raises(leaseq.Invalid):
-        timed.answers(person="")
-
-
-def test_the_journal_tells_of_one_item_and_by_whom(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(max_attempts=1)
-    timed.enqueue_many(NewItem({}, id=id) for id in ("one", "two", "boss"))
-    timed.release(take("ann").id, by="boss")
-    timed.assign("one", "bob", by="boss")
-    timed.fail(take("bob"), "no")
-    timed.revive("one", by="carl")
-    history = timed.history("one")
-    assert [(event.what, event.person) for event in history.events] == [
-        ("enqueued", None),
-        ("reserved", "ann"),
-        ("released", "boss"),
-        ("assigned", "boss"),
-        ("reserved", "bob"),
-        ("failed", "bob"),
-        ("died", "bob"),
-        ("revived", "carl"),
-    ]
-    assert history.whole
-    part = timed.history("one", look=2)
-    assert [event.what for event in part.events] == ["enqueued", "released"], "by whom is found by its time"
-    assert not part.whole
-    assert [event.what for event in timed.history("boss").events] == ["enqueued"]
-
-
-def test_the_journal_of_a_large_import_makes_no_long_call(queue: leaseq.Queue) -> None:
-    queue.enqueue_many(NewItem({}, id=f"ticket-{n:020}") for n in range(20_000))
-    queue.finish(take(queue, "ann"), {})
-    scanned, next_cursor, events = queue._item_events(f"ticket-{1:020}", "-", 1_000)
-    assert scanned < 80
-    assert next_cursor
-    assert [event.what for event in events] == ["enqueued"]
-    history = queue.history(f"ticket-{0:020}")
-    assert [event.what for event in history.events] == ["enqueued", "reserved", "finished"]
-    assert history.whole

@@ -1,0 +1,48 @@
+"""answers: the results of a queue, filtered by person, time and lateness."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+import leaseq
+from tests.conftest import Clock
+
+Take = Callable[[str], leaseq.Lease]
+
+
+def test_answers_of_a_person_of_a_time_late_or_not(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed.configure(lease_seconds=10)
+    start = datetime.fromtimestamp(clock.start / 1e6, UTC)
+    for n, person in enumerate(("ann", "bob", "ann", "bob")):
+        timed.enqueue(n, id=str(n))
+        lease = take(person)
+        clock.tick(20 if n > 1 else 1)  # the last two finish late
+        timed.finish(lease, n)
+    timed.enqueue(4, id="4")
+    lease = take("ann")
+    timed.release("4")
+    timed.finish(take("cyd"), "hers")
+    with pytest.raises(leaseq.LeaseLost):
+        timed.finish(lease, "refused")
+
+    def results(**arguments: Any) -> list[Any]:
+        return [answer.result for answer in timed.answers(**arguments)]
+
+    assert results() == [0, 1, 2, 3, "hers"]
+    assert results(person="ann") == [0, 2]
+    assert results(person="ann", with_late=True) == [0, 2, "refused"]
+    assert results(late=True) == [2, 3]
+    assert results(late=True, with_late=True) == [2, 3, "refused"]
+    assert results(late=False) == [0, 1, "hers"]
+    assert results(since=start + timedelta(seconds=2), until=start + timedelta(seconds=23)) == [1, 2]
+    assert results(until=start + timedelta(seconds=2)) == [0]
+    for with_late in (False, True):
+        for found_answer in timed.answers(with_late=with_late):
+            assert found_answer in timed.answers(with_late=with_late, since=found_answer.finished_at)
+            assert found_answer not in timed.answers(with_late=with_late, until=found_answer.finished_at)
+    with pytest.raises(leaseq.Invalid):
+        timed.answers(person="")

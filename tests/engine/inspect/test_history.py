@@ -1,0 +1,48 @@
+"""history: the events of one item, read from the journal."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import leaseq
+from leaseq import NewItem
+from tests.support.taking import take as take_from
+
+Take = Callable[[str], leaseq.Lease]
+
+
+def test_the_journal_tells_of_one_item_and_by_whom(timed: leaseq.Queue, take: Take) -> None:
+    timed.configure(max_attempts=1)
+    timed.enqueue_many(NewItem({}, id=id) for id in ("one", "two", "boss"))
+    timed.release(take("ann").id, by="boss")
+    timed.assign("one", "bob", by="boss")
+    timed.fail(take("bob"), "no")
+    timed.revive("one", by="carl")
+    history = timed.history("one")
+    assert [(event.what, event.person) for event in history.events] == [
+        ("enqueued", None),
+        ("reserved", "ann"),
+        ("released", "boss"),
+        ("assigned", "boss"),
+        ("reserved", "bob"),
+        ("failed", "bob"),
+        ("died", "bob"),
+        ("revived", "carl"),
+    ]
+    assert history.whole
+    part = timed.history("one", look=2)
+    assert [event.what for event in part.events] == ["enqueued", "released"], "by whom is found by its time"
+    assert not part.whole
+    assert [event.what for event in timed.history("boss").events] == ["enqueued"]
+
+
+def test_the_journal_of_a_large_import_makes_no_long_call(queue: leaseq.Queue) -> None:
+    queue.enqueue_many(NewItem({}, id=f"ticket-{n:020}") for n in range(20_000))
+    queue.finish(take_from(queue, "ann"), {})
+    scanned, next_cursor, events = queue._item_events(f"ticket-{1:020}", "-", 1_000)
+    assert scanned < 80
+    assert next_cursor
+    assert [event.what for event in events] == ["enqueued"]
+    history = queue.history(f"ticket-{0:020}")
+    assert [event.what for event in history.events] == ["enqueued", "reserved", "finished"]
+    assert history.whole
