@@ -25,7 +25,8 @@ def doctor(client: Client, as_json: bool) -> None:
 
     Prints one line for each problem, with its fix. Checks every node of a
     cluster, and every node that sentinels watch. Exits 1 if there is an error
-    (a warning is not one). It changes nothing.
+    (a warning is not one). It changes nothing, but on a server without ACL
+    DRYRUN it writes a key of its own and deletes it.
     """
     from leaseq.doctor import examine
 
