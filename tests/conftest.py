@@ -20,12 +20,12 @@ import leaseq
 from leaseq.engine.keys import QUEUES, SCHEMA, Keys
 from leaseq.server.embedded import EmbeddedServer
 from tests.support import taking
-from tests.support.booting import Engine, booted
+from tests.support.booting import Engine, boot
 from tests.support.ports import free_port
-from tests.support.processes import RunningUp
+from tests.support.processes import UpProcess
 
 _numbers = itertools.count()
-_running: list[Engine] = []  # the shared server, once a test has needed it
+_shared_engines: list[Engine] = []  # the shared server, once a test has needed it
 
 
 @dataclass
@@ -78,43 +78,43 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tests that are about one server, or stand between it and its clients, are not run on several."""
     engine = config.getoption("--engine")
-    kept: list[pytest.Item] = []
-    left_out: list[pytest.Item] = []
+    to_run: list[pytest.Item] = []
+    deselected_items: list[pytest.Item] = []
     for item in items:
         marks = item.iter_markers("not_on")
-        (left_out if any(engine in mark.args for mark in marks) else kept).append(item)
-    if left_out:
-        config.hook.pytest_deselected(items=left_out)
-        items[:] = kept
+        (deselected_items if any(engine in mark.args for mark in marks) else to_run).append(item)
+    if deselected_items:
+        config.hook.pytest_deselected(items=deselected_items)
+        items[:] = to_run
 
 
 @pytest.fixture(scope="session")
-def shared(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    with booted(request.config.getoption("--engine")) as engine:
-        _running.append(engine)
+def shared_engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
+    with boot(request.config.getoption("--engine")) as engine:
+        _shared_engines.append(engine)
         yield engine
-        _running.remove(engine)
+        _shared_engines.remove(engine)
 
 
 @pytest.fixture(scope="module", autouse=True)
-def emptied() -> None:
+def flush_shared_engine() -> None:
     """Each file of tests begins with an empty server: what looks at all queues, people or keys would take
     longer with each test."""
-    for primary in (one for engine in _running for one in engine.primaries):
+    for primary in (primary for engine in _shared_engines for primary in engine.primaries):
         primary.flushall()
 
 
 @pytest.fixture(scope="session")
-def server(shared: Engine) -> Server:
+def server(shared_engine: Engine) -> Server:
     """As a program sees it that uses the library."""
-    return Server(shared.url, shared.connect(), shared.connect(shared.of_all))
+    return Server(shared_engine.url, shared_engine.connect(), shared_engine.connect(shared_engine.admin_url))
 
 
 @pytest.fixture(scope="session")
-def server_of_pages(shared: Engine) -> Server:
+def server_of_pages(shared_engine: Engine) -> Server:
     """As the web app sees it."""
-    url = shared.of("pages")
-    return Server(url, shared.connect(url), shared.connect(shared.of_all))
+    url = shared_engine.url_of("pages")
+    return Server(url, shared_engine.connect(url), shared_engine.connect(shared_engine.admin_url))
 
 
 @pytest.fixture
@@ -129,20 +129,22 @@ def queue(server: Server, queue_name: str) -> leaseq.Queue:
 
 
 @pytest.fixture(params=["rule", "schema"])
-def unreadable(request: pytest.FixtureRequest, server: Server, queue_name: str) -> Iterator[leaseq.Queue]:
+def unreadable_queue(
+    request: pytest.FixtureRequest, server: Server, queue_name: str
+) -> Iterator[leaseq.Queue]:
     """A queue that a newer version of leaseq wrote: by a rule, or a schema, that this one does not know.
     Its name is the first of all, so that what stops at it shows none."""
-    found = leaseq.Queue(server.client, f"0.{queue_name}")
-    found.configure(title="Of tomorrow")
-    ledger = Keys(found.name).ledger
+    newer_queue = leaseq.Queue(server.client, f"0.{queue_name}")
+    newer_queue.configure(title="Of tomorrow")
+    ledger = Keys(newer_queue.name).ledger
     if request.param == "rule":
         server.redis.hset(ledger, "rules", "a_rule_of_tomorrow=5")
     else:
         status = server.redis.hget(ledger, "status")
         server.redis.hset(ledger, mapping={"schema": SCHEMA + 1, "status": b"v%d %b" % (SCHEMA + 1, status)})
-    yield found
-    server.redis.delete(ledger, Keys(found.name).journal)
-    server.redis.srem(QUEUES, found.name)
+    yield newer_queue
+    server.redis.delete(ledger, Keys(newer_queue.name).journal)
+    server.redis.srem(QUEUES, newer_queue.name)
 
 
 @pytest.fixture
@@ -151,15 +153,15 @@ def clock() -> Clock:
 
 
 @pytest.fixture
-def timed(server: Server, queue_name: str, clock: Clock) -> leaseq.Queue:
+def timed_queue(server: Server, queue_name: str, clock: Clock) -> leaseq.Queue:
     """A queue that lives by the test's clock."""
     return leaseq.Queue(server.client, queue_name, clock=clock)
 
 
 @pytest.fixture
-def take(timed: leaseq.Queue) -> Callable[[str], leaseq.Lease]:
+def take(timed_queue: leaseq.Queue) -> Callable[[str], leaseq.Lease]:
     """Reserve for a person, where there must be something."""
-    return partial(taking.take, timed)
+    return partial(taking.take, timed_queue)
 
 
 @pytest.fixture
@@ -176,17 +178,17 @@ def port() -> int:
 
 
 @pytest.fixture
-def up(data_dir: Path, port: int) -> Iterator[Callable[..., RunningUp]]:
-    started: list[RunningUp] = []
+def start_leaseq(data_dir: Path, port: int) -> Iterator[Callable[..., UpProcess]]:
+    up_processes: list[UpProcess] = []
 
-    def start(*arguments: str, settings: Mapping[str, str] | None = None) -> RunningUp:
+    def start(*arguments: str, settings: Mapping[str, str] | None = None) -> UpProcess:
         workers = ("--workers", "1")  # one starts sooner than two
-        started.append(RunningUp(data_dir, port, *workers, *arguments, settings=settings))
-        return started[-1]
+        up_processes.append(UpProcess(data_dir, port, *workers, *arguments, settings=settings))
+        return up_processes[-1]
 
     yield start
-    for one in started:
-        one.stop()
+    for process in up_processes:
+        process.stop()
 
 
 @pytest.fixture

@@ -45,7 +45,7 @@ def queue(open_queue: Open, queue_name: str) -> leaseq.Queue:
 
 
 @pytest.fixture
-def timed(open_queue: Open, queue_name: str, clock: Clock) -> leaseq.Queue:
+def timed_queue(open_queue: Open, queue_name: str, clock: Clock) -> leaseq.Queue:
     return open_queue(queue_name, clock)
 
 
@@ -55,7 +55,7 @@ def same_queue(open_queue: Open, queue_name: str, clock: Clock) -> leaseq.Queue:
 
 
 @pytest.fixture
-def three(timed: leaseq.Queue) -> leaseq.Queue:
+def three(timed_queue: leaseq.Queue) -> leaseq.Queue:
     """Each item wants three answers."""
-    timed.configure(answers=3)
-    return timed
+    timed_queue.configure(answers=3)
+    return timed_queue

@@ -98,7 +98,7 @@ def test_every_call_on_a_closed_one_is_refused(server: Server, queue_name: str) 
 
 
 def test_a_queue_that_can_not_be_read_is_told_beside_the_others(
-    server: Server, queue_name: str, unreadable: leaseq.Queue
+    server: Server, queue_name: str, unreadable_queue: leaseq.Queue
 ) -> None:
     leaseq.Queue(server.client, queue_name).configure(title="Of today")
 
@@ -107,11 +107,11 @@ def test_a_queue_that_can_not_be_read_is_told_beside_the_others(
 
     async def read() -> tuple[dict[str, str], dict[str, leaseq.QueueUnreadable]]:
         async with leaseq.aio.connect(server.url) as client:
-            return await leaseq.aio.read_queues(client, title, [unreadable.name, queue_name])
+            return await leaseq.aio.read_queues(client, title, [unreadable_queue.name, queue_name])
 
     values, errors = asyncio.run(read())
     assert values == {queue_name: "Of today"}
-    assert list(errors) == [unreadable.name]
+    assert list(errors) == [unreadable_queue.name]
 
 
 def test_an_event_ends_a_wait(server: Server, queue_name: str) -> None:

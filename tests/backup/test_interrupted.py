@@ -56,7 +56,7 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("number", [1, 3, 1_000])
 def test_a_restore_that_is_killed_goes_on(
     server: Server,
-    timed: leaseq.Queue,
+    timed_queue: leaseq.Queue,
     clock: Clock,
     make_backup: MakeBackup,
     other: leaseq.Client,
@@ -64,10 +64,10 @@ def test_a_restore_that_is_killed_goes_on(
     number: int,
 ) -> None:
 
-    timed.configure(answers=2, holds=3, lease_seconds=60)
-    work_at_random(timed, clock, random.Random(number), 80)
-    file, before = make_backup(), queue_view(timed)
-    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    timed_queue.configure(answers=2, holds=3, lease_seconds=60)
+    work_at_random(timed_queue, clock, random.Random(number), 80)
+    file, before = make_backup(), queue_view(timed_queue)
+    target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
     kill_at(number)
     if number < 1_000:
         with pytest.raises(Killed):
@@ -82,17 +82,17 @@ def test_a_restore_that_is_killed_goes_on(
         file.seek(0)
     backup.restore(other, file, clock=clock)
     assert queue_view(target_queue) == before
-    assert stored_contents(other.redis, timed.name) == stored_contents(server.redis, timed.name)
+    assert stored_contents(other.redis, timed_queue.name) == stored_contents(server.redis, timed_queue.name)
     assert other.redis.exists(RESTORING) == 0
 
 
 def test_tokens_stay_above_those_of_a_deleted_queue(
-    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
+    timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
 ) -> None:
-    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
     target_queue.raise_tokens(2**51)
     target_queue.delete()
-    timed.enqueue({})
+    timed_queue.enqueue({})
     file = make_backup()
     kill_at(1)
     with pytest.raises(Killed):
@@ -129,19 +129,21 @@ def test_what_was_done_in_a_whole_queue_stays(
 
 @pytest.mark.usefixtures("small_steps")
 def test_half_a_queue_can_be_deleted(
-    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
+    timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
 ) -> None:
     """Where the file is lost, its name is not taken for ever."""
-    timed.enqueue_many({"n": n} for n in range(30))
+    timed_queue.enqueue_many({"n": n} for n in range(30))
     file = make_backup()
     kill_at(1)
     with pytest.raises(Killed):
         backup.restore(other, file, clock=clock)
-    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
     with pytest.raises(leaseq.ServerRefused, match="run the restore again, or delete the queue"):
         target_queue.enqueue({})
     target_queue.delete()
-    assert [*other.redis.scan_iter(match=of_queue(timed.name))] == [Keys(timed.name).deleted.encode()]
+    assert [*other.redis.scan_iter(match=of_queue(timed_queue.name))] == [
+        Keys(timed_queue.name).deleted.encode()
+    ]
     file.seek(0)
     assert backup.restore(other, file, clock=clock).items == 30
 
@@ -190,35 +192,35 @@ def test_nor_does_one_in_the_place_of_a_restored_queue_that_was_deleted(
 
 
 def test_a_later_line_of_an_item_counts(
-    timed: leaseq.Queue,
+    timed_queue: leaseq.Queue,
     clock: Clock,
     make_backup: MakeBackup,
     other: leaseq.Client,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As where the hash grows while it is read."""
-    timed.enqueue({"n": 1}, id="one", requires=("fr",))
+    timed_queue.enqueue({"n": 1}, id="one", requires=("fr",))
     original = Commands.dump_items
 
     def dump_twice(self: Commands, cursor: str, count: int, ids: Any = ()) -> Any:
         reply = original(self, cursor, count, ids)
-        lease = take(timed, "ann", "fr")
-        timed.finish(lease, {"done": True})
+        lease = take(timed_queue, "ann", "fr")
+        timed_queue.finish(lease, {"done": True})
         second_reply = original(self, "", 0, ["one"])
         return reply._replace(rest=[*reply.rest, *second_reply.rest[2:]])
 
     monkeypatch.setattr(Commands, "dump_items", dump_twice)
     backup.restore(other, make_backup(), clock=clock)
-    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
     assert [(item.id, item.state) for item in target_queue.find("finished").items] == [("one", "finished")]
     assert target_queue.stats().inbound == 0
 
 
 def test_a_server_that_is_restarted_meanwhile(
-    server: Server, timed: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+    server: Server, timed_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its scripts are gone then; and the cursor of a scan means another place."""
-    timed.enqueue({})
+    timed_queue.enqueue({})
     original = Commands.dump
 
     def dump(self: Commands, counters: Any) -> Any:
@@ -231,23 +233,25 @@ def test_a_server_that_is_restarted_meanwhile(
 
 
 def test_a_queue_that_is_deleted_meanwhile(
-    server: Server, timed: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+    server: Server, timed_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    timed.enqueue({})
+    timed_queue.enqueue({})
     original = Commands.dump_items
 
     def dump_items(self: Commands, *args: Any) -> Any:
-        timed.delete()
+        timed_queue.delete()
         return original(self, *args)
 
     monkeypatch.setattr(Commands, "dump_items", dump_items)
-    with pytest.raises(backup.BackupFailed, match=f"{timed.name}.* was deleted during the backup"):
+    with pytest.raises(backup.BackupFailed, match=f"{timed_queue.name}.* was deleted during the backup"):
         backup.back_up(server.client, io.BytesIO())
-    assert server.redis.exists(Keys(timed.name).ledger) == 0
+    assert server.redis.exists(Keys(timed_queue.name).ledger) == 0
 
 
-def test_a_queue_of_a_newer_version(server: Server, unreadable: leaseq.Queue) -> None:
-    with pytest.raises(backup.BackupFailed, match=f"{unreadable.name}.* can't be backed up: .*newer version"):
+def test_a_queue_of_a_newer_version(server: Server, unreadable_queue: leaseq.Queue) -> None:
+    with pytest.raises(
+        backup.BackupFailed, match=f"{unreadable_queue.name}.* can't be backed up: .*newer version"
+    ):
         backup.back_up(server.client, io.BytesIO())
 
 
@@ -259,9 +263,9 @@ def test_a_user_who_may_not_read_what_the_pages_keep(server: Server, make_backup
 
 
 def test_a_stream_that_can_be_read_once(
-    timed: leaseq.Queue, make_backup: MakeBackup, other: leaseq.Client
+    timed_queue: leaseq.Queue, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
-    timed.enqueue({"n": 1})
+    timed_queue.enqueue({"n": 1})
     content = make_backup().getvalue()
     read_end, write_end = os.pipe()
     with os.fdopen(write_end, "wb") as pipe:

@@ -33,9 +33,9 @@ def rewrite_line(lines: list[bytes], number: int, **changes: object) -> list[byt
 
 
 @pytest.fixture
-def lines(timed: leaseq.Queue, make_backup: MakeBackup) -> list[bytes]:
+def lines(timed_queue: leaseq.Queue, make_backup: MakeBackup) -> list[bytes]:
     """Its first line, the queue's, three items, the last one."""
-    timed.enqueue_many([{"n": 1}, {"n": 2}, {"n": 3}])
+    timed_queue.enqueue_many([{"n": 1}, {"n": 2}, {"n": 3}])
     backup_lines = make_backup().getvalue().splitlines(keepends=True)
     assert len(backup_lines) == 6
     return backup_lines
@@ -103,23 +103,25 @@ def test_what_a_newer_version_wrote(lines: list[bytes], other: leaseq.Client, ca
 
 
 def test_a_server_that_has_one_of_the_queues(
-    timed: leaseq.Queue, lines: list[bytes], other: leaseq.Client
+    timed_queue: leaseq.Queue, lines: list[bytes], other: leaseq.Client
 ) -> None:
-    leaseq.Queue(other, timed.name).enqueue({"mine": 1}, id="mine")
+    leaseq.Queue(other, timed_queue.name).enqueue({"mine": 1}, id="mine")
     leaseq.Queue(other, "unrelated").enqueue({})
     with pytest.raises(
-        backup.RestoreRefused, match=rf"the server already has the queue '{timed.name}', and so"
+        backup.RestoreRefused, match=rf"the server already has the queue '{timed_queue.name}', and so"
     ):
         backup.restore(other, io.BytesIO(b"".join(lines)))
-    assert leaseq.Queue(other, timed.name).stats().inbound == 1
-    leaseq.Queue(other, timed.name).delete()
+    assert leaseq.Queue(other, timed_queue.name).stats().inbound == 1
+    leaseq.Queue(other, timed_queue.name).delete()
     assert backup.restore(other, io.BytesIO(b"".join(lines))).items == 3
     with pytest.raises(backup.RestoreRefused, match="the server already has"):
         backup.restore(other, io.BytesIO(b"".join(lines)))
 
 
-def test_a_deletion_that_did_not_end(timed: leaseq.Queue, lines: list[bytes], other: leaseq.Client) -> None:
-    target_queue = leaseq.Queue(other, timed.name)
+def test_a_deletion_that_did_not_end(
+    timed_queue: leaseq.Queue, lines: list[bytes], other: leaseq.Client
+) -> None:
+    target_queue = leaseq.Queue(other, timed_queue.name)
     target_queue.enqueue({})
     target_queue._commands.delete("")
     with pytest.raises(backup.RestoreRefused, match="did not end: run `leaseq queue delete`"):

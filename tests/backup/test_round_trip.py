@@ -121,14 +121,14 @@ def stored_contents(redis: Any, name: str) -> dict[str, Any]:
 @pytest.mark.parametrize("seed", range(4))
 def test_all_of_a_queue_is_there_again(
     server: Server,
-    timed: leaseq.Queue,
+    timed_queue: leaseq.Queue,
     clock: Clock,
     make_backup: MakeBackup,
     other: leaseq.Client,
     seed: int,
 ) -> None:
     chance = random.Random(seed)
-    timed.configure(
+    timed_queue.configure(
         answers=chance.choice((1, 3)),
         holds=5,
         lease_seconds=60,
@@ -138,28 +138,28 @@ def test_all_of_a_queue_is_there_again(
         alerts=("waiting>5",),
         form={"ask": {"type": "object"}} if seed % 2 else None,
     )
-    work_at_random(timed, clock, chance, 250)
+    work_at_random(timed_queue, clock, chance, 250)
     if seed % 2:
-        timed.pause("lunch\nand more", by="meg")
-    before = queue_view(timed)
+        timed_queue.pause("lunch\nand more", by="meg")
+    before = queue_view(timed_queue)
     result = backup.restore(other, make_backup(), clock=clock)
-    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
     assert queue_view(target_queue) == before
     assert (result.queues, result.held) == (1, target_queue.stats().reserved)
-    assert stored_contents(other.redis, timed.name) == stored_contents(server.redis, timed.name)
+    assert stored_contents(other.redis, timed_queue.name) == stored_contents(server.redis, timed_queue.name)
 
 
 def test_a_held_lease_finishes_and_later_tokens_are_above(
-    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
+    timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
-    timed.configure(holds=2, lease_seconds=20_000)
-    timed.enqueue_many(NewItem({}, id=f"{n}") for n in range(5))
-    first, second = take(timed, "ann"), take(timed, "ann")
+    timed_queue.configure(holds=2, lease_seconds=20_000)
+    timed_queue.enqueue_many(NewItem({}, id=f"{n}") for n in range(5))
+    first, second = take(timed_queue, "ann"), take(timed_queue, "ann")
     file = make_backup()
-    later_lease = take(timed, "bob")  # the other server works on
+    later_lease = take(timed_queue, "bob")  # the other server works on
     clock.tick(7_200)
     backup.restore(other, file, clock=clock)
-    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
     assert target_queue.mine("ann") == [first, second]
     assert not target_queue.finish(first, {"a": 1}).late
     new_lease = take(target_queue, "cyd")
@@ -173,28 +173,28 @@ def test_a_held_lease_finishes_and_later_tokens_are_above(
 
 
 def test_a_draft_and_an_item_that_was_put_off(
-    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
+    timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
-    timed.enqueue_many(NewItem({}, id=f"{n}") for n in range(2))
-    lease = take(timed, "ann")
-    timed.save_draft(lease, {"half": 1})
-    timed.abandon(lease, again=True)
+    timed_queue.enqueue_many(NewItem({}, id=f"{n}") for n in range(2))
+    lease = take(timed_queue, "ann")
+    timed_queue.save_draft(lease, {"half": 1})
+    timed_queue.abandon(lease, again=True)
     backup.restore(other, make_backup(), clock=clock)
-    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
     assert [take(target_queue, "ann").id, target_queue.stats().inbound] == ["1", 1]
     target_queue.finish(target_queue.mine("ann")[0], {})
     assert take(target_queue, "ann").draft == {"half": 1}
 
 
 def test_an_item_of_several_answers_after_a_pause(
-    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
+    timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
-    timed.configure(answers=2)
-    timed.enqueue({}, id="one")
-    timed.finish(take(timed, "ann"), {"by": "ann"})
-    timed.pause("lunch")
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue({}, id="one")
+    timed_queue.finish(take(timed_queue, "ann"), {"by": "ann"})
+    timed_queue.pause("lunch")
     backup.restore(other, make_backup(), clock=clock)
-    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
     target_queue.resume()
     assert target_queue.reserve("ann") is None
     target_queue.finish(take(target_queue, "bob"), {"by": "bob"})
@@ -202,11 +202,11 @@ def test_an_item_of_several_answers_after_a_pause(
 
 
 def test_a_scheduled_item_comes_due(
-    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
+    timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
-    timed.enqueue({}, id="one", delay=60)
+    timed_queue.enqueue({}, id="one", delay=60)
     backup.restore(other, make_backup(), clock=clock)
-    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
     assert target_queue.reserve("ann") is None
     clock.tick(61)
     assert take(target_queue, "ann").id == "one"
@@ -218,30 +218,30 @@ def test_a_scheduled_item_comes_due(
     ids=lambda keep: next(iter(keep)),
 )
 def test_what_is_kept_too_long_is_forgotten_there(
-    timed: leaseq.Queue,
+    timed_queue: leaseq.Queue,
     clock: Clock,
     make_backup: MakeBackup,
     other: leaseq.Client,
     keep: leaseq.PolicyChanges,
 ) -> None:
-    timed.configure(**keep)
-    timed.enqueue_many([NewItem({}, max_attempts=1)] * 2)
-    timed.finish(take(timed, "ann"), {})
-    timed.fail(take(timed, "ann"), "no")
+    timed_queue.configure(**keep)
+    timed_queue.enqueue_many([NewItem({}, max_attempts=1)] * 2)
+    timed_queue.finish(take(timed_queue, "ann"), {})
+    timed_queue.fail(take(timed_queue, "ann"), "no")
     backup.restore(other, make_backup(), clock=clock)
     clock.tick(61)
-    assert leaseq.Queue(other, timed.name, clock=clock).clear().forgotten == 1
+    assert leaseq.Queue(other, timed_queue.name, clock=clock).clear().forgotten == 1
 
 
 def test_a_server_whose_clock_is_behind_goes_on(
-    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
+    timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
-    timed.enqueue_many([{}, {}])
-    lease = take(timed, "ann")
+    timed_queue.enqueue_many([{}, {}])
+    lease = take(timed_queue, "ann")
     file = make_backup()
     clock.tick(-600)
     backup.restore(other, file, clock=clock)
-    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
     new_lease = take(target_queue, "bob")
     assert new_lease.token > lease.token
     assert new_lease.reserved_at > lease.reserved_at
@@ -249,34 +249,34 @@ def test_a_server_whose_clock_is_behind_goes_on(
 
 
 def test_an_enqueue_that_is_repeated_adds_nothing(
-    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
+    timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
-    timed.enqueue_many([{"n": 1}, {"n": 2}], request_id="monday")
+    timed_queue.enqueue_many([{"n": 1}, {"n": 2}], request_id="monday")
     backup.restore(other, make_backup(), clock=clock)
-    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
     target_queue.enqueue_many([{"n": 1}, {"n": 2}], request_id="monday")
     assert target_queue.stats().inbound == 2
 
 
 def test_tokens_go_on_above_those_of_a_deleted_queue(
-    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
+    timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
-    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
     target_queue.raise_tokens(2**51)
     target_queue.delete()
-    timed.enqueue({})
+    timed_queue.enqueue({})
     backup.restore(other, make_backup(), clock=clock)
     assert take(target_queue, "ann").token == 2**51 + 1
-    assert other.redis.exists(Keys(timed.name).deleted) == 0
+    assert other.redis.exists(Keys(timed_queue.name).deleted) == 0
 
 
 def test_a_large_item_is_read_by_itself(
-    timed: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
+    timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client
 ) -> None:
-    timed.enqueue_many(NewItem("x" * 200_000, id=f"{n}") for n in range(20))
+    timed_queue.enqueue_many(NewItem("x" * 200_000, id=f"{n}") for n in range(20))
     backup.restore(other, make_backup(), clock=clock)
-    assert leaseq.Queue(other, timed.name, clock=clock).stats().inbound == 20
-    assert len(looking.everything(other.redis, timed.name)[Keys(timed.name).items.encode()]) == 20  # type: ignore[arg-type]
+    assert leaseq.Queue(other, timed_queue.name, clock=clock).stats().inbound == 20
+    assert len(looking.everything(other.redis, timed_queue.name)[Keys(timed_queue.name).items.encode()]) == 20  # type: ignore[arg-type]
 
 
 def test_an_empty_server_has_a_backup(make_backup: MakeBackup, other: leaseq.Client) -> None:

@@ -97,43 +97,43 @@ def run_after_state(monkeypatch: pytest.MonkeyPatch) -> Happening:
 
 
 def test_items_are_in_order_where_the_other_clock_is_behind(
-    timed: leaseq.Queue,
+    timed_queue: leaseq.Queue,
     clock: Clock,
     make_backup: MakeBackup,
     other: leaseq.Client,
     run_after_state: Happening,
 ) -> None:
-    timed.enqueue({}, id="first")
+    timed_queue.enqueue({}, id="first")
 
     def enqueue_second() -> None:
         clock.tick(60)
-        timed.enqueue({}, id="second")
+        timed_queue.enqueue({}, id="second")
 
     run_after_state(enqueue_second)
     file = make_backup()
     clock.tick(-50)
     backup.restore(other, file, clock=clock)
-    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
     target_queue.enqueue({}, id="third")
     assert [item.id for item in target_queue.items("inbound")] == ["first", "second", "third"]
 
 
 def test_a_second_answer_that_began_meanwhile(
-    timed: leaseq.Queue,
+    timed_queue: leaseq.Queue,
     clock: Clock,
     make_backup: MakeBackup,
     other: leaseq.Client,
     run_after_state: Happening,
 ) -> None:
-    timed.enqueue({}, id="one")
+    timed_queue.enqueue({}, id="one")
 
     def reserve_twice() -> None:
-        timed.configure(answers=2)
-        take(timed, "ann")
-        take(timed, "bob")
+        timed_queue.configure(answers=2)
+        take(timed_queue, "ann")
+        take(timed_queue, "bob")
 
     run_after_state(reserve_twice)
     backup.restore(other, make_backup(), clock=clock)
-    target_queue = leaseq.Queue(other, timed.name, clock=clock)
+    target_queue = leaseq.Queue(other, timed_queue.name, clock=clock)
     assert [lease.person for lease in target_queue.get("one").leases] == ["ann", "bob"]
     assert target_queue.reserve("ann") == target_queue.mine("ann")[0]

@@ -58,25 +58,25 @@ class Database:
 
     def error(self, id: str) -> str | None:
         with self.engine.begin() as connection:
-            found: str | None = connection.execute(select(item.c.error).where(item.c.id == id)).scalar_one()
-            return found
+            error: str | None = connection.execute(select(item.c.error).where(item.c.id == id)).scalar_one()
+            return error
 
     def answers(self) -> list[tuple[str, str, Any, bool, bool]]:
         """Id, person, result, late and accepted."""
         columns = (answer.c.id, answer.c.person, answer.c.result, answer.c.late, answer.c.accepted)
         with self.engine.begin() as connection:
-            found = connection.execute(select(*columns).order_by(answer.c.token)).all()
+            rows = connection.execute(select(*columns).order_by(answer.c.token)).all()
         return [
-            (id, person, given if self.is_postgresql else json.loads(given), bool(late), bool(accepted))
-            for id, person, given, late, accepted in found
+            (id, person, result if self.is_postgresql else json.loads(result), bool(late), bool(accepted))
+            for id, person, result, late, accepted in rows
         ]
 
     def events(self) -> list[tuple[str, str | None]]:
         with self.engine.begin() as connection:
-            found = connection.execute(
+            rows = connection.execute(
                 select(event.c.what, event.c.id).order_by(event.c.position, event.c.number)
             )
-            return [(what, id) for what, id in found]
+            return [(what, id) for what, id in rows]
 
 
 @pytest.fixture(scope="session")
@@ -137,7 +137,7 @@ def finish(queue: leaseq.Queue, person: str = "ann", result: object = "yes") -> 
 
 
 @pytest.fixture
-def dead_item(database: Database, bridge: Bridge, queue: leaseq.Queue) -> str:
+def dead_item_id(database: Database, bridge: Bridge, queue: leaseq.Queue) -> str:
     """The id of an item that is dead in the queue and in the database."""
     queue.configure(max_attempts=1)
     database.add(queue.name, "a")

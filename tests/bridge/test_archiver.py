@@ -35,18 +35,18 @@ def test_the_events_are_those_of_the_journal_in_its_order(
     queue.resume()
     queue.abandon(not_none(queue.reserve("ann")), "no")
     settle(bridge)
-    assert database.events() == [(one.what, one.id) for one in queue.journal(limit=1000)]
-    told = database.run("SELECT person, detail FROM leaseq_event WHERE what = 'paused'")[0]
-    assert told[0] == "bob"
-    assert str(told[1]).strip('"') == "lunch"
+    assert database.events() == [(event.what, event.id) for event in queue.journal(limit=1000)]
+    row = database.run("SELECT person, detail FROM leaseq_event WHERE what = 'paused'")[0]
+    assert row[0] == "bob"
+    assert str(row[1]).strip('"') == "lunch"
 
 
 def test_what_died_and_what_was_revived_is_told(
-    database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item: str
+    database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item_id: str
 ) -> None:
-    queue.revive(dead_item)
+    queue.revive(dead_item_id)
     settle(bridge)
-    assert database.statuses() == {dead_item: "queued"}
+    assert database.statuses() == {dead_item_id: "queued"}
 
 
 def test_what_was_removed_and_added_again_is_there(
@@ -67,11 +67,11 @@ def test_an_undone_answer_is_none_and_the_one_given_then_counts(
     settle(bridge)
     lease = finish(queue)
     settle(bridge)
-    again = queue.undo_finish(lease)
+    second_lease = queue.undo_finish(lease)
     settle(bridge)
     assert database.answers() == []
     assert database.statuses() == {"a": "queued"}
-    queue.finish(again, "no")
+    queue.finish(second_lease, "no")
     settle(bridge)
     assert [row[2] for row in database.answers()] == ["no"]
 
@@ -84,14 +84,14 @@ def test_a_late_answer_is_kept_beside_the_one_that_counts_until_it_is_adopted(
     database.add(queue_name, "a")
     settle(bridge)
     clock.tick(10)
-    late = not_none(queue.reserve("ann"))
+    late_lease = not_none(queue.reserve("ann"))
     clock.tick(301)
     finish(queue, "bob", "bob's")
     with pytest.raises(leaseq.LeaseLost):
-        queue.finish(late, "ann's")
+        queue.finish(late_lease, "ann's")
     settle(bridge)
     assert database.answers() == [("a", "ann", "ann's", True, False), ("a", "bob", "bob's", False, True)]
-    queue.adopt("a", late.token)
+    queue.adopt("a", late_lease.token)
     settle(bridge)
     assert [(row[1], row[4]) for row in database.answers()] == [("ann", True), ("bob", False)]
 
@@ -173,11 +173,11 @@ def test_killed_after_the_commit_it_writes_nothing_twice(
     queue.enqueue({}, id="b")
     finish(queue)
 
-    def killed(*_: object, **__: object) -> None:
+    def interrupt(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(leaseq.Queue, "follow", killed)  # behind the commit, before the server is told
+        patch.setattr(leaseq.Queue, "follow", interrupt)  # behind the commit, before the server is told
         with pytest.raises(KeyboardInterrupt):
             bridge.step()
     assert database.events()[-1] == ("finished", "b")
@@ -196,8 +196,8 @@ def test_the_server_keeps_what_is_not_archived_and_lets_go_of_the_rest(
     finish(queue)
     assert queue.clear().forgotten == 0
     settle(bridge)
-    later = leaseq.Queue(server.client, queue_name, clock=Clock.from_now(7200))
-    assert later.clear().forgotten == 1
+    later_queue = leaseq.Queue(server.client, queue_name, clock=Clock.from_now(7200))
+    assert later_queue.clear().forgotten == 1
     settle(bridge)
     assert database.statuses() == {"a": "finished"}
     assert len(database.answers()) == 1

@@ -14,7 +14,7 @@ from tests.support.taking import not_none
 DUE = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
 
 
-def pending(database: Database) -> int:
+def count_changes(database: Database) -> int:
     return int(database.run("SELECT count(*) FROM leaseq_change")[0][0])
 
 
@@ -27,14 +27,14 @@ def test_priority_skills_due_date_and_payload(
     database.change("b", requires="fr", payload=database.json({"new": True}))
     database.change("a", due=DUE if database.is_postgresql else "2031-05-06 07:08:09")
     settle(bridge)
-    assert next(one.id for one in queue.items("inbound")) == "c"
-    b = queue.get("b")
-    assert (b.payload, b.requires) == ({"new": True}, ("fr",))
+    assert next(item.id for item in queue.items("inbound")) == "c"
+    item_b = queue.get("b")
+    assert (item_b.payload, item_b.requires) == ({"new": True}, ("fr",))
     assert queue.get("a").due == DUE
     database.change("a", due=None)
     settle(bridge)
     assert queue.get("a").due is None
-    assert pending(database) == 0
+    assert count_changes(database) == 0
 
 
 def test_a_change_that_changes_nothing_is_none(
@@ -46,7 +46,7 @@ def test_a_change_that_changes_nothing_is_none(
     database.change("a", requires="fr,legal")
     settle(bridge)
     assert len(queue.journal()) == before
-    assert pending(database) == 0
+    assert count_changes(database) == 0
 
 
 def test_what_leaseq_writes_itself_is_no_change(
@@ -56,7 +56,7 @@ def test_what_leaseq_writes_itself_is_no_change(
     settle(bridge)
     finish(queue)
     bridge.step()
-    assert pending(database) == 0
+    assert count_changes(database) == 0
 
 
 @pytest.mark.parametrize("how", ["cancelled", "deleted"])
@@ -65,7 +65,7 @@ def test_a_row_that_is_withdrawn_leaves_the_queue(
 ) -> None:
     database.add(queue.name, "a", "b")
     settle(bridge)
-    held = not_none(queue.reserve("ann"))
+    lease = not_none(queue.reserve("ann"))
     if how == "cancelled":
         database.run("UPDATE leaseq_item SET status = 'cancelled'")
     else:
@@ -73,9 +73,9 @@ def test_a_row_that_is_withdrawn_leaves_the_queue(
     settle(bridge)
     assert queue.items("inbound") == []
     with pytest.raises(leaseq.ItemNotFound):
-        queue.finish(held, "too late")
+        queue.finish(lease, "too late")
     assert set(database.statuses().values()) <= {"cancelled"}
-    assert pending(database) == 0
+    assert count_changes(database) == 0
 
 
 def test_a_row_that_was_deleted_at_once_does_not_come_back(
@@ -98,7 +98,7 @@ def test_one_that_was_withdrawn_and_is_gone_already(
     queue.remove("a")
     database.change("a", status="cancelled")
     settle(bridge)
-    assert pending(database) == 0
+    assert count_changes(database) == 0
 
 
 def test_a_change_waits_while_somebody_holds_the_item(
@@ -106,13 +106,13 @@ def test_a_change_waits_while_somebody_holds_the_item(
 ) -> None:
     database.add(queue.name, "a")
     settle(bridge)
-    held = not_none(queue.reserve("ann"))
+    lease = not_none(queue.reserve("ann"))
     database.change("a", priority=3)
     settle(bridge)
-    assert (pending(database), queue.get("a").priority) == (1, 100)
-    queue.abandon(held, "not mine")
+    assert (count_changes(database), queue.get("a").priority) == (1, 100)
+    queue.abandon(lease, "not mine")
     settle(bridge)
-    assert (pending(database), queue.get("a").priority) == (0, 3)
+    assert (count_changes(database), queue.get("a").priority) == (0, 3)
 
 
 def test_a_change_is_dropped_when_the_item_is_finished(
@@ -120,12 +120,12 @@ def test_a_change_is_dropped_when_the_item_is_finished(
 ) -> None:
     database.add(queue.name, "a")
     settle(bridge)
-    held = not_none(queue.reserve("ann"))
+    lease = not_none(queue.reserve("ann"))
     database.change("a", priority=3)
     settle(bridge)
-    queue.finish(held, "yes")
+    queue.finish(lease, "yes")
     settle(bridge)
-    assert pending(database) == 0
+    assert count_changes(database) == 0
     assert database.statuses() == {"a": "finished"}
 
 
@@ -150,7 +150,7 @@ def test_a_row_that_waits_is_changed_without_the_queue(
     database.add(queue.name, "a", run_at=DUE if database.is_postgresql else "2031-05-06T07:08:09Z")
     settle(bridge)
     database.change("a", priority=5)
-    assert pending(database) == 0
+    assert count_changes(database) == 0
     database.change("a", status="cancelled")
     settle(bridge)
     assert not queue.items("inbound")

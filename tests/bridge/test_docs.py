@@ -13,43 +13,47 @@ from tests.conftest import Server
 PAGE = (Path(__file__).parents[2] / "docs" / "bridge.md").read_text()
 
 
-def blocks(language: str) -> list[str]:
+def code_blocks(language: str) -> list[str]:
     return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def test_the_insert_by_sqlalchemy_and_the_way_back(
     database: Database, make: Make, server: Server, queue: leaseq.Queue
 ) -> None:
-    sqlalchemy, back = (block.replace('"reviews"', f'"{queue.name}"') for block in blocks("python"))
+    insert_code, follow_code = (
+        block.replace('"reviews"', f'"{queue.name}"') for block in code_blocks("python")
+    )
     bridge = make(queue.name)
     database.run("DROP TABLE IF EXISTS message")
-    names = {"DATABASE_URL": database.url.replace("postgresql://", "postgresql+psycopg://")}
-    exec(sqlalchemy, names)
-    names["engine"].dispose()  # type: ignore[attr-defined]
+    namespace = {"DATABASE_URL": database.url.replace("postgresql://", "postgresql+psycopg://")}
+    exec(insert_code, namespace)
+    namespace["engine"].dispose()  # type: ignore[attr-defined]
     settle(bridge)
     assert queue.get("message-1").payload == {"text": "Where is my refund?"}
     finish(queue, result="delivery")
     settle(bridge)
-    (row,) = database.run(blocks("sql")[2].replace("'reviews'", f"'{queue.name}'"))
+    (row,) = database.run(code_blocks("sql")[2].replace("'reviews'", f"'{queue.name}'"))
     assert row.id == "message-1"
-    exec(back, {"leaseq": leaseq, "client": server.client})
+    exec(follow_code, {"leaseq": leaseq, "client": server.client})
     assert queue.journal(after=queue.follow("bridge")) == queue.journal(), "the follower is a new one"
 
 
 def test_the_inserts_and_changes_by_sql(database: Database, make: Make, queue: leaseq.Queue) -> None:
-    insert, changes, _ = (block.replace("'reviews'", f"'{queue.name}'") for block in blocks("sql"))
+    insert, changes, _ = (block.replace("'reviews'", f"'{queue.name}'") for block in code_blocks("sql"))
     bridge = make(queue.name)
     database.run(insert.replace(":", r"\:"))
     database.add(queue.name, "message-2")
     settle(bridge)
-    assert [(one.id, one.priority) for one in queue.items("inbound")] == [
+    assert [(queue_item.id, queue_item.priority) for queue_item in queue.items("inbound")] == [
         ("message-1", 10),
         ("message-2", 100),
     ]
     for statement in changes.strip().split("\n"):
         database.run(statement)
     settle(bridge)
-    assert [(one.id, one.priority) for one in queue.items("inbound")] == [("message-1", 1)]
+    assert [(queue_item.id, queue_item.priority) for queue_item in queue.items("inbound")] == [
+        ("message-1", 1)
+    ]
 
 
 def test_every_column_and_status_is_named() -> None:

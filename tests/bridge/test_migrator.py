@@ -17,8 +17,8 @@ from tests.support.taking import not_none
 DUE = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
 
 
-def ids(queue: leaseq.Queue) -> list[str]:
-    return [one.id for one in queue.items("inbound", limit=1000)]
+def inbound_ids(queue: leaseq.Queue) -> list[str]:
+    return [item.id for item in queue.items("inbound", limit=1000)]
 
 
 def test_rows_enter_by_priority_and_age(database: Database, bridge: Bridge, queue: leaseq.Queue) -> None:
@@ -26,7 +26,7 @@ def test_rows_enter_by_priority_and_age(database: Database, bridge: Bridge, queu
     database.add(queue.name, "late", priority=900)
     database.add(queue.name, "soon", priority=1)
     settle(bridge)
-    assert ids(queue) == ["soon", "b", "a", "late"]
+    assert inbound_ids(queue) == ["soon", "b", "a", "late"]
     assert set(database.statuses().values()) == {"queued"}
 
 
@@ -36,8 +36,8 @@ def test_a_row_enters_with_all_that_it_has(database: Database, bridge: Bridge, q
     database.add(queue.name, "one", payload=payload, priority=7, requires="legal, fr", due=due)
     database.add(queue.name, "two", requires='["es"]')
     settle(bridge)
-    one = queue.get("one")
-    assert (one.payload, one.priority, one.requires, one.due) == (payload, 7, ("fr", "legal"), DUE)
+    item = queue.get("one")
+    assert (item.payload, item.priority, item.requires, item.due) == (payload, 7, ("fr", "legal"), DUE)
     assert queue.get("two").requires == ("es",)
 
 
@@ -45,13 +45,13 @@ def test_the_window_is_filled_up_when_it_is_low(database: Database, make: Make, 
     bridge = make(queue.name, high=4, low=2)
     database.add(queue.name, *(f"i{n}" for n in range(9)))
     settle(bridge)
-    assert ids(queue) == ["i0", "i1", "i2", "i3"]
+    assert inbound_ids(queue) == ["i0", "i1", "i2", "i3"]
     finish(queue)
     settle(bridge)
-    assert ids(queue) == ["i1", "i2", "i3"], "it is not low"
+    assert inbound_ids(queue) == ["i1", "i2", "i3"], "it is not low"
     finish(queue)
     settle(bridge)
-    assert ids(queue) == ["i2", "i3", "i4", "i5"]
+    assert inbound_ids(queue) == ["i2", "i3", "i4", "i5"]
 
 
 def test_a_row_waits_for_its_time(database: Database, bridge: Bridge, queue: leaseq.Queue) -> None:
@@ -73,16 +73,16 @@ def test_an_invalid_row_is_set_aside_with_its_reason_and_the_others_enter(
     database.add(queue.name, "x" * 600)
     database.add(queue.name, "good")
     settle(bridge)
-    refused = {id for id, status in database.statuses().items() if status == "refused"}
-    assert refused == {"big", "odd", "few", "x" * 600}
+    refused_ids = {id for id, status in database.statuses().items() if status == "refused"}
+    assert refused_ids == {"big", "odd", "few", "x" * 600}
     assert "payload" in str(database.error("big"))
     assert "requires" in str(database.error("odd"))
     assert "priority" in str(database.error("few"))
     assert "id" in str(database.error("x" * 600))
-    assert ids(queue) == ["good"]
+    assert inbound_ids(queue) == ["good"]
     database.change("few", priority=5, status="waiting")
     settle(bridge)
-    assert ids(queue) == ["few", "good"]
+    assert inbound_ids(queue) == ["few", "good"]
     assert database.error("few") is None
 
 
@@ -130,7 +130,7 @@ def test_a_move_that_broke_off_is_made_again_and_each_item_is_there_once(
     queue.enqueue({"n": "a"}, id="a")  # it entered, and the database was not told
     database.add(queue.name, "a", "b")
     settle(bridge)
-    assert ids(queue) == ["a", "b"]
+    assert inbound_ids(queue) == ["a", "b"]
     assert queue.stats().counters["enqueued"] == 2
 
 
@@ -146,32 +146,32 @@ def test_one_that_was_finished_meanwhile_is_not_handed_out_again(
 
 
 def test_a_dead_item_comes_back_where_its_row_waits_again(
-    database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item: str
+    database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item_id: str
 ) -> None:
-    database.change(dead_item, status="waiting")
+    database.change(dead_item_id, status="waiting")
     settle(bridge)
-    assert queue.get(dead_item).state == "inbound"
-    assert database.statuses() == {dead_item: "queued"}
+    assert queue.get(dead_item_id).state == "inbound"
+    assert database.statuses() == {dead_item_id: "queued"}
 
 
 def test_a_dead_item_that_was_corrected_comes_back_as_its_row_says(
-    database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item: str
+    database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item_id: str
 ) -> None:
     payload = database.json({"readable": True})
-    database.change(dead_item, status="waiting", payload=payload, priority=3, requires="fr")
+    database.change(dead_item_id, status="waiting", payload=payload, priority=3, requires="fr")
     settle(bridge)
     lease = not_none(queue.reserve("bob", skills=["fr"]))
-    assert (lease.payload, queue.get(dead_item).priority) == ({"readable": True}, 3)
+    assert (lease.payload, queue.get(dead_item_id).priority) == ({"readable": True}, 3)
 
 
 def test_a_dead_item_whose_correction_is_refused_stays_dead(
-    database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item: str
+    database: Database, bridge: Bridge, queue: leaseq.Queue, dead_item_id: str
 ) -> None:
-    database.change(dead_item, status="waiting", priority=-1)
+    database.change(dead_item_id, status="waiting", priority=-1)
     settle(bridge)
-    assert queue.get(dead_item).state == "dead"
-    assert database.statuses() == {dead_item: "refused"}
-    assert "priority" in not_none(database.error(dead_item))
+    assert queue.get(dead_item_id).state == "dead"
+    assert database.statuses() == {dead_item_id: "refused"}
+    assert "priority" in not_none(database.error(dead_item_id))
 
 
 def test_a_payload_that_entered_before_under_another_id_is_told_in_the_row(
@@ -185,13 +185,13 @@ def test_a_payload_that_entered_before_under_another_id_is_told_in_the_row(
 
 
 def test_two_bridges_move_each_row_once(database: Database, make: Make, queue: leaseq.Queue) -> None:
-    first, second = make(queue.name, high=1000, low=900), make(queue.name, high=1000, low=900)
+    first_bridge, second_bridge = make(queue.name, high=1000, low=900), make(queue.name, high=1000, low=900)
     database.add(queue.name, *(f"i{n:03}" for n in range(200)))
-    first.step()
-    second.step()
-    settle(first)
-    settle(second)
-    assert len(ids(queue)) == queue.stats().counters["enqueued"] == 200
+    first_bridge.step()
+    second_bridge.step()
+    settle(first_bridge)
+    settle(second_bridge)
+    assert len(inbound_ids(queue)) == queue.stats().counters["enqueued"] == 200
 
 
 def test_a_bridge_with_another_window_is_refused(database: Database, make: Make, queue: leaseq.Queue) -> None:
@@ -212,11 +212,11 @@ def test_a_window_that_is_none_is_refused(high: int, low: int) -> None:
 def test_without_names_every_queue_of_the_database_is_served(
     database: Database, make: Make, server: Server, queue: leaseq.Queue
 ) -> None:
-    other = leaseq.Queue(server.client, f"{queue.name}-2")
+    other_queue = leaseq.Queue(server.client, f"{queue.name}-2")
     database.add(queue.name, "a")
-    database.add(other.name, "b")
+    database.add(other_queue.name, "b")
     settle(make())
-    assert (ids(queue), ids(other)) == (["a"], ["b"])
+    assert (inbound_ids(queue), inbound_ids(other_queue)) == (["a"], ["b"])
 
 
 def test_a_queue_keeps_what_its_policy_says_else_what_the_bridge_says(

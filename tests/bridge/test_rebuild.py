@@ -18,8 +18,11 @@ def lose(server: Server, queue: leaseq.Queue) -> None:
         server.redis.delete(key)
 
 
-def differences(server: Server, database: Database, queue: leaseq.Queue) -> list[str]:
-    return [one.text for one in verify(server.client, database.engine, queue.name, sleep=lambda _: None)]
+def find_differences(server: Server, database: Database, queue: leaseq.Queue) -> list[str]:
+    return [
+        difference.text
+        for difference in verify(server.client, database.engine, queue.name, sleep=lambda _: None)
+    ]
 
 
 def test_unfinished_items_wait_again_and_every_answer_is_kept(
@@ -29,18 +32,18 @@ def test_unfinished_items_wait_again_and_every_answer_is_kept(
     database.add(queue.name, "done", "held", "waits", "also", priority=3)
     settle(bridge)
     finish(queue)
-    held = not_none(queue.reserve("bob"))
+    lease = not_none(queue.reserve("bob"))
     settle(bridge)
     lose(server, queue)
-    done = rebuild(server.client, database.engine, queue.name)
-    assert (done.restored, done.refused, done.waiting) == (3, 0, 0)
-    assert [one.id for one in queue.items("inbound")] == ["held", "waits", "also"]
+    rebuilt = rebuild(server.client, database.engine, queue.name)
+    assert (rebuilt.restored, rebuilt.refused, rebuilt.waiting) == (3, 0, 0)
+    assert [item.id for item in queue.items("inbound")] == ["held", "waits", "also"]
     assert (queue.policy.title, queue.policy.lease_seconds) == ("Reviews", 77)
     assert queue.get("held").priority == 3
-    assert not_none(queue.reserve("cid")).token > held.token + 1_000
+    assert not_none(queue.reserve("cid")).token > lease.token + 1_000
     settle(bridge)
     assert [row[0] for row in database.answers()] == ["done"]
-    assert differences(server, database, queue) == []
+    assert find_differences(server, database, queue) == []
 
 
 def test_a_lease_from_before_is_over(
@@ -48,12 +51,12 @@ def test_a_lease_from_before_is_over(
 ) -> None:
     database.add(queue.name, "a")
     settle(bridge)
-    held = not_none(queue.reserve("bob"))
+    lease = not_none(queue.reserve("bob"))
     settle(bridge)
     lose(server, queue)
     rebuild(server.client, database.engine, queue.name)
     with pytest.raises(leaseq.LeaseLost):
-        queue.finish(held, "no")
+        queue.finish(lease, "no")
     settle(bridge)
     finish(queue, "ann", "yes")
     settle(bridge)
@@ -67,11 +70,11 @@ def test_tokens_go_on_above_the_highest_in_the_database(
     database.add(queue.name, "a", "b")
     settle(bridge)
     queue.raise_tokens(4_000_000_000_000_000)
-    answered = finish(queue)
+    lease = finish(queue)
     settle(bridge)
     lose(server, queue)
     rebuild(server.client, database.engine, queue.name)
-    assert not_none(queue.reserve("bob")).token > answered.token
+    assert not_none(queue.reserve("bob")).token > lease.token
 
 
 def test_people_who_answered_an_item_get_it_no_more(
@@ -86,13 +89,16 @@ def test_people_who_answered_an_item_get_it_no_more(
     lose(server, queue)
     rebuild(server.client, database.engine, queue.name)
     assert queue.reserve("ann", skills=["fr"]) is None
-    assert [(one.person, one.result) for one in queue.get("a").answers] == [("ann", "ann"), ("bob", "bob")]
+    assert [(answer.person, answer.result) for answer in queue.get("a").answers] == [
+        ("ann", "ann"),
+        ("bob", "bob"),
+    ]
     queue.finish(not_none(queue.reserve("cid", skills=["fr"])), "cid")
     assert queue.get("a").state == "finished"
     settle(bridge)
     assert database.statuses() == {"a": "finished"}
     assert [row[1] for row in database.answers()] == ["ann", "bob", "cid"]
-    assert differences(server, database, queue) == []
+    assert find_differences(server, database, queue) == []
 
 
 def test_a_running_bridge_leaves_a_lost_queue_alone(
@@ -112,7 +118,7 @@ def test_a_running_bridge_leaves_a_lost_queue_alone(
     assert caplog.text.count("the server has lost it") == 1
     rebuild(server.client, database.engine, queue.name)
     settle(bridge)
-    assert [one.id for one in queue.items("inbound")] == ["a", "b"]
+    assert [item.id for item in queue.items("inbound")] == ["a", "b"]
 
 
 def test_a_queue_that_was_deleted_and_created_again_lacks_what_it_was_given(
@@ -132,13 +138,13 @@ def test_a_queue_that_was_deleted_and_created_again_lacks_what_it_was_given(
     database.add(queue.name, "b")
     for _ in range(2):
         settle(bridge)
-    said = f"queue {queue.name}: it was created again, without 1 of the items"
-    assert caplog.text.count(said) == 1
+    message = f"queue {queue.name}: it was created again, without 1 of the items"
+    assert caplog.text.count(message) == 1
     assert f"`leaseq bridge rebuild {queue.name}`" in caplog.text
     rebuild(server.client, database.engine, queue.name)
     settle(bridge)
-    assert sorted(one.id for one in queue.items("inbound")) == ["b", "done"]
-    assert differences(server, database, queue) == []
+    assert sorted(item.id for item in queue.items("inbound")) == ["b", "done"]
+    assert find_differences(server, database, queue) == []
     assert caplog.text.count("it was created again") == 1
 
 
@@ -151,7 +157,7 @@ def test_a_rebuild_that_broke_off_goes_on(
     queue.restore(leaseq.NewItem({"n": "a"}, id="a"))
     rebuild(server.client, database.engine, queue.name)
     rebuild(server.client, database.engine, queue.name)
-    assert sorted(one.id for one in queue.items("inbound")) == ["a", "b"]
+    assert sorted(item.id for item in queue.items("inbound")) == ["a", "b"]
 
 
 def test_grants_are_counted_from_where_they_were(
@@ -170,9 +176,9 @@ def test_a_queue_that_the_database_does_not_have_is_refused(server: Server, data
         rebuild(server.client, database.engine, "no-such-queue")
 
 
-@pytest.mark.usefixtures("dead_item")
+@pytest.mark.usefixtures("dead_item_id")
 def test_a_dead_item_is_no_difference(server: Server, database: Database, queue: leaseq.Queue) -> None:
-    assert differences(server, database, queue) == []
+    assert find_differences(server, database, queue) == []
 
 
 def test_each_difference_is_found(
@@ -180,7 +186,7 @@ def test_each_difference_is_found(
 ) -> None:
     database.add(queue.name, "gone", "moved", "cancelled", "other-answer", "no-answer", "kept")
     settle(bridge)
-    assert differences(server, database, queue) == []
+    assert find_differences(server, database, queue) == []
     queue.remove("gone")
     database.change("moved", status="finished")
     for id in ("other-answer", "no-answer"):
@@ -193,8 +199,11 @@ def test_each_difference_is_found(
     database.run("DELETE FROM leaseq_answer WHERE id = 'no-answer'")
     database.run("DELETE FROM leaseq_item WHERE id = 'kept'")
     database.run("DELETE FROM leaseq_change")
-    found = {one.id: one.text for one in verify(server.client, database.engine, queue.name, lambda _: None)}
-    assert found == {
+    texts = {
+        difference.id: difference.text
+        for difference in verify(server.client, database.engine, queue.name, lambda _: None)
+    }
+    assert texts == {
         "gone": "is queued in the database, and the queue does not have it",
         "moved": "is finished in the database and inbound in the queue",
         "cancelled": "is dead in the database and inbound in the queue",
@@ -211,5 +220,5 @@ def test_what_differs_for_a_moment_is_no_difference(
     database.add(queue.name, "a")
     settle(bridge)
     finish(queue)
-    found = verify(server.client, database.engine, queue.name, sleep=lambda _: settle(bridge))
-    assert list(found) == []
+    differences = verify(server.client, database.engine, queue.name, sleep=lambda _: settle(bridge))
+    assert list(differences) == []

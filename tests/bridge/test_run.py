@@ -24,7 +24,7 @@ from tests.support.patience import PATIENCE, eventually
 
 
 @contextmanager
-def running(bridge: Bridge) -> Iterator[None]:
+def run_in_thread(bridge: Bridge) -> Iterator[None]:
     stop = threading.Event()
     thread = threading.Thread(target=bridge.run, args=(stop,))
     thread.start()
@@ -35,7 +35,7 @@ def running(bridge: Bridge) -> Iterator[None]:
         thread.join()
 
 
-def said(caplog: pytest.LogCaptureFixture) -> Callable[[str], bool]:
+def watch_log(caplog: pytest.LogCaptureFixture) -> Callable[[str], bool]:
     caplog.set_level(logging.WARNING, logger="leaseq.bridge")
     return lambda text: any(text in record.getMessage() for record in caplog.records)
 
@@ -44,18 +44,18 @@ def said(caplog: pytest.LogCaptureFixture) -> Callable[[str], bool]:
 def test_a_database_that_is_away_is_told_once_and_tried_again(
     server: Server, tmp_path: Path, queue: leaseq.Queue, caplog: pytest.LogCaptureFixture, database: Database
 ) -> None:
-    told = said(caplog)
+    has_logged = watch_log(caplog)
     folder = tmp_path / "later"
     engine = open_database(f"sqlite:///{folder / 'work.db'}")
     queue.enqueue({}, id="a")
-    with running(Bridge(server.client, engine, Settings(Window(10, 5), (queue.name,)))):
-        eventually(lambda: told("the database does not answer: unable to open"), "it is told")
+    with run_in_thread(Bridge(server.client, engine, Settings(Window(10, 5), (queue.name,)))):
+        eventually(lambda: has_logged("the database does not answer: unable to open"), "it is told")
         finish(queue)  # the work goes on
         folder.mkdir()
         schema.upgrade(engine)
-        eventually(lambda: told("the bridge goes on"), "it goes on")
-        later = Database(engine, str(engine.url))
-        eventually(lambda: later.statuses() == {"a": "finished"}, "it catches up")
+        eventually(lambda: has_logged("the bridge goes on"), "it goes on")
+        new_database = Database(engine, str(engine.url))
+        eventually(lambda: new_database.statuses() == {"a": "finished"}, "it catches up")
     assert sum("does not answer" in record.getMessage() for record in caplog.records) == 1
     engine.dispose()
 
@@ -63,12 +63,12 @@ def test_a_database_that_is_away_is_told_once_and_tried_again(
 def test_a_server_that_is_away_is_told_and_tried_again(
     database: Database, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    told = said(caplog)
+    has_logged = watch_log(caplog)
     database.add("reviews", "a")
     server = EmbeddedServer(tmp_path / "server")
     client = leaseq.connect(server.url)
-    with running(Bridge(client, database.engine, Settings(Window(10, 5)))):
-        eventually(lambda: told("no answer from"), "it is told")
+    with run_in_thread(Bridge(client, database.engine, Settings(Window(10, 5)))):
+        eventually(lambda: has_logged("no answer from"), "it is told")
         assert database.statuses() == {"a": "waiting"}
         with server:
             eventually(lambda: database.statuses() == {"a": "queued"}, "it goes on")
@@ -87,15 +87,15 @@ def test_tables_of_another_version_end_it(server: Server, tmp_path: Path) -> Non
 def test_new_and_changed_rows_wake_the_bridge(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
-    with listening(database.engine, CHANNEL) as woken:
+    with listening(database.engine, CHANNEL) as wait:
         database.add(queue.name, "a")
-        assert woken(PATIENCE)
+        assert wait(PATIENCE)
         settle(bridge)  # what it writes itself wakes nobody
-        assert not woken(0.05)
+        assert not wait(0.05)
         database.change("a", priority=1)
-        assert woken(PATIENCE)
+        assert wait(PATIENCE)
         database.change("a", status="cancelled")
-        assert woken(PATIENCE)
+        assert wait(PATIENCE)
 
 
 @pytest.mark.parametrize("hours", [-5, 5])
@@ -130,17 +130,17 @@ def test_the_database_is_told_now_and_then_that_the_bridge_runs(
 ) -> None:
     """Not at each step, of which there are five a second."""
     database.add(queue.name, "a")
-    seen = set()
+    rows = set()
     for _ in range(3):
         bridge.step()
-        seen |= set(database.run("SELECT seen_at FROM leaseq_bridge"))
-    assert len(seen) == 1
+        rows |= set(database.run("SELECT seen_at FROM leaseq_bridge"))
+    assert len(rows) == 1
 
 
 @only_postgresql
 def test_who_waits_for_a_notification_is_told_that_the_database_is_away(database: Database) -> None:
-    with listening(database.engine, CHANNEL) as woken:
-        others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
-        assert database.run(others) == [(True,)]
+    with listening(database.engine, CHANNEL) as wait:
+        statement = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
+        assert database.run(statement) == [(True,)]
         with pytest.raises(DatabaseUnavailable, match="does not answer"):
-            woken(PATIENCE)
+            wait(PATIENCE)

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 import leaseq
 from leaseq.webapp.store.accounts import Accounts, Passwords
 from tests.support.patience import PATIENCE
-from tests.web.gunicorn_place import serving
+from tests.web.gunicorn_place import serve_app
 
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")  # the first paints sooner
 ARGUMENTS = [
@@ -30,8 +30,9 @@ ARGUMENTS = [
 ]
 SECRET = "a secret for tests that is long enough"
 PASSWORD = "correct horse battery"
-PATIENT = 1_000 * PATIENCE  # as for other processes: milliseconds, only ever waited out by a test that fails
-expect.set_options(timeout=PATIENT)
+# As for other processes: only ever waited out by a test that fails.
+TIMEOUT_MS = 1_000 * PATIENCE
+expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture(scope="session")
@@ -44,8 +45,9 @@ def server(server_of_pages: Any) -> Any:
 def address(server: Any) -> Iterator[str]:
     """Of a web app that ends before the tests of other folders run: it writes samples of all queues into the
     shared server, where those tests expect their own keys only."""
-    here = {"LEASEQ_WEBHOOK_ALLOW": "127.0.0.1"}
-    with serving(server.url, SECRET, threads=32, **here) as url:  # each closed tab's wait takes a thread
+    settings = {"LEASEQ_WEBHOOK_ALLOW": "127.0.0.1"}
+    # Each closed tab's wait takes a thread.
+    with serve_app(server.url, SECRET, threads=32, **settings) as url:
         yield url
 
 
@@ -59,8 +61,8 @@ def chromium() -> Iterator[Browser]:
 
 @pytest.fixture(scope="session")
 def accounts(server: Any) -> Accounts:
-    cheap = Passwords(PasswordHasher.from_parameters(CHEAPEST))
-    return Accounts(server.client, passwords=cheap)
+    passwords = Passwords(PasswordHasher.from_parameters(CHEAPEST))
+    return Accounts(server.client, passwords=passwords)
 
 
 @pytest.fixture
@@ -79,41 +81,46 @@ def boss(accounts: Accounts, queue_name: str) -> str:
 def tab(chromium: Browser, address: str) -> Iterator[Page]:
     """An open tab in which nothing may go wrong in silence."""
     context = chromium.new_context(base_url=address)
-    context.set_default_timeout(PATIENT)
+    context.set_default_timeout(TIMEOUT_MS)
     page = context.new_page()
-    wrong: list[str] = []
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("console", lambda line: wrong.append(line.text) if "Content Security" in line.text else None)
-    page.on("request", lambda one: None if one.url.startswith((address, "data:")) else wrong.append(one.url))
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.on(
+        "console", lambda message: errors.append(message.text) if "Content Security" in message.text else None
+    )
+    page.on(
+        "request",
+        lambda request: None if request.url.startswith((address, "data:")) else errors.append(request.url),
+    )
     yield page
     context.close()
-    assert wrong == []
+    assert errors == []
 
 
 @pytest.fixture
 def plain_tab(chromium: Browser, address: str) -> Iterator[Page]:
     """One of a browser without JavaScript."""
     with chromium.new_context(base_url=address, java_script_enabled=False) as context:
-        context.set_default_timeout(PATIENT)
+        context.set_default_timeout(TIMEOUT_MS)
         yield context.new_page()
 
 
 def sign_in(tab: Page, name: str) -> None:
     """Sign the tab's browser in past its page, which takes longer: test_live.py fills that one in."""
     browser = tab.context.request
-    token = re.search(r'name="csrf_token" value="([^"]+)"', browser.get("/login").text())
-    assert token is not None
-    form = {"name": name, "password": PASSWORD, "csrf_token": token[1]}
+    match = re.search(r'name="csrf_token" value="([^"]+)"', browser.get("/login").text())
+    assert match is not None
+    form = {"name": name, "password": PASSWORD, "csrf_token": match[1]}
     assert browser.post("/login", form=form, max_redirects=0).status == 303
 
 
-def wait_in_page(tab: Page, wanted: Locator) -> None:
+def wait_in_page(tab: Page, locator: Locator) -> None:
     """Move the page's installed clock on until it shows what it asks for now and then."""
     for _ in range(100):
         tab.clock.run_for(7_000)
-        if wanted.is_visible():
+        if locator.is_visible():
             return
-    expect(wanted).to_be_visible()
+    expect(locator).to_be_visible()
 
 
 def judge(tab: Page) -> None:
@@ -121,16 +128,16 @@ def judge(tab: Page) -> None:
     tab.wait_for_load_state()  # with its style sheets
     violations_report = Axe().run(tab, options={"resultTypes": ["violations"]})  # no lists of what is right
     assert violations_report.violations_count == 0, f"{tab.url}: {violations_report.generate_report()}"
-    fits(tab)
+    check_width(tab)
 
 
-def fits(tab: Page) -> None:
+def check_width(tab: Page) -> None:
     """The page is as wide as its window, and no list wider than the page."""
-    wide = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert wide <= 0, f"{tab.url} is {wide} px too wide"
+    excess = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert excess <= 0, f"{tab.url} is {excess} px too wide"
     lists = "[...document.querySelectorAll('.scroll:has(> .cards)')]"
-    sideways = tab.evaluate(f"{lists}.filter((one) => one.scrollWidth > one.clientWidth).length")
-    assert sideways == 0, f"{tab.url} has {sideways} lists that scroll sideways"
+    count = tab.evaluate(f"{lists}.filter((one) => one.scrollWidth > one.clientWidth).length")
+    assert count == 0, f"{tab.url} has {count} lists that scroll sideways"
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from leaseq.webapp.demo import QUEUE
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import ARGUMENTS, CHROMIUM, PASSWORD, sign_in
 from tests.support.ports import free_port
-from tests.support.processes import LEASEQ, RunningUp
+from tests.support.processes import LEASEQ, UpProcess
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 SIZE: ViewportSize = {"width": 1280, "height": 720}
@@ -22,13 +22,13 @@ SECONDS = 20  # for which people work before the dashboard is taken
 
 def main() -> None:
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, sync_playwright() as playwright:
-        running = RunningUp(Path(folder) / "data", free_port(), "--demo")
+        process = UpProcess(Path(folder) / "data", free_port(), "--demo")
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
         try:
-            take_all(browser, f"http://127.0.0.1:{running.port}", running.state()["url"])
+            take_all(browser, f"http://127.0.0.1:{process.port}", process.state()["url"])
         finally:
             browser.close()
-            running.stop()
+            process.stop()
 
 
 def take_all(browser: Browser, address: str, server: str) -> None:
@@ -42,14 +42,14 @@ def take_all(browser: Browser, address: str, server: str) -> None:
     expect(tab.get_by_role("button", name="Keys")).to_be_visible()
     tab.keyboard.press("1")
     take(tab, "work")
-    people = ("--people", "5", "--think", "3", "--abandon-rate", "0.15", "--seconds", str(SECONDS))
-    subprocess.run([LEASEQ, "simulate", QUEUE, *people, "--redis", server], check=True)
+    options = ("--people", "5", "--think", "3", "--abandon-rate", "0.15", "--seconds", str(SECONDS))
+    subprocess.run([LEASEQ, "simulate", QUEUE, *options, "--redis", server], check=True)
     leaseq.Queue(leaseq.connect(server), QUEUE).reserve("Bob")
-    other = browser.new_page(base_url=address, viewport=SIZE, color_scheme="dark")
-    sign_in(other, "Meg")
-    other.goto(f"/manage/{QUEUE}")
-    expect(other.get_by_text("Live", exact=True)).to_be_visible()
-    take(other, "dashboard")
+    manager_tab = browser.new_page(base_url=address, viewport=SIZE, color_scheme="dark")
+    sign_in(manager_tab, "Meg")
+    manager_tab.goto(f"/manage/{QUEUE}")
+    expect(manager_tab.get_by_text("Live", exact=True)).to_be_visible()
+    take(manager_tab, "dashboard")
 
 
 def take(tab: Page, name: str) -> None:

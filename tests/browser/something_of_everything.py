@@ -43,50 +43,52 @@ def fill(client: leaseq.Client, accounts: Accounts, worker: str, admin: str) -> 
     accounts.create_token(worker, "a program", by=worker)
     queue = leaseq.Queue(client, "axe")
     queue.configure(title="Support triage", form=FORM, instructions="Read **all** of it.", max_attempts=1)
-    long = {
+    payload = {
         "text": "My parcel is not here. " * 20,
         "table": {"order": 12, "by": "post"},
         "json": {"a": [1, {"b": 2}]},
     }
     for id in ("done", "dead", "held"):
-        queue.enqueue(long, id=id)
+        queue.enqueue(payload, id=id)
     queue.finish(not_none(queue.reserve("bob")), {"about": "refund", "urgent": True, "note": "as asked"})
     queue.fail(not_none(queue.reserve("bob")), "unreadable scan")
     assert queue.reserve(worker) is not None
-    queue.enqueue(long, id="late")
-    slow = not_none(queue.reserve("eva"))
+    queue.enqueue(payload, id="late")
+    lost_lease = not_none(queue.reserve("eva"))
     queue.release("late")
     assert queue.reserve("bob") is not None
     with pytest.raises(leaseq.LeaseLost):
-        queue.finish(slow, {"about": "refund", "urgent": False})
-    queue.enqueue(long, id="later", due=datetime(2020, 1, 1, tzinfo=UTC), requires=["fr"])
-    queue.enqueue(long, id="some-very-long-identifier-that-nobody-could-break-anywhere-0123456789")
-    leaseq.Queue(client, "axe-some").enqueue(long)
+        queue.finish(lost_lease, {"about": "refund", "urgent": False})
+    queue.enqueue(payload, id="later", due=datetime(2020, 1, 1, tzinfo=UTC), requires=["fr"])
+    queue.enqueue(payload, id="some-very-long-identifier-that-nobody-could-break-anywhere-0123456789")
+    leaseq.Queue(client, "axe-some").enqueue(payload)
     leaseq.Queue(client, "axe-none").configure(title="Nothing here", instructions="- one\n- two")
     leaseq.Queue(client, "axe-paused").configure(title="A queue that rests for a while, and has a long title")
     leaseq.Queue(client, "axe-paused").pause("lunch")
-    days = Activity(client)
-    days.record(worker, "axe", "finished", id="x", token=1, active_ms=41_000, held_ms=60_000)
-    days.record(worker, "axe-none", "gave_back", id="x", token=1)
-    days.flush()
+    activity = Activity(client)
+    activity.record(worker, "axe", "finished", id="x", token=1, active_ms=41_000, held_ms=60_000)
+    activity.record(worker, "axe-none", "gave_back", id="x", token=1)
+    activity.flush()
     accounts.add("axe new", by="test")
     threads = Threads(client)
     threads.ask("axe", "done", "bob", "Is this one ours? " * 20, message="1")
     threads.ask("axe-some", "some", worker, "Is this one ours?", message="1")
     return {
         "link": accounts.password_link("axe new", by="test"),
-        "webhook": a_webhook(client, admin),
+        "webhook": add_webhook(client, admin),
         "answer": str(queue.get("done").answers[0].token),
     }
 
 
-def a_webhook(client: leaseq.Client, by: str) -> str:
+def add_webhook(client: leaseq.Client, by: str) -> str:
     """The id of an endpoint of which a test failed."""
     endpoints = webhooks.Endpoints(client)
-    here = webhooks.networks("127.0.0.1")
-    with Receiver() as gone:
-        url = f"{gone.url}/{'unbroken' * 8}"
-        made = endpoints.add(url, events=["item.finished", "person.*"], queues=["axe"], by=by, allow=here)
-    webhooks.Deliverer(client, here).test(made.endpoint.id)
-    webhooks.Deliverer(client, webhooks.networks("")).test(made.endpoint.id)
-    return made.endpoint.id
+    networks = webhooks.networks("127.0.0.1")
+    with Receiver() as receiver:
+        url = f"{receiver.url}/{'unbroken' * 8}"
+        new_secret = endpoints.add(
+            url, events=["item.finished", "person.*"], queues=["axe"], by=by, allow=networks
+        )
+    webhooks.Deliverer(client, networks).test(new_secret.endpoint.id)
+    webhooks.Deliverer(client, webhooks.networks("")).test(new_secret.endpoint.id)
+    return new_secret.endpoint.id

@@ -8,14 +8,14 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.conftest import judge, sign_in
-from tests.browser.working import begin, signed_out
-from tests.support.taking import take as taken
+from tests.browser.working import begin, sign_out
+from tests.support.taking import take
 
 
 def test_an_answer_is_corrected_and_its_item_reopened(
     tab: Page, boss: str, person: str, letters: leaseq.Queue
 ) -> None:
-    letters.finish(taken(letters, "ann"), {"answer": "frist"})
+    letters.finish(take(letters, "ann"), {"answer": "frist"})
     sign_in(tab, boss)
     tab.goto(f"/manage/{letters.name}/items/l1")
     tab.get_by_role("link", name="Correct").click()
@@ -33,7 +33,7 @@ def test_an_answer_is_corrected_and_its_item_reopened(
     expect(tab.get_by_text("It is waiting again.")).to_be_visible()
     item = letters.get("l1")
     assert (item.state, len(item.late_answers)) == ("inbound", 2)
-    begin(signed_out(tab), person, letters, "letter 1")
+    begin(sign_out(tab), person, letters, "letter 1")
     expect(tab.get_by_role("region", name="Why it was reopened")).to_contain_text("all of it")
 
 
@@ -50,7 +50,7 @@ def test_from_a_share_of_the_answers_to_a_list_of_their_own(
         }
     )
     for about, person in (("refund", "ann"), ("other", "ann"), ("refund", "bob")):
-        letters.finish(taken(letters, person), {"about": about})
+        letters.finish(take(letters, person), {"about": about})
     sign_in(tab, boss)
     tab.goto(f"/manage/{letters.name}/answers")
     row = tab.get_by_role("region", name="About").get_by_role("row", name="refund")
@@ -88,13 +88,13 @@ def test_numbers_as_a_histogram_by_person_and_by_day(tab: Page, boss: str, lette
     ask = {"type": "object", "properties": {"rating": {"title": "Rating", "type": "integer"}}}
     letters.configure(form={"show": ["text"], "ask": ask})
     for rating, person in ((1, "ann"), (5, "ann"), (5, "bob")):
-        letters.finish(taken(letters, person), {"rating": rating})
+        letters.finish(take(letters, person), {"rating": rating})
     sign_in(tab, boss)
     tab.goto(f"/manage/{letters.name}/answers")
     bars = tab.get_by_role("region", name="Rating", exact=True)
     expect(bars.get_by_role("row", name=re.compile("^5"))).to_contain_text("67 %")
-    for by, name, count, share in (("Person", "ann", 2, "50 %"), ("Day", None, 3, "67 %")):
-        tab.get_by_label("Compare by").select_option(by)
+    for grouping, name, count, share in (("Person", "ann", 2, "50 %"), ("Day", None, 3, "67 %")):
+        tab.get_by_label("Compare by").select_option(grouping)
         tab.get_by_role("button", name="Show").press("Enter")
         row = tab.locator(".groups tbody tr", has_text=name) if name else tab.locator(".groups tbody tr")
         expect(row.get_by_role("cell").last).to_have_text(share)  # of them that gave a 5

@@ -94,7 +94,7 @@ NO_PAGES = {
 
 LOOKS = (("light", 1280), ("dark", 320))
 WIDTHS = (320, 390, 640, 1280, 1920)  # 640, by the two pixels a point of these tabs, is 1280 at 200 %
-OPEN = """() => {
+OPEN_DETAILS = """() => {
   const longest = {};
   for (const one of document.querySelectorAll("main details:not([open])")) {
     const before = longest[one.className]?.textContent.length ?? -1;
@@ -103,7 +103,7 @@ OPEN = """() => {
   for (const one of Object.values(longest)) one.open = true;
 }"""
 # What the Tab key leads to and nobody sees.
-UNSEEN = """() => {
+FIND_UNSEEN = """() => {
   const clip = (one) => getComputedStyle(one).clipPath;
   const clipped = (one) => one && (clip(one) === "inset(50%)" || clipped(one.parentElement));
   return [...document.querySelectorAll("main :is(a[href], button, input, select, textarea, summary)")]
@@ -113,13 +113,13 @@ TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 
 @pytest.fixture(scope="module")
-def place(server: Any, accounts: Accounts) -> dict[str, str]:
+def path_values(server: Any, accounts: Accounts) -> dict[str, str]:
     """What stands in the paths in braces."""
     return fill(server.client, accounts, WORKER, ADMIN)
 
 
 @pytest.fixture(scope="module")
-def tabs(chromium: Browser, address: str, place: dict[str, str]) -> Iterator[dict[str, Page]]:
+def tabs(chromium: Browser, address: str, path_values: dict[str, str]) -> Iterator[dict[str, Page]]:
     """An open tab for each of them, who is signed in."""
     open_tabs = {
         name: chromium.new_context(base_url=address, device_scale_factor=2).new_page()
@@ -132,95 +132,99 @@ def tabs(chromium: Browser, address: str, place: dict[str, str]) -> Iterator[dic
         tab.context.close()
 
 
-def look(tab: Page, scheme: str, width: int) -> None:
+def set_look(tab: Page, scheme: str, width: int) -> None:
     tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
     tab.set_viewport_size({"width": width, "height": 800})
 
 
-def found_by_axe(tab: Page) -> list[str]:
+def find_violations(tab: Page) -> list[str]:
     """Each rule that is broken, with the places."""
     if not tab.evaluate("'axe' in window"):
         tab.evaluate(Axe().axe_script)
     violations = tab.evaluate("tags => axe.run({ runOnly: tags, resultTypes: ['violations'] })", TAGS)[
         "violations"
     ]
-    return [f"{one['help']}: {[place['html'] for place in one['nodes']]}" for one in violations]
+    return [
+        f"{violation['help']}: {[node['html'] for node in violation['nodes']]}" for violation in violations
+    ]
 
 
-def too_wide(tab: Page) -> int:
+def measure_excess(tab: Page) -> int:
     """By how many pixels the page is wider than its window, or one of its lists wider than the page."""
-    places = "[document.documentElement, ...document.querySelectorAll('.scroll:has(> .cards)')]"
-    return int(tab.evaluate(f"Math.max(...{places}.map((one) => one.scrollWidth - one.clientWidth))"))
+    elements = "[document.documentElement, ...document.querySelectorAll('.scroll:has(> .cards)')]"
+    return int(tab.evaluate(f"Math.max(...{elements}.map((one) => one.scrollWidth - one.clientWidth))"))
 
 
-def fits(tab: Page) -> None:
+def check_layout(tab: Page) -> None:
     for width in WIDTHS:
         tab.set_viewport_size({"width": width, "height": 800})
-        assert too_wide(tab) <= 0, f"at {width} px"
-        assert tab.evaluate(UNSEEN) == [], f"at {width} px"
+        assert measure_excess(tab) <= 0, f"at {width} px"
+        assert tab.evaluate(FIND_UNSEEN) == [], f"at {width} px"
 
 
 @contextlib.contextmanager
-def in_german(tab: Page, address: str) -> Iterator[None]:
+def use_german(tab: Page, address: str) -> Iterator[None]:
     """What is loaded meanwhile."""
     tab.context.add_cookies([{"name": COOKIE, "value": "de", "url": address}])
     yield
     tab.context.clear_cookies(name=COOKIE)
 
 
-def open_some(tab: Page) -> None:
+def open_details(tab: Page) -> None:
     """Open what the page keeps closed till somebody asks, the longest of each kind."""
-    tab.evaluate(OPEN)
+    tab.evaluate(OPEN_DETAILS)
 
 
-@pytest.mark.parametrize(("endpoint", "who", "path"), PAGES, ids=[path for _, _, path in PAGES])
+@pytest.mark.parametrize(("endpoint", "name", "path"), PAGES, ids=[path for _, _, path in PAGES])
 def test_axe_finds_nothing(
-    tabs: dict[str, Page], place: dict[str, str], endpoint: str, who: str, path: str
+    tabs: dict[str, Page], path_values: dict[str, str], endpoint: str, name: str, path: str
 ) -> None:
-    tab = tabs[who]
-    tab.goto(path.format(**place))
-    fits(tab)
-    open_some(tab)  # what is closed is a part of what is opened
+    tab = tabs[name]
+    tab.goto(path.format(**path_values))
+    check_layout(tab)
+    open_details(tab)  # what is closed is a part of what is opened
     for scheme, width in LOOKS:
-        look(tab, scheme, width)
-        assert found_by_axe(tab) == [], f"{scheme}, {width} px, opened"
-    fits(tab)
+        set_look(tab, scheme, width)
+        assert find_violations(tab) == [], f"{scheme}, {width} px, opened"
+    check_layout(tab)
 
 
-@pytest.mark.parametrize(("who", "path"), [(who, path) for _, who, path in PAGES])
-def test_german_fits(tabs: dict[str, Page], place: dict[str, str], address: str, who: str, path: str) -> None:
-    tab = tabs[who]
-    with in_german(tab, address):
-        tab.goto(path.format(**place), wait_until="domcontentloaded")
+@pytest.mark.parametrize(("name", "path"), [(name, path) for _, name, path in PAGES])
+def test_german_fits(
+    tabs: dict[str, Page], path_values: dict[str, str], address: str, name: str, path: str
+) -> None:
+    tab = tabs[name]
+    with use_german(tab, address):
+        tab.goto(path.format(**path_values), wait_until="domcontentloaded")
     assert tab.locator("html").get_attribute("lang") == "de"
-    open_some(tab)
-    fits(tab)
+    open_details(tab)
+    check_layout(tab)
 
 
 @pytest.mark.parametrize("path", ["/people", "/manage/axe/items?state=inbound", "/manage/axe/late"])
 def test_a_wide_table_fits_between_them_too(
-    tabs: dict[str, Page], place: dict[str, str], address: str, path: str
+    tabs: dict[str, Page], path_values: dict[str, str], address: str, path: str
 ) -> None:
     """Above 44rem it is a table, which folds columns and breaks its headings as it gets narrower."""
     tab = tabs[ADMIN]
-    with in_german(tab, address):
+    with use_german(tab, address):
         tab.goto(path, wait_until="domcontentloaded")
     for width in (690, 880, 1070):
         tab.set_viewport_size({"width": width, "height": 800})
-        assert too_wide(tab) <= 0, f"at {width} px"
+        assert measure_excess(tab) <= 0, f"at {width} px"
 
 
 @pytest.mark.parametrize("path", ["/nope", "/people"])
 def test_so_are_the_pages_that_refuse(tabs: dict[str, Page], path: str) -> None:
     """What is not there, and what this person may not see."""
     tab = tabs[WORKER]
-    answer = tab.goto(path)
-    assert answer is not None
-    assert answer.status in (403, 404)
+    response = tab.goto(path)
+    assert response is not None
+    assert response.status in (403, 404)
     for scheme, width in LOOKS:
-        look(tab, scheme, width)
-        assert found_by_axe(tab) == [], f"{scheme}, {width} px"
-        assert too_wide(tab) <= 0, f"at {width} px"
+        set_look(tab, scheme, width)
+        assert find_violations(tab) == [], f"{scheme}, {width} px"
+        assert measure_excess(tab) <= 0, f"at {width} px"
 
 
 def test_the_menus_too(tabs: dict[str, Page]) -> None:
@@ -228,21 +232,21 @@ def test_the_menus_too(tabs: dict[str, Page]) -> None:
     tab.goto("/q/axe-none")
     tab.locator("#why .elsewhere").evaluate("one => one.remove()")  # a menu covers a part of it
     for scheme, width in LOOKS:
-        look(tab, scheme, width)
+        set_look(tab, scheme, width)
         for menu in tab.locator("header .menu > summary").all():
             menu.press("Enter")
             tab.locator(".menu[open] a").last.wait_for()
-            assert found_by_axe(tab) == []
-            assert too_wide(tab) <= 0
+            assert find_violations(tab) == []
+            assert measure_excess(tab) <= 0
             tab.keyboard.press("Escape")
             assert menu.evaluate("one => one === document.activeElement && !one.parentElement.open")
 
 
 def test_every_page_is_in_the_list() -> None:
     app = create_app(Settings(redis_url="redis://127.0.0.1:1/0", secret_key=SECRET))
-    gets = {
+    endpoints = {
         rule.endpoint
         for rule in app.url_map.iter_rules()
         if "GET" in (rule.methods or ()) and not rule.endpoint.startswith("api.")
     }
-    assert gets - {endpoint for endpoint, _, _ in PAGES} == set(NO_PAGES)
+    assert endpoints - {endpoint for endpoint, _, _ in PAGES} == set(NO_PAGES)

@@ -17,33 +17,33 @@ from tests.browser.conftest import SECRET, judge, sign_in
 BUSY = "Too busy right now"
 
 
-Busy = Callable[[str, int], None]
+TurnAway = Callable[[str, int], None]
 
 
 @pytest.fixture
-def busy(tab: Page, person: str, server: Any, monkeypatch: pytest.MonkeyPatch) -> Busy:
+def turn_away(tab: Page, person: str, server: Any, monkeypatch: pytest.MonkeyPatch) -> TurnAway:
     """Somebody is signed in, and their first request for a path meets a web process that has no time for it:
     it says after how many seconds to ask again."""
     app = create_app(Settings(redis_url=server.url, secret_key=SECRET))
     client = app.test_client(use_cookies=False)
 
-    def answer(route: Route, request: Request) -> None:
-        headers, sent = request.all_headers(), request.post_data_buffer
-        with monkeypatch.context() as late:
-            late.setattr(RequestSlots, "acquire", lambda _: 3_600)
-            given = client.open(request.url, method=request.method, headers=headers, data=sent)
-        route.fulfill(status=given.status_code, headers=dict(given.headers), body=given.data)
+    def refuse(route: Route, request: Request) -> None:
+        headers, body = request.all_headers(), request.post_data_buffer
+        with monkeypatch.context() as patch:
+            patch.setattr(RequestSlots, "acquire", lambda _: 3_600)
+            response = client.open(request.url, method=request.method, headers=headers, data=body)
+        route.fulfill(status=response.status_code, headers=dict(response.headers), body=response.data)
 
-    def begin(path: str, seconds: int) -> None:
+    def prepare(path: str, seconds: int) -> None:
         monkeypatch.setattr(load_shedding, "RETRY_AFTER", (seconds, seconds))
         sign_in(tab, person)
-        tab.route(path, answer, times=1)
+        tab.route(path, refuse, times=1)
 
-    return begin
+    return prepare
 
 
-def test_the_page_is_one_and_leads_on(tab: Page, busy: Busy) -> None:
-    busy("**/account", 60)
+def test_the_page_is_one_and_leads_on(tab: Page, turn_away: TurnAway) -> None:
+    turn_away("**/account", 60)
     tab.goto("/account")
     expect(tab.get_by_role("heading", name=BUSY)).to_be_visible()
     judge(tab)
@@ -51,14 +51,14 @@ def test_the_page_is_one_and_leads_on(tab: Page, busy: Busy) -> None:
     expect(tab.get_by_role("heading", name="API tokens")).to_be_visible()
 
 
-def test_it_asks_again_by_itself(tab: Page, busy: Busy) -> None:
-    busy("**/account", 1)
+def test_it_asks_again_by_itself(tab: Page, turn_away: TurnAway) -> None:
+    turn_away("**/account", 1)
     tab.goto("/account")
     expect(tab.get_by_role("heading", name="API tokens")).to_be_visible()
 
 
-def test_what_was_sent_goes_out_again_by_itself(tab: Page, busy: Busy) -> None:
-    busy("**/language", 1)
+def test_what_was_sent_goes_out_again_by_itself(tab: Page, turn_away: TurnAway) -> None:
+    turn_away("**/language", 1)
     tab.goto("/")
     tab.locator("#me summary").click()
     tab.locator("#me").get_by_role("button", name="Deutsch").click()

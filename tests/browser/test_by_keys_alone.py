@@ -6,11 +6,11 @@ from playwright.sync_api import Locator, Page, expect
 
 import leaseq
 from tests.browser.conftest import PASSWORD
-from tests.browser.working import TRIAGE, filled, result_of, shows
+from tests.browser.working import TRIAGE, expect_item, fill_queue, result_of
 
 
 def test_from_signing_in_to_signing_out(tab: Page, person: str, queue: leaseq.Queue) -> None:
-    filled(queue, TRIAGE, items=6, retry_seconds=600)  # what is torn does not come back meanwhile
+    fill_queue(queue, TRIAGE, items=6, retry_seconds=600)  # what is torn does not come back meanwhile
     tab.goto(f"/login?next=/q/{queue.name}")
     expect(tab.get_by_label("Name")).to_be_focused()
     tab.keyboard.type(person)
@@ -28,57 +28,58 @@ def test_from_signing_in_to_signing_out(tab: Page, person: str, queue: leaseq.Qu
 
 
 def finish_and_undo(tab: Page, queue: leaseq.Queue) -> None:
-    take(tab, "message 1")
-    expect(item(tab)).to_be_focused()
-    expect(item(tab)).to_have_css("outline-style", "none")  # no ring before the keyboard moves anything
+    take_item(tab, "message 1")
+    expect(item_region(tab)).to_be_focused()
+    # No ring before the keyboard moves anything.
+    expect(item_region(tab)).to_have_css("outline-style", "none")
     for key in ("2", "w", "Control+Enter"):
         tab.keyboard.press(key)
-    shows(tab, "message 2")
+    expect_item(tab, "message 2")
     assert result_of(queue, "m1") == {"about": "refund", "urgent": "later"}
-    expect(item(tab)).to_be_focused()
+    expect(item_region(tab)).to_be_focused()
     tab.keyboard.press("u")
-    shows(tab, "message 1")
+    expect_item(tab, "message 1")
     assert queue.get("m1").state == "reserved"
     tab.keyboard.press("Control+Enter")
-    shows(tab, "message 2")
+    expect_item(tab, "message 2")
 
 
 def keep_working(tab: Page) -> None:
     """More time, from where they are; and back to the item from wherever they went."""
     with tab.expect_response("**/renew"):
         tab.keyboard.press("k")
-    expect(item(tab)).to_be_focused()
+    expect(item_region(tab)).to_be_focused()
     tab.keyboard.press("Shift+Tab")
-    expect(item(tab)).not_to_be_focused()
+    expect(item_region(tab)).not_to_be_focused()
     tab.keyboard.press("Escape")
-    expect(item(tab)).to_be_focused()
-    expect(item(tab)).to_have_css("outline-style", "solid")
+    expect(item_region(tab)).to_be_focused()
+    expect(item_region(tab)).to_have_css("outline-style", "solid")
 
 
 def let_go(tab: Page, queue: leaseq.Queue) -> None:
     tab.keyboard.press("l")
-    for key, said, id in (("n", "ask ann", "m3"), ("b", "torn", "m4"), ("g", "needs a lawyer", "m5")):
-        shows(tab, f"message {id[1:]}")
+    for key, reason, id in (("n", "ask ann", "m3"), ("b", "torn", "m4"), ("g", "needs a lawyer", "m5")):
+        expect_item(tab, f"message {id[1:]}")
         tab.keyboard.press(key)
-        tab.keyboard.type(said)
+        tab.keyboard.type(reason)
         tab.keyboard.press("Control+Enter")
-        shows(tab, f"message {int(id[1:]) + 1}")
-        assert queue.get(id).history[-1].reason == said
+        expect_item(tab, f"message {int(id[1:]) + 1}")
+        assert queue.get(id).history[-1].reason == reason
 
 
-def take(tab: Page, shown: str) -> None:
+def take_item(tab: Page, text: str) -> None:
     expect(tab.get_by_role("button", name="Next item")).to_be_focused()
     tab.keyboard.press("Enter")
-    shows(tab, shown)
+    expect_item(tab, text)
 
 
-def item(tab: Page) -> Locator:
+def item_region(tab: Page) -> Locator:
     return tab.get_by_role("region", name="The item")
 
 
-def tab_to(tab: Page, place: Locator, key: str) -> None:
+def tab_to(tab: Page, locator: Locator, key: str) -> None:
     for _ in range(30):
-        if place.evaluate("one => one === document.activeElement"):
+        if locator.evaluate("one => one === document.activeElement"):
             return
         tab.keyboard.press(key)
-    raise AssertionError(f"30 times {key} do not lead to {place}")
+    raise AssertionError(f"30 times {key} do not lead to {locator}")

@@ -20,29 +20,29 @@ def test_values_by_keys_by_pointer_and_as_a_table(
 ) -> None:
     queue.configure(title="Letters")
     now = time.time() // QUARTER * QUARTER + 1
-    for back in (2, 1, 0):
+    for age in (2, 1, 0):
         queue.enqueue_many(leaseq.NewItem({}) for _ in range(3))
         queue.finish(not_none(queue.reserve("ann")), {})
-        Samples(server.client, clock=lambda at=now - back * QUARTER: at).record({queue.name: queue.stats()})  # type: ignore[misc]
+        Samples(server.client, clock=lambda at=now - age * QUARTER: at).record({queue.name: queue.stats()})  # type: ignore[misc]
     sign_in(tab, boss)
     tab.goto(f"/manage/{queue.name}")
     tab.get_by_role("link", name="1 day").click()
     expect(tab.get_by_role("link", name="1 day")).to_have_attribute("aria-current", "true")
     tab.wait_for_load_state()  # with its script
 
-    said = tab.locator("#chart-at")
+    caption = tab.locator("#chart-at")
     tab.get_by_role("group", name="Throughput").focus()
     tab.keyboard.press("End")
-    expect(said).to_contain_text(": 3 In, 1 Done, 6 Waiting")
+    expect(caption).to_contain_text(": 3 In, 1 Done, 6 Waiting")
     tab.keyboard.press("ArrowLeft")
-    expect(said).to_contain_text(": 3 In, 1 Done, 4 Waiting")
+    expect(caption).to_contain_text(": 3 In, 1 Done, 4 Waiting")
     tab.keyboard.press("ArrowLeft")
-    expect(said).to_contain_text(": – In, – Done, 2 Waiting")
+    expect(caption).to_contain_text(": – In, – Done, 2 Waiting")
     tab.keyboard.press("Escape")
-    expect(said).to_contain_text("Point at a chart")
+    expect(caption).to_contain_text("Point at a chart")
 
     tab.locator('[data-bucket="95"]').first.hover()
-    expect(said).to_contain_text(": 3 In, 1 Done, 6 Waiting")
+    expect(caption).to_contain_text(": 3 In, 1 Done, 6 Waiting")
 
     tab.get_by_text("As a table").click()
     expect(tab.locator("#charts tbody tr").last).to_contain_text("316")

@@ -8,24 +8,24 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.activity import Activity
-from tests.browser.working import TRIAGE, begin, filled, shows
+from tests.browser.working import TRIAGE, begin, expect_item, fill_queue
 from tests.support.patience import eventually
 
 
 def test_what_was_finished_reported_and_given_back(
     tab: Page, person: str, server: Any, queue: leaseq.Queue
 ) -> None:
-    filled(queue, TRIAGE, items=4, retry_seconds=600)  # what is torn does not come back meanwhile
+    fill_queue(queue, TRIAGE, items=4, retry_seconds=600)  # what is torn does not come back meanwhile
     begin(tab, person, queue)
     for key in ("2", "w", "Control+Enter"):
         tab.keyboard.press(key)
-    shows(tab, "message 2")
+    expect_item(tab, "message 2")
     tab.keyboard.press("b")
     tab.keyboard.type("torn")
     tab.keyboard.press("Control+Enter")
-    shows(tab, "message 3")
+    expect_item(tab, "message 3")
     tab.keyboard.press("l")
-    shows(tab, "message 4")
+    expect_item(tab, "message 4")
     activity = Activity(server.client)  # the app's other process may know it some milliseconds later
     eventually(lambda: activity.today(person, queue.name).gave_back == 1, "the last is counted")
 
@@ -33,12 +33,12 @@ def test_what_was_finished_reported_and_given_back(
     tab.get_by_role("link", name="My day").press("Enter")
     expect(tab.get_by_role("heading", name="My day")).to_be_visible()
     expect(tab.locator(".lead")).to_contain_text("1 done today")
-    (today,) = tab.locator("table.cards tbody tr").all()  # the only day, and of one queue
+    (row,) = tab.locator("table.cards tbody tr").all()  # the only day, and of one queue
     for figure, count in (("Done", "1"), ("Given back", "1"), ("Reported", "1")):
-        expect(today.locator(f'[data-label="{figure}"]')).to_have_text(count)
-    latest = tab.get_by_role("listitem").filter(has_text=" · Triage · ")
-    for line, words in zip(latest.all(), ("given back", "reported", "done"), strict=True):
-        expect(line).to_contain_text(words)
-    expect(latest.last).to_contain_text("message 1")
+        expect(row.locator(f'[data-label="{figure}"]')).to_have_text(count)
+    entries = tab.get_by_role("listitem").filter(has_text=" · Triage · ")
+    for entry, words in zip(entries.all(), ("given back", "reported", "done"), strict=True):
+        expect(entry).to_contain_text(words)
+    expect(entries.last).to_contain_text("message 1")
     tab.get_by_role("link", name="Continue with message 4 in Triage").press("Enter")
-    shows(tab, "message 4")
+    expect_item(tab, "message 4")

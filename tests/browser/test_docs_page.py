@@ -34,9 +34,9 @@ def test_by_keys_alone_a_call_is_opened_and_its_command_copied(tab: Page) -> Non
             break
     tab.keyboard.press("Enter")
     expect(tab.locator("#live")).to_have_text("Copied")
-    copied = tab.evaluate("navigator.clipboard.readText()")
-    assert copied == tab.locator("#reserve .command pre").first.text_content()
-    assert copied.startswith('curl -s -X POST "$LEASEQ/queues/reviews/reserve"')
+    command = tab.evaluate("navigator.clipboard.readText()")
+    assert command == tab.locator("#reserve .command pre").first.text_content()
+    assert command.startswith('curl -s -X POST "$LEASEQ/queues/reviews/reserve"')
 
 
 def test_where_the_clipboard_is_closed_the_command_is_selected(tab: Page) -> None:

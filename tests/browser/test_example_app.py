@@ -17,10 +17,10 @@ from playwright.sync_api import Browser, Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PATIENT, SECRET
+from tests.browser.conftest import SECRET, TIMEOUT_MS
 from tests.support.patience import eventually
 from tests.support.typescript import needs_typescript, npx
-from tests.web.gunicorn_place import gunicorn
+from tests.web.gunicorn_place import run_gunicorn
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples"
@@ -51,55 +51,55 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def elsewhere(examples: Path) -> Iterator[str]:
+def team_url(examples: Path) -> Iterator[str]:
     """Where the team serves its own app: another origin than leaseq's."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(examples))) as web:
-        threading.Thread(target=web.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{web.server_port}"
-        web.shutdown()
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(examples))) as http_server:
+        threading.Thread(target=http_server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{http_server.server_port}"
+        http_server.shutdown()
 
 
 @pytest.fixture(scope="module")
-def place(server: Any, elsewhere: str) -> Iterator[str]:
-    with gunicorn(server.url, SECRET, workers=1, threads=4, LEASEQ_CORS_ORIGINS=elsewhere) as (url, _):
+def leaseq_url(server: Any, team_url: str) -> Iterator[str]:
+    with run_gunicorn(server.url, SECRET, workers=1, threads=4, LEASEQ_CORS_ORIGINS=team_url) as (url, _):
         yield url
 
 
 @pytest.fixture
-def app(request: pytest.FixtureRequest, chromium: Browser, elsewhere: str) -> Iterator[Page]:
+def app(request: pytest.FixtureRequest, chromium: Browser, team_url: str) -> Iterator[Page]:
     """An open example: app.html where the test names no other."""
     context = chromium.new_context()
-    context.set_default_timeout(PATIENT)
+    context.set_default_timeout(TIMEOUT_MS)
     page = context.new_page()
-    wrong: list[str] = []
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.goto(f"{elsewhere}/{getattr(request, 'param', 'app.html')}")
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.goto(f"{team_url}/{getattr(request, 'param', 'app.html')}")
     yield page
     context.close()
-    assert wrong == []
+    assert errors == []
 
 
-def sign_in(app: Page, place: str, queue: str, token: str) -> None:
-    app.get_by_label("Address").fill(place)
+def sign_in(app: Page, leaseq_url: str, queue: str, token: str) -> None:
+    app.get_by_label("Address").fill(leaseq_url)
     app.get_by_label("Queue").fill(queue)
     app.get_by_label("Token").fill(token)
     app.get_by_role("button", name="Sign in").click()
 
 
 def test_take_answer_next_and_give_back(
-    app: Page, place: str, accounts: Accounts, queue: leaseq.Queue, person: str
+    app: Page, leaseq_url: str, accounts: Accounts, queue: leaseq.Queue, person: str
 ) -> None:
     queue.configure(form=FORM, lease_seconds=4)
     for id in ("one", "two"):
         queue.enqueue({"text": f"This is {id}"}, id=id)
-    sign_in(app, place, queue.name, accounts.create_token(person, "app", by="test"))
+    sign_in(app, leaseq_url, queue.name, accounts.create_token(person, "app", by="test"))
     expect(app.get_by_text("This is one")).to_be_visible()
     assert Axe().run(app).violations_count == 0
     app.get_by_label("What is it about?").select_option("refund")
     app.get_by_label("Is it urgent?").select_option("no")
     app.get_by_label("Stars").fill("4")
-    first = queue.mine(person)[0].expires_at
-    eventually(lambda: queue.mine(person)[0].expires_at > first, "it renews by itself")
+    expiry = queue.mine(person)[0].expires_at
+    eventually(lambda: queue.mine(person)[0].expires_at > expiry, "it renews by itself")
     app.get_by_role("button", name="Finish and next").click()
     expect(app.get_by_text("This is two")).to_be_visible()
     assert [answer.result for answer in queue.answers()] == [{"about": "refund", "urgent": False, "stars": 4}]
@@ -114,9 +114,9 @@ def test_take_answer_next_and_give_back(
     expect(app.get_by_role("status")).to_contain_text(re.compile("lease|waits|Finished"))
 
 
-def test_what_is_refused_is_said(app: Page, place: str, queue: leaseq.Queue) -> None:
+def test_what_is_refused_is_said(app: Page, leaseq_url: str, queue: leaseq.Queue) -> None:
     queue.configure()
-    sign_in(app, place, queue.name, "no such token")
+    sign_in(app, leaseq_url, queue.name, "no such token")
     expect(app.get_by_role("status")).to_contain_text("token")
 
 
@@ -125,7 +125,7 @@ def test_it_is_short(name: str, lines: int) -> None:
     assert len((FOLDER / name).read_text().splitlines()) <= lines
 
 
-WRONG = """
+TYPE_ERRORS = """
 import type { components } from "./api";
 // @ts-expect-error a misspelt field
 export const finish: components["schemas"]["FinishRequest"] = { token: 1, result: 1, then_reserved: true };
@@ -137,37 +137,37 @@ export const until = (lease: components["schemas"]["Lease"]) => lease.expires;
 
 
 @pytest.fixture(scope="module")
-def compiled(examples: Path, place: str) -> None:
+def typescript_build(examples: Path, leaseq_url: str) -> None:
     """What the docs say to type. Beside it is checked that its types refuse what REST refuses."""
-    page = (ROOT / "docs" / "rest.md").read_text()
-    commands = re.findall(r"^npx (?:-p \S+ )?([^#\n]+)", page, re.MULTILINE)
+    docs = (ROOT / "docs" / "rest.md").read_text()
+    commands = re.findall(r"^npx (?:-p \S+ )?([^#\n]+)", docs, re.MULTILINE)
     assert len(commands) == 2
     config = examples / "typescript" / "tsconfig.json"
     config.write_text(config.read_text().replace('"app.ts"', '"app.ts", "wrong.ts"'))
-    (types,) = re.findall(r"^```ts\nimport .*\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
-    config.with_name("wrong.ts").write_text(WRONG + types)
+    (snippet,) = re.findall(r"^```ts\nimport .*\n(.*?)^```", docs, re.MULTILINE | re.DOTALL)
+    config.with_name("wrong.ts").write_text(TYPE_ERRORS + snippet)
     for command in commands:
-        here = command.replace("@7", "").replace("http://127.0.0.1:8000", place)
-        done = npx(here, config.parent)
-        assert done.returncode == 0, done.stdout + done.stderr
+        local_command = command.replace("@7", "").replace("http://127.0.0.1:8000", leaseq_url)
+        completed = npx(local_command, config.parent)
+        assert completed.returncode == 0, completed.stdout + completed.stderr
 
 
 @needs_typescript
 @pytest.mark.parametrize("app", ["typescript/index.html"], indirect=True)
 def test_a_page_in_typescript_works_a_queue_to_its_end(
-    compiled: None, app: Page, place: str, accounts: Accounts, queue: leaseq.Queue, person: str
+    typescript_build: None, app: Page, leaseq_url: str, accounts: Accounts, queue: leaseq.Queue, person: str
 ) -> None:
     queue.configure(lease_seconds=4)
     for id in ("one", "two"):
         queue.enqueue({"text": f"This is {id}"}, id=id)
-    sign_in(app, place, queue.name, "no such token")
+    sign_in(app, leaseq_url, queue.name, "no such token")
     expect(app.get_by_role("status")).to_contain_text("token")
-    sign_in(app, place, queue.name, accounts.create_token(person, "app", by="test"))
+    sign_in(app, leaseq_url, queue.name, accounts.create_token(person, "app", by="test"))
     expect(app.get_by_text("This is one")).to_be_visible()
     expect(app.get_by_role("button", name="Sign in")).to_be_hidden()
     assert Axe().run(app).violations_count == 0
-    first = queue.mine(person)[0].expires_at
-    eventually(lambda: queue.mine(person)[0].expires_at > first, "it renews by itself")
+    expiry = queue.mine(person)[0].expires_at
+    eventually(lambda: queue.mine(person)[0].expires_at > expiry, "it renews by itself")
     app.get_by_label("Your answer").fill("late")
     app.get_by_label("Your answer").press("Enter")
     expect(app.get_by_text("This is two")).to_be_visible()

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge, sign_in
-from tests.browser.working import shows
+from tests.browser.working import expect_item
 
 LETTERS = [
     {"text": f"My parcel {n} is late.", "guess": {"about": ("refund", "other")[n % 2]}} for n in range(30)
@@ -20,7 +20,7 @@ LETTERS = [
 
 
 @pytest.fixture
-def link(server: Any, accounts: Accounts) -> str:
+def setup_link(server: Any, accounts: Accounts) -> str:
     """Of a place where nothing is yet."""
     server.redis.flushall()
     return f"/setup?token={accounts.setup_token()}"
@@ -46,13 +46,13 @@ def test_a_demo_queue_people_and_an_empty_queue(tab: Page, server: Any, accounts
     expect(tab.locator("#item")).to_be_visible()
 
 
-def test_from_the_link_to_the_first_answer(tab: Page, server: Any, link: str, tmp_path: Path) -> None:
+def test_from_the_link_to_the_first_answer(tab: Page, server: Any, setup_link: str, tmp_path: Path) -> None:
     file = tmp_path / "Letters.jsonl"
-    file.write_text("\n".join(json.dumps(one) for one in LETTERS))
-    tab.goto(link)
+    file.write_text("\n".join(json.dumps(letter) for letter in LETTERS))
+    tab.goto(setup_link)
     expect(tab.get_by_label("Your name")).to_be_focused()
-    for typed in ("ann", PASSWORD):
-        tab.keyboard.type(typed)
+    for text in ("ann", PASSWORD):
+        tab.keyboard.type(text)
         tab.keyboard.press("Tab")
     tab.keyboard.type(PASSWORD)
     tab.keyboard.press("Enter")
@@ -69,10 +69,10 @@ def test_from_the_link_to_the_first_answer(tab: Page, server: Any, link: str, tm
     expect(tab.get_by_role("button", name="Begin")).to_be_focused()
     judge(tab)
     tab.keyboard.press("Enter")
-    shows(tab, "My parcel 0 is late.")
+    expect_item(tab, "My parcel 0 is late.")
     expect(tab.get_by_role("radio", name="refund")).to_be_checked()  # as the payload guessed
     tab.keyboard.press("1")
     tab.keyboard.press("Control+Enter")
-    shows(tab, "My parcel 1 is late.")
+    expect_item(tab, "My parcel 1 is late.")
     (item,) = leaseq.Queue(server.client, "letters").items("finished")
     assert item.answers[0].result == {"about": "other"}

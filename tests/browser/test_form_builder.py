@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge, sign_in
-from tests.browser.working import begin, signed_out
+from tests.browser.working import begin, sign_out
 
 FORM: dict[str, Any] = {
     "show": [{"field": "text", "kind": "text"}],
@@ -41,13 +41,13 @@ def boss(accounts: Accounts, queue: leaseq.Queue) -> str:
     return accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
 
 
-def at_settings(tab: Page, boss: str, queue: leaseq.Queue) -> Page:
+def open_settings(tab: Page, boss: str, queue: leaseq.Queue) -> Page:
     sign_in(tab, boss)
     tab.goto(f"/manage/{queue.name}/settings")
     return tab
 
 
-def question(tab: Page, number: int) -> Locator:
+def question_row(tab: Page, number: int) -> Locator:
     return tab.locator("#questions > .row").nth(number)
 
 
@@ -59,13 +59,13 @@ def add_question(tab: Page, title: str, kind: str) -> Locator:
     return row
 
 
-def saved(tab: Page) -> None:
+def save(tab: Page) -> None:
     tab.get_by_role("button", name="Save").last.press("Enter")
     expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
 
 
 def test_a_form_is_made_of_rows_by_the_keyboard(tab: Page, boss: str, queue: leaseq.Queue) -> None:
-    at_settings(tab, boss, queue)
+    open_settings(tab, boss, queue)
     tab.get_by_role("button", name="Add a field").press("Enter")
     tab.keyboard.type("colour")
     expect(tab.get_by_text("No item that was looked at has: colour.")).to_be_visible()
@@ -90,18 +90,23 @@ def test_a_form_is_made_of_rows_by_the_keyboard(tab: Page, boss: str, queue: lea
     judge(tab)
     tab.set_viewport_size({"width": 320, "height": 800})
     judge(tab)
-    saved(tab)
-    made = {**FORM, "ask": json.loads(json.dumps(FORM["ask"]).replace('"about":', '"what_is_it_about":'))}
-    made["ask"]["properties"]["what_matters"] = made["ask"]["properties"].pop("order")
-    made["ask"]["required"] = ["what_is_it_about", "why"]
-    made["when"] = {"why": {"what_is_it_about": ["refund"]}}
-    assert queue.policy.form == made
+    save(tab)
+    expected = {**FORM, "ask": json.loads(json.dumps(FORM["ask"]).replace('"about":', '"what_is_it_about":'))}
+    expected["ask"]["properties"]["what_matters"] = expected["ask"]["properties"].pop("order")
+    expected["ask"]["required"] = ["what_is_it_about", "why"]
+    expected["when"] = {"why": {"what_is_it_about": ["refund"]}}
+    assert queue.policy.form == expected
 
 
 def test_rows_and_json_are_one_form(tab: Page, boss: str, queue: leaseq.Queue) -> None:
-    asked = FORM["ask"]["properties"]
+    questions = FORM["ask"]["properties"]
     late = {"title": "Is it late?", "type": "boolean"}
-    properties = {"about": asked["about"], "late": late, "why": asked["why"], "order": asked["order"]}
+    properties = {
+        "about": questions["about"],
+        "late": late,
+        "why": questions["why"],
+        "order": questions["order"],
+    }
     ask = {**FORM["ask"], "properties": properties, "additionalProperties": False}
     when = {"why": {"about": ["refund"], "late": [True]}}
     form = {
@@ -112,43 +117,46 @@ def test_rows_and_json_are_one_form(tab: Page, boss: str, queue: leaseq.Queue) -
         "prefill": {"about": "guess.about"},
     }
     queue.configure(form=form)
-    at_settings(tab, boss, queue)
-    first = question(tab, 0)
-    first.locator("summary").press("Enter")
-    expect(first.get_by_label("Filled in from")).to_have_value("guess.about")
-    first.get_by_label("Key in the answer").fill("topic")
-    why = question(tab, 2)
+    open_settings(tab, boss, queue)
+    first_row = question_row(tab, 0)
+    first_row.locator("summary").press("Enter")
+    expect(first_row.get_by_label("Filled in from")).to_have_value("guess.about")
+    first_row.get_by_label("Key in the answer").fill("topic")
+    why = question_row(tab, 2)
     why.locator("summary").press("Enter")
     expect(why.locator(".condition")).to_have_count(2)
-    second = why.locator(".condition").nth(1)
-    expect(second.get_by_label("and after")).to_have_value("late")
-    expect(second.get_by_label("Yes")).to_be_checked()
-    second.get_by_label("and after").select_option("(always ask)")
+    second_condition = why.locator(".condition").nth(1)
+    expect(second_condition.get_by_label("and after")).to_have_value("late")
+    expect(second_condition.get_by_label("Yes")).to_be_checked()
+    second_condition.get_by_label("and after").select_option("(always ask)")
     expect(why.locator(".condition")).to_have_count(1)
     why.get_by_role("button", name="Add a condition").press("Enter")
-    expect(second.get_by_label("and after")).to_be_focused()
-    second.get_by_label("and after").select_option("Is it late?")
-    second.get_by_label("No").press("Space")
+    expect(second_condition.get_by_label("and after")).to_be_focused()
+    second_condition.get_by_label("and after").select_option("Is it late?")
+    second_condition.get_by_label("No").press("Space")
     judge(tab)
-    question(tab, 3).get_by_role("button", name="Move up").press("Enter")
-    expect(question(tab, 2).get_by_label("Question", exact=True)).to_have_value("What matters?")
+    question_row(tab, 3).get_by_role("button", name="Move up").press("Enter")
+    expect(question_row(tab, 2).get_by_label("Question", exact=True)).to_have_value("What matters?")
     tab.get_by_role("tab", name="Questions").press("ArrowRight")
-    text = json.loads(tab.get_by_label("Form", exact=True).input_value())
-    assert list(text["ask"]["properties"]) == ["topic", "late", "order", "why"]
-    assert text["ask"]["additionalProperties"] is False
-    assert (text["keys"], text["prefill"]) == ({"d": {"topic": "delivery"}}, {"topic": "guess.about"})
-    assert text["when"] == {"why": {"topic": ["refund"], "late": [False]}}
-    text["ask"]["properties"]["why"]["title"] = "Because?"
-    tab.get_by_label("Form", exact=True).fill(json.dumps(text))
+    edited_form = json.loads(tab.get_by_label("Form", exact=True).input_value())
+    assert list(edited_form["ask"]["properties"]) == ["topic", "late", "order", "why"]
+    assert edited_form["ask"]["additionalProperties"] is False
+    assert (edited_form["keys"], edited_form["prefill"]) == (
+        {"d": {"topic": "delivery"}},
+        {"topic": "guess.about"},
+    )
+    assert edited_form["when"] == {"why": {"topic": ["refund"], "late": [False]}}
+    edited_form["ask"]["properties"]["why"]["title"] = "Because?"
+    tab.get_by_label("Form", exact=True).fill(json.dumps(edited_form))
     tab.get_by_role("tab", name="JSON").press("ArrowLeft")
-    expect(question(tab, 3).get_by_label("Question", exact=True)).to_have_value("Because?")
-    question(tab, 2).get_by_role("button", name="Remove").press("Enter")
-    saved(tab)
+    expect(question_row(tab, 3).get_by_label("Question", exact=True)).to_have_value("Because?")
+    question_row(tab, 2).get_by_role("button", name="Remove").press("Enter")
+    save(tab)
     assert list(queue.policy.form["ask"]["properties"]) == ["topic", "late", "why"]
 
 
 def test_json_with_an_error_is_no_rows(tab: Page, boss: str, queue: leaseq.Queue) -> None:
-    at_settings(tab, boss, queue)
+    open_settings(tab, boss, queue)
     tab.get_by_role("tab", name="JSON").click()
     tab.get_by_label("Form", exact=True).fill('{"ask": ')
     tab.get_by_role("tab", name="Questions").click()
@@ -177,29 +185,29 @@ def test_a_question_comes_with_its_answer_and_a_ranking_swaps(
     tab.get_by_role("radio", name="refund").check()
     expect(reason).to_have_value("broken")  # what was typed is not lost by a look at another answer
     places = [tab.get_by_label(f"Place {n}") for n in (1, 2, 3)]
-    for place, answer in zip(places, ("price", "speed", "care"), strict=True):
-        place.select_option(answer)
+    for place, choice in zip(places, ("price", "speed", "care"), strict=True):
+        place.select_option(choice)
     places[2].select_option("price")
     expect(places[0]).to_have_value("care")
     with tab.expect_response("**/draft"):
         places[1].press("End")
     tab.reload()
     expect(reason).to_have_value("broken")
-    chosen = [place.input_value() for place in places]
-    assert sorted(chosen) == ["care", "price", "speed"]
+    ranking = [place.input_value() for place in places]
+    assert sorted(ranking) == ["care", "price", "speed"]
     tab.keyboard.press("Control+Enter")
     expect(tab.get_by_text("Another one.")).to_be_visible()
     expect(reason).to_be_hidden()  # on the next item, too
-    (given,) = queue.get("a").answers
-    assert given.result == {"about": "refund", "why": "broken", "order": chosen}
+    (answer,) = queue.get("a").answers
+    assert answer.result == {"about": "refund", "why": "broken", "order": ranking}
 
 
 def test_a_date_and_a_time_are_asked_for(tab: Page, boss: str, person: str, queue: leaseq.Queue) -> None:
-    at_settings(tab, boss, queue)
+    open_settings(tab, boss, queue)
     add_question(tab, "Which day?", "date")
     add_question(tab, "At what time?", "time")
-    saved(tab)
-    begin(signed_out(tab), person, queue, "My parcel is not here.")
+    save(tab)
+    begin(sign_out(tab), person, queue, "My parcel is not here.")
     tab.get_by_label("Which day?").fill("2026-11-24")
     tab.get_by_label("At what time?").fill("08:30")
     tab.keyboard.press("Control+Enter")

@@ -17,7 +17,7 @@ ROWS = 3_000
 
 
 @pytest.fixture
-def at_import(tab: Page, accounts: Accounts, queue: leaseq.Queue) -> Page:
+def import_page(tab: Page, accounts: Accounts, queue: leaseq.Queue) -> Page:
     queue.configure(title="Triage")
     boss = accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
     sign_in(tab, boss)
@@ -26,17 +26,17 @@ def at_import(tab: Page, accounts: Accounts, queue: leaseq.Queue) -> Page:
 
 
 def test_a_file_is_looked_at_sent_and_told_of_again(
-    at_import: Page, queue: leaseq.Queue, tmp_path: Path
+    import_page: Page, queue: leaseq.Queue, tmp_path: Path
 ) -> None:
-    tab, file = at_import, tmp_path / "rows.csv"
+    tab, file = import_page, tmp_path / "rows.csv"
     lines = [f"r{number},text {number} {'and so on ' * 10},{number % 100}" for number in range(ROWS)]
     file.write_text("\n".join(["nr,text,urgency", *lines, "bad,text,high"]))
     tab.get_by_label("File").set_input_files(file)
     expect(tab.get_by_role("region", name="The first rows")).to_contain_text("text 3")
-    following = tab.get_by_role("button", name="Next")
-    following.press("Enter")
+    next_button = tab.get_by_role("button", name="Next")
+    next_button.press("Enter")
     expect(tab.get_by_text("6 to 10 of 200.")).to_be_visible()
-    expect(following).to_be_focused()
+    expect(next_button).to_be_focused()
     tab.get_by_label("Id", exact=True).select_option("nr")
     tab.get_by_label("Priority").select_option("urgency")
     tab.get_by_role("group", name="What people see").get_by_label("urgency").uncheck()
@@ -68,8 +68,8 @@ def test_a_file_is_looked_at_sent_and_told_of_again(
     assert (item.payload["nr"], set(item.payload), item.priority) == ("r7", {"nr", "text"}, 7)
 
 
-def test_a_dropped_file_that_is_no_utf8_is_told(at_import: Page, queue: leaseq.Queue) -> None:
-    tab = at_import
+def test_a_dropped_file_that_is_no_utf8_is_told(import_page: Page, queue: leaseq.Queue) -> None:
+    tab = import_page
     tab.locator("#drop").evaluate(
         """(place) => {
           const data = new DataTransfer();
@@ -82,9 +82,9 @@ def test_a_dropped_file_that_is_no_utf8_is_told(at_import: Page, queue: leaseq.Q
 
 
 def test_quotes_of_raw_text_are_found_out_and_can_be_chosen(
-    at_import: Page, queue: leaseq.Queue, tmp_path: Path
+    import_page: Page, queue: leaseq.Queue, tmp_path: Path
 ) -> None:
-    tab, file = at_import, tmp_path / "sms.tsv"
+    tab, file = import_page, tmp_path / "sms.tsv"
     file.write_bytes(corpus.table(['ham\t"said"', 'spam\t"x', "ham\tplain"]))
     tab.get_by_label("File").set_input_files(file)
     remark = tab.get_by_text("Line 3: a field begins with a quote and does not end with one")

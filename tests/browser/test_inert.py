@@ -10,9 +10,9 @@ from playwright.sync_api import Page
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, PATIENT, sign_in
+from tests.browser.conftest import PASSWORD, TIMEOUT_MS, sign_in
 
-NASTY = (
+NASTY_TEXT = (
     "<script>window.ran = 1</script><img src=x onerror='window.ran = 1'>"
     "<svg onload='window.ran = 1'><script>window.ran = 1</script></svg>"
     "<iframe srcdoc='<script>parent.ran = 1</script>'></iframe>"
@@ -28,7 +28,9 @@ FORM = {
     ],
     "ask": {
         "type": "object",
-        "properties": {"note": {"type": "string", "title": NASTY, "description": NASTY, "default": NASTY}},
+        "properties": {
+            "note": {"type": "string", "title": NASTY_TEXT, "description": NASTY_TEXT, "default": NASTY_TEXT}
+        },
     },
 }
 
@@ -36,20 +38,22 @@ FORM = {
 @pytest.fixture
 def page(chromium: Any, address: str) -> Iterator[Page]:
     context = chromium.new_context(base_url=address)
-    context.set_default_timeout(PATIENT)
+    context.set_default_timeout(TIMEOUT_MS)
     yield context.new_page()
     context.close()
 
 
 @pytest.fixture
-def nasty(server: Any, queue: leaseq.Queue) -> leaseq.Queue:
-    queue.configure(title="Nasty", instructions=NASTY, form=FORM)
+def nasty_queue(server: Any, queue: leaseq.Queue) -> leaseq.Queue:
+    queue.configure(title="Nasty", instructions=NASTY_TEXT, form=FORM)
     picture = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' onload='parent.ran=1'/>"
-    queue.enqueue({"nasty": NASTY, "link": LINK, "svg": picture, NASTY: NASTY}, id="<b onclick=x>")
+    queue.enqueue(
+        {"nasty": NASTY_TEXT, "link": LINK, "svg": picture, NASTY_TEXT: NASTY_TEXT}, id="<b onclick=x>"
+    )
     return queue
 
 
-def nothing_ran(page: Page) -> None:
+def check_nothing_ran(page: Page) -> None:
     """No script of theirs ran, and no element of theirs is there to run one, or to lead to one."""
     page.wait_for_load_state("load")
     assert page.evaluate("window.ran === undefined")
@@ -66,30 +70,30 @@ def nothing_ran(page: Page) -> None:
 
 def test_on_the_work_page_and_the_managers_pages(
     page: Page,
-    nasty: leaseq.Queue,
+    nasty_queue: leaseq.Queue,
     accounts: Accounts,
 ) -> None:
-    name = f"boss of {nasty.name}"
+    name = f"boss of {nasty_queue.name}"
     accounts.add(name, by="test", role="manager", password=PASSWORD)
-    lease = nasty.reserve(name)
+    lease = nasty_queue.reserve(name)
     assert lease
-    nasty.save_draft(lease, {"note": NASTY})
+    nasty_queue.save_draft(lease, {"note": NASTY_TEXT})
     sign_in(page, name)
     paths = [
-        f"/q/{nasty.name}",
-        f"/manage/{nasty.name}",
-        f"/manage/{nasty.name}/items/%3Cb%20onclick%3Dx%3E",
-        f"/manage/{nasty.name}/settings",
+        f"/q/{nasty_queue.name}",
+        f"/manage/{nasty_queue.name}",
+        f"/manage/{nasty_queue.name}/items/%3Cb%20onclick%3Dx%3E",
+        f"/manage/{nasty_queue.name}/settings",
     ]
     for path in paths:
         page.goto(path)
-        nothing_ran(page)
+        check_nothing_ran(page)
     page.goto(paths[0])
     for link in page.locator("main a", has_text="press").all():
         assert not (link.get_attribute("href") or "").strip().lower().startswith("javascript")
-    nasty.finish(lease, {"note": NASTY})
+    nasty_queue.finish(lease, {"note": NASTY_TEXT})
     page.goto(paths[2])
-    nothing_ran(page)
+    check_nothing_ran(page)
 
 
 def test_a_script_that_got_into_a_page_would_not_run(page: Page) -> None:

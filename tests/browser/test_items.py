@@ -15,7 +15,7 @@ from tests.support.taking import not_none
 
 
 @pytest.fixture
-def graves(queue: leaseq.Queue) -> leaseq.Queue:
+def queue_of_dead(queue: leaseq.Queue) -> leaseq.Queue:
     """120 dead items of two people; the odd ones with an error of their own."""
     queue.configure(title="Triage", max_attempts=1)
     queue.enqueue_many(leaseq.NewItem({"text": f"message {n}"}, id=f"m-{n:03}") for n in range(120))
@@ -26,7 +26,7 @@ def graves(queue: leaseq.Queue) -> leaseq.Queue:
     return queue
 
 
-def both_schemes(tab: Page) -> None:
+def judge_all(tab: Page) -> None:
     """Wide and light, narrow and dark."""
     judge(tab)
     tab.set_viewport_size({"width": 320, "height": 900})
@@ -36,16 +36,16 @@ def both_schemes(tab: Page) -> None:
     tab.emulate_media(color_scheme="light")
 
 
-def test_the_chosen_by_the_keyboard_alone(tab: Page, boss: str, graves: leaseq.Queue) -> None:
+def test_the_chosen_by_the_keyboard_alone(tab: Page, boss: str, queue_of_dead: leaseq.Queue) -> None:
     sign_in(tab, boss)
-    tab.goto(f"/manage/{graves.name}/items?state=dead&order=oldest")
+    tab.goto(f"/manage/{queue_of_dead.name}/items?state=dead&order=oldest")
     tab.get_by_label("Where to search").select_option("Failed")
     tab.locator("summary", has_text="Filters").press("Enter")
     tab.get_by_role("textbox", name="Comment contains").focus()
     tab.keyboard.type("unreadable")
     tab.keyboard.press("Enter")
     expect(tab.get_by_text("Searched")).to_be_visible()
-    both_schemes(tab)
+    judge_all(tab)
     tab.get_by_role("checkbox", name="Select m-001").focus()
     for _ in range(3):
         tab.keyboard.press("Space")
@@ -68,14 +68,14 @@ def test_the_chosen_by_the_keyboard_alone(tab: Page, boss: str, graves: leaseq.Q
     tab.get_by_role("link", name="Back to the list").press("Enter")
     expect(tab.get_by_role("checkbox", name="Select m-001")).to_be_visible()
     expect(tab.get_by_role("checkbox", name="Select m-003")).to_have_count(0)
-    assert graves.get("m-003").state == "inbound"
+    assert queue_of_dead.get("m-003").state == "inbound"
 
 
-def test_all_that_a_search_finds_goes_on_by_itself(tab: Page, boss: str, graves: leaseq.Queue) -> None:
-    graves.configure(max_attempts=1)
-    graves.enqueue_many(leaseq.NewItem({}, id=f"n-{n:03}") for n in range(240))
+def test_all_that_a_search_finds_goes_on_by_itself(tab: Page, boss: str, queue_of_dead: leaseq.Queue) -> None:
+    queue_of_dead.configure(max_attempts=1)
+    queue_of_dead.enqueue_many(leaseq.NewItem({}, id=f"n-{n:03}") for n in range(240))
     sign_in(tab, boss)
-    tab.goto(f"/manage/{graves.name}/items?state=inbound&begins=n-")
+    tab.goto(f"/manage/{queue_of_dead.name}/items?state=inbound&begins=n-")
     tab.get_by_role("checkbox", name="Select all on this page").check()
     tab.get_by_role("radio", name="All items of this search").check()
     tab.get_by_role("button", name="Assign").click()
@@ -85,21 +85,23 @@ def test_all_that_a_search_finds_goes_on_by_itself(tab: Page, boss: str, graves:
     expect(tab.get_by_text("240 are assigned.")).to_be_visible()
     expect(tab.get_by_text("whole list was searched")).to_be_visible()
     expect(tab.get_by_role("button", name="Stop here")).to_be_hidden()
-    assert {item.assigned_to for item in graves.items("inbound", limit=300)} == {(boss,)}
+    assert {item.assigned_to for item in queue_of_dead.items("inbound", limit=300)} == {(boss,)}
 
 
-def test_a_move_with_all_can_be_stopped_and_goes_on(tab: Page, boss: str, graves: leaseq.Queue) -> None:
+def test_a_move_with_all_can_be_stopped_and_goes_on(
+    tab: Page, boss: str, queue_of_dead: leaseq.Queue
+) -> None:
     sign_in(tab, boss)
-    steps: list[Any] = []
+    routes: list[Any] = []
 
     def hold(route: Any) -> None:
         """The first step passes; those that follow wait until the test lets them go."""
-        steps.append(route)
-        if len(steps) == 1:
+        routes.append(route)
+        if len(routes) == 1:
             route.continue_()
 
     tab.route("**/many/do", hold)
-    tab.goto(f"/manage/{graves.name}/items?state=dead")
+    tab.goto(f"/manage/{queue_of_dead.name}/items?state=dead")
     tab.get_by_role("checkbox", name="Select all on this page").check()
     tab.get_by_role("radio", name="All 120 in this list").check()
     tab.get_by_role("button", name="Remove").click()
@@ -108,15 +110,15 @@ def test_a_move_with_all_can_be_stopped_and_goes_on(tab: Page, boss: str, graves
     expect(tab.get_by_text("100 are removed.")).to_be_visible()
     tab.get_by_role("button", name="Stop here").click()
     judge(tab)
-    steps[1].abort()
+    routes[1].abort()
     expect(tab.get_by_text("That step failed")).to_be_visible()
-    assert graves.stats().dead == 20
+    assert queue_of_dead.stats().dead == 20
     tab.unroute("**/many/do")
     tab.get_by_role("button", name="Continue").click()
     expect(tab.get_by_text("120 are removed.")).to_be_visible()
     expect(tab.get_by_role("link", name="Back to the list")).to_be_focused()
     expect(tab.get_by_text("That step failed")).to_be_hidden()
-    assert graves.stats().dead == 0
+    assert queue_of_dead.stats().dead == 0
 
 
 def test_one_item_its_neighbours_and_a_late_answer(tab: Page, boss: str, queue: leaseq.Queue) -> None:
@@ -140,18 +142,18 @@ def test_one_item_its_neighbours_and_a_late_answer(tab: Page, boss: str, queue: 
     expect(tab.get_by_text(f"{boss} released it from ann")).to_be_visible()
     tab.get_by_role("button", name="Copy the id").press("Enter")  # no permission: it is selected
     tab.wait_for_function("getSelection().toString() === 'm1'")
-    differing = tab.get_by_role("row").filter(has_text="differs")
-    expect(differing).to_have_count(1)
-    expect(differing).to_contain_text(re.compile("about.*delivery.*refund", re.DOTALL))
-    both_schemes(tab)
+    row = tab.get_by_role("row").filter(has_text="differs")
+    expect(row).to_have_count(1)
+    expect(row).to_contain_text(re.compile("about.*delivery.*refund", re.DOTALL))
+    judge_all(tab)
     tab.get_by_text("As JSON").click()
     judge(tab)
-    accept = tab.locator("summary", has_text="Accept this answer …")
-    accept.press("Enter")
+    accept_summary = tab.locator("summary", has_text="Accept this answer …")
+    accept_summary.press("Enter")
     tab.keyboard.press("Tab")
     tab.keyboard.press("Escape")
     expect(tab.get_by_role("button", name="Yes, accept it")).to_be_hidden()
-    expect(accept).to_be_focused()
+    expect(accept_summary).to_be_focused()
     tab.keyboard.press("Enter")
     tab.get_by_role("button", name="Yes, accept it").press("Enter")
     expect(tab.get_by_text(f"{boss} accepted a late answer")).to_be_visible()
@@ -170,7 +172,7 @@ def test_answers_are_downloaded_as_asked(tab: Page, boss: str, queue: leaseq.Que
     tab.get_by_role("button", name="Download").press("Enter")
     expect(tab.get_by_text("from: a day such as")).to_be_visible()
     expect(tab.get_by_role("combobox", name="By")).to_have_value("ann")
-    both_schemes(tab)
+    judge_all(tab)
     tab.get_by_role("textbox", name="Done from").fill("2020-01-01")
     with tab.expect_download() as download:
         tab.get_by_role("button", name="Download").press("Enter")
@@ -182,17 +184,17 @@ def test_answers_are_downloaded_as_asked(tab: Page, boss: str, queue: leaseq.Que
 
 
 def test_without_a_script_many_are_moved_just_the_same(
-    plain_tab: Page, boss: str, graves: leaseq.Queue
+    plain_tab: Page, boss: str, queue_of_dead: leaseq.Queue
 ) -> None:
     sign_in(plain_tab, boss)
-    plain_tab.goto(f"/manage/{graves.name}/items?state=dead")
+    plain_tab.goto(f"/manage/{queue_of_dead.name}/items?state=dead")
     plain_tab.get_by_role("radio", name="All 120 in this list").check()
     plain_tab.get_by_role("button", name="Hand out again").click()
     plain_tab.get_by_role("button", name="Hand out again: 120 items").click()
     expect(plain_tab.get_by_text("100 are waiting again.")).to_be_visible()
     plain_tab.get_by_role("button", name="Continue").click()
     expect(plain_tab.get_by_text("120 are waiting again.")).to_be_visible()
-    assert graves.stats().inbound == 120
+    assert queue_of_dead.stats().inbound == 120
 
 
 def test_an_item_that_waits_is_changed_and_what_was_typed_stays(
@@ -214,7 +216,7 @@ def test_an_item_that_waits_is_changed_and_what_was_typed_stays(
     expect(tab.get_by_label("Priority")).to_have_value("10")
     expect(payload).to_have_value('{"text": ')
     expect(payload).to_have_attribute("aria-invalid", "true")
-    both_schemes(tab)
+    judge_all(tab)
     payload.fill('{"text": "new"}')
     tab.get_by_role("button", name="Save changes").click()
     expect(tab.get_by_text("Changed: priority, due date, payload.")).to_be_visible()
@@ -222,7 +224,7 @@ def test_an_item_that_waits_is_changed_and_what_was_typed_stays(
     assert (item.priority, item.payload) == (10, {"text": "new"})
     assert item.due == datetime(2027, 5, 1, 12, tzinfo=UTC)
     summary.click()
-    both_schemes(tab)
+    judge_all(tab)
     tab.get_by_role("button", name="Save changes").click()
     expect(tab.get_by_text("Nothing was changed.")).to_be_visible()
 
@@ -254,11 +256,11 @@ def test_one_item_is_assigned_released_handed_out_again_and_removed(
 
 
 def test_a_late_answer_is_accepted_from_the_list_of_them(tab: Page, boss: str, letters: leaseq.Queue) -> None:
-    slow = not_none(letters.reserve("ann"))
-    letters.release(slow.id)
+    lost_lease = not_none(letters.reserve("ann"))
+    letters.release(lost_lease.id)
     letters.finish(not_none(letters.reserve("bob")), {"answer": "as it was"})
     with pytest.raises(leaseq.LeaseLost):
-        letters.finish(slow, {"answer": "as it should be"})
+        letters.finish(lost_lease, {"answer": "as it should be"})
     sign_in(tab, boss)
     tab.goto(f"/manage/{letters.name}/late")
     tab.get_by_role("checkbox", name="Select the answer from ann").press("Space")
@@ -267,4 +269,4 @@ def test_a_late_answer_is_accepted_from_the_list_of_them(tab: Page, boss: str, l
     expect(tab.get_by_role("heading", name="Accept 1 late answer?")).to_be_visible()
     tab.get_by_role("button", name="Yes, accept it").press("Enter")
     expect(tab.get_by_text("1 late answer is accepted.")).to_be_visible()
-    assert [answer.person for answer in letters.get(slow.id).answers] == ["ann"]
+    assert [answer.person for answer in letters.get(lost_lease.id).answers] == ["ann"]

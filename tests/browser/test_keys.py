@@ -7,19 +7,19 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge
-from tests.browser.working import TRIAGE, YES_NO, begin, filled, result_of, shows, signed_out
+from tests.browser.working import TRIAGE, YES_NO, begin, expect_item, fill_queue, result_of, sign_out
 
 
 def test_a_yes_or_no_is_one_key_and_the_next_is_there_without_a_load(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
-    filled(queue, YES_NO)
+    fill_queue(queue, YES_NO)
     begin(tab, person, queue)
-    about = tab.get_by_role("group", name="Is it fine?")
-    expect(about).to_have_accessible_description("Choosing by key submits. Add a note first.")
-    length = tab.evaluate("window.same = true, history.length")
+    question = tab.get_by_role("group", name="Is it fine?")
+    expect(question).to_have_accessible_description("Choosing by key submits. Add a note first.")
+    history_length = tab.evaluate("window.same = true, history.length")
     tab.keyboard.press("2")
-    shows(tab, "message 2")
+    expect_item(tab, "message 2")
     assert result_of(queue, "m1") == {"ok": False}
     expect(tab.locator("#live")).to_contain_text("Saved.")
     expect(tab.get_by_role("region", name="The item")).to_be_focused()
@@ -28,19 +28,19 @@ def test_a_yes_or_no_is_one_key_and_the_next_is_there_without_a_load(
     assert queue.get("m2").state == "reserved"
     tab.keyboard.press("Escape")
     tab.keyboard.press("1")
-    shows(tab, "message 3")
+    expect_item(tab, "message 3")
     assert result_of(queue, "m2") == {"ok": True, "note": "1 of 2"}
     assert tab.evaluate("window.same")
     tab.keyboard.press("1")
     expect(tab.get_by_text("All done.")).to_be_visible()
     expect(tab.get_by_role("button", name="Undo")).to_be_visible()
-    assert tab.evaluate("history.length") == length, "back leads to where they came from"
+    assert tab.evaluate("history.length") == history_length, "back leads to where they came from"
 
 
 def test_a_row_of_keys_for_each_field_and_what_is_missing_is_shown(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
-    filled(queue, TRIAGE)
+    fill_queue(queue, TRIAGE)
     begin(tab, person, queue)
     tab.keyboard.press("3")
     expect(tab.get_by_role("radio", name="other")).to_be_checked()
@@ -52,14 +52,14 @@ def test_a_row_of_keys_for_each_field_and_what_is_missing_is_shown(
     expect(tab.get_by_role("radio", name="later")).to_be_checked()
     tab.get_by_label("Note").fill("kind words")
     tab.keyboard.press("Control+Enter")
-    shows(tab, "message 2")
+    expect_item(tab, "message 2")
     assert result_of(queue, "m1") == {"about": "other", "urgent": "later", "note": "kind words"}
 
 
 def test_all_keys_in_a_list_and_a_switch_that_turns_single_ones_off(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
-    filled(queue, TRIAGE, instructions="Read **all** of it.")
+    fill_queue(queue, TRIAGE, instructions="Read **all** of it.")
     begin(tab, person, queue)
     tab.keyboard.press("h")
     expect(tab.get_by_role("dialog", name="How to")).to_contain_text("Read all of it.")
@@ -77,7 +77,7 @@ def test_all_keys_in_a_list_and_a_switch_that_turns_single_ones_off(
     keys.get_by_label("Use single keys").uncheck()
     tab.keyboard.press("Escape")
     tab.reload()
-    shows(tab, "message 1")
+    expect_item(tab, "message 1")
     tab.keyboard.press("1")
     tab.keyboard.press("l")
     tab.keyboard.press("Control+Enter")
@@ -93,18 +93,18 @@ def test_all_keys_in_a_list_and_a_switch_that_turns_single_ones_off(
 def test_the_account_has_the_switch_of_the_single_keys_too(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
-    filled(queue, TRIAGE)
+    fill_queue(queue, TRIAGE)
     begin(tab, person, queue)
     tab.goto("/account")
     tab.get_by_label("Use single keys").uncheck()
     tab.goto(f"/q/{queue.name}")
-    shows(tab, "message 1")
+    expect_item(tab, "message 1")
     tab.keyboard.press("1")
     expect(tab.get_by_role("radio", name="delivery")).not_to_be_checked()
     tab.goto("/account")
     tab.get_by_label("Use single keys").check()
     tab.goto(f"/q/{queue.name}")
-    shows(tab, "message 1")
+    expect_item(tab, "message 1")
     tab.keyboard.press("1")
     expect(tab.get_by_role("radio", name="delivery")).to_be_checked()
 
@@ -112,7 +112,7 @@ def test_the_account_has_the_switch_of_the_single_keys_too(
 def test_give_it_back_with_a_note_and_escape_closes_a_way_out(
     tab: Page, person: str, queue: leaseq.Queue, accounts: Accounts
 ) -> None:
-    filled(queue, TRIAGE)
+    fill_queue(queue, TRIAGE)
     begin(tab, person, queue)
     tab.keyboard.press("b")
     expect(tab.get_by_label("What is wrong with it?")).to_be_focused()
@@ -123,11 +123,11 @@ def test_give_it_back_with_a_note_and_escape_closes_a_way_out(
     judge(tab)
     tab.keyboard.type("needs a lawyer")
     tab.keyboard.press("Control+Enter")
-    shows(tab, "message 2")
+    expect_item(tab, "message 2")
     expect(tab.locator("#saved")).to_contain_text("You see it again when nothing else waits for you.")
     assert queue.get("m1").history[-1].reason == "needs a lawyer"
-    other = accounts.add(f"eva of {queue.name}", by="test", password=PASSWORD).name
-    begin(signed_out(tab), other, queue)
+    other_person = accounts.add(f"eva of {queue.name}", by="test", password=PASSWORD).name
+    begin(sign_out(tab), other_person, queue)
     note = tab.get_by_role("region", name=f"Note by {person}")
     expect(note).to_contain_text("needs a lawyer")
 
@@ -137,12 +137,12 @@ def test_on_a_small_window_the_next_item_begins_at_its_top(
 ) -> None:
     queue.enqueue({"text": "a long story " * 150}, id="m0")
     queue.enqueue({"text": "the next " * 150}, id="m1")
-    filled(queue, YES_NO, items=0)
+    fill_queue(queue, YES_NO, items=0)
     tab.set_viewport_size({"width": 320, "height": 600})
     begin(tab, person, queue, "a long story")
     tab.mouse.wheel(0, 1_000)
     tab.keyboard.press("1")
-    shows(tab, "the next")
+    expect_item(tab, "the next")
     expect(tab.locator("#item .text")).to_be_in_viewport()
     assert tab.evaluate("scrollY") == 0
     tab.get_by_role("group", name="Is it fine?").evaluate("one => one.scrollIntoView({ block: 'end' })")

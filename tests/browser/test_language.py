@@ -13,7 +13,7 @@ from tests.browser.conftest import PASSWORD, sign_in
 
 
 @pytest.mark.parametrize(
-    ("browser", "page", "told"),
+    ("browser_language", "page_language", "pattern"),
     [
         ("de-DE", "en", r"[A-Z][a-z]{2} \d{1,2}, \d{4}, \d\d:\d\d:\d\d"),
         ("en-US", "de", r"\d{1,2}\. \S+ \d{4}, \d\d:\d\d:\d\d"),
@@ -24,17 +24,17 @@ def test_a_time_is_told_in_the_language_of_the_page(
     address: str,
     accounts: Accounts,
     queue: leaseq.Queue,
-    browser: str,
-    page: str,
-    told: str,
+    browser_language: str,
+    page_language: str,
+    pattern: str,
 ) -> None:
     boss = accounts.add(f"meg of {queue.name}", by="test", role="manager", password=PASSWORD).name
     queue.enqueue({"text": "hello"}, id="one")
-    with chromium.new_context(base_url=address, locale=browser) as context:
+    with chromium.new_context(base_url=address, locale=browser_language) as context:
         tab = context.new_page()
         context.add_cookies([{"name": "leaseq-language", "value": "en", "url": address}])
         sign_in(tab, boss)
-        context.add_cookies([{"name": "leaseq-language", "value": page, "url": address}])
+        context.add_cookies([{"name": "leaseq-language", "value": page_language, "url": address}])
         tab.clock.set_fixed_time("2031-01-01T00:00:00Z")  # what is of today has no date
         tab.goto(f"/manage/{queue.name}/items/one")
-        expect(tab.locator("time[data-local]").first).to_have_text(re.compile(f"^{told}$"))
+        expect(tab.locator("time[data-local]").first).to_have_text(re.compile(f"^{pattern}$"))

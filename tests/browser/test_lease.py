@@ -8,90 +8,91 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.conftest import judge, sign_in
-from tests.support.taking import run_out
+from tests.support.taking import expire_leases
 
-LEASE = (
-    600  # seconds, of `letters`; the tests move the page's clock, the server's lease is good all the while
-)
+# Of `letters`. The tests move the page's clock; the server's lease is good all the while.
+LEASE_SECONDS = 600
 
 
-def take(tab: Page, person: str, queue: leaseq.Queue) -> list[str]:
+def take_item(tab: Page, person: str, queue: leaseq.Queue) -> list[str]:
     """Take an item, the page's clock in our hand; the list of renewals that the page asks for."""
-    asked: list[str] = []
-    tab.on("request", lambda one: asked.append(one.url) if one.url.endswith("/renew") else None)
+    renew_urls: list[str] = []
+    tab.on(
+        "request", lambda request: renew_urls.append(request.url) if request.url.endswith("/renew") else None
+    )
     tab.clock.install()
     sign_in(tab, person)
     tab.goto(f"/q/{queue.name}")
     tab.get_by_role("button", name="Next item").click()
     expect(tab.get_by_label("Your answer")).to_be_visible()
     tab.wait_for_load_state("domcontentloaded")
-    return asked
+    return renew_urls
 
 
-def renewals(queue: leaseq.Queue) -> int:
+def count_renewals(queue: leaseq.Queue) -> int:
     (item,) = queue.items("reserved")
     return item.leases[0].renewals
 
 
 def test_who_works_keeps_the_item(tab: Page, person: str, letters: leaseq.Queue) -> None:
-    asked = take(tab, person, letters)
+    renew_urls = take_item(tab, person, letters)
     tab.get_by_label("Your answer").press_sequentially("too early for more")
     tab.mouse.move(100, 100)
     tab.mouse.move(200, 120)
-    assert asked == []
-    tab.clock.fast_forward(LEASE * 1000 // 3 + 2000)
+    assert renew_urls == []
+    tab.clock.fast_forward(LEASE_SECONDS * 1000 // 3 + 2000)
     expect(tab.locator("#left")).to_have_text(re.compile("6:[0-3][0-9]"))
     tab.evaluate("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'x', bubbles: true}))")
-    assert asked == [], "nobody did anything"
+    assert renew_urls == [], "nobody did anything"
     with tab.expect_response("**/renew"):
         tab.mouse.move(220, 140)
     expect(tab.locator("#left")).to_have_text(re.compile("10:00|9:[0-5][0-9]"))
     tab.get_by_label("Your answer").press_sequentially("and again")
     tab.mouse.wheel(0, 10)
-    assert len(asked) == 1
-    assert renewals(letters) == 1
-    tab.clock.fast_forward(LEASE * 1000 // 3 + 2000)
+    assert len(renew_urls) == 1
+    assert count_renewals(letters) == 1
+    tab.clock.fast_forward(LEASE_SECONDS * 1000 // 3 + 2000)
     with tab.expect_response("**/renew"):
         tab.keyboard.press("x")
-    assert renewals(letters) == 2
+    assert count_renewals(letters) == 2
 
 
 def test_counted_renewals_are_kept_for_the_end_and_it_is_said_when_none_is_left(
     tab: Page, person: str, letters: leaseq.Queue
 ) -> None:
     letters.configure(renewals=1)
-    asked = take(tab, person, letters)
-    tab.clock.fast_forward(LEASE * 1000 // 2)
+    renew_urls = take_item(tab, person, letters)
+    tab.clock.fast_forward(LEASE_SECONDS * 1000 // 2)
     tab.get_by_label("Your answer").press_sequentially("half of the time is left")
-    assert asked == []
+    assert renew_urls == []
     expect(tab.get_by_text("can't be extended again")).to_be_hidden()
-    tab.clock.fast_forward(LEASE * 1000 // 4)
+    tab.clock.fast_forward(LEASE_SECONDS * 1000 // 4)
     with tab.expect_response("**/renew"):
         tab.keyboard.press("x")
     expect(tab.get_by_text("can't be extended again")).to_be_visible()
     expect(tab.get_by_role("button", name="Keep working")).to_be_hidden()
-    tab.clock.fast_forward(LEASE * 1000 // 4 * 3)
+    tab.clock.fast_forward(LEASE_SECONDS * 1000 // 4 * 3)
     tab.get_by_label("Your answer").press_sequentially("working on")
-    assert len(asked) == 1
+    assert len(renew_urls) == 1
     tab.reload()
     expect(tab.get_by_text("can't be extended again")).to_be_visible()
 
 
 def test_more_time_by_its_key_without_leaving_the_page(tab: Page, person: str, letters: leaseq.Queue) -> None:
-    take(tab, person, letters)
+    take_item(tab, person, letters)
     tab.get_by_label("Your answer").fill("so far")
     tab.keyboard.press("Escape")
     with tab.expect_response("**/renew"):
         tab.keyboard.press("k")
     expect(tab.get_by_label("Your answer")).to_have_value("so far")
-    assert renewals(letters) == 1
+    assert count_renewals(letters) == 1
 
 
 def test_the_time_runs_out_take_it_back(tab: Page, person: str, letters: leaseq.Queue) -> None:
-    take(tab, person, letters)
+    take_item(tab, person, letters)
     tab.get_by_label("Your answer").fill("so far")
-    assert run_out(letters) == 1
-    tab.clock.fast_forward(LEASE * 1000 + 2000)
+    assert expire_leases(letters) == 1
+    tab.clock.fast_forward(LEASE_SECONDS * 1000 + 2000)
     note = tab.get_by_role("status").filter(has_text="Your time ran out at")
     expect(note).to_contain_text("Nobody has taken it yet.")
     judge(tab)
@@ -100,25 +101,25 @@ def test_the_time_runs_out_take_it_back(tab: Page, person: str, letters: leaseq.
     tab.keyboard.press("t")
     expect(tab.locator("[data-flashed]").get_by_text("You have the item again.")).to_be_visible()
     expect(tab.get_by_label("Your answer")).to_have_value("so far")
-    assert renewals(letters) == 1
+    assert count_renewals(letters) == 1
 
 
 def test_the_time_runs_out_and_somebody_else_has_it(tab: Page, person: str, letters: leaseq.Queue) -> None:
-    take(tab, person, letters)
+    take_item(tab, person, letters)
     tab.get_by_label("Your answer").fill("mine")
-    assert run_out(letters) == 1
-    tab.clock.fast_forward(LEASE * 1000 + 2000)
+    assert expire_leases(letters) == 1
+    tab.clock.fast_forward(LEASE_SECONDS * 1000 + 2000)
     expect(tab.get_by_text("Nobody has taken it yet.")).to_be_visible()
-    theirs = letters.reserve("somebody else")
-    assert theirs
-    assert theirs.id == "l1"
+    other_lease = letters.reserve("somebody else")
+    assert other_lease
+    assert other_lease.id == "l1"
     tab.clock.fast_forward(16_000)
     expect(tab.get_by_text("Somebody else is on it now.")).to_be_visible()
     tab.get_by_role("button", name="Finish and stop").click()
     expect(tab.get_by_text("Your answer is kept for the manager.")).to_be_visible()
     expect(tab.get_by_label("Your answer")).to_have_value("mine")
-    (kept,) = letters.get("l1").late_answers
-    assert kept.result == {"answer": "mine"}
+    (answer,) = letters.get("l1").late_answers
+    assert answer.result == {"answer": "mine"}
 
 
 def test_a_lease_that_was_taken_away_is_told_with_the_next_word(
@@ -126,7 +127,7 @@ def test_a_lease_that_was_taken_away_is_told_with_the_next_word(
 ) -> None:
     tab.set_viewport_size({"width": 320, "height": 480})
     letters.enqueue({"text": "A long letter. " * 100}, id="long", priority=0)
-    take(tab, person, letters)
+    take_item(tab, person, letters)
     tab.get_by_label("Your answer").press_sequentially("mi")
     letters.release("long", by="a manager")
     tab.get_by_label("Your answer").press_sequentially("ne")
@@ -137,14 +138,14 @@ def test_a_lease_that_was_taken_away_is_told_with_the_next_word(
     judge(tab)
     tab.get_by_role("button", name="Finish and stop").click()
     expect(tab.get_by_text("Your answer is kept for the manager.")).to_be_visible()
-    (kept,) = letters.get("long").late_answers
-    assert kept.result == {"answer": "mine"}
+    (answer,) = letters.get("long").late_answers
+    assert answer.result == {"answer": "mine"}
 
 
 def test_an_item_that_was_removed_is_told_with_the_next_word(
     tab: Page, person: str, letters: leaseq.Queue
 ) -> None:
-    take(tab, person, letters)
+    take_item(tab, person, letters)
     letters.remove("l1")
     tab.get_by_label("Your answer").press_sequentially("mine")
     tab.clock.run_for(2_000)
@@ -153,7 +154,7 @@ def test_an_item_that_was_removed_is_told_with_the_next_word(
 
 
 def test_later_not_for_me_and_broken_by_their_keys(tab: Page, person: str, letters: leaseq.Queue) -> None:
-    take(tab, person, letters)
+    take_item(tab, person, letters)
     tab.keyboard.press("Escape")  # out of the only box, where the page begins
     tab.keyboard.press("l")
     expect(tab.get_by_text("letter 2")).to_be_visible()

@@ -30,15 +30,15 @@ def test_the_page_changes_by_itself(tab: Page, boss: str, queue: leaseq.Queue) -
     row = tab.locator("tr", has_text="ann")
     expect(row).to_be_visible()
     expect(row.get_by_role("link")).to_have_attribute("href", f"/manage/{queue.name}/items/one")
-    release = row.locator("summary")
-    release.focus()
-    release.press("Enter")
+    release_summary = row.locator("summary")
+    release_summary.focus()
+    release_summary.press("Enter")
     queue.enqueue_many([{"n": n} for n in range(1_200)])
     expect(figure(tab, "counts.inbound")).to_have_text("1,200")
     queue.finish(lease, {"done": True})
     expect(figure(tab, "counts.finished")).to_have_text("1")
     expect(row).to_have_class("gone")
-    expect(release).to_be_focused()
+    expect(release_summary).to_be_focused()
     queue.pause("lunch")
     expect(tab.get_by_text("lunch")).to_be_visible()
 
@@ -81,31 +81,31 @@ def test_what_people_said_comes_up_and_can_be_acted_on(tab: Page, boss: str, que
     sign_in(tab, boss)
     tab.goto(f"/manage/{queue.name}")
     expect(tab.get_by_text("Nothing right now.")).to_be_visible()
-    first, second, third = (not_none(queue.reserve(name)) for name in ("ann", "bob", "cyd"))
-    queue.fail(first, "the page is torn")
-    queue.abandon(second, "ask the shop first")
-    queue.fail(third, "no text at all")
+    first_lease, second_lease, third_lease = (not_none(queue.reserve(name)) for name in ("ann", "bob", "cyd"))
+    queue.fail(first_lease, "the page is torn")
+    queue.abandon(second_lease, "ask the shop first")
+    queue.fail(third_lease, "no text at all")
     rows = tab.locator(".words")
     expect(rows).to_have_count(3)
     expect(tab.get_by_role("heading", name="3 reports and notes")).to_be_visible()
     expect(tab.get_by_text("Nothing right now.")).to_be_hidden()
     judge(tab)
-    torn, odd, bad = (rows.filter(has_text=words) for words in ("torn", "shop", "no text"))
-    expect(torn).to_contain_text("ann reported a problem")
-    expect(torn.get_by_role("link", name="Fix the payload")).to_be_hidden()
-    expect(odd).to_contain_text("bob gave it back")
-    expect(odd.get_by_role("button", name="Hand out")).to_be_hidden()
-    bad.get_by_role("link", name="bad", exact=True).click()
+    torn_row, odd_row, bad_row = (rows.filter(has_text=words) for words in ("torn", "shop", "no text"))
+    expect(torn_row).to_contain_text("ann reported a problem")
+    expect(torn_row.get_by_role("link", name="Fix the payload")).to_be_hidden()
+    expect(odd_row).to_contain_text("bob gave it back")
+    expect(odd_row.get_by_role("button", name="Hand out")).to_be_hidden()
+    bad_row.get_by_role("link", name="bad", exact=True).click()
     expect(tab.get_by_role("heading", name="bad", exact=True)).to_be_visible()
     tab.go_back()
-    bad.locator("summary").click()
-    bad.get_by_role("button", name="Remove for good").click()
+    bad_row.locator("summary").click()
+    bad_row.get_by_role("button", name="Remove for good").click()
     expect(tab.get_by_text("The item bad is removed.")).to_be_visible()
-    torn.get_by_role("button", name="Hand out again").click()
+    torn_row.get_by_role("button", name="Hand out again").click()
     expect(tab.get_by_text("It is waiting again, with all its attempts.")).to_be_visible()
     assert queue.get("torn").state == "inbound"
     tab.goto(f"/manage/{queue.name}")
-    odd.get_by_role("link", name="Fix the payload").click()
+    odd_row.get_by_role("link", name="Fix the payload").click()
     expect(tab.get_by_label("Payload, as JSON")).to_be_visible()
     tab.get_by_label("Payload, as JSON").fill('{"text": "odd, but right"}')
     tab.get_by_role("button", name="Save changes").click()
@@ -149,10 +149,10 @@ def test_the_words_after_a_figure_follow_it(tab: Page, boss: str, queue: leaseq.
         queue.enqueue({"n": 1}, id=text)
         lease = not_none(queue.reserve("ann"))
         queue.release(text)
-        theirs = not_none(queue.reserve("bob"))
+        other_lease = not_none(queue.reserve("bob"))
         with pytest.raises(leaseq.LeaseLost):
             queue.finish(lease, {})
-        queue.finish(theirs, {})
+        queue.finish(other_lease, {})
         expect(tab.get_by_role("heading", name=text, exact=True)).to_be_visible()
         tab.reload()
         expect(tab.get_by_role("heading", name=text, exact=True)).to_be_visible()
@@ -161,13 +161,13 @@ def test_the_words_after_a_figure_follow_it(tab: Page, boss: str, queue: leaseq.
 def test_where_there_is_no_stream_the_page_asks(tab: Page, boss: str, queue: leaseq.Queue) -> None:
     queue.configure(title="Triage")
     sign_in(tab, boss)
-    refused: dict[str, Any] = {"status": 503, "headers": {"Retry-After": "10"}, "body": ""}
+    response: dict[str, Any] = {"status": 503, "headers": {"Retry-After": "10"}, "body": ""}
 
-    def answer(route: Route) -> None:
+    def refuse_stream(route: Route) -> None:
         stream = "event-stream" in route.request.headers["accept"]
-        route.fulfill(**refused) if stream else route.continue_()
+        route.fulfill(**response) if stream else route.continue_()
 
-    tab.route("**/live", answer)
+    tab.route("**/live", refuse_stream)
     tab.clock.install()
     tab.goto(f"/manage/{queue.name}")
     expect(tab.get_by_text("Live", exact=True)).to_be_visible()
@@ -177,20 +177,20 @@ def test_where_there_is_no_stream_the_page_asks(tab: Page, boss: str, queue: lea
     expect(tab.get_by_text("Live", exact=True)).to_be_visible()
 
 
-@pytest.mark.parametrize("page", ["/manage/{q}", "/manage"])
+@pytest.mark.parametrize("path", ["/manage/{q}", "/manage"])
 def test_who_is_signed_out_is_told_so_and_comes_back_after_signing_in(
-    tab: Page, boss: str, queue: leaseq.Queue, page: str
+    tab: Page, boss: str, queue: leaseq.Queue, path: str
 ) -> None:
     queue.configure(title="Triage")
     sign_in(tab, boss)
 
-    def no_stream(route: Route) -> None:  # as when the server ended it
+    def refuse_stream(route: Route) -> None:  # as when the server ended it
         stream = "event-stream" in route.request.headers["accept"]
         route.fulfill(status=503, body="") if stream else route.continue_()
 
-    tab.route("**/live", no_stream)
+    tab.route("**/live", refuse_stream)
     tab.clock.install()
-    tab.goto(page.format(q=queue.name))
+    tab.goto(path.format(q=queue.name))
     tab.context.clear_cookies()
     note = tab.locator("[data-state]", has_text="You are signed out: these figures are from")
     wait_in_page(tab, note)
@@ -199,15 +199,15 @@ def test_who_is_signed_out_is_told_so_and_comes_back_after_signing_in(
     tab.get_by_label("Name").fill(boss)
     tab.get_by_label("Password").fill(PASSWORD)
     tab.get_by_role("button", name="Sign in").click()
-    tab.wait_for_url(f"**{page.format(q=queue.name)}")
+    tab.wait_for_url(f"**{path.format(q=queue.name)}")
     expect(tab.get_by_text("Live", exact=True)).to_be_visible()
 
 
-def is_read_before(tab: Page, one: str, other: str) -> bool:
+def is_read_before(tab: Page, first_id: str, second_id: str) -> bool:
     """Whether the heading stands above or left of the other, as it does in the page's text: by Tab, the
     focus then goes the way the eye goes."""
-    first, second = (not_none(tab.locator(f"#{id}").bounding_box()) for id in (one, other))
-    return (first["y"], first["x"]) < (second["y"], second["x"])
+    first_box, second_box = (not_none(tab.locator(f"#{id}").bounding_box()) for id in (first_id, second_id))
+    return (first_box["y"], first_box["x"]) < (second_box["y"], second_box["x"])
 
 
 def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:
@@ -217,13 +217,13 @@ def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:
         lease = queue.reserve(person)
         assert lease
         queue.abandon(lease)
-    bad = queue.reserve("dan")
-    assert bad
-    queue.fail(bad, "torn page")
+    failed_lease = queue.reserve("dan")
+    assert failed_lease
+    queue.fail(failed_lease, "torn page")
     queue.reserve("ann")
-    done = queue.reserve("bob")
-    assert done
-    queue.finish(done, {})
+    finished_lease = queue.reserve("bob")
+    assert finished_lease
+    queue.finish(finished_lease, {})
     sign_in(tab, boss)
     for path in (f"/manage/{queue.name}", "/manage"):
         tab.goto(path)
@@ -237,6 +237,6 @@ def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:
     tab.locator(".in-work summary").last.focus()
     tab.keyboard.press("Tab")
     assert tab.evaluate("document.activeElement.closest('.attention') !== null"), "by Tab, too"
-    for one in tab.locator("main details > summary").all():
-        one.click()
+    for summary in tab.locator("main details > summary").all():
+        summary.click()
     judge(tab)

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
-from tests.browser.working import YES_NO, begin, filled, shows
+from tests.browser.working import YES_NO, begin, expect_item, fill_queue
 
 ITEMS = 10_000
 # Of each way out, the keys that say which and why, and the one that sends it.
@@ -21,7 +21,7 @@ WAYS: dict[str, tuple[list[str], str, int]] = {
 }
 
 # From the key press to the second frame after the next item came: that one has been painted.
-PAINTED = """
+NEXT_PAINT = """
 () => new Promise((resolve) => {
   const before = document.getElementById("sheet");
   addEventListener("keydown", (event) => {
@@ -39,23 +39,23 @@ PAINTED = """
 @pytest.mark.parametrize("way", WAYS)
 def test_how_long_the_next_item_takes(tab: Page, person: str, queue: leaseq.Queue, way: str) -> None:
     """Prints the milliseconds (pytest -s); asserts only that each key brought the next item."""
-    before, send, rounds = WAYS[way]
-    filled(queue, YES_NO)
+    first_keys, send_key, rounds = WAYS[way]
+    fill_queue(queue, YES_NO)
     queue.enqueue_many({"text": f"message {number}"} for number in range(4, ITEMS + 4))
     begin(tab, person, queue)
-    taken = []
+    times = []
     for number in range(2, rounds + 2):
         tab.keyboard.press("Escape")  # to the item, where single keys work
-        for key in before:
+        for key in first_keys:
             tab.keyboard.press(key)
             expect(tab.locator("details[open] textarea:focus")).to_have_count(1)
-        tab.evaluate(f"() => {{ window.painted = ({PAINTED})(); }}")
-        tab.keyboard.press(send)
-        taken.append(tab.evaluate("window.painted"))
-        shows(tab, f"message {number}")
+        tab.evaluate(f"() => {{ window.painted = ({NEXT_PAINT})(); }}")
+        tab.keyboard.press(send_key)
+        times.append(tab.evaluate("window.painted"))
+        expect_item(tab, f"message {number}")
     if way == "finish":
         tab.reload()  # another process may write the last figures a moment later
         expect(tab.get_by_text(f"{rounds} today")).to_be_visible()
     print(
-        f"{way}: next item painted after {median(taken):.0f} ms, at most {max(taken):.0f} ms; {ITEMS:,} wait"
+        f"{way}: next item painted after {median(times):.0f} ms, at most {max(times):.0f} ms; {ITEMS:,} wait"
     )

@@ -8,46 +8,46 @@ from playwright.sync_api import Page, Route, expect
 
 import leaseq
 from tests.browser.conftest import judge
-from tests.browser.working import TRIAGE, YES_NO, begin, filled, result_of, shows
+from tests.browser.working import TRIAGE, YES_NO, begin, expect_item, fill_queue, result_of
 
-WAITS = "No connection to the server."
+NO_CONNECTION = "No connection to the server."
 
 
 def test_the_answer_waits_for_the_network_and_says_so(tab: Page, person: str, queue: leaseq.Queue) -> None:
-    filled(queue, TRIAGE)
+    fill_queue(queue, TRIAGE)
     begin(tab, person, queue)
     tab.keyboard.press("1")
     tab.keyboard.press("q")
     tab.context.set_offline(True)
     tab.get_by_label("Note").fill("said offline")
     tab.keyboard.press("Control+Enter")
-    expect(tab.get_by_text(WAITS)).to_be_visible()
+    expect(tab.get_by_text(NO_CONNECTION)).to_be_visible()
     expect(tab.get_by_label("Note")).to_have_value("said offline")
     judge(tab)
     tab.get_by_role("button", name="Change something else first").click()
     tab.get_by_label("Note").fill("said better")
     tab.keyboard.press("Control+Enter")
-    expect(tab.get_by_text(WAITS)).to_be_visible()
+    expect(tab.get_by_text(NO_CONNECTION)).to_be_visible()
     tab.context.set_offline(False)
-    shows(tab, "message 2")
+    expect_item(tab, "message 2")
     assert result_of(queue, "m1")["note"] == "said better"
 
 
 def test_an_answer_that_came_when_all_were_busy_goes_out_again(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
-    filled(queue, TRIAGE)
-    turned_away: list[float] = []
+    fill_queue(queue, TRIAGE)
+    times: list[float] = []
 
-    def busy(route: Route) -> None:
-        if turned_away:
-            turned_away.append(time.monotonic())
+    def refuse_once(route: Route) -> None:
+        if times:
+            times.append(time.monotonic())
             route.continue_()
         else:
-            turned_away.append(time.monotonic())
+            times.append(time.monotonic())
             route.fulfill(status=503, headers={"Retry-After": "3"}, body="busy")
 
-    tab.route("**/finish", busy)
+    tab.route("**/finish", refuse_once)
     begin(tab, person, queue)
     tab.keyboard.press("1")
     tab.keyboard.press("q")
@@ -55,93 +55,95 @@ def test_an_answer_that_came_when_all_were_busy_goes_out_again(
     tab.keyboard.press("Control+Enter")
     expect(tab.get_by_text("The server is overloaded.")).to_be_visible()
     expect(tab.get_by_label("Note")).to_have_value("said while all were busy")
-    shows(tab, "message 2")
+    expect_item(tab, "message 2")
     assert result_of(queue, "m1")["note"] == "said while all were busy"
     assert queue.stats().counters["finished"] == 1
-    first, second = turned_away
-    assert second - first > 2.5, "it waited as long as it was told, and not its own second"
+    first_time, second_time = times
+    assert second_time - first_time > 2.5, "it waited as long as it was told, and not its own second"
 
 
 def test_a_lost_reply_does_not_finish_twice(tab: Page, person: str, queue: leaseq.Queue) -> None:
-    filled(queue, YES_NO, holds=3)
-    cut: list[str] = []
+    fill_queue(queue, YES_NO, holds=3)
+    statuses: list[str] = []
 
-    def lose_the_reply(route: Route) -> None:
-        if cut:
+    def lose_reply(route: Route) -> None:
+        if statuses:
             route.continue_()
         else:
-            cut.append(str(route.fetch().status))
+            statuses.append(str(route.fetch().status))
             route.abort()
 
-    tab.route("**/finish", lose_the_reply)
+    tab.route("**/finish", lose_reply)
     begin(tab, person, queue)
     tab.keyboard.press("1")
-    shows(tab, "message 2")
-    assert cut == ["200"]
+    expect_item(tab, "message 2")
+    assert statuses == ["200"]
     assert result_of(queue, "m1") == {"ok": True}
     assert queue.stats().counters["finished"] == 1
     assert [lease.id for lease in queue.mine(person)] == ["m2"]
 
 
-def reopened(tab: Page, queue: leaseq.Queue) -> Page:
+def reopen(tab: Page, queue: leaseq.Queue) -> Page:
     """The work page in another tab, after this one was closed and the connection is back."""
-    other = tab.context.new_page()
+    other_tab = tab.context.new_page()
     tab.close()
     tab.context.set_offline(False)
-    other.goto(f"/q/{queue.name}")
-    return other
+    other_tab.goto(f"/q/{queue.name}")
+    return other_tab
 
 
 def test_what_was_typed_offline_is_back_after_the_tab_was_closed(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
-    filled(queue, TRIAGE)
+    fill_queue(queue, TRIAGE)
     begin(tab, person, queue)
     tab.context.set_offline(True)
     tab.keyboard.press("2")
     tab.get_by_label("Note").fill("typed offline")
     expect(tab.get_by_text("Kept in this browser: no connection")).to_be_visible()
-    other = reopened(tab, queue)
-    expect(other.get_by_text("What you typed in this browser at")).to_be_visible()
-    expect(other.get_by_label("Note")).to_have_value("typed offline")
-    expect(other.get_by_role("radio", name="refund")).to_be_checked()
-    judge(other)
-    expect(other.get_by_text("Draft saved")).to_be_visible()
+    other_tab = reopen(tab, queue)
+    expect(other_tab.get_by_text("What you typed in this browser at")).to_be_visible()
+    expect(other_tab.get_by_label("Note")).to_have_value("typed offline")
+    expect(other_tab.get_by_role("radio", name="refund")).to_be_checked()
+    judge(other_tab)
+    expect(other_tab.get_by_text("Draft saved")).to_be_visible()
     assert queue.mine(person)[0].draft == {"about": "refund", "note": "typed offline"}
 
 
 def test_what_was_typed_elsewhere_since_is_not_written_over(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
-    filled(queue, TRIAGE)
+    fill_queue(queue, TRIAGE)
     begin(tab, person, queue)
     tab.context.set_offline(True)
     tab.get_by_label("Note").fill("typed here")
     expect(tab.get_by_text("Kept in this browser: no connection")).to_be_visible()
     (lease,) = queue.mine(person)
     queue.save_draft(lease, {"note": "typed on the phone"})
-    other = reopened(tab, queue)
-    expect(other.get_by_label("Note")).to_have_value("typed on the phone")
-    other.get_by_role("button", name="Use it").click()
-    expect(other.get_by_label("Note")).to_have_value("typed here")
+    other_tab = reopen(tab, queue)
+    expect(other_tab.get_by_label("Note")).to_have_value("typed on the phone")
+    other_tab.get_by_role("button", name="Use it").click()
+    expect(other_tab.get_by_label("Note")).to_have_value("typed here")
 
 
 def test_an_answer_that_was_never_sent_goes_out_when_the_person_is_back(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
-    filled(queue, YES_NO)
+    fill_queue(queue, YES_NO)
     begin(tab, person, queue)
     tab.context.set_offline(True)
     tab.keyboard.press("1")
-    expect(tab.get_by_text(WAITS)).to_be_visible()
+    expect(tab.get_by_text(NO_CONNECTION)).to_be_visible()
     queue.release("m1")
     assert queue.reserve("somebody else")
-    other = tab.context.new_page()
+    other_tab = tab.context.new_page()
     tab.close()
     tab.context.set_offline(False)
     assert queue.reserve(person)
-    other.goto(f"/q/{queue.name}")
-    shows(other, "message 2")
-    expect(other.get_by_text("An answer that was waiting for the connection is sent now.")).to_be_visible()
-    (kept,) = queue.get("m1").late_answers or queue.get("m1").answers
-    assert kept.result == {"ok": True}
+    other_tab.goto(f"/q/{queue.name}")
+    expect_item(other_tab, "message 2")
+    expect(
+        other_tab.get_by_text("An answer that was waiting for the connection is sent now.")
+    ).to_be_visible()
+    (answer,) = queue.get("m1").late_answers or queue.get("m1").answers
+    assert answer.result == {"ok": True}

@@ -36,17 +36,17 @@ def test_people_from_invitation_to_being_disabled(
 ) -> None:
     queue.enqueue({"text": "hello"})
     queue.reserve(person)
-    days = Activity(server.client)
+    activity = Activity(server.client)
     for number in range(4):
-        days.record(person, queue.name, "finished", id=f"i{number}", token=number, active_ms=41_000)
-    days.flush()
+        activity.record(person, queue.name, "finished", id=f"i{number}", token=number, active_ms=41_000)
+    activity.flush()
     sign_in(tab, admin)
     tab.goto("/people")
     judge_all(tab)
     row = tab.locator(f'tr[data-key="{person}"]')
     expect(row.locator("[data-n=last_hour]")).to_have_text("4")
-    days.record(person, queue.name, "finished", id="i9", token=9, active_ms=41_000)
-    days.flush()
+    activity.record(person, queue.name, "finished", id="i9", token=9, active_ms=41_000)
+    activity.flush()
     expect(row.locator("[data-n=last_hour]")).to_have_text("5")
     expect(row.get_by_role("link", name="hello")).to_be_visible()
     tab.get_by_label("Names one a line").fill(f"new {person}\n\nother {person}")
@@ -58,8 +58,8 @@ def test_people_from_invitation_to_being_disabled(
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
     tab.get_by_role("button", name="Copy all, a line for each").click()
     tab.get_by_role("button", name="Copied").wait_for()
-    copied = str(tab.evaluate("navigator.clipboard.readText()")).splitlines()
-    assert [line.partition(" http")[0] for line in copied] == [f"new {person}", f"other {person}"]
+    lines = str(tab.evaluate("navigator.clipboard.readText()")).splitlines()
+    assert [line.partition(" http")[0] for line in lines] == [f"new {person}", f"other {person}"]
     judge(tab)
     tab.get_by_role("searchbox", name="Name or skill").fill(person)
     tab.keyboard.press("Enter")
@@ -82,37 +82,37 @@ def test_many_are_selected_and_changed_by_keys(
 ) -> None:
     queue.configure()
     QueueAccess(server.client).set(queue.name, Access(work=Group(people=(person,))))
-    others = [accounts.add(f"{person} {name}", by="test").name for name in ("bob", "eva")]
+    other_people = [accounts.add(f"{person} {name}", by="test").name for name in ("bob", "eva")]
     sign_in(tab, admin)
     tab.goto(f"/people?q={person}")
     bar = tab.get_by_role("form", name="Many people at once")
     expect(bar).to_be_hidden()
-    tab.get_by_role("checkbox", name=f"Select {others[0]}").press("Space")
-    tab.get_by_role("checkbox", name=f"Select {others[1]}").press("Space")
+    tab.get_by_role("checkbox", name=f"Select {other_people[0]}").press("Space")
+    tab.get_by_role("checkbox", name=f"Select {other_people[1]}").press("Space")
     expect(bar.get_by_text("Selected (2)")).to_be_visible()
     judge_all(tab)
     tab.get_by_label("What to do").select_option("Set the team to")
     tab.get_by_label("Skills, team or queue").fill("Refunds")
     tab.keyboard.press("Enter")
     expect(tab.get_by_text("2 people are changed.")).to_be_visible()
-    assert [accounts.get(name).team for name in (person, *others)] == ["", "Refunds", "Refunds"]
-    for what, value in (("Add the skills", "fr"), ("Give access to the queue", queue.name)):
-        tab.get_by_role("checkbox", name=f"Select {others[1]}").press("Space")
-        tab.get_by_label("What to do").select_option(what)
+    assert [accounts.get(name).team for name in (person, *other_people)] == ["", "Refunds", "Refunds"]
+    for action, value in (("Add the skills", "fr"), ("Give access to the queue", queue.name)):
+        tab.get_by_role("checkbox", name=f"Select {other_people[1]}").press("Space")
+        tab.get_by_label("What to do").select_option(action)
         tab.get_by_label("Skills, team or queue").fill(value)
         tab.keyboard.press("Enter")
         expect(tab.get_by_text("1 person is changed.")).to_be_visible()
-    assert not_none(accounts.get(others[1])).skills == ("fr",)
-    assert others[1] in not_none(QueueAccess(server.client).of(queue.name).work).people
+    assert not_none(accounts.get(other_people[1])).skills == ("fr",)
+    assert other_people[1] in not_none(QueueAccess(server.client).of(queue.name).work).people
     tab.get_by_role("link", name="Team").click()
     expect(tab.get_by_role("columnheader", name="Team")).to_have_attribute("aria-sort", "ascending")
-    tab.get_by_role("checkbox", name=f"Select {others[0]}").press("Space")
+    tab.get_by_role("checkbox", name=f"Select {other_people[0]}").press("Space")
     bar.locator("summary", has_text="Disable").press("Enter")
     bar.get_by_role("button", name="Disable them").press("Enter")
     expect(tab.get_by_text("1 person is changed.")).to_be_visible()
     tab.get_by_label("State").select_option("disabled")
     tab.get_by_role("button", name="Search").press("Enter")
-    expect(tab.locator("table.people tbody tr th a")).to_have_text([others[0]])
+    expect(tab.locator("table.people tbody tr th a")).to_have_text([other_people[0]])
 
 
 def test_a_break_from_the_person_s_menu(person: str, admin: str, tab: Page) -> None:
@@ -137,13 +137,13 @@ def test_a_person_is_erased_once_their_name_is_typed(
     sign_in(tab, admin)
     tab.goto(f"/people/{person}")
     tab.get_by_role("link", name=f"Erase {person}").press("Enter")
-    name = tab.get_by_label("Type the person's name")
-    name.fill(f"{person}a")
+    name_field = tab.get_by_label("Type the person's name")
+    name_field.fill(f"{person}a")
     tab.set_viewport_size({"width": 320, "height": 800})
     tab.keyboard.press("Enter")
     expect(tab.get_by_text("That is not the person's name, and nothing is erased.")).to_be_in_viewport()
-    expect(name).to_be_focused()
-    expect(name).to_have_value(f"{person}a")
+    expect(name_field).to_be_focused()
+    expect(name_field).to_have_value(f"{person}a")
     tab.keyboard.press("End")
     tab.keyboard.press("Backspace")
     tab.keyboard.press("Enter")

@@ -9,40 +9,40 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, PATIENT, SECRET, judge
+from tests.browser.conftest import PASSWORD, SECRET, TIMEOUT_MS, judge
 from tests.web.auth.oidc_provider import CLIENT, CLIENT_SECRET, Provider, provider_running
-from tests.web.gunicorn_place import gunicorn
+from tests.web.gunicorn_place import run_gunicorn
 
 
 @pytest.fixture(scope="module")
 def provider() -> Iterator[Provider]:
-    with provider_running() as running:
-        yield running
+    with provider_running() as oidc_provider:
+        yield oidc_provider
 
 
 @pytest.fixture(scope="module")
-def place(server: Any, provider: Provider) -> Iterator[str]:
+def app_url(server: Any, provider: Provider) -> Iterator[str]:
     settings: dict[str, Any] = {
         "LEASEQ_OIDC_ISSUER": provider.url,
         "LEASEQ_OIDC_CLIENT_ID": CLIENT,
         "LEASEQ_OIDC_CLIENT_SECRET": CLIENT_SECRET,
         "LEASEQ_OIDC_CLAIM": "preferred_username",
     }
-    with gunicorn(server.url, SECRET, workers=1, threads=8, **settings) as (url, _):
+    with run_gunicorn(server.url, SECRET, workers=1, threads=8, **settings) as (url, _):
         yield url
 
 
 @pytest.fixture(params=[True, False], ids=["scripts", "no-scripts"])
-def tab(request: pytest.FixtureRequest, chromium: Browser, place: str) -> Iterator[Page]:
-    with chromium.new_context(base_url=place, java_script_enabled=request.param) as context:
-        context.set_default_timeout(PATIENT)
+def tab(request: pytest.FixtureRequest, chromium: Browser, app_url: str) -> Iterator[Page]:
+    with chromium.new_context(base_url=app_url, java_script_enabled=request.param) as context:
+        context.set_default_timeout(TIMEOUT_MS)
         page = context.new_page()
-        page.scripted = request.param  # type: ignore[attr-defined]
+        page.has_scripts = request.param  # type: ignore[attr-defined]
         yield page
 
 
 def judge_all(tab: Page) -> None:
-    if not tab.scripted:  # type: ignore[attr-defined]
+    if not tab.has_scripts:  # type: ignore[attr-defined]
         return  # axe is a script
     for scheme, width in (("dark", 320), ("light", 1280)):
         tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]

@@ -25,7 +25,7 @@ def test_each_is_opened_fixed_handed_out_removed_or_settled(
     def row(words: str) -> Locator:
         return tab.locator(".words", has_text=words)
 
-    def still_there() -> None:
+    def expect_reports_page() -> None:
         expect(tab).to_have_url(re.compile("/reports$"))
 
     sign_in(tab, boss)
@@ -36,14 +36,14 @@ def test_each_is_opened_fixed_handed_out_removed_or_settled(
     tab.go_back()
     row("away").get_by_role("button", name="Hand out now").click()
     expect(tab.get_by_text("It is waiting again, now and not later.")).to_be_visible()
-    still_there()
+    expect_reports_page()
     row("no letter").locator("summary").click()
     row("no letter").get_by_role("button", name="Remove for good").click()
     expect(tab.get_by_text("The item spam is removed.")).to_be_visible()
-    still_there()
+    expect_reports_page()
     row("Is this one ours?").get_by_role("button", name="No answer needed").click()
     expect(row("Is this one ours?")).to_have_count(0)
-    still_there()
+    expect_reports_page()
     row("half of it").get_by_role("link", name="Fix and hand out again").click()
     tab.get_by_label("Payload, as JSON").fill('{"text": "all of it"}')
     tab.get_by_role("button", name="Save and hand out again").click()

@@ -7,13 +7,13 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge
-from tests.browser.working import TRIAGE, begin, filled, result_of, shows
+from tests.browser.working import TRIAGE, begin, expect_item, fill_queue, result_of
 
 
 def test_sign_in_again_in_place_and_the_answer_goes_on(
     tab: Page, person: str, queue: leaseq.Queue, accounts: Accounts
 ) -> None:
-    filled(queue, TRIAGE)
+    fill_queue(queue, TRIAGE)
     begin(tab, person, queue)
     accounts.end_sessions(person, by="test")
     tab.keyboard.press("1")
@@ -31,7 +31,7 @@ def test_sign_in_again_in_place_and_the_answer_goes_on(
     tab.keyboard.press("Control+Enter")
     dialog.get_by_label("Password").fill(PASSWORD)
     tab.keyboard.press("Enter")
-    shows(tab, "message 2")
+    expect_item(tab, "message 2")
     expect(dialog).to_be_hidden()
     assert result_of(queue, "m1") == {"about": "delivery", "urgent": "today", "note": "not lost"}
 
@@ -39,19 +39,19 @@ def test_sign_in_again_in_place_and_the_answer_goes_on(
 def test_somebody_else_who_signed_in_does_not_send_it(
     tab: Page, person: str, queue: leaseq.Queue, accounts: Accounts
 ) -> None:
-    filled(queue, TRIAGE)
+    fill_queue(queue, TRIAGE)
     begin(tab, person, queue)
     tab.keyboard.press("1")
     tab.keyboard.press("q")
-    other = accounts.add(f"bob of {queue.name}", by="test", password=PASSWORD).name
-    second = tab.context.new_page()
-    second.goto("/account")
-    second.context.clear_cookies()
-    second.goto("/login")
-    second.get_by_label("Name").fill(other)
-    second.get_by_label("Password").fill(PASSWORD)
-    second.keyboard.press("Enter")
-    second.wait_for_url("**/")
+    other_person = accounts.add(f"bob of {queue.name}", by="test", password=PASSWORD).name
+    second_tab = tab.context.new_page()
+    second_tab.goto("/account")
+    second_tab.context.clear_cookies()
+    second_tab.goto("/login")
+    second_tab.get_by_label("Name").fill(other_person)
+    second_tab.get_by_label("Password").fill(PASSWORD)
+    second_tab.keyboard.press("Enter")
+    second_tab.wait_for_url("**/")
     tab.keyboard.press("Control+Enter")
     dialog = tab.get_by_role("dialog", name="You are signed out")
     expect(dialog).to_be_visible()

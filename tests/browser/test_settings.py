@@ -11,24 +11,24 @@ import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge, sign_in
 from tests.support.patience import eventually
-from tests.support.taking import finish_held
+from tests.support.taking import finish_items
 
 # Whether something else is seen in the middle of what is said.
-COVERED = """() => {
+IS_COVERED = """() => {
   const said = document.querySelector("#trouble p:not([hidden])");
   const { x, y, width, height } = said.getBoundingClientRect();
   const seen = document.elementFromPoint(x + width / 2, y + height / 2);
   return !(seen && said.contains(seen));
 }"""
 # Whether what has the focus is seen.
-UNCOVERED = """() => {
+FOCUS_IS_SEEN = """() => {
   const { x, y, width, height } = document.activeElement.getBoundingClientRect();
   return document.elementFromPoint(x + width / 2, y + height / 2) === document.activeElement;
 }"""
 
 
 @pytest.fixture
-def at_settings(tab: Page, accounts: Accounts, queue: leaseq.Queue) -> Page:
+def settings_page(tab: Page, accounts: Accounts, queue: leaseq.Queue) -> Page:
     queue.configure(title="Triage")
     queue.enqueue({"text": "the item that waits"})
     boss = accounts.add(f"boss of {queue.name}", by="test", role="manager", password=PASSWORD).name
@@ -37,31 +37,31 @@ def at_settings(tab: Page, accounts: Accounts, queue: leaseq.Queue) -> Page:
     return tab
 
 
-def test_the_preview_follows_what_is_typed(at_settings: Page, queue: leaseq.Queue) -> None:
-    tab, seen = at_settings, at_settings.get_by_role("region", name="Preview")
-    expect(seen).to_contain_text("the item that waits")
+def test_the_preview_follows_what_is_typed(settings_page: Page, queue: leaseq.Queue) -> None:
+    tab, preview = settings_page, settings_page.get_by_role("region", name="Preview")
+    expect(preview).to_contain_text("the item that waits")
     form = {"show": ["text"], "ask": {"type": "object", "properties": {"mood": {"enum": ["glad", "sad"]}}}}
     text = json.dumps(form, indent=2)
     tab.get_by_role("tab", name="JSON").click()
     tab.get_by_label("Form", exact=True).fill(text)
-    expect(seen.get_by_label("sad")).to_be_visible()
+    expect(preview.get_by_label("sad")).to_be_visible()
     tab.get_by_label("Form", exact=True).fill(text.replace('"enum": [', '"enum": [,'))
-    wrong = seen.get_by_role("button", name="Line")
-    expect(wrong).to_be_visible()
-    expect(seen.get_by_label("sad")).to_be_visible()  # what was good last stays
-    wrong.click()
+    error_button = preview.get_by_role("button", name="Line")
+    expect(error_button).to_be_visible()
+    expect(preview.get_by_label("sad")).to_be_visible()  # what was good last stays
+    error_button.click()
     expect(tab.get_by_label("Form", exact=True)).to_be_focused()
     tab.get_by_label("Form", exact=True).fill(text)
-    expect(wrong).to_have_count(0)
+    expect(error_button).to_have_count(0)
     tab.get_by_role("button", name="Save").click()
     expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
     assert queue.policy.form == form
 
 
-def test_each_form_to_start_from_can_be_seen(at_settings: Page, queue: leaseq.Queue) -> None:
-    tab = at_settings
+def test_each_form_to_start_from_can_be_seen(settings_page: Page, queue: leaseq.Queue) -> None:
+    tab = settings_page
     tab.get_by_label("Title").fill("My own title")
-    for name, seen in (
+    for name, text in (
         ("Yes or no", "Is this message fine?"),
         ("Transcribe", "What does it say?"),
         ("Check a record", "City"),
@@ -70,7 +70,7 @@ def test_each_form_to_start_from_can_be_seen(at_settings: Page, queue: leaseq.Qu
             tab.get_by_text("Start from a template").click()
         tab.once("dialog", lambda dialog: dialog.accept())
         tab.get_by_role("button", name=name).click()
-        expect(tab.locator("#preview").get_by_text(seen, exact=True).first).to_be_visible()
+        expect(tab.locator("#preview").get_by_text(text, exact=True).first).to_be_visible()
         expect(tab.get_by_label("Title")).to_have_value("My own title")
     judge(tab)
     tab.set_viewport_size({"width": 320, "height": 800})
@@ -87,28 +87,28 @@ def test_what_is_typed_stays_where_the_session_ended_and_is_saved_after_signing_
     tab.goto(f"/manage/{queue.name}/settings")
     tab.get_by_label("Instructions").fill("Typed for an hour")
     tab.context.clear_cookies()
-    save = tab.locator(".save").get_by_role("button", name="Save")
-    save.click()
+    save_button = tab.locator(".save").get_by_role("button", name="Save")
+    save_button.click()
     expect(tab.get_by_text("You are signed out, and nothing is saved yet.")).to_be_visible()
-    assert tab.evaluate(COVERED) is False, "it is behind the bar with the buttons"
-    other = tab.context.new_page()
-    sign_in(other, boss)
-    other.close()
-    save.click()
+    assert tab.evaluate(IS_COVERED) is False, "it is behind the bar with the buttons"
+    other_tab = tab.context.new_page()
+    sign_in(other_tab, boss)
+    other_tab.close()
+    save_button.click()
     expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
     assert queue.policy.instructions == "Typed for an hour"
 
 
 def test_a_suggested_time_is_taken_and_a_person_loses_the_queue(
-    at_settings: Page, queue: leaseq.Queue, person: str
+    settings_page: Page, queue: leaseq.Queue, person: str
 ) -> None:
-    tab = at_settings
-    finish_held(queue, 20)
+    tab = settings_page
+    finish_items(queue, 20)
     tab.reload()
     tab.get_by_label("Title").focus()
     for _ in range(8):
         tab.keyboard.press("Tab")
-        assert tab.evaluate(UNCOVERED), "it is behind the bar with the buttons"
+        assert tab.evaluate(FOCUS_IS_SEEN), "it is behind the bar with the buttons"
     tab.get_by_label("Title").fill("Letters")
     tab.get_by_role("button", name="Take 2 min and save").press("Enter")
     expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
@@ -118,10 +118,10 @@ def test_a_suggested_time_is_taken_and_a_person_loses_the_queue(
     expect(tab.get_by_role("heading", name="Access", exact=True)).to_be_in_viewport()
     expect(tab.get_by_role("button", name="Take")).to_have_count(0)
     tab.get_by_role("link", name="Change access").press("Enter")
-    who = tab.get_by_role("group", name="Who may work on this queue")
-    expect(who.get_by_label("People")).to_be_hidden()
-    who.get_by_label("Everybody", exact=True).press("ArrowRight")
-    who.get_by_label("People").fill(f"boss of {queue.name}")
+    group = tab.get_by_role("group", name="Who may work on this queue")
+    expect(group.get_by_label("People")).to_be_hidden()
+    group.get_by_label("Everybody", exact=True).press("ArrowRight")
+    group.get_by_label("People").fill(f"boss of {queue.name}")
     judge(tab)
     tab.get_by_role("button", name="Save").press("Enter")
     expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
@@ -130,8 +130,8 @@ def test_a_suggested_time_is_taken_and_a_person_loses_the_queue(
 
     def is_gone() -> bool:  # each web process may take a second to see it
         tab.goto("/")
-        listed = tab.locator(f"main a[href$='/{queue.name}']").count()  # others are called Letters, too
+        count = tab.locator(f"main a[href$='/{queue.name}']").count()  # others are called Letters, too
         tab.goto(f"/q/{queue.name}")
-        return not listed and tab.get_by_role("heading", name="There is nothing here").count() == 1
+        return not count and tab.get_by_role("heading", name="There is nothing here").count() == 1
 
     eventually(is_gone, "the queue is gone")

@@ -12,8 +12,8 @@ from playwright.sync_api import Browser, Page, Route, expect
 
 import leaseq
 from leaseq.webapp.forms.templates import picture
-from tests.browser.conftest import PATIENT, SECRET, judge, sign_in
-from tests.web.gunicorn_place import serving
+from tests.browser.conftest import SECRET, TIMEOUT_MS, judge, sign_in
+from tests.web.gunicorn_place import serve_app
 
 MEDIA = "https://media.example"
 FORM = {
@@ -41,46 +41,46 @@ FORM = {
 }
 
 
-def tone() -> bytes:
-    made = io.BytesIO()
-    with wave.open(made, "wb") as sound:
+def make_tone() -> bytes:
+    buffer = io.BytesIO()
+    with wave.open(buffer, "wb") as sound:
         sound.setnchannels(1)
         sound.setsampwidth(1)
         sound.setframerate(8_000)
         sound.writeframes(b"\x80" * 8_000 * 30)
-    return made.getvalue()
+    return buffer.getvalue()
 
 
-def in_ranges(route: Route) -> None:
+def fulfill_range(route: Route) -> None:
     """As a host of sound answers: without ranges no browser can go back and on in it."""
-    whole = tone()
-    begin = int(route.request.headers.get("range", "bytes=0-")[6:].partition("-")[0])
+    sound = make_tone()
+    start = int(route.request.headers.get("range", "bytes=0-")[6:].partition("-")[0])
     headers = {
         "Accept-Ranges": "bytes",
         "Content-Type": "audio/wav",
-        "Content-Range": f"bytes {begin}-{len(whole) - 1}/{len(whole)}",
+        "Content-Range": f"bytes {start}-{len(sound) - 1}/{len(sound)}",
     }
-    route.fulfill(status=206, body=whole[begin:], headers=headers)
+    route.fulfill(status=206, body=sound[start:], headers=headers)
 
 
 @pytest.fixture(scope="module")
-def place_with_media(server: Any) -> Iterator[str]:
+def address_with_media(server: Any) -> Iterator[str]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LEASEQ_MEDIA_ORIGINS", MEDIA)
-        with serving(server.url, SECRET) as address:
+        with serve_app(server.url, SECRET) as address:
             yield address
 
 
 @pytest.fixture
-def at_item(chromium: Browser, place_with_media: str, person: str, queue: leaseq.Queue) -> Iterator[Page]:
+def item_page(chromium: Browser, address_with_media: str, person: str, queue: leaseq.Queue) -> Iterator[Page]:
     """At the work page, with an item of many kinds."""
     queue.configure(title="Kinds", form=FORM)
     rows = [{"a": 1, "b": "two"}, {"a": 3}]
     data = {"deep": {"er": [1, 2]}}
     queue.enqueue({"image": picture(), "sound": f"{MEDIA}/a.wav", "rows": rows, "data": data}, id="one")
-    context = chromium.new_context(base_url=place_with_media)
-    context.set_default_timeout(PATIENT)
-    context.route(f"{MEDIA}/**", in_ranges)
+    context = chromium.new_context(base_url=address_with_media)
+    context.set_default_timeout(TIMEOUT_MS)
+    context.route(f"{MEDIA}/**", fulfill_range)
     tab = context.new_page()
     sign_in(tab, person)
     tab.goto(f"/q/{queue.name}")
@@ -91,16 +91,16 @@ def at_item(chromium: Browser, place_with_media: str, person: str, queue: leaseq
     context.close()
 
 
-def test_a_picture_opens_large(at_item: Page) -> None:
-    tab = at_item
+def test_a_picture_opens_large(item_page: Page) -> None:
+    tab = item_page
     judge(tab)
     tab.keyboard.press("Escape")  # out of the box that the page begins in
     tab.keyboard.press("o")
-    large = tab.get_by_role("dialog", name="Page").get_by_role("img")
-    expect(large).to_be_visible()
-    before = large.bounding_box()
+    image = tab.get_by_role("dialog", name="Page").get_by_role("img")
+    expect(image).to_be_visible()
+    before = image.bounding_box()
     tab.keyboard.press("+")
-    after = large.bounding_box()
+    after = image.bounding_box()
     assert before
     assert after
     assert after["width"] > before["width"]
@@ -109,10 +109,10 @@ def test_a_picture_opens_large(at_item: Page) -> None:
     expect(tab.get_by_role("dialog", name="Page")).to_have_count(0)
 
 
-def test_sound_plays_by_keys_also_while_typing(at_item: Page) -> None:
-    tab = at_item
+def test_sound_plays_by_keys_also_while_typing(item_page: Page) -> None:
+    tab = item_page
 
-    def sound(expression: str) -> Any:
+    def evaluate_audio(expression: str) -> Any:
         return tab.evaluate(f"document.querySelector('audio').{expression}")
 
     tab.wait_for_function("document.querySelector('audio').readyState > 0")
@@ -121,17 +121,17 @@ def test_sound_plays_by_keys_also_while_typing(at_item: Page) -> None:
     tab.wait_for_function("!document.querySelector('audio').paused")
     tab.get_by_label("Text").focus()
     tab.keyboard.type("a b")  # a space while typing is a space
-    assert sound("paused") is False
+    assert evaluate_audio("paused") is False
     tab.keyboard.press("Control+Space")
-    assert sound("paused") is True
+    assert evaluate_audio("paused") is True
     assert tab.get_by_label("Text").input_value() == "a b"
-    was = sound("currentTime")
+    position = evaluate_audio("currentTime")
     tab.keyboard.press("Control+ArrowRight")
-    assert sound("currentTime") >= was + 4
+    assert evaluate_audio("currentTime") >= position + 4
 
 
-def test_widgets_help_and_throw_nothing_away(at_item: Page, queue: leaseq.Queue) -> None:
-    tab, text, count = at_item, at_item.get_by_label("Text"), at_item.get_by_label("Count")
+def test_widgets_help_and_throw_nothing_away(item_page: Page, queue: leaseq.Queue) -> None:
+    tab, text, count = item_page, item_page.get_by_label("Text"), item_page.get_by_label("Count")
     text.fill("x" * 10)
     expect(tab.get_by_text("Characters left: 190")).to_be_hidden()  # it is quiet until it matters
     text.fill("x" * 150)

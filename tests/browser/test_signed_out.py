@@ -20,9 +20,9 @@ def boss(accounts: Accounts, queue: leaseq.Queue) -> str:
 
 
 def sign_in_elsewhere(tab: Page, name: str) -> None:
-    other = tab.context.new_page()
-    sign_in(other, name)
-    other.close()
+    other_tab = tab.context.new_page()
+    sign_in(other_tab, name)
+    other_tab.close()
 
 
 def test_the_dashboard_pauses_after_signing_in_elsewhere(tab: Page, boss: str, queue: leaseq.Queue) -> None:
@@ -30,20 +30,20 @@ def test_the_dashboard_pauses_after_signing_in_elsewhere(tab: Page, boss: str, q
     queue.reserve("ann")
     sign_in(tab, boss)
 
-    def no_stream(route: Route) -> None:  # as when the server ended it
+    def refuse_stream(route: Route) -> None:  # as when the server ended it
         stream = "event-stream" in route.request.headers["accept"]
         route.fulfill(status=503, body="") if stream else route.continue_()
 
-    tab.route("**/live", no_stream)
+    tab.route("**/live", refuse_stream)
     tab.clock.install()
     tab.goto(f"/manage/{queue.name}")
     expect(tab.get_by_text("Live", exact=True)).to_be_visible()
     tab.context.clear_cookies()
     wait_in_page(tab, tab.locator("[data-state]", has_text="You are signed out"))
-    with tab.expect_response("**/work/session") as asked:
+    with tab.expect_response("**/work/session") as response_info:
         sign_in_elsewhere(tab, boss)
         wait_in_page(tab, tab.get_by_text("Live", exact=True))
-    assert asked.value.ok
+    assert response_info.value.ok
     tab.locator("tr", has_text="ann").locator("summary").click()
     tab.get_by_role("button", name="Release").click()
     expect(tab.get_by_text("Nobody is working right now")).to_be_visible()
@@ -79,41 +79,41 @@ def test_an_import_says_that_one_is_signed_out_and_goes_on(
 class HeldRequest:
     """Keeps the first request that fits till the session is over."""
 
-    def __init__(self, tab: Page, method: str, says: str = "") -> None:
-        self.tab, self.method, self.says = tab, method, says
-        self.held: list[Route] = []
+    def __init__(self, tab: Page, method: str, text: str = "") -> None:
+        self.tab, self.method, self.text = tab, method, text
+        self.routes: list[Route] = []
 
     def __call__(self, route: Route) -> None:
-        asked = route.request
-        if not self.held and asked.method == self.method and self.says in (asked.post_data or ""):
-            self.held.append(route)
+        request = route.request
+        if not self.routes and request.method == self.method and self.text in (request.post_data or ""):
+            self.routes.append(route)
         else:
             route.continue_()
 
     def end_session(self) -> None:
         for _ in range(300):
-            if self.held:
+            if self.routes:
                 break
             self.tab.wait_for_timeout(50)
         self.tab.context.clear_cookies()
-        self.held[0].continue_()
+        self.routes[0].continue_()
 
 
 def test_the_state_of_an_import_stays_while_one_is_signed_out(
     tab: Page, boss: str, queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     choose_file(tab, boss, queue, tmp_path, "nr\n1\n")
-    hold = HeldRequest(tab, "GET")
-    tab.route(re.compile(r"/import/[\w-]{16}$"), hold)
+    held_request = HeldRequest(tab, "GET")
+    tab.route(re.compile(r"/import/[\w-]{16}$"), held_request)
     tab.get_by_role("button", name="Import").click()
     expect(tab.get_by_text("The whole file is sent.")).to_be_visible()
-    hold.end_session()
-    out = tab.locator("#state").get_by_text("You are signed out")
-    expect(out).to_be_visible()
+    held_request.end_session()
+    note = tab.locator("#state").get_by_text("You are signed out")
+    expect(note).to_be_visible()
     expect(tab.get_by_label("Password")).to_have_count(0)
     sign_in_elsewhere(tab, boss)
     expect(tab.get_by_text("1 added, 0 duplicates, 0 skipped.")).to_be_visible()
-    expect(out).to_have_count(0)
+    expect(note).to_have_count(0)
 
 
 def test_a_move_with_many_says_that_one_is_signed_out_and_goes_on(
@@ -125,15 +125,15 @@ def test_a_move_with_many_says_that_one_is_signed_out_and_goes_on(
     tab.get_by_role("checkbox", name="Select n-000").check()
     tab.get_by_label("All 240 in this list").check()
     tab.get_by_role("button", name="Remove").click()
-    hold = HeldRequest(tab, "POST", "done=100")
-    tab.route("**/many/do", hold)
+    held_request = HeldRequest(tab, "POST", "done=100")
+    tab.route("**/many/do", held_request)
     tab.get_by_role("button", name="Remove: 240 items").click()
     expect(tab.get_by_text("100 are removed.")).to_be_visible()
-    hold.end_session()
-    out = tab.get_by_text("You are signed out. The steps so far are done")
-    expect(out).to_be_visible()
+    held_request.end_session()
+    note = tab.get_by_text("You are signed out. The steps so far are done")
+    expect(note).to_be_visible()
     sign_in_elsewhere(tab, boss)
     tab.get_by_role("button", name="Continue").click()
     expect(tab.get_by_text("240 are removed.")).to_be_visible()
-    expect(out).to_be_hidden()
+    expect(note).to_be_hidden()
     assert queue.stats().inbound == 0

@@ -29,8 +29,8 @@ def test_a_question_is_asked_and_answered_while_the_person_works(
     expect(tab.get_by_label("What do you want to ask your manager?")).to_be_hidden()
     expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
     judge(tab)
-    manager = chromium.new_page(base_url=address)
-    answer_on_the_dashboard(manager, boss, letters)
+    manager_tab = chromium.new_page(base_url=address)
+    answer_on_the_dashboard(manager_tab, boss, letters)
     note = tab.get_by_role("status").filter(has_text="Your manager answered.")
     expect(note).to_be_visible()
     note.get_by_role("button", name="Read it").click()
@@ -44,22 +44,22 @@ def test_a_question_is_asked_and_answered_while_the_person_works(
     expect(thread.get_by_text("The blue one.")).to_be_visible()
     tab.get_by_role("button", name="Finish and next").click()
     expect(thread).to_have_count(0)
-    manager.close()
+    manager_tab.close()
 
 
-def answer_on_the_dashboard(manager: Page, boss: str, queue: leaseq.Queue) -> None:
-    sign_in(manager, boss)
-    manager.goto(f"/manage/{queue.name}")
-    asked = manager.get_by_role("region", name="1 question")
-    expect(asked.get_by_text("Which of the two?")).to_be_visible()
-    judge(manager)
-    asked.get_by_role("link", name="Answer").click()
-    manager.get_by_label("Your answer").fill("The blue one.")
-    manager.get_by_role("button", name="Send").click()
-    expect(manager.get_by_text("Your message is sent.")).to_be_visible()
-    judge(manager)
-    manager.goto(f"/manage/{queue.name}")
-    expect(manager.get_by_text("Which of the two?")).to_be_hidden()
+def answer_on_the_dashboard(manager_tab: Page, boss: str, queue: leaseq.Queue) -> None:
+    sign_in(manager_tab, boss)
+    manager_tab.goto(f"/manage/{queue.name}")
+    question = manager_tab.get_by_role("region", name="1 question")
+    expect(question.get_by_text("Which of the two?")).to_be_visible()
+    judge(manager_tab)
+    question.get_by_role("link", name="Answer").click()
+    manager_tab.get_by_label("Your answer").fill("The blue one.")
+    manager_tab.get_by_role("button", name="Send").click()
+    expect(manager_tab.get_by_text("Your message is sent.")).to_be_visible()
+    judge(manager_tab)
+    manager_tab.goto(f"/manage/{queue.name}")
+    expect(manager_tab.get_by_text("Which of the two?")).to_be_hidden()
 
 
 @pytest.mark.parametrize(

@@ -10,21 +10,21 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.activity import Activity
 from tests.browser.conftest import judge
-from tests.browser.working import YES_NO, begin, filled, shows
+from tests.browser.working import YES_NO, begin, expect_item, fill_queue
 from tests.support.patience import eventually
 
-LEASE = 600
+LEASE_SECONDS = 600
 
 
 def test_a_warning_in_good_time_and_one_key_to_go_on(tab: Page, person: str, queue: leaseq.Queue) -> None:
-    filled(queue, YES_NO)
+    fill_queue(queue, YES_NO)
     tab.clock.install()
     begin(tab, person, queue)
     warning = tab.get_by_role("alert").filter(has_text="Your time ends soon.")
-    tab.clock.fast_forward(LEASE * 790)
+    tab.clock.fast_forward(LEASE_SECONDS * 790)
     expect(tab.locator("#left")).to_have_text("2:06")
     expect(warning).to_be_hidden()
-    tab.clock.fast_forward(LEASE * 20)
+    tab.clock.fast_forward(LEASE_SECONDS * 20)
     expect(warning).to_be_visible()
     expect(tab.locator(".time")).to_have_class("time soon")
     judge(tab)
@@ -37,7 +37,7 @@ def test_a_warning_in_good_time_and_one_key_to_go_on(tab: Page, person: str, que
 def test_active_time_is_that_in_which_there_was_a_sign_of_the_person(
     tab: Page, person: str, queue: leaseq.Queue, server: Any
 ) -> None:
-    filled(queue, YES_NO)
+    fill_queue(queue, YES_NO)
     tab.clock.install()
     begin(tab, person, queue)
     tab.get_by_label("Note").press_sequentially("a")
@@ -46,12 +46,12 @@ def test_active_time_is_that_in_which_there_was_a_sign_of_the_person(
     tab.clock.fast_forward(200_000)  # away
     tab.keyboard.press("Escape")
     tab.clock.fast_forward(5_000)
-    with tab.expect_request("**/finish") as asked:
+    with tab.expect_request("**/finish") as request_info:
         tab.keyboard.press("1")
-    shows(tab, "message 2")
-    (sent,) = parse_qs(asked.value.post_data)["active_ms"]
-    assert 55_000 <= int(sent) <= 80_000, "20 s, at most 30 s of those away, and 5 s"
-    days = Activity(server.client)
-    eventually(lambda: days.today(person, queue.name).finished == 1, "the finish is counted")
-    figures = days.today(person, queue.name)
+    expect_item(tab, "message 2")
+    (active_ms,) = parse_qs(request_info.value.post_data)["active_ms"]
+    assert 55_000 <= int(active_ms) <= 80_000, "20 s, at most 30 s of those away, and 5 s"
+    activity = Activity(server.client)
+    eventually(lambda: activity.today(person, queue.name).finished == 1, "the finish is counted")
+    figures = activity.today(person, queue.name)
     assert 0 < figures.active_ms <= figures.held_ms, "the page's clock is bounded by the lease's own"

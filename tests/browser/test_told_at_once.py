@@ -11,12 +11,12 @@ import leaseq
 from leaseq.webapp.store.queue_access import FRESH_SECONDS, Access, Group, QueueAccess
 from tests.browser.conftest import judge, sign_in
 from tests.support.patience import eventually
-from tests.support.taking import take as taken
+from tests.support.taking import take
 
 WORDS = "half of an answer"
 
 
-def take(tab: Page, person: str, queue: leaseq.Queue) -> None:
+def take_and_type(tab: Page, person: str, queue: leaseq.Queue) -> None:
     """Take an item and type; the page is told what others do by then."""
     sign_in(tab, person)
     tab.goto(f"/q/{queue.name}")
@@ -27,7 +27,7 @@ def take(tab: Page, person: str, queue: leaseq.Queue) -> None:
 
 
 def test_a_manager_s_release_is_told(tab: Page, person: str, letters: leaseq.Queue) -> None:
-    take(tab, person, letters)
+    take_and_type(tab, person, letters)
     letters.release("l1", by="a manager")
     expect(tab.get_by_text("A manager released it")).to_be_visible()
     expect(tab.locator(".time")).to_be_hidden()
@@ -35,12 +35,12 @@ def test_a_manager_s_release_is_told(tab: Page, person: str, letters: leaseq.Que
     judge(tab)
     tab.get_by_role("button", name="Finish and stop").click()
     expect(tab.get_by_text("Your answer is kept for the manager.")).to_be_visible()
-    (kept,) = letters.get("l1").late_answers
-    assert kept.result == {"answer": WORDS}
+    (answer,) = letters.get("l1").late_answers
+    assert answer.result == {"answer": WORDS}
 
 
 def test_that_the_item_was_removed_is_told(tab: Page, person: str, letters: leaseq.Queue) -> None:
-    take(tab, person, letters)
+    take_and_type(tab, person, letters)
     letters.remove("l1", by="a manager")
     expect(tab.get_by_text("This item does not exist any more.")).to_be_visible()
     expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
@@ -49,22 +49,22 @@ def test_that_the_item_was_removed_is_told(tab: Page, person: str, letters: leas
 def test_that_the_person_lost_access_is_told(
     tab: Page, person: str, letters: leaseq.Queue, server: Any
 ) -> None:
-    take(tab, person, letters)
+    take_and_type(tab, person, letters)
     QueueAccess(server.client).set(letters.name, Access(Group(people=("eva",))))
-    read = time.monotonic() + FRESH_SECONDS  # by then, by each web process
-    eventually(lambda: time.monotonic() > read)
+    refresh_time = time.monotonic() + FRESH_SECONDS  # by then, by each web process
+    eventually(lambda: time.monotonic() > refresh_time)
     tab.get_by_label("Your answer").press_sequentially(", and more")
-    said = f"There is no queue '{letters.name}', or you have no access to it."
-    expect(tab.locator("#receipt")).to_have_text(said)
+    message = f"There is no queue '{letters.name}', or you have no access to it."
+    expect(tab.locator("#receipt")).to_have_text(message)
     tab.get_by_role("button", name="Finish and stop").click()
-    expect(tab.locator("#trouble")).to_contain_text(said)
+    expect(tab.locator("#trouble")).to_contain_text(message)
     expect(tab.get_by_label("Your answer")).to_have_value(f"{WORDS}, and more")
 
 
 def test_a_pause_is_told_on_this_item_and_the_next_page(
     tab: Page, person: str, letters: leaseq.Queue
 ) -> None:
-    take(tab, person, letters)
+    take_and_type(tab, person, letters)
     note = tab.get_by_role("status").filter(has_text="This queue is paused")
     expect(note).to_have_count(0)
     letters.pause("lunch until one", by="a manager")
@@ -83,7 +83,7 @@ def test_a_pause_is_told_on_this_item_and_the_next_page(
 def test_the_next_item_on_the_same_page_is_watched_as_well(
     tab: Page, person: str, letters: leaseq.Queue
 ) -> None:
-    take(tab, person, letters)
+    take_and_type(tab, person, letters)
     tab.get_by_role("button", name="Finish and next").click()
     expect(tab.get_by_text("letter 2")).to_be_visible()
     letters.release("l2", by="a manager")
@@ -92,7 +92,7 @@ def test_the_next_item_on_the_same_page_is_watched_as_well(
 
 def test_a_page_that_was_away_is_told_when_it_is_back(tab: Page, person: str, letters: leaseq.Queue) -> None:
     """As after a phone was in a pocket: the stream was cut, and what happened meanwhile was not heard."""
-    take(tab, person, letters)
+    take_and_type(tab, person, letters)
     tab.context.set_offline(True)
     tab.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     letters.release("l1", by="a manager")
@@ -103,12 +103,12 @@ def test_a_page_that_was_away_is_told_when_it_is_back(tab: Page, person: str, le
 def test_an_outcome_that_is_out_of_date_is_asked_for_again_by_typing(
     tab: Page, person: str, letters: leaseq.Queue
 ) -> None:
-    take(tab, person, letters)
+    take_and_type(tab, person, letters)
     letters.release("l1", by="a manager")
     expect(tab.get_by_text("The next person gets it.")).to_be_visible()
     tab.get_by_role("button", name="Finish and stop").click()
     expect(tab.get_by_text("Your answer is kept for the manager.")).to_be_visible()
-    assert taken(letters, "somebody else").id == "l1"
+    assert take(letters, "somebody else").id == "l1"
     tab.clock.install()
     tab.clock.fast_forward(3_000)
     tab.get_by_label("Your answer").press("Control+End")

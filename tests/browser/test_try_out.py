@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.conftest import judge, sign_in
-from tests.support.taking import run_out
+from tests.support.taking import expire_leases
 
 
 def test_an_item_is_added_and_simulated_people_work(tab: Page, boss: str, letters: leaseq.Queue) -> None:
@@ -31,7 +31,7 @@ def test_an_item_is_added_and_simulated_people_work(tab: Page, boss: str, letter
     tab.goto(f"/manage/{letters.name}")
     expect(tab.get_by_role("cell", name="sim-1")).to_be_visible()
     tab.goto(f"/manage/{letters.name}/try")
-    assert run_out(letters) == 2
+    assert expire_leases(letters) == 2
     expect(tab.get_by_role("listitem").filter(has_text="ran out and returned")).to_contain_text("2")
     tab.get_by_role("button", name="Stop").click()
     expect(tab.get_by_text("The latest simulation is over.")).to_be_visible()

@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import leaseq
 from tests.browser.conftest import judge, sign_in
-from tests.browser.working import TRIAGE, begin, filled, shows
+from tests.browser.working import TRIAGE, begin, expect_item, fill_queue
 
 
 def write(tab: Page, text: str) -> None:
@@ -17,19 +17,19 @@ def write(tab: Page, text: str) -> None:
 def test_what_another_browser_saved_over_is_offered_where_it_was_typed(
     tab: Page, person: str, queue: leaseq.Queue, chromium: Browser, address: str
 ) -> None:
-    filled(queue, TRIAGE)
+    fill_queue(queue, TRIAGE)
     begin(tab, person, queue)
     write(tab, "typed on the laptop")
-    with chromium.new_context(base_url=address) as other:
-        phone = other.new_page()
+    with chromium.new_context(base_url=address) as other_context:
+        phone = other_context.new_page()
         sign_in(phone, person)
         phone.goto(f"/q/{queue.name}")
-        shows(phone, "message 1")
+        expect_item(phone, "message 1")
         expect(phone.get_by_label("Note")).to_have_value("typed on the laptop")
         expect(phone.locator("#typed-here")).to_be_hidden()
         write(phone, "typed on the phone")
     tab.reload()
-    shows(tab, "message 1")
+    expect_item(tab, "message 1")
     expect(tab.get_by_label("Note")).to_have_value("typed on the phone")
     expect(tab.get_by_text("Another window has saved this version since.")).to_be_visible()
     judge(tab)
@@ -38,7 +38,7 @@ def test_what_another_browser_saved_over_is_offered_where_it_was_typed(
     expect(tab.get_by_text("Draft saved")).to_be_visible()
     assert queue.mine(person)[0].draft == {"note": "typed on the laptop"}
     tab.reload()
-    shows(tab, "message 1")
+    expect_item(tab, "message 1")
     expect(tab.get_by_label("Note")).to_have_value("typed on the laptop")
     tab.get_by_role("button", name="Use it").click()
     expect(tab.get_by_label("Note")).to_have_value("typed on the phone")

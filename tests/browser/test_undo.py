@@ -7,45 +7,45 @@ from playwright.sync_api import Browser, Page, expect
 
 import leaseq
 from tests.browser.conftest import judge, sign_in
-from tests.browser.working import TRIAGE, YES_NO, begin, filled, result_of, shows
+from tests.browser.working import TRIAGE, YES_NO, begin, expect_item, fill_queue, result_of
 from tests.support.taking import not_none
 
 
 def test_the_answer_comes_back_and_the_next_item_waits_behind_it(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
-    filled(queue, TRIAGE)
+    fill_queue(queue, TRIAGE)
     begin(tab, person, queue)
     tab.keyboard.press("2")
     tab.keyboard.press("q")
     tab.get_by_label("Note").fill("so")
     tab.keyboard.press("Control+Enter")
-    shows(tab, "message 2")
+    expect_item(tab, "message 2")
     judge(tab)
     tab.get_by_label("Note").fill("half a thought")
     tab.keyboard.press("Escape")
     tab.keyboard.press("u")
-    shows(tab, "message 1")
+    expect_item(tab, "message 1")
     expect(tab.get_by_role("radio", name="refund")).to_be_checked()
     expect(tab.get_by_label("Note")).to_have_value("so")
     assert queue.get("m1").answers == ()
     assert {lease.id for lease in queue.mine(person)} == {"m1", "m2"}
     judge(tab)
     tab.reload()
-    shows(tab, "message 1")
+    expect_item(tab, "message 1")
     tab.keyboard.press("1")
     tab.keyboard.press("Control+Enter")
-    shows(tab, "message 2")
+    expect_item(tab, "message 2")
     expect(tab.get_by_label("Note")).to_have_value("half a thought")
     assert result_of(queue, "m1") == {"about": "delivery", "urgent": "today", "note": "so"}
 
 
 def test_after_ten_seconds_it_is_offered_no_more(tab: Page, person: str, queue: leaseq.Queue) -> None:
-    filled(queue, YES_NO)
+    fill_queue(queue, YES_NO)
     tab.clock.install()
     begin(tab, person, queue)
     tab.keyboard.press("1")
-    shows(tab, "message 2")
+    expect_item(tab, "message 2")
     undo = tab.get_by_role("button", name="Undo")
     expect(undo).to_contain_text("(10 s)")
     tab.clock.fast_forward(4_000)
@@ -53,32 +53,32 @@ def test_after_ten_seconds_it_is_offered_no_more(tab: Page, person: str, queue: 
     tab.clock.fast_forward(7_000)
     expect(undo).to_be_hidden()
     tab.keyboard.press("u")
-    shows(tab, "message 2")
+    expect_item(tab, "message 2")
     assert result_of(queue, "m1") == {"ok": True}
 
 
 def test_the_last_of_all_can_be_undone_too(tab: Page, person: str, queue: leaseq.Queue) -> None:
-    filled(queue, YES_NO, items=1)
+    fill_queue(queue, YES_NO, items=1)
     begin(tab, person, queue)
     tab.keyboard.press("1")
     expect(tab.get_by_text("All done.")).to_be_visible()
     judge(tab)
     tab.keyboard.press("u")
-    shows(tab, "message 1")
+    expect_item(tab, "message 1")
     expect(tab.get_by_role("radio", name="Yes")).to_be_checked()
 
 
 def test_what_was_moved_on_stands_and_the_item_on_the_page_stays(
     tab: Page, person: str, queue: leaseq.Queue
 ) -> None:
-    filled(queue, YES_NO)
+    fill_queue(queue, YES_NO)
     begin(tab, person, queue)
     tab.keyboard.press("1")
-    shows(tab, "message 2")
+    expect_item(tab, "message 2")
     queue.remove("m1")
     tab.keyboard.press("u")
     expect(tab.get_by_role("alert").filter(has_text="That can't be undone any more")).to_be_visible()
-    shows(tab, "message 2")
+    expect_item(tab, "message 2")
 
 
 WAYS = {  # by its key: what it asks, and what was typed there
@@ -94,7 +94,7 @@ def test_each_way_out_brings_the_next_item_and_can_be_undone(
     tab: Page, person: str, queue: leaseq.Queue, key: str
 ) -> None:
     box, words = WAYS[key]
-    filled(queue, TRIAGE)
+    fill_queue(queue, TRIAGE)
     begin(tab, person, queue)
     before = tab.locator("#item").bounding_box()
     tab.get_by_label("Note").fill("half a thought")
@@ -104,14 +104,14 @@ def test_each_way_out_brings_the_next_item_and_can_be_undone(
         expect(tab.get_by_label(box)).to_be_focused()
         tab.keyboard.type("written by me")
         tab.keyboard.press("Control+Enter")
-    shows(tab, "message 2")
+    expect_item(tab, "message 2")
     expect(tab.locator("#saved-words")).to_contain_text(words)
     expect(tab.locator("#live")).to_contain_text(words)  # as a screen reader hears it
     assert tab.locator("#item").bounding_box() == before, "the item stands where the one before stood"
     judge(tab)
     tab.keyboard.press("Escape")
     tab.keyboard.press("u")
-    shows(tab, "message 1")
+    expect_item(tab, "message 1")
     expect(tab.get_by_label("Note")).to_have_value("half a thought")
     if box:
         expect(tab.get_by_label(box)).to_have_value("written by me")
@@ -121,7 +121,7 @@ def test_each_way_out_brings_the_next_item_and_can_be_undone(
 
 
 def test_the_item_stays_where_it_is_when_the_undo_goes(tab: Page, person: str, queue: leaseq.Queue) -> None:
-    filled(queue, YES_NO)
+    fill_queue(queue, YES_NO)
     tab.clock.install()
     begin(tab, person, queue)
     for width, height in ((1280, 800), (320, 640)):
@@ -155,7 +155,7 @@ ITEM_TOPS = """() => {
 def test_no_notice_moves_the_item(
     chromium: Browser, address: str, person: str, queue: leaseq.Queue, language: str
 ) -> None:
-    filled(queue, YES_NO)
+    fill_queue(queue, YES_NO)
     lease = not_none(queue.reserve(person))
     with chromium.new_context(base_url=address, locale=language) as context:
         tab = context.new_page()
@@ -169,9 +169,9 @@ def test_no_notice_moves_the_item(
 
 
 def test_what_is_put_off_alone_comes_again_and_says_why(tab: Page, person: str, queue: leaseq.Queue) -> None:
-    filled(queue, YES_NO, items=1)
+    fill_queue(queue, YES_NO, items=1)
     begin(tab, person, queue)
     tab.keyboard.press("l")
     expect(tab.locator("#sheet [data-flashed]")).to_have_text("Nothing else waits for you: here it is again.")
-    shows(tab, "message 1")
+    expect_item(tab, "message 1")
     assert queue.mine(person)[0].attempt == 2

@@ -12,13 +12,13 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq import webhooks
 from tests.browser.conftest import judge, sign_in
-from tests.support.receiver import Receiver, receiving
+from tests.support.receiver import Receiver, open_receiver
 from tests.support.taking import take
 
 
 @pytest.fixture
 def receiver(server: Any) -> Iterator[Receiver]:
-    with receiving(server.redis) as receiver:
+    with open_receiver(server.redis) as receiver:
         yield receiver
 
 
@@ -37,14 +37,14 @@ def test_a_webhook_from_its_secret_to_its_removal(
     sign_in(tab, boss)
     tab.goto("/manage")
     tab.get_by_role("link", name="Webhooks").press("Enter")
-    url = tab.get_by_label("URL", exact=True)
-    url.fill("https://10.0.0.1/hook")
+    url_field = tab.get_by_label("URL", exact=True)
+    url_field.fill("https://10.0.0.1/hook")
     tab.get_by_label(letters.name).press("Space")
-    url.press("Enter")
+    url_field.press("Enter")
     expect(tab.get_by_role("alert")).to_contain_text("10.0.0.1 is not public")
-    expect(url).to_be_focused()
+    expect(url_field).to_be_focused()
     expect(tab.get_by_label(letters.name)).to_be_checked()
-    url.fill(receiver.url)
+    url_field.fill(receiver.url)
     tab.keyboard.press("Enter")
     secret = tab.get_by_role("region", name="The new secret").locator("code").inner_text()
     judge(tab)
@@ -53,7 +53,7 @@ def test_a_webhook_from_its_secret_to_its_removal(
     expect(tab.get_by_text(secret)).to_have_count(0)
 
     webhooks.Deliveries(server.client).queue.configure(max_attempts=1)
-    receiver.answers.append((500, {}, b"the disk is full"))
+    receiver.responses.append((500, {}, b"the disk is full"))
     letters.finish(take(letters, "ann"), {"answer": "first"})
     send_all(server.client)
     tab.get_by_role("link", name="Webhooks").press("Enter")
@@ -66,8 +66,8 @@ def test_a_webhook_from_its_secret_to_its_removal(
     send_all(server.client)
     tab.reload()
     expect(row).to_contain_text("delivered")
-    sent = receiver.requests[-1].verified(secret)
-    assert (sent["type"], sent["data"]["id"]) == ("item.finished", "l1")
+    event = receiver.requests[-1].verify(secret)
+    assert (event["type"], event["data"]["id"]) == ("item.finished", "l1")
     tab.locator("summary", has_text="Remove").press("Enter")
     tab.get_by_role("button", name="Remove", exact=True).press("Enter")
     expect(tab.get_by_text("The endpoint is removed.")).to_be_visible()

@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.browser.conftest import PASSWORD, fits, judge, sign_in
-from tests.support.taking import not_none, run_out
+from tests.browser.conftest import PASSWORD, check_width, judge, sign_in
+from tests.support.taking import expire_leases, not_none
 
 FORM = {
     "show": ["text"],
@@ -53,7 +53,7 @@ def test_sign_in_finish_give_back_and_see_it_again(tab: Page, person: str, triag
     expect(tab.locator("#now [popovertarget=keys]")).to_be_visible()
     tab.get_by_label("Note").fill("half a thought")
     expect(tab.get_by_text("Draft saved")).to_be_visible()
-    assert run_out(triage) > 0
+    assert expire_leases(triage) > 0
     assert triage.get("m2").history[-1].how == "expired"
     tab.goto(f"/q/{triage.name}")
     tab.get_by_role("button", name="Next item").click()
@@ -130,7 +130,7 @@ def test_pages_fit_and_axe_finds_nothing(
     ):  # fmt: skip
         tab.goto(path)
         tab.wait_for_load_state()
-        fits(tab)  # axe has looked at them: test_axe.py
+        check_width(tab)  # axe has looked at them: test_axe.py
     tab.goto(f"/q/{triage.name}")
     tab.get_by_role("button", name="Next item").click()
     judge(tab)

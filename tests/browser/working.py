@@ -31,30 +31,30 @@ TRIAGE = {
 }
 
 
-def signed_out(tab: Page) -> Page:
+def sign_out(tab: Page) -> Page:
     """The tab without a person; no call of the page before is under way that could set its cookie again."""
     tab.goto("about:blank")
     tab.context.clear_cookies()
     return tab
 
 
-def filled(queue: leaseq.Queue, form: dict[str, Any], items: int = 3, **policy: Any) -> leaseq.Queue:
+def fill_queue(queue: leaseq.Queue, form: dict[str, Any], items: int = 3, **policy: Any) -> leaseq.Queue:
     queue.configure(title="Triage", form=form, lease_seconds=600, **policy)
     for number in range(1, items + 1):
         queue.enqueue({"text": f"message {number}"}, id=f"m{number}")
     return queue
 
 
-def begin(tab: Page, person: str, queue: leaseq.Queue, item: str = "message 1") -> None:
+def begin(tab: Page, person: str, queue: leaseq.Queue, text: str = "message 1") -> None:
     sign_in(tab, person)
     tab.goto(f"/q/{queue.name}")
     tab.get_by_role("button", name="Next item").click()
-    shows(tab, item)
+    expect_item(tab, text)
 
 
-def shows(tab: Page, item: str) -> None:
+def expect_item(tab: Page, text: str) -> None:
     """The item is there, and the page's script has taken it up."""
-    expect(tab.locator("#item")).to_contain_text(item)
+    expect(tab.locator("#item")).to_contain_text(text)
     expect(tab.get_by_role("button", name="Keys")).to_be_visible()
 
 

@@ -35,7 +35,7 @@ def call(server: Any) -> Call:
 @pytest.fixture
 def spawn(server: Any) -> Iterator[Spawn]:
     """Start a command as a process of its own, with pipes; it is ended with the test."""
-    started: list[subprocess.Popen[bytes]] = []
+    processes: list[subprocess.Popen[bytes]] = []
 
     def run(
         *args: str, url: str | None = None, stdin: int | IO[bytes] | None = None
@@ -48,11 +48,11 @@ def spawn(server: Any) -> Iterator[Spawn]:
             stderr=subprocess.PIPE,
             env=environment,
         )
-        started.append(process)
+        processes.append(process)
         return process
 
     yield run
-    for process in started:
+    for process in processes:
         process.kill()
         process.communicate()
 
@@ -65,7 +65,7 @@ def own_server() -> Iterator[EmbeddedServer]:
 
 
 @pytest.fixture
-def made(server: Any, queue_name: str) -> leaseq.Queue:
+def new_queue(server: Any, queue_name: str) -> leaseq.Queue:
     queue = leaseq.Queue(server.client, queue_name)
     queue.configure()
     return queue

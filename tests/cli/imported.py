@@ -7,5 +7,5 @@ from typing import Any
 import leaseq
 
 
-def inbound(queue: leaseq.Queue) -> list[Any]:
+def inbound_payloads(queue: leaseq.Queue) -> list[Any]:
     return [item.payload for item in queue.items("inbound")]

@@ -37,7 +37,7 @@ class Worker(threading.Thread):
         self._queue = leaseq.Queue(self._client, queue)
         self._person = f"person-{number}"
         self._rng = Random(number)
-        self.finished: list[str] = []
+        self.finished_ids: list[str] = []
         self.error: BaseException | None = None
 
     def run(self) -> None:
@@ -64,7 +64,7 @@ class Worker(threading.Thread):
             self._queue.fail(lease, "unreadable")
         else:
             self._queue.finish(lease, {"seen": lease.payload["iata"], "by": self._person})
-            self.finished.append(lease.id)
+            self.finished_ids.append(lease.id)
 
 
 def test_every_airport_is_worked_exactly_once_and_comes_out_unchanged(
@@ -93,8 +93,8 @@ def test_every_airport_is_worked_exactly_once_and_comes_out_unchanged(
     for worker in workers:
         worker.join()
     assert [worker.error for worker in workers] == [None] * PEOPLE
-    assert sorted(id for worker in workers for id in worker.finished) == sorted(rows)
-    assert all(worker.finished for worker in workers)
+    assert sorted(id for worker in workers for id in worker.finished_ids) == sorted(rows)
+    assert all(worker.finished_ids for worker in workers)
 
     _check_jsonl(call("export", queue_name).stdout, rows)
     assert call("export", queue_name, str(tmp_path / "out.csv")).exit_code == 0

@@ -18,11 +18,11 @@ def test_a_round_against_the_floor_is_measured(monkeypatch: pytest.MonkeyPatch) 
     """In a process of its own, which leaves this one's cores as they are."""
     monkeypatch.setattr(against, "_ROUNDS", 1)
     before = _cores()
-    announced: list[str] = []
-    figures = against.figures(True, announced.append)
-    assert [one.unit for one in figures] == ["x", "x", "x", "x"]
-    assert all(one.value > 0 for one in figures)
-    assert announced == ["against the floor, 1 of 1"]
+    messages: list[str] = []
+    figures = against.figures(True, messages.append)
+    assert [figure.unit for figure in figures] == ["x", "x", "x", "x"]
+    assert all(figure.value > 0 for figure in figures)
+    assert messages == ["against the floor, 1 of 1"]
     assert _cores() == before
 
 

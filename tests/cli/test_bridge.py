@@ -34,8 +34,8 @@ def add(file: Path, queue: str, *ids: str) -> None:
 
 
 def test_init_makes_the_tables_once_and_needs_no_server(call: Call, url: str) -> None:
-    made = call("bridge", "init", "--database", url)
-    assert (made.exit_code, made.output) == (0, "The tables are of version 0001 now.\n")
+    result = call("bridge", "init", "--database", url)
+    assert (result.exit_code, result.output) == (0, "The tables are of version 0001 now.\n")
     assert call("bridge", "init", "--database", url).output == "The tables are of version 0001 already.\n"
 
 
@@ -43,16 +43,16 @@ def test_init_makes_the_tables_once_and_needs_no_server(call: Call, url: str) ->
     "url", ["", "work.db", "mysql://h/d", "sqlite://", "sqlite:///:memory:", "postgresql"]
 )
 def test_a_url_that_is_none_is_refused(call: Call, url: str) -> None:
-    refused = call("bridge", "init", "--database", url)
-    assert refused.exit_code == 2
-    assert "database: postgresql://" in refused.output
+    result = call("bridge", "init", "--database", url)
+    assert result.exit_code == 2
+    assert "database: postgresql://" in result.output
 
 
 def test_without_tables_each_command_says_what_to_do(call: Call, url: str, queue: leaseq.Queue) -> None:
     for command in (("run",), ("rebuild", queue.name), ("verify",)):
-        refused = call("bridge", *command, "--database", url)
-        assert refused.exit_code == 1
-        assert "run `leaseq bridge init`" in refused.output
+        result = call("bridge", *command, "--database", url)
+        assert result.exit_code == 1
+        assert "run `leaseq bridge init`" in result.output
 
 
 def test_tables_of_a_newer_version_are_refused(call: Call, url: str, file: Path) -> None:
@@ -60,17 +60,17 @@ def test_tables_of_a_newer_version_are_refused(call: Call, url: str, file: Path)
     with sqlite3.connect(file) as connection:
         connection.execute("UPDATE leaseq_version SET version_num = '9999'")
     for command in ("init", "run"):
-        refused = call("bridge", command, "--database", url)
-        assert refused.exit_code == 1
-        assert "a newer leaseq made" in refused.output
+        result = call("bridge", command, "--database", url)
+        assert result.exit_code == 1
+        assert "a newer leaseq made" in result.output
 
 
 def test_a_migration_that_fails_leaves_nothing_behind(call: Call, url: str, file: Path) -> None:
     with sqlite3.connect(file) as connection:
         connection.execute("CREATE TABLE leaseq_event (mine text)")  # the third of the tables
-    refused = call("bridge", "init", "--database", url)
-    assert refused.exit_code == 1
-    assert "leaseq_event already exists" in refused.output
+    result = call("bridge", "init", "--database", url)
+    assert result.exit_code == 1
+    assert "leaseq_event already exists" in result.output
     with sqlite3.connect(file) as connection:
         names = {
             name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
@@ -89,11 +89,11 @@ def test_run_moves_and_archives_until_it_is_told_to_stop(
     eventually(lambda: queue.exists() and queue.stats().inbound == 2, "both are moved")
     queue.finish(not_none(queue.reserve("ann")), "yes")
 
-    def archived() -> list[object]:
+    def archived_answers() -> list[object]:
         with sqlite3.connect(file) as connection:
             return connection.execute("SELECT id, result FROM leaseq_answer").fetchall()
 
-    eventually(lambda: archived() == [("a", '"yes"')], "the answer is archived")
+    eventually(lambda: archived_answers() == [("a", '"yes"')], "the answer is archived")
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=PATIENCE) == 0
 
@@ -103,17 +103,17 @@ def test_verify_prints_each_difference(call: Call, url: str, file: Path, queue: 
     add(file, queue.name, "a")
     with sqlite3.connect(file) as connection:
         connection.execute("UPDATE leaseq_item SET status = 'queued'")
-    found = call("bridge", "verify", "--database", url, "--queue", queue.name)
+    result = call("bridge", "verify", "--database", url, "--queue", queue.name)
     text = "is queued in the database, and the queue does not have it"
-    assert found.exit_code == 1
-    assert found.stdout == f"{queue.name} a: {text}\n"
-    assert f"`leaseq bridge rebuild {queue.name}` gives that queue its items again" in found.stderr
-    as_json = call("bridge", "verify", "--database", url, "--queue", queue.name, "--json")
-    assert json.loads(as_json.stdout) == {"queue": queue.name, "id": "a", "text": text}
+    assert result.exit_code == 1
+    assert result.stdout == f"{queue.name} a: {text}\n"
+    assert f"`leaseq bridge rebuild {queue.name}` gives that queue its items again" in result.stderr
+    json_result = call("bridge", "verify", "--database", url, "--queue", queue.name, "--json")
+    assert json.loads(json_result.stdout) == {"queue": queue.name, "id": "a", "text": text}
     with sqlite3.connect(file) as connection:
         connection.execute("UPDATE leaseq_item SET status = 'cancelled'")
-    same = call("bridge", "verify", "--database", url)
-    assert (same.exit_code, same.output) == (0, "")
+    second_result = call("bridge", "verify", "--database", url)
+    assert (second_result.exit_code, second_result.output) == (0, "")
 
 
 def test_rebuild_says_what_it_did(call: Call, url: str, file: Path, queue: leaseq.Queue) -> None:
@@ -121,19 +121,19 @@ def test_rebuild_says_what_it_did(call: Call, url: str, file: Path, queue: lease
     add(file, queue.name, "a", "b", "c")
     with sqlite3.connect(file) as connection:
         connection.execute("UPDATE leaseq_item SET status = 'queued' WHERE id <> 'c'")
-    done = call("bridge", "rebuild", queue.name, "--database", url)
-    assert done.exit_code == 0
-    assert done.output.startswith(
+    result = call("bridge", "rebuild", queue.name, "--database", url)
+    assert result.exit_code == 0
+    assert result.output.startswith(
         f"{queue.name}: 2 items wait again, 1 row is still to be moved by the bridge, 0 were refused; "
     )
     assert queue.stats().inbound == 2
 
 
 def test_a_database_that_is_away_is_named_in_one_line(call: Call) -> None:
-    away = call("bridge", "init", "--database", "postgresql://nobody@127.0.0.1:1/none")
-    assert away.exit_code == 1
-    assert away.output.startswith("leaseq: the database does not answer: ")
-    assert away.output.count("\n") == 1
+    result = call("bridge", "init", "--database", "postgresql://nobody@127.0.0.1:1/none")
+    assert result.exit_code == 1
+    assert result.output.startswith("leaseq: the database does not answer: ")
+    assert result.output.count("\n") == 1
 
 
 def test_without_the_extra_the_command_says_what_to_install(
@@ -142,9 +142,9 @@ def test_without_the_extra_the_command_says_what_to_install(
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     for name in [name for name in sys.modules if name.startswith("leaseq.bridge")]:
         monkeypatch.delitem(sys.modules, name)
-    refused = call("bridge", "init", "--database", url)
-    assert refused.exit_code == 1
-    assert refused.output == (
+    result = call("bridge", "init", "--database", url)
+    assert result.exit_code == 1
+    assert result.output == (
         "leaseq: `leaseq bridge` needs the bridge parts, and sqlalchemy is not installed: "
         "pip install 'leaseq[bridge]'\n"
     )

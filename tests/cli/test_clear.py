@@ -16,7 +16,9 @@ from tests.support.patience import eventually
 from tests.support.taking import not_none, take
 
 
-def expired(client: leaseq.Client, name: str, count: int, *, for_seconds: float = 60) -> leaseq.Queue:
+def add_expired_leases(
+    client: leaseq.Client, name: str, count: int, *, for_seconds: float = 60
+) -> leaseq.Queue:
     """A queue of which so many leases ran out that long ago."""
     queue = leaseq.Queue(client, name, clock=Clock.from_now(-300 - for_seconds))
     queue.configure(lease_seconds=300)
@@ -27,12 +29,12 @@ def expired(client: leaseq.Client, name: str, count: int, *, for_seconds: float 
 
 
 def test_once_it_returns_what_ran_out(call: Call, server: Any, queue_name: str) -> None:
-    queue = expired(server.client, queue_name, 3)
+    queue = add_expired_leases(server.client, queue_name, 3)
     result = call("clear", queue_name)
     assert (result.exit_code, result.stdout) == (0, f"{queue_name}: 3 returned, 0 released, 0 died\n")
     assert queue.stats().inbound == 3
-    counted = json.loads(call("clear", queue_name, "--json").stdout)
-    assert counted == {
+    counts = json.loads(call("clear", queue_name, "--json").stdout)
+    assert counts == {
         "queues": [{"name": queue_name, "returned": 0, "released": 0, "died": 0, "forgotten": 0}]
     }
 
@@ -40,7 +42,7 @@ def test_once_it_returns_what_ran_out(call: Call, server: Any, queue_name: str) 
 def test_once_it_goes_on_while_there_is_more(
     call: Call, server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    expired(server.client, queue_name, 7)
+    add_expired_leases(server.client, queue_name, 7)
     clear = leaseq.Queue.clear
     monkeypatch.setattr(leaseq.Queue, "clear", lambda queue: clear(queue, limit=2))
     assert call("clear", queue_name).stdout == f"{queue_name}: 7 returned, 0 released, 0 died\n"
@@ -55,14 +57,14 @@ def test_it_says_what_it_forgot(call: Call, server: Any, queue_name: str) -> Non
 
 
 def test_all_means_every_queue(call: Call, server: Any, queue_name: str) -> None:
-    expired(server.client, queue_name, 1)
+    add_expired_leases(server.client, queue_name, 1)
     assert f"{queue_name}: 1 returned" in call("clear", "--all").stdout
 
 
 def test_as_a_process_it_prints_a_line_of_json_for_each_queue_that_changed(
     spawn: Spawn, server: Any, queue_name: str
 ) -> None:
-    expired(server.client, queue_name, 1)
+    add_expired_leases(server.client, queue_name, 1)
     process = spawn("clear", queue_name, "--every", "0.05", "--json")
     counts = {"returned": 1, "released": 0, "died": 0, "forgotten": 0}
     assert json.loads(not_none(process.stdout).readline()) == {"name": queue_name, **counts}
@@ -73,52 +75,53 @@ def test_every_so_often_it_finds_new_queues_and_stops_cleanly(
     spawn: Spawn, server: Any, queue_name: str, number: signal.Signals
 ) -> None:
     process = spawn("clear", "--all", "--every", "0.05")
-    first = expired(server.client, f"{queue_name}-1", 1)
-    wait_for(process, f"{first.name}: 1 returned")
-    second = expired(server.client, f"{queue_name}-2", 1)  # it is not there yet when the process starts
-    wait_for(process, f"{second.name}: 1 returned")
+    first_queue = add_expired_leases(server.client, f"{queue_name}-1", 1)
+    wait_for(process, f"{first_queue.name}: 1 returned")
+    # It is not there yet when the process starts.
+    second_queue = add_expired_leases(server.client, f"{queue_name}-2", 1)
+    wait_for(process, f"{second_queue.name}: 1 returned")
     process.send_signal(number)
-    _, err = process.communicate(timeout=20)
-    assert (process.returncode, err) == (0, b"")
+    _, stderr = process.communicate(timeout=20)
+    assert (process.returncode, stderr) == (0, b"")
 
 
 def test_every_so_often_it_outlives_a_server_that_goes_and_comes_back(spawn: Spawn, own_server: Any) -> None:
     client = leaseq.connect(own_server.url)
     process = spawn("clear", "--all", "--every", "0.05", url=own_server.url)
-    queue = expired(client, "q", 1)
+    queue = add_expired_leases(client, "q", 1)
     wait_for(process, "q: 1 returned")
     own_server.stop()
-    away = not_none(process.stderr).readline().decode()
-    assert away.startswith("leaseq: ")
-    assert away.endswith("trying again every 0.05 s\n")
-    answer_nothing(own_server, times=6)  # a few rounds more, which say nothing
+    message = not_none(process.stderr).readline().decode()
+    assert message.startswith("leaseq: ")
+    assert message.endswith("trying again every 0.05 s\n")
+    refuse_connections(own_server, times=6)  # a few rounds more, which say nothing
     own_server.start()
     assert not_none(process.stderr).readline() == b"leaseq: the server is back\n"
-    queue = expired(client, "q2", 1)
+    queue = add_expired_leases(client, "q2", 1)
     wait_for(process, f"{queue.name}: 1 returned")
     client.close()
     process.terminate()
-    _, err = process.communicate(timeout=20)
-    assert (process.returncode, err) == (0, b"")
+    _, stderr = process.communicate(timeout=20)
+    assert (process.returncode, stderr) == (0, b"")
 
 
 def test_two_at_once_do_no_harm(spawn: Spawn, server: Any, queue_name: str) -> None:
-    both = []
-    for own in (f"{queue_name}-a", f"{queue_name}-b"):
+    processes = []
+    for own_name in (f"{queue_name}-a", f"{queue_name}-b"):
         leaseq.Queue(server.client, queue_name).configure()
-        expired(server.client, own, 1)
-        both.append(spawn("clear", queue_name, own, "--every", "0.05"))
-        wait_for(both[-1], f"{own}: 1 returned")
-    queue = expired(server.client, queue_name, 30, for_seconds=-1)  # in a second, for both at once
+        add_expired_leases(server.client, own_name, 1)
+        processes.append(spawn("clear", queue_name, own_name, "--every", "0.05"))
+        wait_for(processes[-1], f"{own_name}: 1 returned")
+    queue = add_expired_leases(server.client, queue_name, 30, for_seconds=-1)  # in a second, for both at once
     eventually(lambda: queue.stats().reserved == 0)
     assert queue.stats().counters["expired"] == 30
     assert queue.stats().inbound == 30
-    for process in both:
+    for process in processes:
         process.terminate()
         assert process.wait(20) == 0
 
 
-def answer_nothing(own_server: Any, times: int) -> None:
+def refuse_connections(own_server: Any, times: int) -> None:
     """Stand where the server was, and close every connection, until there were so many."""
     with socket.socket(socket.AF_UNIX) as stand_in:
         own_server.socket.unlink(missing_ok=True)
@@ -138,27 +141,31 @@ def wait_for(process: Any, beginning: str) -> None:
     raise AssertionError(f"it ended without saying {beginning!r}: {process.stderr.read().decode()}")
 
 
-@pytest.mark.parametrize("unreadable", ["schema"], indirect=True)
+@pytest.mark.parametrize("unreadable_queue", ["schema"], indirect=True)
 def test_a_queue_that_needs_a_newer_version_is_left_out(
-    call: Call, server: Any, unreadable: leaseq.Queue, queue_name: str
+    call: Call, server: Any, unreadable_queue: leaseq.Queue, queue_name: str
 ) -> None:
-    queue = expired(server.client, queue_name, 1)
-    for words in (["--all"], [unreadable.name, queue_name]):
-        done = call("clear", *words)
-        assert done.exit_code == 1, "so that a timer reports it"
-        assert f"leaseq: queue {unreadable.name!r} was left out: this queue has schema " in done.stderr
-        assert f"{queue_name}: " in done.stdout
+    queue = add_expired_leases(server.client, queue_name, 1)
+    for words in (["--all"], [unreadable_queue.name, queue_name]):
+        result = call("clear", *words)
+        assert result.exit_code == 1, "so that a timer reports it"
+        assert (
+            f"leaseq: queue {unreadable_queue.name!r} was left out: this queue has schema " in result.stderr
+        )
+        assert f"{queue_name}: " in result.stdout
     assert queue.stats().inbound == 1
 
 
-@pytest.mark.parametrize("unreadable", ["schema"], indirect=True)
+@pytest.mark.parametrize("unreadable_queue", ["schema"], indirect=True)
 def test_a_job_goes_on_without_a_queue_that_needs_a_newer_version(
-    spawn: Spawn, server: Any, unreadable: leaseq.Queue, queue_name: str
+    spawn: Spawn, server: Any, unreadable_queue: leaseq.Queue, queue_name: str
 ) -> None:
     process = spawn("clear", "--all", "--every", "0.05")
     for name in (queue_name, f"{queue_name}-2"):
-        queue = expired(server.client, name, 1)
+        queue = add_expired_leases(server.client, name, 1)
         eventually(lambda queue=queue: queue.stats().inbound == 1)  # type: ignore[misc]
     process.terminate()
-    _, printed = process.communicate(timeout=30)
-    assert printed.decode().count(f"queue {unreadable.name!r} was left out") == 1, "once, not at each round"
+    _, stderr = process.communicate(timeout=30)
+    assert stderr.decode().count(f"queue {unreadable_queue.name!r} was left out") == 1, (
+        "once, not at each round"
+    )

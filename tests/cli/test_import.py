@@ -14,7 +14,7 @@ import pytest
 
 import leaseq
 from tests.cli.conftest import Call, Spawn
-from tests.cli.imported import inbound
+from tests.cli.imported import inbound_payloads
 
 
 @pytest.mark.parametrize(
@@ -26,44 +26,46 @@ from tests.cli.imported import inbound
         ("a.jsonl", '{"n":"1","t":"x, y"}\n{"n":"2","t":""}\n'),
     ],
 )
-def test_a_file_fills_a_queue(call: Call, made: leaseq.Queue, tmp_path: Path, name: str, text: str) -> None:
+def test_a_file_fills_a_queue(
+    call: Call, new_queue: leaseq.Queue, tmp_path: Path, name: str, text: str
+) -> None:
     (tmp_path / name).write_text(text)
-    result = call("import", made.name, str(tmp_path / name))
+    result = call("import", new_queue.name, str(tmp_path / name))
     assert (result.exit_code, result.stdout, result.stderr) == (0, "2 added, 0 duplicates, 0 rejected\n", "")
-    assert inbound(made) == [{"n": "1", "t": "x, y"}, {"n": "2", "t": ""}]
+    assert inbound_payloads(new_queue) == [{"n": "1", "t": "x, y"}, {"n": "2", "t": ""}]
 
 
-def test_a_pipe_fills_a_queue(spawn: Spawn, made: leaseq.Queue) -> None:
-    process = spawn("import", made.name, "-", "--format", "jsonl", "--json", stdin=subprocess.PIPE)
+def test_a_pipe_fills_a_queue(spawn: Spawn, new_queue: leaseq.Queue) -> None:
+    process = spawn("import", new_queue.name, "-", "--format", "jsonl", "--json", stdin=subprocess.PIPE)
     out, err = process.communicate(b'{"n":1}\n{"n":2}\n', timeout=60)
     assert (process.returncode, json.loads(out), err) == (
         0,
         {"added": 2, "duplicates": 0, "rejected": 0},
         b"",
     )
-    assert inbound(made) == [{"n": 1}, {"n": 2}]
+    assert inbound_payloads(new_queue) == [{"n": 1}, {"n": 2}]
 
 
-def test_a_bad_row_is_told_and_the_rest_enters(call: Call, made: leaseq.Queue) -> None:
-    result = call("import", made.name, "-", "--format", "csv", input=b"n\n1\n2,2\n\xff\n3\n")
+def test_a_bad_row_is_told_and_the_rest_enters(call: Call, new_queue: leaseq.Queue) -> None:
+    result = call("import", new_queue.name, "-", "--format", "csv", input=b"n\n1\n2,2\n\xff\n3\n")
     assert result.exit_code == 1
     assert result.stdout == "2 added, 0 duplicates, 2 rejected\n"
     columns, encoding = result.stderr.splitlines()
     assert columns == "line 3: the header has 1 column and this row has 2 (separated by commas)"
     assert encoding.startswith("line 4: not UTF-8 text: name the file's encoding with --encoding")
-    assert inbound(made) == [{"n": "1"}, {"n": "3"}]
+    assert inbound_payloads(new_queue) == [{"n": "1"}, {"n": "3"}]
 
 
-def test_an_id_field_makes_a_second_import_harmless(call: Call, made: leaseq.Queue) -> None:
+def test_an_id_field_makes_a_second_import_harmless(call: Call, new_queue: leaseq.Queue) -> None:
     for expected in ("2 added, 0 duplicates", "0 added, 2 duplicates"):
-        result = call("import", made.name, "-", "--format", "csv", "--id-field", "n", input=b"n\n1\n2\n")
+        result = call("import", new_queue.name, "-", "--format", "csv", "--id-field", "n", input=b"n\n1\n2\n")
         assert (result.exit_code, result.stdout) == (0, f"{expected}, 0 rejected\n")
-    assert made.get("2").payload == {"n": "2"}
-    once = call("import", made.name, "-", "--format", "csv", "--id-field", "n", input=b"n\n1\n")
-    assert once.stdout == "0 added, 1 duplicate, 0 rejected\n"
+    assert new_queue.get("2").payload == {"n": "2"}
+    third_result = call("import", new_queue.name, "-", "--format", "csv", "--id-field", "n", input=b"n\n1\n")
+    assert third_result.stdout == "0 added, 1 duplicate, 0 rejected\n"
 
 
-def test_columns_become_parts_of_the_item(call: Call, made: leaseq.Queue) -> None:
+def test_columns_become_parts_of_the_item(call: Call, new_queue: leaseq.Queue) -> None:
     rows = b'nr,text,note,urgency,by,skills\n7,hello,x,20,2031-03-01,"fr, legal"\n8,bye,y,,,\n9,no,z,high,,\n'
     columns = [
         "--id-field",
@@ -76,13 +78,13 @@ def test_columns_become_parts_of_the_item(call: Call, made: leaseq.Queue) -> Non
         "skills",
     ]
     payload = ["--payload-field", "note", "--payload-field", "text"]
-    result = call("import", made.name, "-", "--format", "csv", *columns, *payload, input=rows)
+    result = call("import", new_queue.name, "-", "--format", "csv", *columns, *payload, input=rows)
     assert (result.exit_code, result.stdout) == (1, "2 added, 0 duplicates, 1 rejected\n")
     assert result.stderr == "line 4: urgency: a whole number from 0 to 1,000,000; this is 'high'\n"
-    first, second = made.get("7"), made.get("8")
-    assert (list(first.payload.items()), first.priority) == ([("note", "x"), ("text", "hello")], 20)
-    assert (first.due, first.requires) == (datetime(2031, 3, 1, tzinfo=UTC), ("fr", "legal"))
-    assert (second.payload, second.priority, second.due, second.requires) == (
+    first_item, second_item = new_queue.get("7"), new_queue.get("8")
+    assert (list(first_item.payload.items()), first_item.priority) == ([("note", "x"), ("text", "hello")], 20)
+    assert (first_item.due, first_item.requires) == (datetime(2031, 3, 1, tzinfo=UTC), ("fr", "legal"))
+    assert (second_item.payload, second_item.priority, second_item.due, second_item.requires) == (
         {"note": "y", "text": "bye"},
         100,
         None,
@@ -91,19 +93,21 @@ def test_columns_become_parts_of_the_item(call: Call, made: leaseq.Queue) -> Non
 
 
 @pytest.mark.parametrize("part", ["id", "priority", "due", "requires", "payload"])
-def test_a_column_that_is_not_there_is_named(call: Call, made: leaseq.Queue, part: str) -> None:
+def test_a_column_that_is_not_there_is_named(call: Call, new_queue: leaseq.Queue, part: str) -> None:
     option = f"--{part}-field"
-    missing = call("import", made.name, "-", "--format", "csv", option, "nr", input=b"a,b\n1,2\n")
-    assert (missing.exit_code, missing.stderr) == (
+    result = call("import", new_queue.name, "-", "--format", "csv", option, "nr", input=b"a,b\n1,2\n")
+    assert (result.exit_code, result.stderr) == (
         1,
         "line 1: the header has no column 'nr'; it has 'a', 'b'\n",
     )
-    both = call("import", made.name, "-", "--format", "jsonl", "--envelope", option, "nr", input=b"{}")
-    assert (both.exit_code, "--envelope is used without" in both.stderr) == (2, True)
+    envelope_result = call(
+        "import", new_queue.name, "-", "--format", "jsonl", "--envelope", option, "nr", input=b"{}"
+    )
+    assert (envelope_result.exit_code, "--envelope is used without" in envelope_result.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "message"),
     [
         ("rows.xlsx", "is a spreadsheet: save the sheet as CSV (UTF-8) there"),
         ("ROWS.XLS", "is a spreadsheet"),
@@ -114,23 +118,25 @@ def test_a_column_that_is_not_there_is_named(call: Call, made: leaseq.Queue, par
     ],
 )
 def test_what_is_not_read_is_refused_with_what_to_do(
-    call: Call, made: leaseq.Queue, tmp_path: Path, name: str, said: str
+    call: Call, new_queue: leaseq.Queue, tmp_path: Path, name: str, message: str
 ) -> None:
     if "://" not in name:
         (tmp_path / name).write_bytes(b"PK\x03\x04")
         name = str(tmp_path / name)
-    for more in ([], ["--format", "csv"]):
-        refused = call("import", made.name, name, *more)
-        assert refused.exit_code == 2
-        assert said in " ".join(refused.stderr.split())
-    assert made.stats().inbound == 0
+    for options in ([], ["--format", "csv"]):
+        result = call("import", new_queue.name, name, *options)
+        assert result.exit_code == 2
+        assert message in " ".join(result.stderr.split())
+    assert new_queue.stats().inbound == 0
 
 
-def test_an_envelope_carries_the_fields_of_the_item(call: Call, made: leaseq.Queue) -> None:
+def test_an_envelope_carries_the_fields_of_the_item(call: Call, new_queue: leaseq.Queue) -> None:
     row = {"payload": {"n": 1}, "id": "x", "priority": 5, "max_attempts": 9, "due": "2026-11-21T10:05:00Z"}
-    result = call("import", made.name, "-", "--format", "jsonl", "--envelope", input=json.dumps(row).encode())
+    result = call(
+        "import", new_queue.name, "-", "--format", "jsonl", "--envelope", input=json.dumps(row).encode()
+    )
     assert result.exit_code == 0, result.stderr
-    item = made.get("x")
+    item = new_queue.get("x")
     assert (item.payload, item.priority, item.max_attempts) == ({"n": 1}, 5, 9)
     assert item.due is not None
 
@@ -146,29 +152,29 @@ BAD_ENVELOPES = [
 
 @pytest.mark.parametrize("row", BAD_ENVELOPES)
 def test_nothing_that_the_engine_would_refuse_gets_past_the_reader(
-    call: Call, made: leaseq.Queue, row: str
+    call: Call, new_queue: leaseq.Queue, row: str
 ) -> None:
     data = '{"payload":"before"}\n' + row + '\n{"payload":"after"}\n'
-    result = call("import", made.name, "-", "--format", "jsonl", "--envelope", input=data.encode())
+    result = call("import", new_queue.name, "-", "--format", "jsonl", "--envelope", input=data.encode())
     assert (result.exit_code, result.stdout) == (1, "2 added, 0 duplicates, 1 rejected\n")
     assert result.stderr.startswith("line 2: ")
-    assert inbound(made) == ["before", "after"]
+    assert inbound_payloads(new_queue) == ["before", "after"]
 
 
 def test_an_import_that_breaks_off_says_what_is_in(
-    call: Call, made: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+    call: Call, new_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enqueue_many = leaseq.Queue.enqueue_many
     calls = []
 
-    def then_away(queue: leaseq.Queue, items: Any) -> Any:
+    def break_off(queue: leaseq.Queue, items: Any) -> Any:
         calls.append(1)
         if len(calls) > 2:
             raise leaseq.ServerUnavailable("the server went away")
         return enqueue_many(queue, items)
 
-    monkeypatch.setattr(leaseq.Queue, "enqueue_many", then_away)
-    result = call("import", made.name, "-", "--format", "jsonl", input=b"1\n" * 5_000)
+    monkeypatch.setattr(leaseq.Queue, "enqueue_many", break_off)
+    result = call("import", new_queue.name, "-", "--format", "jsonl", input=b"1\n" * 5_000)
     assert result.exit_code == 1
     assert result.stderr == (
         "leaseq: before it stopped: 2,000 added, 0 duplicates, 0 rejected\nleaseq: the server went away\n"
@@ -176,73 +182,80 @@ def test_an_import_that_breaks_off_says_what_is_in(
 
 
 def test_a_file_of_another_encoding_is_read_and_a_wrong_one_is_told_with_its_line(
-    call: Call, made: leaseq.Queue, tmp_path: Path
+    call: Call, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.csv"
     file.write_bytes("t\nnaïve\n".encode("cp1252"))
-    refused = call("import", made.name, str(file))
-    assert (refused.exit_code, refused.stdout) == (1, "0 added, 0 duplicates, 1 rejected\n")
-    assert "name the file's encoding with --encoding" in refused.stderr
-    assert call("import", made.name, str(file), "--encoding", "cp1252").exit_code == 0
+    utf8_result = call("import", new_queue.name, str(file))
+    assert (utf8_result.exit_code, utf8_result.stdout) == (1, "0 added, 0 duplicates, 1 rejected\n")
+    assert "name the file's encoding with --encoding" in utf8_result.stderr
+    assert call("import", new_queue.name, str(file), "--encoding", "cp1252").exit_code == 0
     file.write_bytes(b"t\n" + b"ok\n" * 1_500 + b"\x81\n")
-    wrong = call("import", made.name, str(file), "--encoding", "cp1252")
-    assert (wrong.exit_code, wrong.stdout) == (2, "")
-    assert "line 1,502 has the byte 0x81, which is no cp1252 there" in wrong.stderr
-    unknown = call("import", made.name, str(file), "--encoding", "klingon")
-    assert (unknown.exit_code, unknown.stderr.count("\n")) == (2, 1)
+    cp1252_result = call("import", new_queue.name, str(file), "--encoding", "cp1252")
+    assert (cp1252_result.exit_code, cp1252_result.stdout) == (2, "")
+    assert "line 1,502 has the byte 0x81, which is no cp1252 there" in cp1252_result.stderr
+    klingon_result = call("import", new_queue.name, str(file), "--encoding", "klingon")
+    assert (klingon_result.exit_code, klingon_result.stderr.count("\n")) == (2, 1)
     assert "encoding: a text encoding, such as cp1252, utf-16 or shift_jis; 'klingon' is not known" in (
-        unknown.stderr
+        klingon_result.stderr
     )
-    assert "did you mean cp1252?" in call("import", made.name, str(file), "--encoding", "cp-1252").stderr
-    assert inbound(made)[0] == {"t": "naïve"}
+    assert "did you mean cp1252?" in call("import", new_queue.name, str(file), "--encoding", "cp-1252").stderr
+    assert inbound_payloads(new_queue)[0] == {"t": "naïve"}
 
 
-def test_a_gzipped_file_is_unpacked_whatever_its_name(call: Call, made: leaseq.Queue, tmp_path: Path) -> None:
-    packed = gzip.compress(b"n\n1\n")
-    for name, more in {"a.csv.gz": [], "A.TSV.GZ": [], "a.csv": [], "a": ["--format", "csv"]}.items():
-        (tmp_path / name).write_bytes(packed)
-        assert call("import", made.name, str(tmp_path / name), *more).exit_code == 0
-    assert call("import", made.name, "-", "--format", "csv", input=packed).exit_code == 0
-    assert inbound(made) == [{"n": "1"}] * 5
-    (tmp_path / "a.csv.gz").write_bytes(packed[:-4])
-    broken = call("import", made.name, str(tmp_path / "a.csv.gz"))
-    assert (broken.exit_code, "the file is gzipped, and damaged or cut off" in broken.stderr) == (2, True)
-    (tmp_path / "a.xlsx.gz").write_bytes(packed)
-    assert "is a spreadsheet" in call("import", made.name, str(tmp_path / "a.xlsx.gz")).stderr
+def test_a_gzipped_file_is_unpacked_whatever_its_name(
+    call: Call, new_queue: leaseq.Queue, tmp_path: Path
+) -> None:
+    gzip_bytes = gzip.compress(b"n\n1\n")
+    for name, options in {"a.csv.gz": [], "A.TSV.GZ": [], "a.csv": [], "a": ["--format", "csv"]}.items():
+        (tmp_path / name).write_bytes(gzip_bytes)
+        assert call("import", new_queue.name, str(tmp_path / name), *options).exit_code == 0
+    assert call("import", new_queue.name, "-", "--format", "csv", input=gzip_bytes).exit_code == 0
+    assert inbound_payloads(new_queue) == [{"n": "1"}] * 5
+    (tmp_path / "a.csv.gz").write_bytes(gzip_bytes[:-4])
+    result = call("import", new_queue.name, str(tmp_path / "a.csv.gz"))
+    assert (result.exit_code, "the file is gzipped, and damaged or cut off" in result.stderr) == (2, True)
+    (tmp_path / "a.xlsx.gz").write_bytes(gzip_bytes)
+    assert "is a spreadsheet" in call("import", new_queue.name, str(tmp_path / "a.xlsx.gz")).stderr
 
 
-def test_a_dry_run_reports_and_imports_nothing(call: Call, made: leaseq.Queue) -> None:
-    run = ("import", made.name, "-", "--format", "csv", "--dry-run")
-    result = call(*run, input=b"n\n1\n2,2\n3\n")
+def test_a_dry_run_reports_and_imports_nothing(call: Call, new_queue: leaseq.Queue) -> None:
+    command = ("import", new_queue.name, "-", "--format", "csv", "--dry-run")
+    result = call(*command, input=b"n\n1\n2,2\n3\n")
     assert (result.exit_code, result.stdout) == (1, "2 can be imported, 1 rejected; nothing was imported\n")
     assert result.stderr == "line 3: the header has 1 column and this row has 2 (separated by commas)\n"
-    fine = call(*run, "--json", input=b"n\n1\n")
-    assert (fine.exit_code, json.loads(fine.stdout)) == (0, {"readable": 1, "rejected": 0})
-    assert made.stats().inbound == 0
+    json_result = call(*command, "--json", input=b"n\n1\n")
+    assert (json_result.exit_code, json.loads(json_result.stdout)) == (0, {"readable": 1, "rejected": 0})
+    assert new_queue.stats().inbound == 0
 
 
 def test_rejected_rows_are_written_corrected_and_imported(
-    call: Call, made: leaseq.Queue, tmp_path: Path
+    call: Call, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     file, rejects = tmp_path / "a.csv", tmp_path / "rejects.csv"
     file.write_text("id,n,p\n1,one,5\n2,two\n3,three,high\n")
     fields = ("--id-field", "id", "--priority-field", "p", "--payload-field", "n")
-    first = call("import", made.name, str(file), *fields, "--rejects", str(rejects))
-    assert (first.exit_code, first.stdout) == (1, "1 added, 0 duplicates, 2 rejected\n")
+    first_result = call("import", new_queue.name, str(file), *fields, "--rejects", str(rejects))
+    assert (first_result.exit_code, first_result.stdout) == (1, "1 added, 0 duplicates, 2 rejected\n")
     note = f"leaseq: 2 rejected rows were written to {rejects}: correct and import that file"
-    assert first.stderr.splitlines()[-1] == note
+    assert first_result.stderr.splitlines()[-1] == note
     assert rejects.read_bytes() == (
         b"rejected_line,rejected_reason,id,n,p\n"
         b"3,the header has 3 columns and this row has 2 (separated by commas),2,two\n"
         b"4,p: a whole number from 0 to 1000000; this is 'high',3,three,high\n"
     )
-    same = call("import", made.name, str(rejects), *fields, "--rejects", str(rejects))
-    assert (same.exit_code, "--rejects names the file that is imported" in same.stderr) == (2, True)
+    same_file_result = call("import", new_queue.name, str(rejects), *fields, "--rejects", str(rejects))
+    assert (
+        same_file_result.exit_code,
+        "--rejects names the file that is imported" in same_file_result.stderr,
+    ) == (2, True)
     rejects.write_text(rejects.read_text().replace("2,two", "2,two,").replace("high", "1"))
-    again = call("import", made.name, str(rejects), *fields, "--rejects", str(tmp_path / "none.csv.gz"))
-    assert (again.exit_code, again.stdout) == (0, "2 added, 0 duplicates, 0 rejected\n")
-    assert "rejected rows" not in again.stderr
-    assert [(item.id, item.payload, item.priority) for item in made.items("inbound")] == [
+    second_result = call(
+        "import", new_queue.name, str(rejects), *fields, "--rejects", str(tmp_path / "none.csv.gz")
+    )
+    assert (second_result.exit_code, second_result.stdout) == (0, "2 added, 0 duplicates, 0 rejected\n")
+    assert "rejected rows" not in second_result.stderr
+    assert [(item.id, item.payload, item.priority) for item in new_queue.items("inbound")] == [
         ("1", {"n": "one"}, 5),
         ("3", {"n": "three"}, 1),
         ("2", {"n": "two"}, 100),
@@ -258,7 +271,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
 """
 
 
-def test_a_long_import_stays_small(server: Any, made: leaseq.Queue, tmp_path: Path) -> None:
+def test_a_long_import_stays_small(server: Any, new_queue: leaseq.Queue, tmp_path: Path) -> None:
     """The whole process, redis client included, by its resident memory at its peak."""
     path = tmp_path / "a.csv"
     peaks = []
@@ -266,12 +279,12 @@ def test_a_long_import_stays_small(server: Any, made: leaseq.Queue, tmp_path: Pa
         with path.open("w") as stream:
             stream.write("n,name\n")
             stream.writelines(f'{n},"airport, {n}"\n' for n in range(count))
-        peaks.append(_peak(server.url, "import", made.name, str(path)))
-    assert made.stats().inbound == 62_000
+        peaks.append(_measure_peak(server.url, "import", new_queue.name, str(path)))
+    assert new_queue.stats().inbound == 62_000
     assert peaks[1] - peaks[0] < 8_000, f"kilobytes: {peaks}"
 
 
-def _peak(url: str, *args: str) -> int:
+def _measure_peak(url: str, *args: str) -> int:
     process = subprocess.run(
         [sys.executable, "-c", PEAK, *args, "--redis", url], capture_output=True, text=True, check=True
     )

@@ -9,11 +9,11 @@ import pytest
 
 import leaseq
 from tests.cli.conftest import Call
-from tests.cli.imported import inbound
+from tests.cli.imported import inbound_payloads
 from tests.transfer import corpus
 
 
-def all_inbound(queue: leaseq.Queue) -> list[Any]:
+def all_inbound_payloads(queue: leaseq.Queue) -> list[Any]:
     payloads, after = list[Any](), None
     while True:
         page = queue.page("inbound", limit=1_000, after=after)
@@ -23,46 +23,48 @@ def all_inbound(queue: leaseq.Queue) -> list[Any]:
 
 
 def test_a_file_of_semicolons_is_known_by_its_header_and_what_is_not_clear_is_asked(
-    call: Call, made: leaseq.Queue, tmp_path: Path
+    call: Call, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     file = tmp_path / "a.csv"
     file.write_text("\ufeffn;t\n1;x, y\n")
-    assert call("import", made.name, str(file)).stdout == "1 added, 0 duplicates, 0 rejected\n"
+    assert call("import", new_queue.name, str(file)).stdout == "1 added, 0 duplicates, 0 rejected\n"
     file.write_text("n, a;t\n1;x\n")
-    asked = call("import", made.name, str(file))
-    assert (asked.exit_code, asked.stdout) == (1, "0 added, 0 duplicates, 1 rejected\n")
-    assert "by commas (2 columns) or by semicolons (2 columns)" in asked.stderr
-    assert "delimiter" in asked.stderr
-    call("import", made.name, str(file), "--delimiter", "semicolon")
-    assert inbound(made) == [{"n": "1", "t": "x, y"}, {"n, a": "1", "t": "x"}]
-    wrong = call("import", made.name, str(file), "--format", "json", "--delimiter", "tab")
-    assert wrong.exit_code != 0
-    assert "csv and tsv" in wrong.stderr
+    result = call("import", new_queue.name, str(file))
+    assert (result.exit_code, result.stdout) == (1, "0 added, 0 duplicates, 1 rejected\n")
+    assert "by commas (2 columns) or by semicolons (2 columns)" in result.stderr
+    assert "delimiter" in result.stderr
+    call("import", new_queue.name, str(file), "--delimiter", "semicolon")
+    assert inbound_payloads(new_queue) == [{"n": "1", "t": "x, y"}, {"n, a": "1", "t": "x"}]
+    json_result = call("import", new_queue.name, str(file), "--format", "json", "--delimiter", "tab")
+    assert json_result.exit_code != 0
+    assert "csv and tsv" in json_result.stderr
 
 
-def test_one_column_of_pipes_is_asked_about(call: Call, made: leaseq.Queue) -> None:
-    sent = ("import", made.name, "-", "--format", "csv")
-    asked = call(*sent, input=b"n|t\n1|x\n")
-    assert (asked.exit_code, asked.stdout) == (1, "0 added, 0 duplicates, 1 rejected\n")
-    assert "by pipes (2 columns) or by commas (1 column)" in asked.stderr
-    assert "--delimiter comma, semicolon, tab or pipe" in asked.stderr
+def test_one_column_of_pipes_is_asked_about(call: Call, new_queue: leaseq.Queue) -> None:
+    command = ("import", new_queue.name, "-", "--format", "csv")
+    result = call(*command, input=b"n|t\n1|x\n")
+    assert (result.exit_code, result.stdout) == (1, "0 added, 0 duplicates, 1 rejected\n")
+    assert "by pipes (2 columns) or by commas (1 column)" in result.stderr
+    assert "--delimiter comma, semicolon, tab or pipe" in result.stderr
     for delimiter in ("pipe", "comma"):
-        assert call(*sent, "--delimiter", delimiter, input=b"n|t\n1|x\n").exit_code == 0
-    assert inbound(made) == [{"n": "1", "t": "x"}, {"n|t": "1|x"}]
+        assert call(*command, "--delimiter", delimiter, input=b"n|t\n1|x\n").exit_code == 0
+    assert inbound_payloads(new_queue) == [{"n": "1", "t": "x"}, {"n|t": "1|x"}]
 
 
-def test_raw_text_with_loose_quotes_comes_in_as_it_is(call: Call, made: leaseq.Queue, tmp_path: Path) -> None:
+def test_raw_text_with_loose_quotes_comes_in_as_it_is(
+    call: Call, new_queue: leaseq.Queue, tmp_path: Path
+) -> None:
     lines = corpus.messages(5_574, 14)
     (tmp_path / "sms.tsv").write_bytes(corpus.table(lines))
-    result = call("import", made.name, str(tmp_path / "sms.tsv"))
+    result = call("import", new_queue.name, str(tmp_path / "sms.tsv"))
     assert (result.exit_code, result.stdout) == (0, "5,574 added, 0 duplicates, 0 rejected\n")
-    assert all_inbound(made) == corpus.rows(lines)
+    assert all_inbound_payloads(new_queue) == corpus.rows(lines)
     (line,) = result.stderr.splitlines()
     assert "all quotes of the file were read as text: --quotes double" in line
 
 
 @pytest.mark.parametrize(
-    ("file", "options", "out", "said"),
+    ("file", "options", "summary", "notes"),
     [
         pytest.param(
             b'a\tb\n1\t"x"\n2\t"y ""z"""\n',
@@ -100,21 +102,21 @@ def test_raw_text_with_loose_quotes_comes_in_as_it_is(call: Call, made: leaseq.Q
     ],
 )
 def test_what_quotes_did_is_told_and_every_line_left_out_is_counted(
-    call: Call, made: leaseq.Queue, file: bytes, options: list[str], out: str, said: str
+    call: Call, new_queue: leaseq.Queue, file: bytes, options: list[str], summary: str, notes: str
 ) -> None:
-    result = call("import", made.name, "-", "--format", "tsv", *options, input=file)
-    assert (result.stdout, result.stderr) == (f"{out}\n", said)
-    assert result.exit_code == (0 if "0 rejected" in out else 1)
+    result = call("import", new_queue.name, "-", "--format", "tsv", *options, input=file)
+    assert (result.stdout, result.stderr) == (f"{summary}\n", notes)
+    assert result.exit_code == (0 if "0 rejected" in summary else 1)
 
 
 def test_quotes_are_told_of_an_import_that_breaks_off(
-    call: Call, made: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+    call: Call, new_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def away(queue: leaseq.Queue, items: Any) -> Any:
+    def break_off(queue: leaseq.Queue, items: Any) -> Any:
         raise leaseq.ServerUnavailable("the server went away")
 
-    monkeypatch.setattr(leaseq.Queue, "enqueue_many", away)
-    result = call("import", made.name, "-", "--format", "tsv", input=b'a\n"x"\n')
+    monkeypatch.setattr(leaseq.Queue, "enqueue_many", break_off)
+    result = call("import", new_queue.name, "-", "--format", "tsv", input=b'a\n"x"\n')
     assert result.stderr.splitlines() == [
         "1 field was unquoted: --quotes none keeps the quotes",
         "leaseq: the server went away",

@@ -25,12 +25,12 @@ ERASE_LINE = "\x1b[2K"
 
 
 @pytest.fixture
-def on_terminal(server: Any) -> Iterator[Run]:
+def run_on_terminal(server: Any) -> Iterator[Run]:
     """Run a command whose standard error is a terminal, and its output too where ``stdout`` says so. Returns
     its exit code, and all that the terminal received."""
     screen, terminal = pty.openpty()
-    shown = {"TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "60", "LINES": "30", "PYTHONUTF8": "1"}
-    environment = {**os.environ, **shown, "LEASEQ_REDIS_URL": server.url}
+    terminal_settings = {"TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "60", "LINES": "30", "PYTHONUTF8": "1"}
+    environment = {**os.environ, **terminal_settings, "LEASEQ_REDIS_URL": server.url}
     for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
         environment.pop(name, None)
 
@@ -43,10 +43,10 @@ def on_terminal(server: Any) -> Iterator[Run]:
             env=environment,
         )
         os.close(terminal)
-        received = b""
+        output = b""
         while data := _read(screen):
-            received += data
-        return process.wait(PATIENCE), received.decode()
+            output += data
+        return process.wait(PATIENCE), output.decode()
 
     yield run
     os.close(screen)
@@ -70,11 +70,11 @@ def is_erased(screen: str, unit: str) -> bool:
 
 
 def test_an_import_shows_how_much_of_the_file_is_read(
-    on_terminal: Run, made: leaseq.Queue, tmp_path: Path
+    run_on_terminal: Run, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text('{"[b]":1,"[b]":2}\n{"n":1}\n')
-    code, screen = on_terminal("import", made.name, str(file))
+    code, screen = run_on_terminal("import", new_queue.name, str(file))
     assert code == 1
     assert numbers(screen, "rows")[-1] == "2"
     assert WHOLE_BAR in screen
@@ -83,34 +83,36 @@ def test_an_import_shows_how_much_of_the_file_is_read(
 
 
 def test_a_check_shows_how_many_rows_are_read_good_and_bad(
-    on_terminal: Run, made: leaseq.Queue, tmp_path: Path
+    run_on_terminal: Run, new_queue: leaseq.Queue, tmp_path: Path
 ) -> None:
     file = tmp_path / "rows.jsonl"
     file.write_text('{"n":1}\n' * 995 + '{"n":\n' * 5)
-    code, screen = on_terminal("import", made.name, str(file), "--dry-run")
+    code, screen = run_on_terminal("import", new_queue.name, str(file), "--dry-run")
     assert code == 1
     assert numbers(screen, "rows")[-1] == "1,000"
 
 
-def test_an_import_of_a_pipe_shows_how_many_rows_are_read(on_terminal: Run, made: leaseq.Queue) -> None:
+def test_an_import_of_a_pipe_shows_how_many_rows_are_read(
+    run_on_terminal: Run, new_queue: leaseq.Queue
+) -> None:
     reader, writer = os.pipe()
     with os.fdopen(reader, "rb") as rows:
         with os.fdopen(writer, "wb") as stream:
             stream.write(b'{"n":1}\n' * 2_000)
-        code, screen = on_terminal("import", made.name, "-", "--format", "jsonl", stdin=rows)
+        code, screen = run_on_terminal("import", new_queue.name, "-", "--format", "jsonl", stdin=rows)
     assert code == 0
     assert numbers(screen, "rows")[-1] == "2,000"
 
 
 @pytest.mark.parametrize(("file", "stdout"), [("answers.csv", True), ("-", False)])
 def test_an_export_shows_every_500_answers_how_many_are_written(
-    on_terminal: Run, made: leaseq.Queue, tmp_path: Path, file: str, stdout: bool
+    run_on_terminal: Run, new_queue: leaseq.Queue, tmp_path: Path, file: str, stdout: bool
 ) -> None:
-    made.enqueue_many({"n": n} for n in range(501))
+    new_queue.enqueue_many({"n": n} for n in range(501))
     for _ in range(501):
-        made.finish(not_none(made.reserve("ann")), {})
+        new_queue.finish(not_none(new_queue.reserve("ann")), {})
     path = file if file == "-" else str(tmp_path / file)
-    code, screen = on_terminal("export", made.name, path, stdout=stdout)
+    code, screen = run_on_terminal("export", new_queue.name, path, stdout=stdout)
     assert code == 0
     assert set(numbers(screen, "answers")) == {"0", "500"}
     assert BAR * 39 in screen
@@ -119,9 +121,11 @@ def test_an_export_shows_every_500_answers_how_many_are_written(
     assert ("501 answers written to" in screen) is (file != "-")
 
 
-def test_an_export_to_the_terminal_is_not_mixed_with_a_bar(on_terminal: Run, made: leaseq.Queue) -> None:
-    made.enqueue({"n": 1}, id="one")
-    made.finish(not_none(made.reserve("ann")), {})
-    code, screen = on_terminal("export", made.name, stdout=True)
+def test_an_export_to_the_terminal_is_not_mixed_with_a_bar(
+    run_on_terminal: Run, new_queue: leaseq.Queue
+) -> None:
+    new_queue.enqueue({"n": 1}, id="one")
+    new_queue.finish(not_none(new_queue.reserve("ann")), {})
+    code, screen = run_on_terminal("export", new_queue.name, stdout=True)
     assert code == 0
     assert json.loads(screen)["id"] == "one"

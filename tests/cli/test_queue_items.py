@@ -11,7 +11,7 @@ from tests.cli.conftest import Call
 
 
 @pytest.fixture
-def dead(server: Any, queue_name: str) -> leaseq.Queue:
+def queue_of_dead(server: Any, queue_name: str) -> leaseq.Queue:
     """Three dead items: two that ann failed, one that bob did."""
     queue = leaseq.Queue(server.client, queue_name)
     queue.configure(max_attempts=1)
@@ -24,7 +24,7 @@ def dead(server: Any, queue_name: str) -> leaseq.Queue:
 
 
 @pytest.mark.parametrize(
-    ("words", "back"),
+    ("words", "revived_ids"),
     [
         (["--all"], ["a", "b", "c"]),
         (["--error", "cut off"], ["a", "b"]),
@@ -34,54 +34,61 @@ def dead(server: Any, queue_name: str) -> leaseq.Queue:
     ],
 )
 def test_dead_items_are_revived_by_name_or_by_a_filter(
-    call: Call, dead: leaseq.Queue, words: list[str], back: list[str]
+    call: Call, queue_of_dead: leaseq.Queue, words: list[str], revived_ids: list[str]
 ) -> None:
-    result = call("queue", "revive", dead.name, *words)
-    assert (result.exit_code, result.stdout) == (0, f"queue '{dead.name}': {len(back)} revived\n")
-    assert sorted(item.id for item in dead.items("inbound")) == back
+    result = call("queue", "revive", queue_of_dead.name, *words)
+    assert (result.exit_code, result.stdout) == (
+        0,
+        f"queue '{queue_of_dead.name}': {len(revived_ids)} revived\n",
+    )
+    assert sorted(item.id for item in queue_of_dead.items("inbound")) == revived_ids
 
 
 def test_reviving_goes_on_where_one_look_ends(
-    call: Call, dead: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+    call: Call, queue_of_dead: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.cli.queues._STEP", 1)
-    assert "3 revived" in call("queue", "revive", dead.name, "--all").stdout
+    assert "3 revived" in call("queue", "revive", queue_of_dead.name, "--all").stdout
 
 
 def test_an_item_that_can_not_be_revived_is_told_and_the_others_come_back(
-    call: Call, dead: leaseq.Queue
+    call: Call, queue_of_dead: leaseq.Queue
 ) -> None:
-    result = call("queue", "revive", dead.name, "a", "nobody", "b")
+    result = call("queue", "revive", queue_of_dead.name, "a", "nobody", "b")
     assert result.exit_code == 1
     assert "2 revived" in result.stdout
     assert "no item 'nobody'" in result.stderr
     assert "1 of the 3 items named" in result.stderr
-    assert dead.stats().inbound == 2
+    assert queue_of_dead.stats().inbound == 2
 
 
 @pytest.mark.parametrize(
     "words", [[], ["a", "--error", "cut"], ["a", "--all"], ["--all", "--person", "ann"]], ids=" ".join
 )
 def test_which_dead_items_are_meant_is_said_in_one_way(
-    call: Call, dead: leaseq.Queue, words: list[str]
+    call: Call, queue_of_dead: leaseq.Queue, words: list[str]
 ) -> None:
     """And by no words at all it is not said, so that nothing comes back by a slip."""
-    result = call("queue", "revive", dead.name, *words)
+    result = call("queue", "revive", queue_of_dead.name, *words)
     assert result.exit_code == 2
     assert "--all" in result.stderr
-    assert dead.stats().dead == 3
+    assert queue_of_dead.stats().dead == 3
 
 
 @pytest.mark.parametrize(
-    ("words", "left"), [(["--all"], 0), (["--error", "cut off"], 1), (["--person", "bob", "--error", "c"], 2)]
+    ("words", "remaining"),
+    [(["--all"], 0), (["--error", "cut off"], 1), (["--person", "bob", "--error", "c"], 2)],
 )
 def test_items_of_a_state_are_removed(
-    call: Call, dead: leaseq.Queue, words: list[str], left: int, monkeypatch: pytest.MonkeyPatch
+    call: Call, queue_of_dead: leaseq.Queue, words: list[str], remaining: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.cli.queues._STEP", 1)
-    result = call("queue", "remove", dead.name, "dead", "--yes", *words)
-    assert (result.exit_code, result.stdout) == (0, f"queue '{dead.name}': {3 - left} removed\n")
-    assert dead.stats().dead == left
+    result = call("queue", "remove", queue_of_dead.name, "dead", "--yes", *words)
+    assert (result.exit_code, result.stdout) == (
+        0,
+        f"queue '{queue_of_dead.name}': {3 - remaining} removed\n",
+    )
+    assert queue_of_dead.stats().dead == remaining
 
 
 @pytest.mark.parametrize(
@@ -94,44 +101,46 @@ def test_items_of_a_state_are_removed(
     ],
     ids=" ".join,
 )
-def test_what_is_removed_is_said_in_one_way(call: Call, dead: leaseq.Queue, words: list[str]) -> None:
-    assert call("queue", "remove", dead.name, "--yes", *words).exit_code == 2
-    assert dead.stats().dead == 3
+def test_what_is_removed_is_said_in_one_way(
+    call: Call, queue_of_dead: leaseq.Queue, words: list[str]
+) -> None:
+    assert call("queue", "remove", queue_of_dead.name, "--yes", *words).exit_code == 2
+    assert queue_of_dead.stats().dead == 3
 
 
-def test_a_queue_is_deleted_and_what_goes_is_said(call: Call, dead: leaseq.Queue) -> None:
-    dead.enqueue_many([{}, {}])
-    dead.reserve("ann")
-    refused = call("queue", "delete", dead.name)
-    assert refused.exit_code == 2
-    assert "with 5 items, 1 of them held and 0 finished? Add --yes" in refused.stderr
-    assert call("queue", "remove", dead.name, "dead", "--all").exit_code == 2
-    assert dead.stats().dead == 3
-    done = call("queue", "delete", dead.name, "--yes")
-    assert (done.exit_code, done.stdout) == (
+def test_a_queue_is_deleted_and_what_goes_is_said(call: Call, queue_of_dead: leaseq.Queue) -> None:
+    queue_of_dead.enqueue_many([{}, {}])
+    queue_of_dead.reserve("ann")
+    refused_result = call("queue", "delete", queue_of_dead.name)
+    assert refused_result.exit_code == 2
+    assert "with 5 items, 1 of them held and 0 finished? Add --yes" in refused_result.stderr
+    assert call("queue", "remove", queue_of_dead.name, "dead", "--all").exit_code == 2
+    assert queue_of_dead.stats().dead == 3
+    result = call("queue", "delete", queue_of_dead.name, "--yes")
+    assert (result.exit_code, result.stdout) == (
         0,
-        f"queue '{dead.name}' is deleted: 5 items, 1 of them held and 0 finished\n",
+        f"queue '{queue_of_dead.name}' is deleted: 5 items, 1 of them held and 0 finished\n",
     )
-    again = call("queue", "delete", dead.name, "--yes")
-    assert (again.exit_code, again.stdout) == (1, "")
-    assert "it was deleted" in again.stderr
+    second_result = call("queue", "delete", queue_of_dead.name, "--yes")
+    assert (second_result.exit_code, second_result.stdout) == (1, "")
+    assert "it was deleted" in second_result.stderr
 
 
-@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 1), (b"\n", 1)])
+@pytest.mark.parametrize(("line", "code"), [(b"y\n", 0), (b"n\n", 1), (b"\n", 1)])
 def test_on_a_terminal_it_is_asked(
-    call: Call, dead: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, answer: bytes, code: int
+    call: Call, queue_of_dead: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, line: bytes, code: int
 ) -> None:
     monkeypatch.setattr("leaseq.cli.common._is_terminal", lambda: True)
-    result = call("queue", "delete", dead.name, input=answer)
+    result = call("queue", "delete", queue_of_dead.name, input=line)
     assert result.exit_code == code
     assert "with 3 items, 0 of them held and 0 finished? [y/N]" in result.stdout
-    assert dead.exists() == (code == 1)
+    assert queue_of_dead.exists() == (code == 1)
 
 
-def test_a_deletion_that_was_broken_off_is_finished(call: Call, dead: leaseq.Queue) -> None:
-    dead._commands.delete("")
-    result = call("queue", "delete", dead.name)
-    assert (result.exit_code, result.stdout) == (0, f"queue '{dead.name}' is deleted\n")
+def test_a_deletion_that_was_broken_off_is_finished(call: Call, queue_of_dead: leaseq.Queue) -> None:
+    queue_of_dead._commands.delete("")
+    result = call("queue", "delete", queue_of_dead.name)
+    assert (result.exit_code, result.stdout) == (0, f"queue '{queue_of_dead.name}' is deleted\n")
 
 
 def test_a_queue_that_is_not_there_has_nothing_to_revive(call: Call, queue_name: str) -> None:

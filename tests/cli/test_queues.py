@@ -30,10 +30,10 @@ def test_a_queue_is_made_with_its_policy_and_shown(
         title="Hé",
         form=form,
     )
-    shown = json.loads(call("queue", "show", queue_name, "--json").stdout)
-    assert shown["policy"]["lease_seconds"] == 12.5
-    assert shown["policy"]["form"] == form
-    assert shown["stats"]["inbound"] == 0
+    queue_view = json.loads(call("queue", "show", queue_name, "--json").stdout)
+    assert queue_view["policy"]["lease_seconds"] == 12.5
+    assert queue_view["policy"]["form"] == form
+    assert queue_view["stats"]["inbound"] == 0
     assert "Hé" in call("queue", "show", queue_name).stdout
 
 
@@ -125,22 +125,25 @@ def test_stats_and_list_count(call: Call, server: Any, queue_name: str) -> None:
     assert lease is not None
     queue.finish(lease, {"ok": True})
     queue.reserve("bob")
-    [from_stats] = json.loads(call("stats", queue_name, "--json").stdout)["queues"]
-    assert from_stats["name"] == queue_name
-    assert [from_stats[state] for state in ("inbound", "reserved", "scheduled", "finished", "dead")] == [
+    [stats_row] = json.loads(call("stats", queue_name, "--json").stdout)["queues"]
+    assert stats_row["name"] == queue_name
+    assert [stats_row[state] for state in ("inbound", "reserved", "scheduled", "finished", "dead")] == [
         3,
         1,
         1,
         1,
         0,
     ]
-    assert from_stats["counters"]["enqueued"] == 6
-    head, row = (line.split() for line in call("stats", queue_name).stdout.splitlines())
-    assert head[:6] == ["queue", "inbound", "reserved", "scheduled", "finished", "dead"]
+    assert stats_row["counters"]["enqueued"] == 6
+    header, row = (line.split() for line in call("stats", queue_name).stdout.splitlines())
+    assert header[:6] == ["queue", "inbound", "reserved", "scheduled", "finished", "dead"]
     assert row[:6] == [queue_name, "3", "1", "1", "1", "0"]
-    listed = {one["name"]: one for one in json.loads(call("queue", "list", "--json").stdout)["queues"]}
-    assert listed[queue_name]["title"] == "Reviews"
-    assert listed[queue_name]["stats"]["inbound"] == 3
+    list_rows = {
+        list_row["name"]: list_row
+        for list_row in json.loads(call("queue", "list", "--json").stdout)["queues"]
+    }
+    assert list_rows[queue_name]["title"] == "Reviews"
+    assert list_rows[queue_name]["stats"]["inbound"] == 3
     assert f"{queue_name}  " in call("queue", "list").stdout
 
 
@@ -152,9 +155,11 @@ def test_alerts_are_set_raised_by_clear_and_shown(call: Call, server: Any, queue
     assert call("stats", queue_name).stdout.splitlines()[0].endswith("paused  alerts")
     call("clear", queue_name)
     assert call("stats", queue_name).stdout.splitlines()[1].endswith(" waiting>1")
-    [shown] = json.loads(call("stats", queue_name, "--json").stdout)["queues"]
-    assert [(one["name"], one["limit"], one["value"]) for one in shown["alerts"]] == [("waiting", 1, 2)]
-    assert shown["alerts"][0]["since"].endswith("Z")
+    [stats_row] = json.loads(call("stats", queue_name, "--json").stdout)["queues"]
+    assert [(alert["name"], alert["limit"], alert["value"]) for alert in stats_row["alerts"]] == [
+        ("waiting", 1, 2)
+    ]
+    assert stats_row["alerts"][0]["since"].endswith("Z")
     text = call("queue", "show", queue_name).stdout
     assert '  alerts                 ["waiting>1", "oldest>3600"]\n' in text
     assert text.endswith("  raised alerts          waiting>1\n")

@@ -59,8 +59,8 @@ def test_people_work_until_nothing_is_left(server: Any, queue_name: str) -> None
     queue.configure(form=FORM, lease_seconds=0.2, retry_seconds=0.01, max_attempts=50)
     queue.enqueue_many([{"n": n} for n in range(60)])
     plan = people.Plan(people=6, think=0.005, abandon_rate=0.1, fail_rate=0.1, walk_away_rate=0.1, seed=1)
-    seen: list[people.Outcome] = []
-    outcome = people.run(queue, plan, on_tick=seen.append)
+    outcomes: list[people.Outcome] = []
+    outcome = people.run(queue, plan, on_tick=outcomes.append)
     stats = queue.stats()
     assert (stats.inbound, stats.reserved, stats.scheduled) == (0, 0, 0)
     assert stats.finished + stats.dead == 60
@@ -70,7 +70,7 @@ def test_people_work_until_nothing_is_left(server: Any, queue_name: str) -> None
     assert outcome.abandoned
     assert stats.counters["expired"] >= outcome.walked_away - outcome.lost
     assert outcome.ran_out == stats.counters["expired"]
-    assert 0 < seen[0].left <= 60
+    assert 0 < outcomes[0].left <= 60
 
 
 def test_people_who_want_no_more_are_followed_by_others(server: Any, queue_name: str) -> None:
@@ -81,8 +81,8 @@ def test_people_who_want_no_more_are_followed_by_others(server: Any, queue_name:
     plan = people.Plan(people=1, think=0, abandon_rate=0.6, fail_rate=0, walk_away_rate=0, seed=3)
     outcome = people.run(queue, plan)
     assert (outcome.finished, outcome.left) == (12, 0)
-    given_back = {event.detail for event in queue.journal(limit=1_000) if event.what == "abandoned"}
-    assert given_back == {"simulated: later", "simulated: not for me"}
+    reasons = {event.detail for event in queue.journal(limit=1_000) if event.what == "abandoned"}
+    assert reasons == {"simulated: later", "simulated: not for me"}
     for item in queue.items("finished"):
         assert len({answer.person for answer in queue.get(item.id).answers}) == 2
 

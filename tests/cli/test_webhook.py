@@ -14,7 +14,7 @@ import pytest
 import leaseq
 from tests.cli.conftest import Call, Spawn
 from tests.support.patience import eventually
-from tests.support.receiver import Receiver, receiving
+from tests.support.receiver import Receiver, open_receiver
 from tests.support.taking import not_none
 
 HERE = ("--allow", "127.0.0.0/8")
@@ -23,17 +23,17 @@ HERE = ("--allow", "127.0.0.0/8")
 @pytest.fixture
 def receiver(server: Any) -> Iterator[Receiver]:
     """Of this machine; what was made to send to it, or is there from another test, goes."""
-    with receiving(server.redis) as receiver:
+    with open_receiver(server.redis) as receiver:
         yield receiver
 
 
-def added(call: Call, receiver: Receiver, *options: str) -> tuple[str, str]:
+def add_endpoint(call: Call, receiver: Receiver, *options: str) -> tuple[str, str]:
     """The id and the secret of a new endpoint."""
-    said = json.loads(call("webhook", "add", receiver.url, "--json", *HERE, *options).stdout)
-    return said["id"], said["secret"]
+    endpoint = json.loads(call("webhook", "add", receiver.url, "--json", *HERE, *options).stdout)
+    return endpoint["id"], endpoint["secret"]
 
 
-def listed(call: Call) -> list[Any]:
+def list_endpoints(call: Call) -> list[Any]:
     rows: list[Any] = json.loads(call("webhook", "list", "--json").stdout)["webhooks"]
     return rows
 
@@ -43,57 +43,57 @@ def test_an_endpoint_is_added_and_its_secret_shown_once(
 ) -> None:
     assert "there are no endpoints; add one" in call("webhook", "list").stderr
     queue.configure()
-    done = call("webhook", "add", receiver.url, "--event", "item.finished", "--queue", queue.name, *HERE)
-    match = not_none(re.fullmatch(r"id      (wh-\w+)\nsecret  (whsec_\S+)\n", done.stdout))
-    assert "not shown again" in done.stderr
-    (row,) = listed(call)
+    result = call("webhook", "add", receiver.url, "--event", "item.finished", "--queue", queue.name, *HERE)
+    match = not_none(re.fullmatch(r"id      (wh-\w+)\nsecret  (whsec_\S+)\n", result.stdout))
+    assert "not shown again" in result.stderr
+    (row,) = list_endpoints(call)
     assert (row["id"], row["url"], row["events"]) == (match[1], receiver.url, ["item.finished"])
     assert (row["queues"], row["created_by"]) == ([queue.name], "the command line")
-    everything = call("webhook", "list").stdout + call("webhook", "list", "--json").stdout
-    assert match[2] not in everything
+    output = call("webhook", "list").stdout + call("webhook", "list", "--json").stdout
+    assert match[2] not in output
 
 
 def test_the_default_is_all_of_items_and_queues(call: Call, receiver: Receiver) -> None:
-    added(call, receiver)
-    assert (listed(call)[0]["events"], listed(call)[0]["queues"]) == (
+    add_endpoint(call, receiver)
+    assert (list_endpoints(call)[0]["events"], list_endpoints(call)[0]["queues"]) == (
         ["alert.*", "item.*", "queue.empty"],
         [],
     )
 
 
 def test_a_test_says_what_the_receiver_answered(call: Call, receiver: Receiver) -> None:
-    id, secret = added(call, receiver)
-    receiver.answers.extend([204, (500, {}, b"broken")])
-    done = call("webhook", "test", id, *HERE)
-    assert done.exit_code == 0
-    assert re.fullmatch(r"delivered: 204 in \d\.\d\d s\n", done.stdout)
-    assert receiver.requests[0].verified(secret)["type"] == "webhook.test"
-    failed = call("webhook", "test", id, *HERE)
-    assert failed.exit_code == 1
-    assert re.fullmatch(r"leaseq: not delivered: 500 in \d\.\d\d s: broken\n", failed.stderr)
-    refused = call("webhook", "test", id)
-    assert (refused.exit_code, "LEASEQ_WEBHOOK_ALLOW" in refused.stderr) == (1, True)
+    id, secret = add_endpoint(call, receiver)
+    receiver.responses.extend([204, (500, {}, b"broken")])
+    result = call("webhook", "test", id, *HERE)
+    assert result.exit_code == 0
+    assert re.fullmatch(r"delivered: 204 in \d\.\d\d s\n", result.stdout)
+    assert receiver.requests[0].verify(secret)["type"] == "webhook.test"
+    failed_result = call("webhook", "test", id, *HERE)
+    assert failed_result.exit_code == 1
+    assert re.fullmatch(r"leaseq: not delivered: 500 in \d\.\d\d s: broken\n", failed_result.stderr)
+    refused_result = call("webhook", "test", id)
+    assert (refused_result.exit_code, "LEASEQ_WEBHOOK_ALLOW" in refused_result.stderr) == (1, True)
 
 
 def test_a_rotated_secret_is_shown_once(call: Call, receiver: Receiver) -> None:
-    id, secret = added(call, receiver)
-    said = json.loads(call("webhook", "rotate", id, "--json").stdout)
-    assert (said["id"], said["secret"] != secret) == (id, True)
-    assert listed(call)[0]["rotating_until"] is not None
+    id, secret = add_endpoint(call, receiver)
+    endpoint = json.loads(call("webhook", "rotate", id, "--json").stdout)
+    assert (endpoint["id"], endpoint["secret"] != secret) == (id, True)
+    assert list_endpoints(call)[0]["rotating_until"] is not None
 
 
 def test_disabled_enabled_removed(call: Call, receiver: Receiver) -> None:
-    id, _ = added(call, receiver)
+    id, _ = add_endpoint(call, receiver)
     assert call("webhook", "disable", id).stdout == f"{id} is disabled\n"
     assert re.search(r"disabled since .* UTC: disabled by the command line", call("webhook", "list").stdout)
     assert call("webhook", "enable", id).stdout == f"{id} is enabled\n"
     assert call("webhook", "list").stdout.rstrip().endswith("enabled")
     assert call("webhook", "remove", id).stdout == f"{id} is removed\n"
-    assert listed(call) == []
+    assert list_endpoints(call) == []
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("words", "code", "message"),
     [
         (("add", "http://127.0.0.1:9/"), 2, "LEASEQ_WEBHOOK_ALLOW"),
         (("add", "ftp://example.org/"), 2, "url: http:// or https://"),
@@ -113,11 +113,11 @@ def test_disabled_enabled_removed(call: Call, receiver: Receiver) -> None:
     ],
 )
 def test_what_cannot_be_is_refused_in_one_line(
-    call: Call, words: tuple[str, ...], code: int, said: str
+    call: Call, words: tuple[str, ...], code: int, message: str
 ) -> None:
-    done = call("webhook", *words)
-    assert (done.exit_code, done.stdout) == (code, "")
-    assert said in done.stderr
+    result = call("webhook", *words)
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert message in result.stderr
 
 
 @pytest.mark.parametrize("words", [("run",), ("test", "wh-any")])
@@ -125,9 +125,9 @@ def test_without_the_library_it_says_what_to_install(
     call: Call, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...]
 ) -> None:
     monkeypatch.setitem(sys.modules, "standardwebhooks", None)
-    done = call("webhook", *words)
-    assert done.exit_code == 1
-    assert done.stderr == (
+    result = call("webhook", *words)
+    assert result.exit_code == 1
+    assert result.stderr == (
         "leaseq: the package standardwebhooks is not installed: pip install 'leaseq[webhooks]'\n"
     )
 
@@ -136,17 +136,17 @@ def test_run_sends_what_happens_and_stops_by_a_signal(
     call: Call, spawn: Spawn, receiver: Receiver, queue: leaseq.Queue
 ) -> None:
     queue.configure()
-    id, secret = added(call, receiver, "--queue", queue.name, "--event", "item.*")
+    id, secret = add_endpoint(call, receiver, "--queue", queue.name, "--event", "item.*")
     process = spawn("webhook", "run", *HERE)
     queue.enqueue({"n": 1}, id="a")
     lease = not_none(queue.reserve("ann"))
     queue.finish(lease, {"v": 2})
     eventually(lambda: receiver.requests)
-    told = receiver.requests[0].verified(secret)
-    assert (told["type"], told["data"]["id"], told["data"]["result"]) == ("item.finished", "a", {"v": 2})
+    event = receiver.requests[0].verify(secret)
+    assert (event["type"], event["data"]["id"], event["data"]["result"]) == ("item.finished", "a", {"v": 2})
     eventually(lambda: "delivered" in call("webhook", "log", id).stdout)
     (delivery,) = json.loads(call("webhook", "log", id, "--json").stdout)["deliveries"]
-    assert [one["status"] for one in delivery["tries"]] == [204]
+    assert [attempt["status"] for attempt in delivery["tries"]] == [204]
     assert call("webhook", "replay", id, "--delivery", delivery["id"]).stdout == "1 sent again\n"
     eventually(lambda: len(receiver.requests) == 2)
     assert receiver.requests[0].id == receiver.requests[1].id

@@ -32,32 +32,32 @@ def test_the_example_works_until_it_is_stopped(server: Server, queue: leaseq.Que
     )
     eventually(lambda: queue.stats().finished == 3 or process.poll() is not None, "all are finished")
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=30)
+    _, stderr = process.communicate(timeout=30)
     assert process.returncode == 0
-    assert "3 finished, 0 failed, 0 given back" in said
-    assert [a.result["label"] for a in queue.answers()] == ["delivery", "account", "other"]
-    assert {a.person for a in queue.answers()} == {"prelabel-bot"}
+    assert "3 finished, 0 failed, 0 given back" in stderr
+    assert [answer.result["label"] for answer in queue.answers()] == ["delivery", "account", "other"]
+    assert {answer.person for answer in queue.answers()} == {"prelabel-bot"}
 
 
 @pytest.mark.parametrize(
-    ("function", "said"),
+    ("function", "message"),
     [
         ("handle", "is not MODULE:FUNCTION"),
         ("no_such_module:handle", "no module 'no_such_module'"),
         ("json:no_such_function", "has no function 'no_such_function'"),
     ],
 )
-def test_a_function_that_is_not_there(call: Call, queue: leaseq.Queue, function: str, said: str) -> None:
+def test_a_function_that_is_not_there(call: Call, queue: leaseq.Queue, function: str, message: str) -> None:
     queue.configure()
-    failed = call("work", queue.name, function)
-    assert failed.exit_code == 2
-    assert said in failed.stderr
+    result = call("work", queue.name, function)
+    assert result.exit_code == 2
+    assert message in result.stderr
 
 
 def test_a_queue_that_is_not_there(call: Call, queue: leaseq.Queue) -> None:
-    failed = call("work", queue.name, "json:dumps")
-    assert failed.exit_code == 1
-    assert queue.name in failed.stderr
+    result = call("work", queue.name, "json:dumps")
+    assert result.exit_code == 1
+    assert queue.name in result.stderr
 
 
 def test_a_module_that_breaks_when_it_is_imported(
@@ -66,17 +66,17 @@ def test_a_module_that_breaks_when_it_is_imported(
     (tmp_path / "broken_for_work.py").write_text("1 / 0\n")
     monkeypatch.syspath_prepend(tmp_path)
     queue.configure()
-    failed = call("work", queue.name, "broken_for_work:handle")
-    assert failed.exit_code == 2
+    result = call("work", queue.name, "broken_for_work:handle")
+    assert result.exit_code == 2
     assert (
-        failed.stderr == "leaseq: 'broken_for_work' can't be imported: ZeroDivisionError: division by zero\n"
+        result.stderr == "leaseq: 'broken_for_work' can't be imported: ZeroDivisionError: division by zero\n"
     )
 
 
 def test_a_server_that_is_away_at_the_start(call: Call, tmp_path: Path) -> None:
-    failed = call("work", "reviews", "json:dumps", "--redis", f"unix://{tmp_path}/nothing.sock")
-    assert failed.exit_code == 1
-    assert "no answer from" in failed.stderr
+    result = call("work", "reviews", "json:dumps", "--redis", f"unix://{tmp_path}/nothing.sock")
+    assert result.exit_code == 1
+    assert "no answer from" in result.stderr
 
 
 def test_what_the_function_imports_later_comes_from_here_too(
@@ -86,33 +86,33 @@ def test_what_the_function_imports_later_comes_from_here_too(
     (tmp_path / "lazily.py").write_text("def handle(_):\n    import of_here\n    return of_here.ANSWER\n")
     (tmp_path / "of_here.py").write_text("ANSWER = 42\n")
     queue.enqueue({}, max_attempts=1)
-    ours, theirs = pty.openpty()
+    screen, terminal = pty.openpty()
     words = [str(LEASEQ), "work", queue.name, "lazily:handle"]
     environment = {**os.environ, "LEASEQ_REDIS_URL": server.url, "TERM": "xterm", "COLUMNS": "100"}
-    with subprocess.Popen(words, cwd=tmp_path, env=environment, stderr=theirs) as process:
-        os.close(theirs)
-        said = b""
-        while b"1 finished, 0 failed," not in said:
-            said += os.read(ours, 4_096)  # an error where the process has ended
+    with subprocess.Popen(words, cwd=tmp_path, env=environment, stderr=terminal) as process:
+        os.close(terminal)
+        output = b""
+        while b"1 finished, 0 failed," not in output:
+            output += os.read(screen, 4_096)  # an error where the process has ended
         process.terminate()
         with suppress(OSError):  # what a terminal says that nobody has any more
-            while more := os.read(ours, 4_096):
-                said += more
-    os.close(ours)
+            while data := os.read(screen, 4_096):
+                output += data
+    os.close(screen)
     assert process.returncode == 0
-    assert b" per second" in said
-    assert b"1 finished, 0 failed, 0 given back" in said
+    assert b" per second" in output
+    assert b"1 finished, 0 failed, 0 given back" in output
     assert next(queue.answers()).result == 42
 
 
-WORK = (
+WORK_TOML = (
     (Path(__file__).parents[2] / "docs" / "command-line.md").read_text().split("```toml\n")[1].split("```")[0]
 )
 
 
 def test_the_file_of_the_docs_works_on_its_queues(server: Server, queue_name: str, tmp_path: Path) -> None:
     names = {name: f"{queue_name}.{name}" for name in ("urgent", "reviews.de", "mail")}
-    text = WORK.replace("urgent =", f'"{names["urgent"]}" =').replace(
+    text = WORK_TOML.replace("urgent =", f'"{names["urgent"]}" =').replace(
         "queues.mail", f'queues."{names["mail"]}"'
     )
     (tmp_path / "work.toml").write_text(text.replace("reviews.de", names["reviews.de"]))
@@ -135,10 +135,10 @@ def test_the_file_of_the_docs_works_on_its_queues(server: Server, queue_name: st
     eventually(lambda: are_done() or process.poll() is not None, "worked")
     eventually(lambda: mail.stats().scheduled == 1 or process.poll() is not None, "failed for now")
     process.send_signal(signal.SIGTERM)
-    _, said = process.communicate(timeout=30)
-    assert process.returncode == 0, said
-    assert f"office-bot works on {', '.join(names.values())}." in said
-    assert "2 finished, 2 failed, 0 given back" in said
+    _, stderr = process.communicate(timeout=30)
+    assert process.returncode == 0, stderr
+    assert f"office-bot works on {', '.join(names.values())}." in stderr
+    assert "2 finished, 2 failed, 0 given back" in stderr
     assert reviews.get("bad").state == "dead"
     assert next(urgent.answers()).person == "office-bot"
 
@@ -147,7 +147,7 @@ QUEUE = 'a "module:function", or a table with function, or with by and handlers,
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("queues = ", "not TOML: Invalid value (at end of document)"),
         (b"\xff", "not UTF-8 text (byte 0)"),
@@ -202,22 +202,25 @@ QUEUE = 'a "module:function", or a table with function, or with by and handlers,
     ],
 )
 def test_a_file_with_an_error_is_refused_by_name(
-    call: Call, queue: leaseq.Queue, tmp_path: Path, text: str | bytes, said: str
+    call: Call, queue: leaseq.Queue, tmp_path: Path, text: str | bytes, message: str
 ) -> None:
     queue.configure()
     file = tmp_path / "work.toml"
     raw = text if isinstance(text, bytes) else text.replace("\nq = ", f"\n'{queue.name}' = ").encode()
     file.write_bytes(raw)
-    failed = call("work", "--config", str(file))
-    assert failed.exit_code == 2, failed.output
-    assert failed.stderr.startswith(f"leaseq: {file}: ")
-    assert said in failed.stderr.replace(queue.name, "q")
+    result = call("work", "--config", str(file))
+    assert result.exit_code == 2, result.output
+    assert result.stderr.startswith(f"leaseq: {file}: ")
+    assert message in result.stderr.replace(queue.name, "q")
 
 
 def test_what_to_work_on_is_named_once(call: Call, tmp_path: Path) -> None:
-    nothing = call("work")
-    assert (nothing.exit_code, "or a file with --config FILE" in nothing.stderr) == (2, True)
-    both = call("work", "reviews", "json:dumps", "--config", str(tmp_path / "work.toml"))
-    assert (both.exit_code, "leave out QUEUE" in both.stderr) == (2, True)
-    gone = call("work", "--config", str(tmp_path / "work.toml"))
-    assert (gone.exit_code, gone.stderr) == (2, f"leaseq: {tmp_path}/work.toml: No such file or directory\n")
+    no_queue_result = call("work")
+    assert (no_queue_result.exit_code, "or a file with --config FILE" in no_queue_result.stderr) == (2, True)
+    two_sources_result = call("work", "reviews", "json:dumps", "--config", str(tmp_path / "work.toml"))
+    assert (two_sources_result.exit_code, "leave out QUEUE" in two_sources_result.stderr) == (2, True)
+    no_file_result = call("work", "--config", str(tmp_path / "work.toml"))
+    assert (no_file_result.exit_code, no_file_result.stderr) == (
+        2,
+        f"leaseq: {tmp_path}/work.toml: No such file or directory\n",
+    )

@@ -11,30 +11,30 @@ import redis
 
 from leaseq.server.embedded import EmbeddedServer
 from tests.conformance.topology.servers import running
-from tests.doctor.looking import WELL
+from tests.doctor.looking import SAFE_OPTIONS
 
 
 @pytest.fixture(scope="session")
-def listening() -> Iterator[redis.Redis]:
+def tcp_server() -> Iterator[redis.Redis]:
     """A server on a port, all well."""
-    with running(*WELL) as client:
+    with running(*SAFE_OPTIONS) as client:
         yield client
 
 
 @pytest.fixture
-def wrong(listening: Any) -> Iterator[Any]:
+def scratch_server(tcp_server: Any) -> Iterator[Any]:
     """The same, to be set up wrong by CONFIG SET: it is as before afterwards."""
-    before = listening.config_get()
-    yield listening
-    after = listening.config_get()
+    before = tcp_server.config_get()
+    yield tcp_server
+    after = tcp_server.config_get()
     for name, value in before.items():
         if after[name] != value:
-            listening.config_set(name, value)
-    listening.flushall()
+            tcp_server.config_set(name, value)
+    tcp_server.flushall()
 
 
 @pytest.fixture
-def embedded() -> Iterator[EmbeddedServer]:
+def embedded_server() -> Iterator[EmbeddedServer]:
     """A server on a socket as `leaseq up` starts it."""
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
         yield server

@@ -17,7 +17,16 @@ from tests.conformance.topology.servers import port_of
 from tests.engine.proxy import CuttingProxy
 from tests.support.patience import eventually
 
-WELL = ("--appendonly", "yes", "--appendfsync", "always", "--save", "", "--maxmemory-policy", "noeviction")
+SAFE_OPTIONS = (
+    "--appendonly",
+    "yes",
+    "--appendfsync",
+    "always",
+    "--save",
+    "",
+    "--maxmemory-policy",
+    "noeviction",
+)
 
 
 def url_of(server: redis.Redis, user: str = "") -> str:
@@ -25,7 +34,7 @@ def url_of(server: redis.Redis, user: str = "") -> str:
     return f"redis://{login}127.0.0.1:{port_of(server)}/0"
 
 
-def examined(url: str, clock: Callable[[], float] = time.time) -> Report:
+def report_of(url: str, clock: Callable[[], float] = time.time) -> Report:
     client = leaseq.connect(url)
     try:
         return examine(client, clock=clock)
@@ -33,23 +42,23 @@ def examined(url: str, clock: Callable[[], float] = time.time) -> Report:
         client.close()
 
 
-def found(url: str, clock: Callable[[], float] = time.time) -> dict[str, str]:
+def findings_of(url: str, clock: Callable[[], float] = time.time) -> dict[str, str]:
     """What is wrong there, by check: the level, and what it says with the cure."""
-    report = examined(url, clock)
-    return {one.check: f"{one.level}: {one.says}. {one.cure}" for one in report.findings}
+    report = report_of(url, clock)
+    return {finding.check: f"{finding.level}: {finding.says}. {finding.cure}" for finding in report.findings}
 
 
-def settled(url: str, *checks: str) -> Report:
+def wait_for_report(url: str, *checks: str) -> Report:
     """The first report that finds exactly these: sentinels and replicas that get no time for a second or two
     see each other as gone, replace a primary, copy everything anew: all of that is rightly found."""
     reports: list[Report] = []
 
-    def finds_these() -> bool:
-        reports.append(examined(url))
-        return sorted(one.check for one in reports[-1].findings) == sorted(checks)
+    def finds_exactly_these() -> bool:
+        reports.append(report_of(url))
+        return sorted(finding.check for finding in reports[-1].findings) == sorted(checks)
 
     try:
-        eventually(finds_these)
+        eventually(finds_exactly_these)
     except TimeoutError:
         pytest.fail(f"found in the end: {reports[-1].findings if reports else 'nothing'}")
     return reports[-1]
@@ -62,16 +71,16 @@ class RewritingProxy(CuttingProxy):
         super().__init__(server, folder)
         self._change = change
 
-    def _answer(self, client: socket.socket, sent: bytes, data: bytes) -> bool:
-        return super()._answer(client, sent, self._change(data))
+    def _answer(self, client: socket.socket, command: bytes, data: bytes) -> bool:
+        return super()._answer(client, command, self._change(data))
 
 
-def valkey(version: str) -> Callable[[bytes], bytes]:
+def as_valkey(version: str) -> Callable[[bytes], bytes]:
     """To be a Valkey of this version, as long as 9.1.2."""
     return lambda data: re.sub(rb"valkey_version:[\d.]+", b"valkey_version:" + version.encode(), data)
 
 
-def redis_of(version: str) -> Callable[[bytes], bytes]:
+def as_redis(version: str) -> Callable[[bytes], bytes]:
     """To be a Redis of this version, as long as 7.2.4."""
 
     def change(data: bytes) -> bytes:
@@ -81,7 +90,7 @@ def redis_of(version: str) -> Callable[[bytes], bytes]:
     return change
 
 
-def machine_with(size: int) -> Callable[[bytes], bytes]:
+def as_machine_with(size: int) -> Callable[[bytes], bytes]:
     """To be on a machine of so much memory."""
 
     def change(data: bytes) -> bytes:

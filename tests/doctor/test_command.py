@@ -18,77 +18,77 @@ from leaseq.engine.keys import SCHEMA
 from leaseq.server.embedded import EmbeddedServer
 from tests.doctor.looking import url_of
 from tests.support.ports import free_port
-from tests.support.processes import RunningUp
+from tests.support.processes import UpProcess
 
 TESTS = Path(__file__).parent
 
 
-def doctor(*words: str) -> Result:
-    return CliRunner().invoke(main, ["doctor", *words], prog_name="leaseq", catch_exceptions=False)
+def run_doctor(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["doctor", *arguments], prog_name="leaseq", catch_exceptions=False)
 
 
-def test_one_line_each_and_1_on_an_error(wrong: redis.Redis) -> None:
-    wrong.config_set("appendfsync", "everysec")
-    wrong.config_set("timeout", 10)
-    result = doctor("--redis", url_of(wrong))
+def test_one_line_each_and_1_on_an_error(scratch_server: redis.Redis) -> None:
+    scratch_server.config_set("appendfsync", "everysec")
+    scratch_server.config_set("timeout", 10)
+    result = run_doctor("--redis", url_of(scratch_server))
     assert result.exit_code == 1
-    first, second, last = result.output.splitlines()
-    url = url_of(wrong)
-    assert first.startswith(f"error: {url} has appendfsync everysec: a power cut loses up to a second")
-    assert first.endswith("Fix: CONFIG SET appendfsync always, then CONFIG REWRITE [appendfsync]")
-    assert second.startswith(f"warning: {url} has timeout 10")
-    assert last == f"{url}: errors 1, warnings 1, not checked 0"
+    first_line, second_line, last_line = result.output.splitlines()
+    url = url_of(scratch_server)
+    assert first_line.startswith(f"error: {url} has appendfsync everysec: a power cut loses up to a second")
+    assert first_line.endswith("Fix: CONFIG SET appendfsync always, then CONFIG REWRITE [appendfsync]")
+    assert second_line.startswith(f"warning: {url} has timeout 10")
+    assert last_line == f"{url}: errors 1, warnings 1, not checked 0"
 
 
-def test_0_on_warnings(wrong: redis.Redis) -> None:
-    wrong.config_set("timeout", 10)
-    result = doctor("--redis", url_of(wrong))
+def test_0_on_warnings(scratch_server: redis.Redis) -> None:
+    scratch_server.config_set("timeout", 10)
+    result = run_doctor("--redis", url_of(scratch_server))
     assert result.exit_code == 0
     assert result.output.startswith("warning: ")
     assert "no problems" not in result.output
 
 
-def test_no_password_is_printed(wrong: redis.Redis) -> None:
-    wrong.config_set("timeout", 10)
-    wrong.acl_setuser(
+def test_no_password_is_printed(scratch_server: redis.Redis) -> None:
+    scratch_server.config_set("timeout", 10)
+    scratch_server.acl_setuser(
         "who", enabled=True, passwords=["+pw"], keys=["*"], channels=["*"], categories=["+@all"]
     )
     try:
-        for words in ((), ("--json",)):
-            assert ":pw" not in doctor("--redis", url_of(wrong, "who"), *words).output
+        for options in ((), ("--json",)):
+            assert ":pw" not in run_doctor("--redis", url_of(scratch_server, "who"), *options).output
     finally:
-        wrong.acl_deluser("who")
+        scratch_server.acl_deluser("who")
 
 
-def test_json(wrong: redis.Redis) -> None:
-    wrong.config_set("appendfsync", "no")
-    result = doctor("--redis", url_of(wrong), "--json")
+def test_json(scratch_server: redis.Redis) -> None:
+    scratch_server.config_set("appendfsync", "no")
+    result = run_doctor("--redis", url_of(scratch_server), "--json")
     assert result.exit_code == 1
-    said = json.loads(result.output)
-    (finding,) = said["findings"]
-    assert set(said) == {"server", "ok", "findings", "well", "schema"}
-    assert (said["ok"], finding["check"], finding["level"]) == (False, "appendfsync", "error")
+    report = json.loads(result.output)
+    (finding,) = report["findings"]
+    assert set(report) == {"server", "ok", "findings", "well", "schema"}
+    assert (report["ok"], finding["check"], finding["level"]) == (False, "appendfsync", "error")
     assert set(finding) == {"check", "level", "where", "says", "cure"}
-    assert said["schema"] == {"known": SCHEMA, "queues": {}}
+    assert report["schema"] == {"known": SCHEMA, "queues": {}}
 
 
 def test_no_server() -> None:
-    result = doctor("--redis", f"redis://127.0.0.1:{free_port()}")
+    result = run_doctor("--redis", f"redis://127.0.0.1:{free_port()}")
     assert result.exit_code == 1
     assert result.output.startswith("leaseq: no answer from ")
 
 
 @pytest.fixture
-def up() -> Iterator[tuple[Path, RunningUp]]:
+def up() -> Iterator[tuple[Path, UpProcess]]:
     with tempfile.TemporaryDirectory(prefix="leaseq-") as folder:
-        running = RunningUp(Path(folder), free_port(), "--workers", "1")
-        yield Path(folder), running
-        running.stop()
+        run = UpProcess(Path(folder), free_port(), "--workers", "1")
+        yield Path(folder), run
+        run.stop()
 
 
-def test_with_the_server_of_up_all_is_well(up: tuple[Path, RunningUp]) -> None:
+def test_with_the_server_of_up_all_is_well(up: tuple[Path, UpProcess]) -> None:
     folder, _ = up
-    result = doctor("--data", str(folder))
+    result = run_doctor("--data", str(folder))
     assert result.exit_code == 0
     lines = result.output.splitlines()
     assert lines[0] == f"no problems found: unix://{folder}/server.sock"
@@ -104,13 +104,13 @@ def test_with_the_server_of_up_all_is_well(up: tuple[Path, RunningUp]) -> None:
     ]
 
 
-def test_with_the_embedded_server_all_is_well(embedded: EmbeddedServer) -> None:
-    output = doctor("--redis", embedded.url).output
+def test_with_the_embedded_server_all_is_well(embedded_server: EmbeddedServer) -> None:
+    output = run_doctor("--redis", embedded_server.url).output
     assert output.startswith("no problems found: unix://")
     assert re.search(r"^  server: (Valkey|Redis) \d+\.\d+\.\d+: new enough", output, re.MULTILINE)
 
 
 def test_each_check_has_a_test() -> None:
     tests = "".join(path.read_text() for path in TESTS.glob("test_*.py"))
-    assert [one.name for one in CHECKS if f'"{one.name}"' not in tests] == []
-    assert len({one.name for one in CHECKS}) == len(CHECKS)
+    assert [check.name for check in CHECKS if f'"{check.name}"' not in tests] == []
+    assert len({check.name for check in CHECKS}) == len(CHECKS)

@@ -10,7 +10,7 @@ from pathlib import Path
 from leaseq.doctor.acl import CLIENT, LIBRARY, METRICS, PAGES, SCRIPTS
 
 ROOT = Path(__file__).parents[2]
-SENT_AS = {
+METHOD_COMMANDS = {
     "delete": ("del",),
     "incr": ("incrby",),
     "pipeline": ("multi", "exec"),
@@ -20,7 +20,7 @@ SENT_AS = {
 }
 
 
-def called(text: str) -> set[str]:
+def script_commands(text: str) -> set[str]:
     """The commands of a script, as the ACL names them."""
     matches = re.findall(r"\bcall\(\s*'(\w+)'(?:,\s*'([A-Z]+)')?", text)
     return {f"{name}|{sub}".lower() if name in ("XINFO", "XGROUP") else name.lower() for name, sub in matches}
@@ -28,7 +28,7 @@ def called(text: str) -> set[str]:
 
 def test_what_the_scripts_call() -> None:
     scripts = [path.read_text() for path in (ROOT / "lua").rglob("*.lua")]
-    assert set().union(*map(called, scripts)) == set(SCRIPTS)
+    assert set().union(*map(script_commands, scripts)) == set(SCRIPTS)
 
 
 def test_each_call_of_a_script_names_its_command() -> None:
@@ -37,17 +37,17 @@ def test_each_call_of_a_script_names_its_command() -> None:
             assert re.match(r"call\(\s*('[A-Z]+'|$)", line), f"{path.name}: {line}"
 
 
-def sent(path: Path) -> Iterator[str]:
+def redis_py_commands(path: Path) -> Iterator[str]:
     """The commands that a file of the web app sends by redis-py, past the library."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            on = ast.unparse(node.func.value)
-            if on == "pipe" or on.endswith(("_redis", "client.redis")):
-                yield from SENT_AS.get(node.func.attr, (node.func.attr,))
+            receiver = ast.unparse(node.func.value)
+            if receiver == "pipe" or receiver.endswith(("_redis", "client.redis")):
+                yield from METHOD_COMMANDS.get(node.func.attr, (node.func.attr,))
 
 
 def test_what_the_pages_send() -> None:
-    commands = {name for path in (ROOT / "webapp").rglob("*.py") for name in sent(path)}
+    commands = {name for path in (ROOT / "webapp").rglob("*.py") for name in redis_py_commands(path)}
     assert commands - set(LIBRARY) == {*PAGES, *METRICS}
 
 

@@ -12,42 +12,44 @@ from flask import Flask
 from leaseq.engine.keys import UNDECLARED_PROXY
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
-from tests.doctor.looking import examined, found, url_of
-from tests.web.conftest import CHEAP, SECRET
+from tests.doctor.looking import findings_of, report_of, url_of
+from tests.web.conftest import CHEAP_PASSWORDS, SECRET
 
 PROXY = "10.1.2.3"
 CHECK = "proxy-not-declared"
 
 
 @pytest.fixture
-def server(listening: redis.Redis) -> Iterator[redis.Redis]:
-    yield listening
-    listening.flushall()
+def server(tcp_server: redis.Redis) -> Iterator[redis.Redis]:
+    yield tcp_server
+    tcp_server.flushall()
 
 
 def app_of(server: redis.Redis, **settings: Any) -> Flask:
-    return create_app(Settings(redis_url=url_of(server), secret_key=SECRET, **settings), passwords=CHEAP)
+    return create_app(
+        Settings(redis_url=url_of(server), secret_key=SECRET, **settings), passwords=CHEAP_PASSWORDS
+    )
 
 
-def ask(app: Flask, address: str, path: str = "/login", **headers: str) -> None:
-    sent = {name.replace("_", "-"): value for name, value in headers.items()}
-    app.test_client().get(path, headers=sent, environ_base={"REMOTE_ADDR": address})
+def send_request(app: Flask, address: str, path: str = "/login", **headers: str) -> None:
+    header_fields = {name.replace("_", "-"): value for name, value in headers.items()}
+    app.test_client().get(path, headers=header_fields, environ_base={"REMOTE_ADDR": address})
 
 
 @pytest.mark.parametrize("header", ["X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "Forwarded"])
 @pytest.mark.parametrize("address", [PROXY, "127.0.0.1", "fd00::1"])
 def test_a_proxy_that_is_not_declared_is_told(server: redis.Redis, address: str, header: str) -> None:
-    ask(app_of(server), address, **{header: "203.0.113.9"})
-    said = found(url_of(server))
-    assert list(said) == [CHECK]
-    assert said[CHECK].startswith("warning: ")
+    send_request(app_of(server), address, **{header: "203.0.113.9"})
+    findings = findings_of(url_of(server))
+    assert list(findings) == [CHECK]
+    assert findings[CHECK].startswith("warning: ")
     for word in (address, header, "LEASEQ_TRUSTED_PROXIES", "LEASEQ_PROXY_ADDRESSES"):
-        assert word in said[CHECK]
+        assert word in findings[CHECK]
 
 
 def test_nor_is_one_that_connects_from_elsewhere_than_was_said(server: redis.Redis) -> None:
-    ask(app_of(server, trusted_proxies=1), PROXY, X_Forwarded_For="203.0.113.9")
-    assert PROXY in found(url_of(server))[CHECK]
+    send_request(app_of(server, trusted_proxies=1), PROXY, X_Forwarded_For="203.0.113.9")
+    assert PROXY in findings_of(url_of(server))[CHECK]
 
 
 @pytest.mark.parametrize(
@@ -61,17 +63,17 @@ def test_nor_is_one_that_connects_from_elsewhere_than_was_said(server: redis.Red
 def test_else_nothing_is_told(
     server: redis.Redis, settings: dict[str, Any], address: str, headers: dict[str, str]
 ) -> None:
-    ask(app_of(server, **settings), address, **headers)
-    report = examined(url_of(server))
+    send_request(app_of(server, **settings), address, **headers)
+    report = report_of(url_of(server))
     assert report.findings == ()
     assert "not reached through an undeclared proxy" in report.well["pages"]
 
 
 def test_a_probe_is_answered_without_the_server(server: redis.Redis) -> None:
-    ask(app_of(server), PROXY, "/healthz", X_Forwarded_For="203.0.113.9")
-    assert not found(url_of(server))
+    send_request(app_of(server), PROXY, "/healthz", X_Forwarded_For="203.0.113.9")
+    assert not findings_of(url_of(server))
 
 
 def test_it_is_forgotten_after_two_hours_without_one(server: redis.Redis) -> None:
-    ask(app_of(server), PROXY, X_Forwarded_For="203.0.113.9")
+    send_request(app_of(server), PROXY, X_Forwarded_For="203.0.113.9")
     assert 0 < server.ttl(UNDECLARED_PROXY) <= 7_200

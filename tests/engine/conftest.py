@@ -23,15 +23,15 @@ def sets(server: Server, queue_name: str) -> Sets:
 
 
 @pytest.fixture
-def three(timed: leaseq.Queue) -> leaseq.Queue:
+def three(timed_queue: leaseq.Queue) -> leaseq.Queue:
     """Each item wants three answers."""
-    timed.configure(answers=3)
-    return timed
+    timed_queue.configure(answers=3)
+    return timed_queue
 
 
 @pytest.fixture
 def same_queue(server: Server, queue_name: str, clock: Clock) -> leaseq.Queue:
-    """The queue of ``timed`` as another program sees it."""
+    """The queue of ``timed_queue`` as another program sees it."""
     return leaseq.Queue(leaseq.connect(server.url), queue_name, clock=clock)
 
 

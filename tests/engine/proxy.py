@@ -7,7 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 from leaseq.engine.script_table import SCRIPTS
-from tests.support.relay import Relay, heard
+from tests.support.relay import Relay, receive_from_both
 
 
 class CuttingProxy(Relay):
@@ -30,7 +30,7 @@ class CuttingProxy(Relay):
 
     def _carry(self, client: socket.socket, server: socket.socket) -> None:
         command = b""
-        for source, data in heard(client, server):
+        for source, data in receive_from_both(client, server):
             if source is client:
                 command = data if data.startswith(b"*") else command
                 server.sendall(data)

@@ -8,11 +8,11 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.faults.shim import preloaded
+from tests.faults.shim import preload
 
 
 class Step(NamedTuple):
-    """It was taken between these times of our clock."""
+    """The clock was set between these times of our clock."""
 
     before: float
     after: float
@@ -20,7 +20,7 @@ class Step(NamedTuple):
 
 
 class WrongClock:
-    """The wall clock of the embedded servers that are started within ``wearing()``."""
+    """The wall clock of the embedded servers that are started within ``attach()``."""
 
     def __init__(self, folder: Path) -> None:
         self._file = folder / "wrong-by"
@@ -28,8 +28,8 @@ class WrongClock:
         self.seconds = 0.0
         self.steps: list[Step] = []
 
-    def wearing(self) -> AbstractContextManager[None]:
-        return preloaded("clock", {"SHIM_CLOCK": self._file})
+    def attach(self) -> AbstractContextManager[None]:
+        return preload("clock", {"SHIM_CLOCK": self._file})
 
     def step(self, seconds: float) -> None:
         """It jumps by so much, at once."""

@@ -16,7 +16,7 @@ def seed(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture
-def measured(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
+def report_figure(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
     """Takes a line for the end of the run, where its figures are listed."""
     return lambda line: record_property("figure", line)
 

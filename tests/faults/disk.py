@@ -13,7 +13,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from tests.faults.shim import environment, preloaded
+from tests.faults.shim import environment, preload
 
 UNBOUNDED = -1
 
@@ -21,10 +21,10 @@ UNBOUNDED = -1
 class Step(NamedTuple):
     """A change of the names in a folder: made, renamed, unlinked."""
 
-    what: str
+    kind: str
     name: Path
-    other: Path = Path()  # renamed: what it is named now
-    kept: str = "-"  # another name of what was lost by it
+    new_path: Path = Path()  # renamed: what it is named now
+    backup: str = "-"  # another name of what was lost by it
 
 
 class Disk:
@@ -32,15 +32,15 @@ class Disk:
 
     def __init__(self, root: Path) -> None:
         self.data = root / "data"
-        self._record, self._kept, self._room = root / "record", root / "kept", root / "room"
+        self._record, self._backups, self._room = root / "record", root / "kept", root / "room"
         self.data.mkdir(mode=0o700)
-        self._kept.mkdir()
+        self._backups.mkdir()
         self._record.touch()
         self._room.write_bytes(struct.pack("=q", UNBOUNDED))
         self.settings = {
             "SHIM_FOLDER": self.data,
             "SHIM_RECORD": self._record,
-            "SHIM_KEPT": self._kept,
+            "SHIM_KEPT": self._backups,
             "SHIM_ROOM": self._room,
         }
 
@@ -48,9 +48,9 @@ class Disk:
         """For a process that is to be on this disk."""
         return environment("disk", self.settings)
 
-    def watching(self) -> AbstractContextManager[None]:
+    def attach(self) -> AbstractContextManager[None]:
         """The embedded servers that are started within are on this disk."""
-        return preloaded("disk", self.settings)
+        return preload("disk", self.settings)
 
     def give_room(self, bytes: int = UNBOUNDED) -> None:
         with self._room.open("r+b") as file:  # in place: the servers have it mapped
@@ -64,19 +64,19 @@ class Disk:
         all of them go.
         """
         lengths, steps = self._read()
-        for folder in steps.values():
-            for step in reversed(folder[dice.randint(0, len(folder)) if dice else 0 :]):
+        for folder_steps in steps.values():
+            for step in reversed(folder_steps[dice.randint(0, len(folder_steps)) if dice else 0 :]):
                 _undo(step)
-        lost = 0
+        lost_bytes = 0
         for path in self._files():
             status = path.stat()
             if status.st_ino in lengths and status.st_size > lengths[status.st_ino]:
                 length = lengths[status.st_ino]
                 length = dice.randint(length, status.st_size) if dice and dice.random() < 0.5 else length
-                lost += status.st_size - length
+                lost_bytes += status.st_size - length
                 os.truncate(path, length)
         self._begin_again()
-        return lost
+        return lost_bytes
 
     def _read(self) -> tuple[dict[int, int], dict[Path, list[Step]]]:
         """Of each file how much is on the disk, and of each folder the changes that may not be."""
@@ -87,10 +87,10 @@ class Disk:
                 case ["made", path, inode]:
                     lengths[int(inode)] = 0
                     steps[Path(path).parent].append(Step("made", Path(path)))
-                case ["renamed", path, other, kept]:
-                    steps[Path(other).parent].append(Step("renamed", Path(path), Path(other), kept))
-                case ["unlinked", path, kept]:
-                    steps[Path(path).parent].append(Step("unlinked", Path(path), kept=kept))
+                case ["renamed", path, new_path, backup]:
+                    steps[Path(new_path).parent].append(Step("renamed", Path(path), Path(new_path), backup))
+                case ["unlinked", path, backup]:
+                    steps[Path(path).parent].append(Step("unlinked", Path(path), backup=backup))
                 case ["synced", inode, length]:
                     lengths[int(inode)] = int(length)
                 case ["shortened", inode, length]:
@@ -101,30 +101,32 @@ class Disk:
 
     def _begin_again(self) -> None:
         """What is there now is on the disk: it was read from it."""
-        shutil.rmtree(self._kept)
-        self._kept.mkdir()
+        shutil.rmtree(self._backups)
+        self._backups.mkdir()
         statuses = (path.stat() for path in self._files())
-        self._record.write_text("".join(f"synced\t{one.st_ino}\t{one.st_size}\n" for one in statuses))
+        self._record.write_text(
+            "".join(f"synced\t{status.st_ino}\t{status.st_size}\n" for status in statuses)
+        )
 
     def _files(self) -> list[Path]:
         return [path for path in self.data.rglob("*") if path.is_file()]
 
 
 def _undo(step: Step) -> None:
-    if step.what == "made" and step.name.is_dir():
+    if step.kind == "made" and step.name.is_dir():
         shutil.rmtree(step.name)
-    elif step.what == "made":
+    elif step.kind == "made":
         step.name.unlink(missing_ok=True)
-    elif step.what == "renamed" and step.other.exists():
-        step.other.rename(step.name)
-        if step.kept != "-":
-            os.link(step.kept, step.other)
-    elif step.what == "unlinked" and not step.name.exists():
-        os.link(step.kept, step.name)
+    elif step.kind == "renamed" and step.new_path.exists():
+        step.new_path.rename(step.name)
+        if step.backup != "-":
+            os.link(step.backup, step.new_path)
+    elif step.kind == "unlinked" and not step.name.exists():
+        os.link(step.backup, step.name)
 
 
 @contextmanager
-def disk() -> Iterator[Disk]:
+def empty_disk() -> Iterator[Disk]:
     """A disk with nothing on it. Its path is short, for the sake of the server's socket."""
     with tempfile.TemporaryDirectory(prefix="leaseq-") as root:
         yield Disk(Path(root))

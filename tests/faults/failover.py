@@ -4,50 +4,62 @@ from __future__ import annotations
 
 from tests.conformance.topology.said import LogMessage, said
 from tests.conformance.topology.watched import SentinelService
-from tests.faults.course import Course, slowest_client
+from tests.faults.course import Course, longest_wait
 from tests.faults.history import History
-from tests.faults.outage import gap
+from tests.faults.outage import longest_gap
 
 # Each in the logs of the sentinels, but for the last one, which is in the new primary's.
-NOTICED, AGREED, TRIES, ELECTED = "+sdown master", "+odown master", "+try-failover", "+elected-leader"
-PROMOTED, TOLD = "+promoted-slave", "+switch-master"
-FOLLOWED = ("Partial resynchronization request from", "Synchronization with replica")
+NOTICE, AGREEMENT, TRY, ELECTION = "+sdown master", "+odown master", "+try-failover", "+elected-leader"
+PROMOTION, SWITCH = "+promoted-slave", "+switch-master"
+SYNC = ("Partial resynchronization request from", "Synchronization with replica")
 # An election without a winner, no replica to promote, a promotion that takes too long; a clock that jumped.
-FAILED = ("-failover-abort", "+tilt")
+FAILURES = ("-failover-abort", "+tilt")
 
 
-def course(service: SentinelService, history: History, at: float) -> Course:
+def course_of(service: SentinelService, history: History, at: float) -> Course:
     """Of the longest outage after a fault at this time. Sentinels notice that the primary is gone, agree on
     it, and elect one of them, who promotes a replica, tells the others, and lets the second replica follow
     the new primary: without that one nothing is confirmed."""
-    begun, ended = gap(history, at)
-    messages = [one for one in said(service.sentinels, at) if one.at <= ended]
-    switches = [one for one in messages if one.what.startswith(TOLD)]
+    start, end = longest_gap(history, at)
+    messages = [message for message in said(service.sentinels, at) if message.at <= end]
+    switches = [message for message in messages if message.what.startswith(SWITCH)]
     steps: list[tuple[str, float]] = []
     if switches:
         port = switches[-1].what.split()[-1]
-        switched = next(one for one in switches if one.what.endswith(f" {port}"))
-        before = [one for one in switches if one.at < switched.at]
-        ours = [one for one in messages if (before[-1].at if before else at) <= one.at <= switched.at]
-        for name, event in (("noticed", NOTICED), ("agreed", AGREED)):
-            steps += [(name, one.at) for one in ours if one.what.startswith(event)][:1]
-        for name, event in (("elected", ELECTED), ("promoted", PROMOTED)):
-            steps += [(name, one.at) for one in ours if one.what.startswith(event)][-1:]
-        steps += [("told", switched.at), *_followed(service, int(port), steps[-1][1])]
-    last = max((when for _, when in steps), default=at)
-    return Course(begun, ended, steps, _anew(messages, steps), slowest_client(history, last))
+        switch = next(message for message in switches if message.what.endswith(f" {port}"))
+        earlier_switches = [message for message in switches if message.at < switch.at]
+        switch_messages = [
+            message
+            for message in messages
+            if (earlier_switches[-1].at if earlier_switches else at) <= message.at <= switch.at
+        ]
+        for name, event in (("noticed", NOTICE), ("agreed", AGREEMENT)):
+            steps += [(name, message.at) for message in switch_messages if message.what.startswith(event)][:1]
+        for name, event in (("elected", ELECTION), ("promoted", PROMOTION)):
+            steps += [(name, message.at) for message in switch_messages if message.what.startswith(event)][
+                -1:
+            ]
+        steps += [("told", switch.at), *_sync_step(service, int(port), steps[-1][1])]
+    last_step = max((step_time for _, step_time in steps), default=at)
+    return Course(start, end, steps, _setbacks(messages, steps), longest_wait(history, last_step))
 
 
-def _anew(messages: list[LogMessage], steps: list[tuple[str, float]]) -> list[LogMessage]:
+def _setbacks(messages: list[LogMessage], steps: list[tuple[str, float]]) -> list[LogMessage]:
     """What failed, and who tried once more after a first one was done, until the election that counted."""
-    until = dict(steps).get("elected", 0.0)
-    done = next((one.at for one in messages if one.what.startswith(TOLD)), until)
-    tries = [one for one in messages if one.what.startswith(TRIES) and done < one.at <= until]
-    failed = [one for one in messages if one.what.startswith(FAILED) and one.at <= until]
-    return sorted([*tries, *failed], key=lambda one: one.at)
+    election = dict(steps).get("elected", 0.0)
+    first_switch = next((message.at for message in messages if message.what.startswith(SWITCH)), election)
+    tries = [
+        message
+        for message in messages
+        if message.what.startswith(TRY) and first_switch < message.at <= election
+    ]
+    failures = [
+        message for message in messages if message.what.startswith(FAILURES) and message.at <= election
+    ]
+    return sorted([*tries, *failures], key=lambda message: message.at)
 
 
-def _followed(service: SentinelService, port: int, promoted: float) -> list[tuple[str, float]]:
+def _sync_step(service: SentinelService, port: int, since: float) -> list[tuple[str, float]]:
     primary = next(node for node in service.nodes if service.port(node) == port)
-    lines = [one for one in said([primary], promoted) if one.what.startswith(FOLLOWED)]
-    return [("followed", one.at) for one in lines[:1]]
+    messages = [message for message in said([primary], since) if message.what.startswith(SYNC)]
+    return [("followed", message.at) for message in messages[:1]]

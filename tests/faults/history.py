@@ -14,13 +14,13 @@ from typing import Any, Literal
 import leaseq
 from leaseq import NewItem
 
-What = Literal["enqueue", "reserve", "finish", "abandon", "fail", "renew", "release"]
+CallKind = Literal["enqueue", "reserve", "finish", "abandon", "fail", "renew", "release"]
 Outcome = Literal["ok", "lost", "gone", "refused", "unknown"]
 """``unknown``: no answer came, so it may have happened, now or a little later, or not at all."""
 
 
 @dataclass(frozen=True, slots=True)
-class Granted:
+class Grant:
     """What a client was told of a lease."""
 
     id: str
@@ -30,7 +30,7 @@ class Granted:
     attempt: int
 
     @classmethod
-    def of(cls, lease: leaseq.Lease) -> Granted:
+    def of(cls, lease: leaseq.Lease) -> Grant:
         return cls(lease.id, lease.token, lease.person, lease.expires_at.timestamp(), lease.attempt)
 
 
@@ -38,7 +38,7 @@ class Granted:
 class Call:
     """One call. Times are seconds of this machine's wall clock, which is the servers' clock too."""
 
-    what: What
+    kind: CallKind
     person: str = ""
     id: str = ""  # of the item; '' for a reserve
     token: int = 0
@@ -49,10 +49,10 @@ class Call:
     added: bool = False  # enqueue
     late: bool = False  # finish
     replayed: bool = False  # finish
-    kept: bool = False  # finish, lost
-    granted: Granted | None = None  # reserve, renew, and a finish that reserves
+    answer_kept: bool = False  # finish, lost
+    grant: Grant | None = None  # reserve, renew, and a finish that reserves
     reserves: bool = False  # whether it may have granted an item: reserve, and a finish that reserves
-    until: float = 0.0  # fail: when it is tried again; 0: dead
+    retry_at: float = 0.0  # fail: when it is tried again; 0: dead
 
 
 @dataclass
@@ -65,15 +65,15 @@ class History:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
-    def calling(self, call: Call) -> Iterator[Call]:
+    def record(self, call: Call) -> Iterator[Call]:
         """Record a call with what came of it. A refusal is swallowed: it is in the record; ServerUnavailable
         is raised, for the caller to wait."""
         call.start = time.time()
         try:
             yield call
             call.outcome = "ok"
-        except leaseq.LeaseLost as lost:
-            call.outcome, call.kept = "lost", lost.answer_kept
+        except leaseq.LeaseLost as error:
+            call.outcome, call.answer_kept = "lost", error.answer_kept
         except (leaseq.ItemNotFound, leaseq.QueueNotFound):  # a power cut may take the whole queue
             call.outcome = "gone"
         except leaseq.Invalid:
@@ -84,19 +84,19 @@ class History:
             call.end = time.time()
             with self._lock:
                 self.calls.append(call)
-                self.grants += call.granted is not None
+                self.grants += call.grant is not None
 
-    def of(self, *what: What) -> list[Call]:
-        return [call for call in self.calls if call.what in what]
+    def calls_of(self, *kinds: CallKind) -> list[Call]:
+        return [call for call in self.calls if call.kind in kinds]
 
-    def written(self) -> str:
+    def to_json_lines(self) -> str:
         """A line of JSON a call, to look at where a run has failed."""
         rows = ({name: getattr(call, name) for name in Call.__slots__} for call in self.calls)
         return "\n".join(json.dumps(row, default=_plain) for row in rows)
 
 
 def _plain(value: object) -> object:
-    if isinstance(value, Granted):
+    if isinstance(value, Grant):
         return [value.id, value.token, value.person, value.expires, value.attempt]
     return value.isoformat() if isinstance(value, datetime) else str(value)
 
@@ -109,7 +109,7 @@ class Recorder:
         self.history = history
 
     def enqueue(self, id: str, payload: Any) -> Call:
-        with self.history.calling(Call("enqueue", id=id)) as call:
+        with self.history.record(Call("enqueue", id=id)) as call:
             call.added = self.queue.enqueue(payload, id=id).added
         return call
 
@@ -120,41 +120,43 @@ class Recorder:
         times: dict[str, Any] = {"start": start, "end": time.time()}
         self.history.calls.extend(Call("enqueue", id=id, outcome="ok", added=True, **times) for id in all_ids)
 
-    def reserve(self, person: str, **more: Any) -> leaseq.Lease | None:
+    def reserve(self, person: str, **options: Any) -> leaseq.Lease | None:
         lease = None
-        with self.history.calling(Call("reserve", person, reserves=True)) as call:
-            lease = self.queue.reserve(person, **more)
-            call.granted = Granted.of(lease) if lease else None
+        with self.history.record(Call("reserve", person, reserves=True)) as call:
+            lease = self.queue.reserve(person, **options)
+            call.grant = Grant.of(lease) if lease else None
         return lease
 
     def finish(
-        self, lease: leaseq.Lease, result: Any, *, then: bool = False
+        self, lease: leaseq.Lease, result: Any, *, then_reserve: bool = False
     ) -> tuple[Call, leaseq.Lease | None]:
-        following = None
-        with self.history.calling(self._of("finish", lease, result=result, reserves=then)) as call:
-            done = self.queue.finish(lease, result, then_reserve=then)
-            call.late, call.replayed, following = done.late, done.replayed, done.next
-            call.granted = Granted.of(following) if following else None
-        return call, following
+        next_lease = None
+        with self.history.record(
+            self._call_of("finish", lease, result=result, reserves=then_reserve)
+        ) as call:
+            confirmation = self.queue.finish(lease, result, then_reserve=then_reserve)
+            call.late, call.replayed, next_lease = confirmation.late, confirmation.replayed, confirmation.next
+            call.grant = Grant.of(next_lease) if next_lease else None
+        return call, next_lease
 
     def abandon(self, lease: leaseq.Lease) -> Call:
-        with self.history.calling(self._of("abandon", lease)) as call:
+        with self.history.record(self._call_of("abandon", lease)) as call:
             self.queue.abandon(lease)
         return call
 
     def fail(self, lease: leaseq.Lease) -> Call:
-        with self.history.calling(self._of("fail", lease)) as call:
-            at = self.queue.fail(lease, "broken").retry_at
-            call.until = at.timestamp() if at else 0.0
+        with self.history.record(self._call_of("fail", lease)) as call:
+            retry_at = self.queue.fail(lease, "broken").retry_at
+            call.retry_at = retry_at.timestamp() if retry_at else 0.0
         return call
 
     def renew(self, lease: leaseq.Lease) -> leaseq.Lease | None:
-        renewed = None
-        with self.history.calling(self._of("renew", lease)) as call:
-            renewed = self.queue.renew(lease)
-            call.granted = Granted.of(renewed)
-        return renewed
+        renewed_lease = None
+        with self.history.record(self._call_of("renew", lease)) as call:
+            renewed_lease = self.queue.renew(lease)
+            call.grant = Grant.of(renewed_lease)
+        return renewed_lease
 
     @staticmethod
-    def _of(what: What, lease: leaseq.Lease, **more: Any) -> Call:
-        return Call(what, lease.person, lease.id, lease.token, **more)
+    def _call_of(kind: CallKind, lease: leaseq.Lease, **fields: Any) -> Call:
+        return Call(kind, lease.person, lease.id, lease.token, **fields)

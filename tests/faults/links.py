@@ -18,11 +18,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from leaseq.engine.script_table import SCRIPTS
-from tests.support.relay import Relay, heard
+from tests.support.relay import Relay, receive_from_both
 
 _SHA = re.compile(rb"EVALSHA\r\n\$40\r\n([0-9a-f]{40})")
-_NAMES = {script.sha.encode(): name for name, script in SCRIPTS.items()}
-_NOT_RUN = b"-NOSCRIPT"
+_SCRIPT_NAMES = {script.sha.encode(): name for name, script in SCRIPTS.items()}
+_NO_SCRIPT = b"-NOSCRIPT"
 
 
 @dataclass
@@ -41,13 +41,13 @@ class Link:
 class Trouble:
     """What happens to one command and its reply: nothing. False: the link ends here."""
 
-    of_the_reply: ClassVar = False  # it is met when a reply comes, and not with the command
+    affects_reply: ClassVar = False  # it is met when a reply comes, and not with the command
 
-    def ask(self, link: Link, data: bytes) -> bool:
+    def forward_command(self, link: Link, data: bytes) -> bool:
         link.server.sendall(data)
         return True
 
-    def answer(self, link: Link, data: bytes) -> bool:
+    def forward_reply(self, link: Link, data: bytes) -> bool:
         link.client.sendall(data)
         return True
 
@@ -55,10 +55,10 @@ class Trouble:
 class Cut(Trouble):
     """The server acts, and its reply never arrives: the client sees a closed link."""
 
-    of_the_reply = True
+    affects_reply = True
 
-    def answer(self, link: Link, data: bytes) -> bool:
-        return data.startswith(_NOT_RUN) and super().answer(link, data)
+    def forward_reply(self, link: Link, data: bytes) -> bool:
+        return data.startswith(_NO_SCRIPT) and super().forward_reply(link, data)
 
 
 @dataclass
@@ -67,7 +67,7 @@ class ResetInRequest(Trouble):
 
     share: float
 
-    def ask(self, link: Link, data: bytes) -> bool:
+    def forward_command(self, link: Link, data: bytes) -> bool:
         link.server.sendall(data[: int(len(data) * self.share)])
         link.reset()
         return False
@@ -78,9 +78,9 @@ class ResetInReply(Trouble):
     """RST when that share of the reply has arrived."""
 
     share: float
-    of_the_reply = True
+    affects_reply = True
 
-    def answer(self, link: Link, data: bytes) -> bool:
+    def forward_reply(self, link: Link, data: bytes) -> bool:
         link.client.sendall(data[: int(len(data) * self.share)])
         link.reset()
         return False
@@ -92,10 +92,10 @@ class Silent(Trouble):
 
     acts: bool
 
-    def ask(self, link: Link, data: bytes) -> bool:
-        return not self.acts or super().ask(link, data)
+    def forward_command(self, link: Link, data: bytes) -> bool:
+        return not self.acts or super().forward_command(link, data)
 
-    def answer(self, link: Link, data: bytes) -> bool:
+    def forward_reply(self, link: Link, data: bytes) -> bool:
         return True
 
 
@@ -105,7 +105,7 @@ class Late(Trouble):
 
     seconds: float  # after that
 
-    def ask(self, link: Link, data: bytes) -> bool:
+    def forward_command(self, link: Link, data: bytes) -> bool:
         with suppress(OSError):
             link.client.recv(1)
         time.sleep(self.seconds)
@@ -117,11 +117,11 @@ class Late(Trouble):
 class Dribble(Trouble):
     """A byte at a time, both ways."""
 
-    def ask(self, link: Link, data: bytes) -> bool:
-        return all(super(Dribble, self).ask(link, bytes([byte])) for byte in data)
+    def forward_command(self, link: Link, data: bytes) -> bool:
+        return all(super(Dribble, self).forward_command(link, bytes([byte])) for byte in data)
 
-    def answer(self, link: Link, data: bytes) -> bool:
-        return all(super(Dribble, self).answer(link, bytes([byte])) for byte in data)
+    def forward_reply(self, link: Link, data: bytes) -> bool:
+        return all(super(Dribble, self).forward_reply(link, bytes([byte])) for byte in data)
 
 
 @dataclass
@@ -130,12 +130,12 @@ class Slow(Trouble):
 
     seconds: float
 
-    def answer(self, link: Link, data: bytes) -> bool:
+    def forward_reply(self, link: Link, data: bytes) -> bool:
         time.sleep(self.seconds)
-        return super().answer(link, data)
+        return super().forward_reply(link, data)
 
 
-NOTHING = Trouble()
+NO_TROUBLE = Trouble()
 
 
 class Proxy(Relay):
@@ -147,41 +147,42 @@ class Proxy(Relay):
         super().__init__(listener, server.removeprefix("unix://"))
         self._choose = choose
         self._lock = threading.Lock()  # the dice are one
-        self.met: Counter[tuple[str, str]] = Counter()  # by kind of trouble and script, where it came about
-        self.ran: Counter[str] = Counter()  # by script
+        # By kind of trouble and script, where it came about.
+        self.trouble_counts: Counter[tuple[str, str]] = Counter()
+        self.script_counts: Counter[str] = Counter()  # by script
         self.url = f"redis://127.0.0.1:{listener.getsockname()[1]}/0"
 
-    def times(self, kind: type[Trouble]) -> int:
-        return sum(count for (name, _), count in self.met.items() if name == kind.__name__)
+    def count_of(self, kind: type[Trouble]) -> int:
+        return sum(count for (name, _), count in self.trouble_counts.items() if name == kind.__name__)
 
     def _carry(self, client: socket.socket, server: socket.socket) -> None:
-        link, script, trouble = Link(client, server), "", NOTHING
+        link, script, trouble = Link(client, server), "", NO_TROUBLE
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        for source, data in heard(client, server):
+        for source, data in receive_from_both(client, server):
             if source is client:
                 if data.startswith(b"*") and not isinstance(trouble, Silent):
-                    script, trouble = self._meet(data)
-                goes_on = trouble.ask(link, data)
+                    script, trouble = self._choose_trouble(data)
+                is_open = trouble.forward_command(link, data)
             else:
-                goes_on = trouble.answer(link, data)
-                self._note(script, trouble, data)
-            if not goes_on:
+                is_open = trouble.forward_reply(link, data)
+                self._count(script, trouble, data)
+            if not is_open:
                 return
 
-    def _meet(self, data: bytes) -> tuple[str, Trouble]:
+    def _choose_trouble(self, data: bytes) -> tuple[str, Trouble]:
         match = _SHA.search(data)
-        script = _NAMES.get(match[1], "") if match else ""  # a witness is of no verb
+        script = _SCRIPT_NAMES.get(match[1], "") if match else ""  # a witness is of no verb
         with self._lock:
             trouble = self._choose(script)
-            if trouble is not NOTHING and not trouble.of_the_reply:
-                self.met[type(trouble).__name__, script] += 1
+            if trouble is not NO_TROUBLE and not trouble.affects_reply:
+                self.trouble_counts[type(trouble).__name__, script] += 1
         return script, trouble
 
-    def _note(self, script: str, trouble: Trouble, data: bytes) -> None:
+    def _count(self, script: str, trouble: Trouble, data: bytes) -> None:
         """Count what ran, and what befell its reply."""
-        if data.startswith(_NOT_RUN):
+        if data.startswith(_NO_SCRIPT):
             return
         with self._lock:
-            self.ran[script] += 1
-            if trouble.of_the_reply:
-                self.met[type(trouble).__name__, script] += 1
+            self.script_counts[script] += 1
+            if trouble.affects_reply:
+                self.trouble_counts[type(trouble).__name__, script] += 1

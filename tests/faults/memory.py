@@ -15,11 +15,14 @@ class Trend:
     """A straight line through the samples, by least squares."""
 
     mean: float
-    an_hour: float  # what it grows in an hour, as a share of the mean
+    hourly_growth: float  # what it grows in an hour, as a share of the mean
     seconds: float
 
     def __str__(self) -> str:
-        return f"{self.mean / 2**20:7.1f} MiB, {self.an_hour:+.2%} an hour over {self.seconds / 60:.1f} min"
+        return (
+            f"{self.mean / 2**20:7.1f} MiB, {self.hourly_growth:+.2%} an hour "
+            f"over {self.seconds / 60:.1f} min"
+        )
 
 
 def trend(samples: list[tuple[float, float]]) -> Trend:
@@ -29,7 +32,7 @@ def trend(samples: list[tuple[float, float]]) -> Trend:
     return Trend(mean, linear_regression(times, sizes).slope * 3_600 / mean, times[-1] - times[0])
 
 
-def resident(pid: int) -> float:
+def resident_bytes(pid: int) -> float:
     """Bytes of memory that a process has (Linux)."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
@@ -37,19 +40,19 @@ def resident(pid: int) -> float:
     raise ProcessLookupError(pid)
 
 
-def children(pid: int) -> list[int]:
-    return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+def child_pids(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 class Sampler:
-    """Looks at each of what it is given, again and again, in a thread."""
+    """Calls each of its probes, again and again, in a thread."""
 
-    def __init__(self, what: Mapping[str, Callable[[], float]], *, every: float) -> None:
-        self._what, self._every = what, every
+    def __init__(self, probes: Mapping[str, Callable[[], float]], *, interval: float) -> None:
+        self._probes, self._interval = probes, interval
         self._stop = threading.Event()
-        self._thread = threading.Thread(target=self._live)
-        self.samples: dict[str, list[tuple[float, float]]] = {name: [] for name in what}
-        self.failed: list[Exception] = []
+        self._thread = threading.Thread(target=self._run)
+        self.samples: dict[str, list[tuple[float, float]]] = {name: [] for name in probes}
+        self.errors: list[Exception] = []
 
     def __enter__(self) -> Sampler:
         self._thread.start()
@@ -59,19 +62,19 @@ class Sampler:
         self._stop.set()
         self._thread.join()
 
-    def _live(self) -> None:
-        while not self._stop.wait(self._every):
-            for name, look in self._what.items():
+    def _run(self) -> None:
+        while not self._stop.wait(self._interval):
+            for name, probe in self._probes.items():
                 try:
-                    self.samples[name].append((time.monotonic(), look()))
+                    self.samples[name].append((time.monotonic(), probe()))
                 except Exception as error:  # noqa: BLE001 - the test tells
-                    self.failed.append(error)
+                    self.errors.append(error)
                     return
 
-    def trends(self, *, warm: float) -> dict[str, Trend]:
+    def trends(self, *, warm_up: float) -> dict[str, Trend]:
         """Without what was sampled before that share of the time."""
         trends = {}
         for name, samples in self.samples.items():
-            since = samples[0][0] + warm * (samples[-1][0] - samples[0][0])
-            trends[name] = trend([one for one in samples if one[0] >= since])
+            since = samples[0][0] + warm_up * (samples[-1][0] - samples[0][0])
+            trends[name] = trend([sample for sample in samples if sample[0] >= since])
         return trends

@@ -29,16 +29,16 @@ class Habits:
     walks_away: float = 3
     renews: int = 10
     finishes_twice: int = 5  # as a program does whose reply was lost
-    is_late: float = 3  # answers after the lease ran out
-    think: float = 0.01  # seconds, at most
+    answers_late: float = 3  # after the lease ran out
+    think_seconds: float = 0.01  # at most
 
 
 PRODUCER = "producer"
 
 
 class Crowd:
-    """A producer and some people, each with a client of their own, until they are told to stop. ``by`` is
-    given the queue and a name, and says what they call in its place: the queue itself, unless said. Of the
+    """A producer and some people, each with a client of their own, until they are told to stop. ``queue_for``
+    is given the queue and a name, and says what they call in its place: the queue itself, unless said. Of the
     ``items``, ``stock`` are there before anybody comes."""
 
     def __init__(
@@ -53,11 +53,11 @@ class Crowd:
         habits: Habits = Habits(),
         durable: leaseq.Durable = "server",
         connect: Callable[[str], leaseq.Client] = leaseq.connect,
-        by: Callable[[leaseq.Queue, str], Any] = lambda queue, _: queue,
+        queue_for: Callable[[leaseq.Queue, str], Any] = lambda queue, _: queue,
     ) -> None:
         self.history = History(seed)
         self._name, self._items, self._people, self._habits = name, items, people, habits
-        self._by, self._stock = by, stock
+        self._queue_for, self._stock = queue_for, stock
         self._clients = [connect(url) for _ in range(people + 1)]
         self.queue = leaseq.Queue(self._clients[0], name)
         patiently(
@@ -71,49 +71,49 @@ class Crowd:
         )
         self._stop = threading.Event()
         self._pool = ThreadPoolExecutor(people + 1)
-        self._running: list[Future[None]] = []
+        self._futures: list[Future[None]] = []
 
     def start(self) -> None:
         if self._stock:
-            Recorder(self.queue, self.history).fill(_id(number) for number in range(self._stock))
+            Recorder(self.queue, self.history).fill(_item_id(number) for number in range(self._stock))
         seeds = random.Random(self.history.seed)
-        self._running.append(self._pool.submit(self._produce))
+        self._futures.append(self._pool.submit(self._produce))
         for number in range(self._people):
             name, queue = f"person {number}", leaseq.Queue(self._clients[number + 1], self._name)
-            recorder = Recorder(self._by(queue, name), self.history)
+            recorder = Recorder(self._queue_for(queue, name), self.history)
             person = _Person(name, recorder, random.Random(seeds.random()), self._habits, self._stop)
-            self._running.append(self._pool.submit(person.work))
+            self._futures.append(self._pool.submit(person.work))
 
     def grants(self) -> int:
         return self.history.grants
 
-    def wait_for(self, grants: int, *, seconds: float = PATIENCE) -> None:
+    def wait_for_grants(self, grants: int, *, seconds: float = PATIENCE) -> None:
         """Until so many leases were handed out in all."""
         self._wait(lambda: self.grants() >= grants, f"{grants} grants", seconds)
 
-    def wait_for_more(self, grants: int) -> None:
+    def wait_for_more_grants(self, grants: int) -> None:
         """Until so many more leases were handed out, or all is done: this thread may have come late."""
-        wanted = self.grants() + grants
-        self._wait(lambda: self.grants() >= wanted or self._all_done(), f"{wanted} grants", PATIENCE)
+        goal = self.grants() + grants
+        self._wait(lambda: self.grants() >= goal or self._is_all_done(), f"{goal} grants", PATIENCE)
 
-    def done(self, *, seconds: float = 2 * PATIENCE) -> None:
+    def wait_until_done(self, *, seconds: float = 2 * PATIENCE) -> None:
         """Until everything that was sent is finished; then all go home."""
-        self._wait(self._all_done, "all is finished", seconds)
+        self._wait(self._is_all_done, "all is finished", seconds)
         self.stop()
 
-    def _wait(self, true: Callable[[], bool], what: str, seconds: float) -> None:
-        eventually(lambda: self._any_failed() or true(), what, seconds=seconds)
-        self._raise_what_failed()
+    def _wait(self, condition: Callable[[], bool], description: str, seconds: float) -> None:
+        eventually(lambda: self._any_failed() or condition(), description, seconds=seconds)
+        self._raise_failure()
 
-    def _all_done(self) -> bool:
+    def _is_all_done(self) -> bool:
         stats = patiently(self.queue.stats)
-        waits = stats.inbound or stats.reserved or stats.scheduled
-        return stats.finished >= self._items and not waits
+        remaining = stats.inbound or stats.reserved or stats.scheduled
+        return stats.finished >= self._items and not remaining
 
     def stop(self) -> None:
         self._stop.set()
-        for one in self._running:
-            one.result(60)
+        for future in self._futures:
+            future.result(60)
 
     def close(self) -> None:
         """Send all home, whatever became of them."""
@@ -123,24 +123,24 @@ class Crowd:
             client.close()
 
     def _any_failed(self) -> bool:
-        return any(one.done() and one.exception() for one in self._running)
+        return any(future.done() and future.exception() for future in self._futures)
 
-    def _raise_what_failed(self) -> None:
-        for one in self._running:
-            if one.done():
-                one.result()
+    def _raise_failure(self) -> None:
+        for future in self._futures:
+            if future.done():
+                future.result()
 
     def _produce(self) -> None:
-        recorder = Recorder(self._by(self.queue, PRODUCER), self.history)
+        recorder = Recorder(self._queue_for(self.queue, PRODUCER), self.history)
         for number in range(self._items):
-            item, payload = f"item-{number:06}", {"n": number}
+            item_id, payload = f"item-{number:06}", {"n": number}
             while not self._stop.is_set():
-                if patiently(lambda: recorder.enqueue(item, payload)).outcome != "unknown":  # noqa: B023
+                if patiently(lambda: recorder.enqueue(item_id, payload)).outcome != "unknown":  # noqa: B023
                     break
                 self._stop.wait(0.05)  # refused by a server that is full
 
 
-def _id(number: int) -> str:
+def _item_id(number: int) -> str:
     return f"item-{number:06}"
 
 
@@ -166,29 +166,29 @@ class _Person:
 
     def _act(self, lease: leaseq.Lease) -> leaseq.Lease | None:
         """What they do with an item; the next one where they got one by it."""
-        self._stop.wait(self._dice.uniform(0, self._habits.think))
-        habits, dice = self._habits, self._dice.uniform(0, 100)
+        self._stop.wait(self._dice.uniform(0, self._habits.think_seconds))
+        habits, draw = self._habits, self._dice.uniform(0, 100)
         for share, act in (
             (habits.abandons, self._abandon),
             (habits.fails, self._fail),
             (habits.walks_away, self._walk_away),
-            (habits.is_late, self._be_late),
+            (habits.answers_late, self._be_late),
             (habits.renews, self._renew),
         ):
-            if dice < share:
+            if draw < share:
                 return act(lease)
-            dice -= share
+            draw -= share
         return self._finish(lease)
 
     def _finish(self, lease: leaseq.Lease) -> leaseq.Lease | None:
         """Sent again until it is answered: what was typed is not given up."""
-        result, then = {"by": self._name, "token": lease.token}, self._dice.random() < 0.5
-        call, following = patiently(lambda: self._queue.finish(lease, result, then=then))
+        result, then_reserve = {"by": self._name, "token": lease.token}, self._dice.random() < 0.5
+        call, next_lease = patiently(lambda: self._queue.finish(lease, result, then_reserve=then_reserve))
         while call.outcome == "unknown" and not self._stop.wait(0.05):  # refused by a server that is full
-            call, following = patiently(lambda: self._queue.finish(lease, result, then=then))
+            call, next_lease = patiently(lambda: self._queue.finish(lease, result, then_reserve=then_reserve))
         if self._dice.uniform(0, 100) < self._habits.finishes_twice:
             patiently(lambda: self._queue.finish(lease, result))
-        return following
+        return next_lease
 
     def _abandon(self, lease: leaseq.Lease) -> None:
         self._queue.abandon(lease)
@@ -197,8 +197,9 @@ class _Person:
         self._queue.fail(lease)
 
     def _walk_away(self, lease: leaseq.Lease) -> None:
-        left = lease.expires_at.timestamp() - time.time()
-        self._stop.wait(min(max(left, 0), LEASE_SECONDS))  # longer only where the server's clock is wrong
+        remaining = lease.expires_at.timestamp() - time.time()
+        # What remains is longer only where the server's clock is wrong.
+        self._stop.wait(min(max(remaining, 0), LEASE_SECONDS))
 
     def _be_late(self, lease: leaseq.Lease) -> leaseq.Lease | None:
         self._walk_away(lease)
@@ -206,16 +207,16 @@ class _Person:
         return self._finish(lease)
 
     def _renew(self, lease: leaseq.Lease) -> leaseq.Lease | None:
-        renewed = self._queue.renew(lease)
-        return self._finish(renewed) if renewed else None
+        renewed_lease = self._queue.renew(lease)
+        return self._finish(renewed_lease) if renewed_lease else None
 
 
 @contextmanager
-def crowd(url: str, name: str, seed: int, **more: object) -> Iterator[Crowd]:
+def crowd(url: str, name: str, seed: int, **options: object) -> Iterator[Crowd]:
     """People at work; afterwards they are sent home, whatever happened."""
-    made = Crowd(url, name, seed, **more)  # type: ignore[arg-type]
+    people = Crowd(url, name, seed, **options)  # type: ignore[arg-type]
     try:
-        made.start()
-        yield made
+        people.start()
+        yield people
     finally:
-        made.close()
+        people.close()

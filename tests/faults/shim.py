@@ -21,7 +21,7 @@ FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC")
 
 
 @cache
-def built(name: str) -> Path:
+def build_library(name: str) -> Path:
     """The library made from ``shim/<name>.c``, once in each process of a run."""
     if not sys.platform.startswith("linux"):
         pytest.skip("platform: only Linux preloads a library like this one")
@@ -36,26 +36,26 @@ def built(name: str) -> Path:
 
 @cache
 def _folder() -> Path:
-    made = tempfile.TemporaryDirectory(prefix="leaseq-shim-")
-    _kept.append(made)
-    return Path(made.name)
+    folder = tempfile.TemporaryDirectory(prefix="leaseq-shim-")
+    _folders.append(folder)
+    return Path(folder.name)
 
 
-_kept: list[tempfile.TemporaryDirectory[str]] = []  # until the process ends, which removes them
+_folders: list[tempfile.TemporaryDirectory[str]] = []  # until the process ends, which removes them
 
 
 def environment(name: str, settings: Mapping[str, Path]) -> dict[str, str]:
     """What a process needs in its environment to have ``shim/<name>.c`` preloaded."""
-    return {"LD_PRELOAD": str(built(name)), **{key: str(path) for key, path in settings.items()}}
+    return {"LD_PRELOAD": str(build_library(name)), **{key: str(path) for key, path in settings.items()}}
 
 
 @contextmanager
-def preloaded(name: str, settings: Mapping[str, Path]) -> Iterator[None]:
+def preload(name: str, settings: Mapping[str, Path]) -> Iterator[None]:
     """The embedded servers that are started within have ``shim/<name>.c`` preloaded."""
-    words = " ".join(f"{key}='{value}'" for key, value in environment(name, settings).items())
+    assignments = " ".join(f"{key}='{value}'" for key, value in environment(name, settings).items())
     with tempfile.TemporaryDirectory(prefix="leaseq-shim-") as folder:
         script = Path(folder) / "server.sh"
-        script.write_text(f'#!/bin/sh\n{words} exec "{embedded.server_binary()}" "$@"\n')
+        script.write_text(f'#!/bin/sh\n{assignments} exec "{embedded.server_binary()}" "$@"\n')
         script.chmod(0o700)
         with patch.object(embedded, "server_binary", lambda: str(script)):
             yield

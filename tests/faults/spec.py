@@ -10,22 +10,22 @@ from typing import Literal
 from tests.faults.history import Call
 from tests.faults.wgl import Span
 
-Where = Literal["absent", "waiting", "scheduled", "held", "finished", "dead"]
+Status = Literal["absent", "waiting", "scheduled", "held", "finished", "dead"]
 
 
 @dataclass(frozen=True, slots=True)
 class ItemState:
-    where: Where = "absent"
+    status: Status = "absent"
     token: float = (
         0  # of the latest grant; a half more than the one before for a grant that nobody was told of
     )
     person: str = ""
     expires: float = 0.0
-    how: str = ""  # the latest grant ended
+    ending: str = ""  # how the latest grant ended
     result: str = ""
     failures: int = 0
-    untold: int = 0  # how many such grants there were
-    over: frozenset[tuple[str, int]] = frozenset()  # abandons and fails that took effect, by their tokens
+    hidden_grants: int = 0  # how many grants nobody was told of
+    moves: frozenset[tuple[str, int]] = frozenset()  # abandons and fails that took effect, by their tokens
 
 
 @dataclass(frozen=True)
@@ -39,160 +39,174 @@ class Item:
     """The calls that are about one item, and the steps that they make.
 
     ``ghosts`` are reserves without an answer: each may have granted this item to its person, untold; at most
-    ``untold`` of them did.
+    ``hidden_grants`` of them did.
     """
 
-    def __init__(self, id: str, rules: Rules, ghosts: Sequence[Call] = (), untold: int = 0) -> None:
+    def __init__(self, id: str, rules: Rules, ghosts: Sequence[Call] = (), hidden_grants: int = 0) -> None:
         self.id = id
         self._rules = rules
         self._ghosts = ghosts
-        self._most = untold
+        self._max_hidden_grants = hidden_grants
 
     def spans(self, calls: Iterable[Call]) -> list[Span[Call]]:
-        by_id: dict[object, Span[Call]] = {}
+        by_key: dict[object, Span[Call]] = {}
         for call in sorted(filter(self._is_about, calls), key=lambda call: call.start):
             if call.outcome != "unknown":
-                by_id[id(call)] = Span(call, call.start, call.end)
-            elif call.what == "renew":
-                by_id[id(call)] = Span(call, call.start, inf)
+                by_key[id(call)] = Span(call, call.start, call.end)
+            elif call.kind == "renew":
+                by_key[id(call)] = Span(call, call.start, inf)
             else:  # sent again, it has no effect but what the first may still have
-                same = call.what, call.person, call.token, repr(call.result)
-                by_id.setdefault(same, Span(call, call.start, inf))
-        return list(by_id.values())
+                key = call.kind, call.person, call.token, repr(call.result)
+                by_key.setdefault(key, Span(call, call.start, inf))
+        return list(by_key.values())
 
     def _is_about(self, call: Call) -> bool:
         if call.outcome == "refused":  # nothing happened
             return False
-        return call.id == self.id or (call.granted is not None and call.granted.id == self.id)
+        return call.id == self.id or (call.grant is not None and call.grant.id == self.id)
 
     def step(self, state: ItemState, call: Call) -> Iterator[ItemState]:
         end = inf if call.outcome == "unknown" else call.end + self._rules.slack
-        for now in self._by(state, end):
-            for after in self._ended(now, call) if call.id == self.id else (now,):
-                yield from self._granted(after, call) if call.reserves else (after,)
+        for current in self._reachable_states(state, end):
+            for after in self._apply_move(current, call) if call.id == self.id else (current,):
+                yield from self._apply_grant(after, call) if call.reserves else (after,)
 
-    def _by(self, state: ItemState, time: float) -> set[ItemState]:
+    def _reachable_states(self, state: ItemState, time: float) -> set[ItemState]:
         """All that it may have become without a word by that time."""
-        reached, new = {state}, [state]
-        while new:
-            more = [
-                after for before in new for after in self._by_itself(before, time) if after not in reached
+        states, new_states = {state}, [state]
+        while new_states:
+            next_states = [
+                after
+                for before in new_states
+                for after in self._next_states(before, time)
+                if after not in states
             ]
-            reached.update(more)
-            new = more
-        return reached
+            states.update(next_states)
+            new_states = next_states
+        return states
 
-    def _by_itself(self, state: ItemState, time: float) -> Iterator[ItemState]:
-        if state.where == "held" and state.expires <= time:
+    def _next_states(self, state: ItemState, time: float) -> Iterator[ItemState]:
+        if state.status == "held" and state.expires <= time:
             failures = state.failures + 1
-            where: Where = "dead" if failures >= self._rules.max_attempts else "waiting"
-            yield replace(state, where=where, how="expired", failures=failures)
-        elif state.where == "scheduled" and state.expires <= time:
-            yield replace(state, where="waiting")
-        elif state.where == "waiting" and state.untold < self._most:
+            status: Status = "dead" if failures >= self._rules.max_attempts else "waiting"
+            yield replace(state, status=status, ending="expired", failures=failures)
+        elif state.status == "scheduled" and state.expires <= time:
+            yield replace(state, status="waiting")
+        elif state.status == "waiting" and state.hidden_grants < self._max_hidden_grants:
             for ghost in self._ghosts:
                 if ghost.start <= time:
-                    yield self._untold(state, ghost)
+                    yield self._grant_hidden(state, ghost)
 
-    def _untold(self, state: ItemState, call: Call) -> ItemState:
+    def _grant_hidden(self, state: ItemState, call: Call) -> ItemState:
         """Held by somebody who was not told, at the earliest until then."""
         expires, token = call.start + self._rules.lease_seconds, int(state.token) + 0.5
-        untold = state.untold + 1
+        hidden_grants = state.hidden_grants + 1
         return replace(
-            state, where="held", token=token, person=call.person, expires=expires, how="", untold=untold
+            state,
+            status="held",
+            token=token,
+            person=call.person,
+            expires=expires,
+            ending="",
+            hidden_grants=hidden_grants,
         )
 
-    def _ended(self, state: ItemState, call: Call) -> Iterator[ItemState]:
+    def _apply_move(self, state: ItemState, call: Call) -> Iterator[ItemState]:
         """enqueue, and the moves of a lease's holder."""
         if call.outcome == "unknown":
-            yield from self._done(state, call)
+            yield from self._take_effect(state, call)
             return
         if call.outcome == "gone":
-            if state.where == "absent":
+            if state.status == "absent":
                 yield state
             return
-        if call.what == "enqueue":
-            if call.added == (state.where == "absent"):
-                yield from self._done(state, call)
+        if call.kind == "enqueue":
+            if call.added == (state.status == "absent"):
+                yield from self._take_effect(state, call)
             return
         if call.outcome == "lost":
-            if not self._may(state, call) and not self._is_same(state, call):
+            if not self._is_allowed(state, call) and not self._is_repeat(state, call):
                 yield state
             return
-        if self._is_same(state, call):
+        if self._is_repeat(state, call):
             yield state
-        elif call.what != "finish" or self._is_lateness(state, call):
-            yield from self._done(state, call)
+        elif call.kind != "finish" or self._lateness_fits(state, call):
+            yield from self._take_effect(state, call)
 
-    def _done(self, state: ItemState, call: Call) -> Iterator[ItemState]:
+    def _take_effect(self, state: ItemState, call: Call) -> Iterator[ItemState]:
         """The state after it took effect; none where it can't."""
-        if call.what == "enqueue":
-            yield replace(state, where="waiting") if state.where == "absent" else state
+        if call.kind == "enqueue":
+            yield replace(state, status="waiting") if state.status == "absent" else state
             return
-        if not self._may(state, call):
+        if not self._is_allowed(state, call):
             if call.outcome == "unknown":
                 yield state
             return
-        match call.what:
+        match call.kind:
             case "finish":
-                yield replace(state, where="finished", how="finished", result=repr(call.result))
+                yield replace(state, status="finished", ending="finished", result=repr(call.result))
             case "abandon":
-                over = state.over | {("abandon", call.token)}
-                yield replace(state, where="waiting", how="abandoned", over=over)
+                moves = state.moves | {("abandon", call.token)}
+                yield replace(state, status="waiting", ending="abandoned", moves=moves)
             case "renew":
                 # Without an answer it may be read late: then the lease is longer.
                 earliest = call.start + self._rules.lease_seconds
-                for expires in (call.granted.expires,) if call.granted else (earliest, inf):
-                    yield replace(state, where="held", how="", expires=expires)
+                for expires in (call.grant.expires,) if call.grant else (earliest, inf):
+                    yield replace(state, status="held", ending="", expires=expires)
             case "fail":
                 failures = state.failures + 1
-                dead = failures >= self._rules.max_attempts
-                where: Where = "dead" if dead else "scheduled"
-                over = state.over | {("fail", call.token)}
+                is_dead = failures >= self._rules.max_attempts
+                status: Status = "dead" if is_dead else "scheduled"
+                moves = state.moves | {("fail", call.token)}
                 yield replace(
-                    state, where=where, how="failed", failures=failures, expires=call.until, over=over
+                    state,
+                    status=status,
+                    ending="failed",
+                    failures=failures,
+                    expires=call.retry_at,
+                    moves=moves,
                 )
 
-    def _may(self, state: ItemState, call: Call) -> bool:
+    def _is_allowed(self, state: ItemState, call: Call) -> bool:
         """Whether the caller's grant is the latest and is good for this."""
         if (state.token, state.person) != (call.token, call.person):
             return False
-        if state.where == "held":
+        if state.status == "held":
             return True
-        taken_back = state.how == "expired"
-        return taken_back and (
-            (call.what == "finish" and state.where in ("waiting", "dead"))
-            or (call.what == "renew" and state.where == "waiting")
+        is_expired = state.ending == "expired"
+        return is_expired and (
+            (call.kind == "finish" and state.status in ("waiting", "dead"))
+            or (call.kind == "renew" and state.status == "waiting")
         )
 
-    def _is_same(self, state: ItemState, call: Call) -> bool:
+    def _is_repeat(self, state: ItemState, call: Call) -> bool:
         """Whether this very call has taken effect before: sent twice, it succeeds twice."""
-        if call.what != "finish":
-            return (call.what, call.token) in state.over
-        mine = (state.token, state.person) == (call.token, call.person)
-        return mine and state.how == "finished" and state.result == repr(call.result)
+        if call.kind != "finish":
+            return (call.kind, call.token) in state.moves
+        is_latest = (state.token, state.person) == (call.token, call.person)
+        return is_latest and state.ending == "finished" and state.result == repr(call.result)
 
-    def _is_lateness(self, state: ItemState, call: Call) -> bool:
+    def _lateness_fits(self, state: ItemState, call: Call) -> bool:
         """Whether `late` may be what the answer says. A server's clock is ours, but for the slack."""
-        if state.where != "held":
+        if state.status != "held":
             return call.late
         slack = self._rules.slack
         if call.late:
             return state.expires <= call.end + slack
         return call.start - slack <= state.expires
 
-    def _granted(self, state: ItemState, call: Call) -> Iterator[ItemState]:
+    def _apply_grant(self, state: ItemState, call: Call) -> Iterator[ItemState]:
         """A reserve, and the second half of a finish that reserves."""
-        granted = call.granted
-        if granted is None or granted.id != self.id:
+        grant = call.grant
+        if grant is None or grant.id != self.id:
             yield state
             return
-        held = replace(
-            state, where="held", token=granted.token, person=granted.person, expires=granted.expires, how=""
+        held_state = replace(
+            state, status="held", token=grant.token, person=grant.person, expires=grant.expires, ending=""
         )
-        if state.where == "held" and state.person == granted.person:
-            untold = state.token != int(state.token) and granted.token > state.token
-            if state.token == granted.token or untold:  # full hands get back what they hold
-                yield held
-        elif state.where == "waiting" and granted.token > state.token:
-            yield held
+        if state.status == "held" and state.person == grant.person:
+            is_hidden = state.token != int(state.token) and grant.token > state.token
+            if state.token == grant.token or is_hidden:  # full hands get back what they hold
+                yield held_state
+        elif state.status == "waiting" and grant.token > state.token:
+            yield held_state

@@ -21,14 +21,14 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.patience import PATIENCE
-from tests.web.gunicorn_place import gunicorn
+from tests.web.gunicorn_place import run_gunicorn
 
 QUEUES = ("letters", "photos")
 INBOUND = 1_000  # items that wait, about
-KEPT = 20.0  # seconds that a finished item is kept
+KEEP_SECONDS = 20.0  # seconds that a finished item is kept
 
 
-class UnexpectedAnswer(Exception):
+class UnexpectedResponse(Exception):
     """Something was answered that nobody should see."""
 
 
@@ -37,35 +37,35 @@ class Client:
 
     def __init__(self, address: str, token: str) -> None:
         self._connection = http.client.HTTPConnection(address, timeout=PATIENCE)
-        self._header = {"Authorization": f"Bearer {token}"}
+        self._headers = {"Authorization": f"Bearer {token}"}
 
-    def call(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> Any:
+    def call(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> Any:
         """The answer's JSON, {} where it has none. Who is told to come again does."""
-        sent = body if isinstance(body, bytes | None) else json.dumps(body).encode()
-        header = {**self._header, "Content-Type": kind} if sent is not None else self._header
+        data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
+        headers = {**self._headers, "Content-Type": content_type} if data is not None else self._headers
         while True:
             try:
-                self._connection.request(method, path, sent, header)
-                answer = self._connection.getresponse()
-                text = answer.read()
+                self._connection.request(method, path, data, headers)
+                response = self._connection.getresponse()
+                text = response.read()
             except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
                 self._connection.close()  # it was kept for as long as the server keeps one
                 continue
-            if answer.status != 503:
+            if response.status != 503:
                 break
-            time.sleep(int(answer.headers["Retry-After"]))
-        if answer.status >= 400 and answer.status not in (404, 409):
-            raise UnexpectedAnswer(f"{method} {path}: {answer.status} {text[:300]!r}")
-        return json.loads(text) if answer.headers.get_content_type() == "application/json" else {}
+            time.sleep(int(response.headers["Retry-After"]))
+        if response.status >= 400 and response.status not in (404, 409):
+            raise UnexpectedResponse(f"{method} {path}: {response.status} {text[:300]!r}")
+        return json.loads(text) if response.headers.get_content_type() == "application/json" else {}
 
     def watch(self, path: str, seconds: float, stop: threading.Event) -> None:
         """Read a stream of events for a while, and go."""
         self._connection.close()
-        self._connection.request("GET", path, headers=self._header)
-        answer = self._connection.getresponse()
-        until = time.monotonic() + seconds
-        while answer.status == 200 and time.monotonic() < until and not stop.is_set():
-            if not answer.readline():
+        self._connection.request("GET", path, headers=self._headers)
+        response = self._connection.getresponse()
+        deadline = time.monotonic() + seconds
+        while response.status == 200 and time.monotonic() < deadline and not stop.is_set():
+            if not response.readline():
                 break
         self._connection.close()
 
@@ -82,12 +82,12 @@ class Load:
         self._accounts = Accounts(self._client)
         self._stop = threading.Event()
         self._threads: list[threading.Thread] = []
-        self.failed: list[str] = []
+        self.errors: list[str] = []
         self.failure = threading.Event()
         self.calls = 0
         for name in QUEUES:
             leaseq.Queue(self._client, name).configure(
-                lease_seconds=5, keep_finished_seconds=KEPT, retry_seconds=0.1, max_attempts=1_000
+                lease_seconds=5, keep_finished_seconds=KEEP_SECONDS, retry_seconds=0.1, max_attempts=1_000
             )
 
     def begin(self, *, people: int, pause: float) -> None:
@@ -98,7 +98,7 @@ class Load:
             self._run(
                 f"watcher {number}",
                 "manager",
-                lambda client, _, at=events: client.watch(at, 20, self._stop),  # type: ignore[misc]
+                lambda client, _, path=events: client.watch(path, 20, self._stop),  # type: ignore[misc]
                 1,
             )
         self._run("importer", "manager", self._import, 3)
@@ -109,18 +109,18 @@ class Load:
         client = Client(self._address, self._accounts.create_token(name, "soak", by="soak"))
         dice = random.Random(self._dice.random())
 
-        def live() -> None:
+        def repeat() -> None:
             try:
                 while not self._stop.wait(dice.uniform(0, 2 * pause)):
                     act(client, dice)
                     self.calls += 1
             except Exception as error:  # noqa: BLE001 - the test tells
-                self.failed.append(f"{name}: {error!r}")
+                self.errors.append(f"{name}: {error!r}")
                 self.failure.set()
             finally:
                 client.close()
 
-        self._threads.append(threading.Thread(target=live))
+        self._threads.append(threading.Thread(target=repeat))
         self._threads[-1].start()
 
     def _work(self, client: Client, dice: random.Random) -> None:
@@ -159,22 +159,22 @@ class Load:
 
     def stop(self) -> None:
         self._stop.set()
-        for one in self._threads:
-            one.join()
+        for thread in self._threads:
+            thread.join()
         self._client.close()
 
 
 @contextmanager
 def place(folder: Path) -> Iterator[tuple[EmbeddedServer, str, dict[str, int]]]:
     """A server, gunicorn's address, and who to look at by name: the web processes and the clear job."""
-    clear_argv = [sys.executable, "-m", "leaseq", "clear", "--all", "--every", "1"]
+    clear_command = [sys.executable, "-m", "leaseq", "clear", "--all", "--every", "1"]
     with (
         EmbeddedServer(folder) as server,
-        gunicorn(server.url, secrets.token_urlsafe(48), workers=2, threads=16) as (url, web),
+        run_gunicorn(server.url, secrets.token_urlsafe(48), workers=2, threads=16) as (url, web),
         (folder / "clear.log").open("wb") as log,
     ):
         environment = {**os.environ, "LEASEQ_REDIS_URL": server.url}
-        clear = subprocess.Popen(clear_argv, env=environment, stdout=log, stderr=log)
+        clear = subprocess.Popen(clear_command, env=environment, stdout=log, stderr=log)
         try:
             yield server, urlsplit(url).netloc, {"web": web.pid, "clear": clear.pid}
         finally:

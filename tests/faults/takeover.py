@@ -4,28 +4,30 @@ from __future__ import annotations
 
 from tests.conformance.topology.replicated import ReplicatedCluster
 from tests.conformance.topology.said import said
-from tests.faults.course import Course, slowest_client
+from tests.faults.course import Course, longest_wait
 from tests.faults.history import History
-from tests.faults.outage import gap
+from tests.faults.outage import longest_gap
 
-NOTICED, AGREED, ELECTED = "possibly failing.", "as failing (quorum reached).", "Failover election won"
-FOLLOWED = ("Partial resynchronization request from", "Synchronization with replica")
-FAILED = "Failover attempt expired"
+NOTICE, AGREEMENT, ELECTION = "possibly failing.", "as failing (quorum reached).", "Failover election won"
+SYNC = ("Partial resynchronization request from", "Synchronization with replica")
+FAILURE = "Failover attempt expired"
 
 
-def course(cluster: ReplicatedCluster, history: History, at: float) -> Course:
+def course_of(cluster: ReplicatedCluster, history: History, at: float) -> Course:
     """Of the longest outage after a fault at this time. A node does not hear a primary, most primaries agree,
     they elect a replica, and another replica follows that one. Where a slot is moved there are no such steps.
     """
-    begun, ended = gap(history, at)
-    messages = [one for one in said(cluster.nodes, at) if one.at <= ended]
-    events = {"noticed": NOTICED, "agreed": AGREED, "elected": ELECTED}
-    by_name = ((name, [one for one in messages if event in one.what]) for name, event in events.items())
+    start, end = longest_gap(history, at)
+    messages = [message for message in said(cluster.nodes, at) if message.at <= end]
+    events = {"noticed": NOTICE, "agreed": AGREEMENT, "elected": ELECTION}
+    by_name = (
+        (name, [message for message in messages if event in message.what]) for name, event in events.items()
+    )
     steps = [(name, lines[0].at) for name, lines in by_name if lines]
-    for won in (one for one in messages if one.what.startswith(ELECTED)):
-        primary = next(node for node in cluster.nodes if node.folder.name == won.by)
-        lines = [one for one in said([primary], won.at) if one.what.startswith(FOLLOWED)]
-        steps += [("followed", one.at) for one in lines[:1]]
-    anew = [one for one in messages if FAILED in one.what]
-    last = max((when for _, when in steps), default=at)
-    return Course(begun, ended, steps, anew, slowest_client(history, last))
+    for election in (message for message in messages if message.what.startswith(ELECTION)):
+        primary = next(node for node in cluster.nodes if node.folder.name == election.by)
+        lines = [message for message in said([primary], election.at) if message.what.startswith(SYNC)]
+        steps += [("followed", message.at) for message in lines[:1]]
+    setbacks = [message for message in messages if FAILURE in message.what]
+    last_step = max((step_time for _, step_time in steps), default=at)
+    return Course(start, end, steps, setbacks, longest_wait(history, last_step))

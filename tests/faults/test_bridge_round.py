@@ -50,55 +50,55 @@ class Programs:
             "LEASEQ_DATABASE": database,
             "LEASEQ_WEBHOOK_ALLOW": "127.0.0.0/8",
         }
-        self._path = log
+        self._log_path = log
         self._log = log.open("ab")
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
+        self._processes: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(self, part: str) -> None:
-        words = (
+        arguments = (
             ("webhook", "run") if part == "webhooks" else ("bridge", "run", "--window", "500", "--part", part)
         )
-        command = [sys.executable, "-m", "leaseq", *words]
-        self._running[part] = subprocess.Popen(
+        command = [sys.executable, "-m", "leaseq", *arguments]
+        self._processes[part] = subprocess.Popen(
             command, env=self._environment, stdout=self._log, stderr=self._log
         )
 
     def kill(self, part: str) -> None:
-        self._running[part].kill()
-        self._running[part].wait()
+        self._processes[part].kill()
+        self._processes[part].wait()
 
     def check(self) -> None:
         """Neither part ended by itself."""
-        ended = [part for part, process in self._running.items() if process.poll() is not None]
-        assert ended == [], self._path.read_text()
+        ended_parts = [part for part, process in self._processes.items() if process.poll() is not None]
+        assert ended_parts == [], self._log_path.read_text()
 
-    def away(self) -> int:
+    def count_away(self) -> int:
         """How many parts see the server or the database away."""
-        text = self._path.read_text()
-        return text.count("trying again until it is back") - text.count("the bridge goes on")
+        log = self._log_path.read_text()
+        return log.count("trying again until it is back") - log.count("the bridge goes on")
 
     def close(self) -> None:
-        for part in self._running:
+        for part in self._processes:
             self.kill(part)
         self._log.close()
 
 
-class Forgetful(Receiver):
+class FailingReceiver(Receiver):
     """Fails every third request."""
 
     def __init__(self) -> None:
         super().__init__()
-        self.seen: dict[str, str] = {}  # by the webhook's id: the item's
-        self._count = count(1)
+        self.item_ids: dict[str, str] = {}  # by the webhook's id: the item's
+        self._numbers = count(1)
         self._lock = threading.Lock()
 
-    def answer(self, handler: BaseHTTPRequestHandler) -> None:
+    def respond(self, handler: BaseHTTPRequestHandler) -> None:
         id = handler.headers["webhook-id"]
         with self._lock:
-            request = next(one for one in reversed(self.requests) if one.id == id)
-            fails = next(self._count) % 3 == 0
+            request = next(candidate for candidate in reversed(self.requests) if candidate.id == id)
+            fails = next(self._numbers) % 3 == 0
             if not fails:
-                self.seen[id] = json.loads(request.body)["data"]["id"]
+                self.item_ids[id] = json.loads(request.body)["data"]["id"]
         handler.send_response(500 if fails else 204)
         handler.send_header("Content-Length", "0")
         handler.end_headers()
@@ -108,20 +108,20 @@ class Crowd:
     """People, and one worker, who answer until they are told to stop; what was acknowledged to them."""
 
     def __init__(self, url: str, seed: int) -> None:
-        self.acknowledged: dict[str, list[tuple[str, object]]] = {}
+        self.acknowledged_answers: dict[str, list[tuple[str, object]]] = {}
         self._stop = threading.Event()
         self._lock = threading.Lock()
         self._client = leaseq.connect(url)
         self._threads = [
-            threading.Thread(target=self._go_on, args=(f"person {n}", random.Random(seed + n)))
+            threading.Thread(target=self._keep_working, args=(f"person {n}", random.Random(seed + n)))
             for n in range(PEOPLE)
         ]
         self._worker = leaseq.Worker(self._client, {QUEUE: self._handle}, person="robot")
         self._threads.append(threading.Thread(target=self._worker.run))
-        for one in self._threads:
-            one.start()
+        for thread in self._threads:
+            thread.start()
 
-    def _go_on(self, person: str, dice: random.Random) -> None:
+    def _keep_working(self, person: str, dice: random.Random) -> None:
         while not self._stop.is_set():
             with contextlib.suppress(leaseq.ServerUnavailable, leaseq.LeaseLost):
                 self._work(person, dice)
@@ -141,24 +141,24 @@ class Crowd:
             except leaseq.ServerUnavailable:
                 continue  # the same finish, until it is acknowledged or refused
             break
-        self._note(lease.id, person, result)
+        self._record(lease.id, person, result)
 
     def _handle(self, lease: leaseq.Lease) -> object:
         return {"by": "robot", "n": lease.token}
 
-    def _note(self, id: str, person: str, result: object) -> None:
+    def _record(self, id: str, person: str, result: object) -> None:
         with self._lock:
-            self.acknowledged.setdefault(id, []).append((person, result))
+            self.acknowledged_answers.setdefault(id, []).append((person, result))
 
     def close(self) -> None:
         self._stop.set()
         self._worker.stop()
-        for one in self._threads:
-            one.join()
+        for thread in self._threads:
+            thread.join()
         self._client.close()
 
 
-def insert(engine: Engine, rows: int, dice: random.Random) -> None:
+def insert_rows(engine: Engine, rows: int, dice: random.Random) -> None:
     """As an application does: many transactions, with mixed priorities, some for later."""
     for start in range(0, rows, 500):
         values = [
@@ -178,7 +178,7 @@ def insert(engine: Engine, rows: int, dice: random.Random) -> None:
             connection.execute(text(statement), values)
 
 
-def fault(part: str, server: EmbeddedServer, database: PostgreSQL, programs: Programs) -> None:
+def cause_fault(part: str, server: EmbeddedServer, database: PostgreSQL, programs: Programs) -> None:
     if part == "server":
         assert server.pid is not None
         os.kill(server.pid, signal.SIGKILL)
@@ -186,7 +186,7 @@ def fault(part: str, server: EmbeddedServer, database: PostgreSQL, programs: Pro
         server.start()
     elif part == "database":
         database.crash()
-        eventually(lambda: programs.away() >= 2, "both parts of the bridge see it away")
+        eventually(lambda: programs.count_away() >= 2, "both parts of the bridge see it away")
         database.start()
     else:
         programs.kill(part)
@@ -200,7 +200,7 @@ def database() -> Iterator[PostgreSQL]:
 
 
 def test_every_answer_is_in_the_database_once(
-    seed: int, request: pytest.FixtureRequest, database: PostgreSQL, measured: Callable[[str], None]
+    seed: int, request: pytest.FixtureRequest, database: PostgreSQL, report_figure: Callable[[str], None]
 ) -> None:
     soak = request.config.getoption("--soak")
     rows, kills = (50_000, KILLS) if soak else (600, 1)
@@ -213,7 +213,7 @@ def test_every_answer_is_in_the_database_once(
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder) as server,
         contextlib.closing(Programs(server.url, database.url, Path(folder) / "programs.log")) as programs,
-        Forgetful() as receiver,
+        FailingReceiver() as receiver,
     ):
         client = leaseq.connect(server.url)
         queue = leaseq.Queue(client, QUEUE)
@@ -227,25 +227,25 @@ def test_every_answer_is_in_the_database_once(
         deliveries.queue.configure(retry_seconds=0.2, retry_max_seconds=1)
         for part in PROGRAMS:
             programs.start(part)
-        insert(engine, rows, dice)
+        insert_rows(engine, rows, dice)
         with contextlib.closing(Crowd(server.url, seed)) as crowd:
-            faults = [part for part in parts for _ in range(kills)]
-            dice.shuffle(faults)
-            for n, part in enumerate(faults, 1):
-                goal = rows * n // (len(faults) + 3)
+            victims = [part for part in parts for _ in range(kills)]
+            dice.shuffle(victims)
+            for n, part in enumerate(victims, 1):
+                goal = rows * n // (len(victims) + 3)
                 programs.check()
                 eventually(partial(has_finished, queue, goal), f"{goal:,} are finished")
                 programs.check()
-                fault(part, server, database, programs)
+                cause_fault(part, server, database, programs)
             engine.dispose()
-            eventually(lambda: done(engine) == rows, "all rows are finished")
+            eventually(lambda: count_finished(engine) == rows, "all rows are finished")
         check_answers(engine, rows, crowd)
-        eventually(lambda: len(receiver.seen) >= rows, "every event is sent", seconds=300)
-        assert sorted(receiver.seen.values()) == sorted(f"row-{n}" for n in range(rows))
-        assert [str(one) for one in verify(client, engine, QUEUE)] == []
+        eventually(lambda: len(receiver.item_ids) >= rows, "every event is sent", seconds=300)
+        assert sorted(receiver.item_ids.values()) == sorted(f"row-{n}" for n in range(rows))
+        assert [str(difference) for difference in verify(client, engine, QUEUE)] == []
         client.close()
     engine.dispose()
-    measured(
+    report_figure(
         f"{rows:,} rows from SQL and back, {kills} kills of each of {len(parts)} parts: each answer once; "
         f"each event sent, in {len(receiver.requests):,} requests"
     )
@@ -255,21 +255,23 @@ def has_finished(queue: leaseq.Queue, count: int) -> bool:
     return queue.stats().counters["finished"] >= count
 
 
-def done(engine: Engine) -> int:
+def count_finished(engine: Engine) -> int:
     with engine.begin() as connection:
-        found = connection.execute(text("SELECT count(*) FROM leaseq_item WHERE status = 'finished'"))
-        return int(found.scalar_one())
+        result = connection.execute(text("SELECT count(*) FROM leaseq_item WHERE status = 'finished'"))
+        return int(result.scalar_one())
 
 
 def check_answers(engine: Engine, rows: int, crowd: Crowd) -> None:
     with engine.begin() as connection:
-        found = connection.execute(text("SELECT id, person, result FROM leaseq_answer WHERE accepted")).all()
-        events = (
+        answer_rows = connection.execute(
+            text("SELECT id, person, result FROM leaseq_answer WHERE accepted")
+        ).all()
+        event_ids = (
             connection.execute(text("SELECT id FROM leaseq_event WHERE what = 'finished'")).scalars().all()
         )
-    given = {id: (person, result) for id, person, result in found}
-    assert len(found) == len(given) == rows
-    assert max(Counter(events).values()) == 1
-    assert len(events) == rows
-    for id, acknowledged in crowd.acknowledged.items():
-        assert given[id] in acknowledged
+    answers = {id: (person, result) for id, person, result in answer_rows}
+    assert len(answer_rows) == len(answers) == rows
+    assert max(Counter(event_ids).values()) == 1
+    assert len(event_ids) == rows
+    for id, acknowledged_answers in crowd.acknowledged_answers.items():
+        assert answers[id] in acknowledged_answers

@@ -13,16 +13,16 @@ from contextlib import closing, contextmanager
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
-from tests.faults.judge import judged
+from tests.faults.judge import find_faults
 from tests.faults.people import RULES, Habits, crowd
 from tests.support.patience import eventually
 from tests.support.processes import LEASEQ, environment
 
-FORGETFUL = Habits(abandons=2, fails=2, walks_away=20, is_late=10)
+FORGETFUL = Habits(abandons=2, fails=2, walks_away=20, answers_late=10)
 
 
 @contextmanager
-def clearing(url: str) -> Iterator[subprocess.Popen[bytes]]:
+def clear_process(url: str) -> Iterator[subprocess.Popen[bytes]]:
     """`leaseq clear` as a process of its own, on every queue there is."""
     command = [str(LEASEQ), "clear", "--redis", url, "--all", "--every", "0.05"]
     process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE)
@@ -33,41 +33,41 @@ def clearing(url: str) -> Iterator[subprocess.Popen[bytes]]:
         process.communicate()
 
 
-def expired(queue: leaseq.Queue) -> int:
+def expired_count(queue: leaseq.Queue) -> int:
     return queue.stats().counters["expired"]
 
 
-def returns(queue: leaseq.Queue) -> None:
+def check_return(queue: leaseq.Queue) -> None:
     """Where nobody reserves, the clear job alone returns what ran out."""
     assert queue.reserve("somebody") is not None
     eventually(lambda: queue.stats().inbound == 1, "it is back")
 
 
-def test_kill_9_of_the_clear_job(seed: int, rounds: int, measured: Callable[[str], None]) -> None:
+def test_kill_9_of_the_clear_job(seed: int, rounds: int, report_figure: Callable[[str], None]) -> None:
     kills, grants = rounds // 3, 0  # each needs a process that takes a while to start
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder) as server,
         closing(leaseq.connect(server.url)) as client,
     ):
-        aside = leaseq.Queue(client, "aside")
-        aside.configure(lease_seconds=0.1, max_attempts=1_000)
-        aside.enqueue({})
+        idle_queue = leaseq.Queue(client, "aside")
+        idle_queue.configure(lease_seconds=0.1, max_attempts=1_000)
+        idle_queue.enqueue({})
         for number in range(kills):
-            with clearing(server.url) as job:
-                returns(aside)
+            with clear_process(server.url) as job:
+                check_return(idle_queue)
                 with crowd(server.url, f"q{number}", seed, people=12, items=60, habits=FORGETFUL) as people:
-                    people.wait_for(random.Random(seed + number).randrange(20))
+                    people.wait_for_grants(random.Random(seed + number).randrange(20))
                     os.kill(job.pid, signal.SIGKILL)
                     job.wait()
-                    before = expired(people.queue)
-                    people.done()
-                    faults = judged(people.history, RULES, people.queue)
+                    before = expired_count(people.queue)
+                    people.wait_until_done()
+                    faults = find_faults(people.history, RULES, people.queue)
             assert not faults, "\n".join(map(str, faults))
-            assert expired(leaseq.Queue(client, people.queue.name)) > before, (
+            assert expired_count(leaseq.Queue(client, people.queue.name)) > before, (
                 "reserve takes back what ran out"
             )
             grants += people.grants()
-        with clearing(server.url):
-            returns(aside)
-    measured(f"{kills} kill -9 of the clear job in {grants:,} grants: nothing lost")
+        with clear_process(server.url):
+            check_return(idle_queue)
+    report_figure(f"{kills} kill -9 of the clear job in {grants:,} grants: nothing lost")

@@ -14,50 +14,52 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from tests.faults.clock import WrongClock
 from tests.faults.history import Call, History
-from tests.faults.judge import judged
+from tests.faults.judge import find_faults
 from tests.faults.people import LEASE_SECONDS, RULES, crowd
 
 STEP = 60.0
-CACHED = 0.01  # seconds for which a server may go on by the time that it read last
+CACHE_SECONDS = 0.01  # seconds for which a server may go on by the time that it read last
 
 
 @contextmanager
-def server() -> Iterator[tuple[EmbeddedServer, WrongClock]]:
+def server_and_clock() -> Iterator[tuple[EmbeddedServer, WrongClock]]:
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder:
         clock = WrongClock(Path(folder))
-        with clock.wearing(), EmbeddedServer(Path(folder) / "data", fsync="no") as embedded:
+        with clock.attach(), EmbeddedServer(Path(folder) / "data", fsync="no") as embedded:
             yield embedded, clock
 
 
-def by_our_clock(history: History, clock: WrongClock) -> History:
+def convert_to_our_clock(history: History, clock: WrongClock) -> History:
     """The same calls, with the times that the server told put as ours: a lease lasts as long as it was given
     for, and ends sooner only where the clock was set forward meanwhile."""
     forward = [step for step in clock.steps if step.seconds > 0]
-    first: dict[tuple[str, int, float], Call] = {}  # a lease that was told again began when it was first told
+    # A lease that was told again began when it was first told.
+    first_calls: dict[tuple[str, int, float], Call] = {}
     for call in sorted(history.calls, key=lambda call: call.start):
-        if told := call.granted:
-            first.setdefault((told.id, told.token, told.expires), call)
+        if grant := call.grant:
+            first_calls.setdefault((grant.id, grant.token, grant.expires), call)
 
-    def ours(call: Call) -> Call:
-        granted = call.granted
-        if granted is None:
-            return replace(call, until=call.start if call.until else 0.0)
-        grant = first[granted.id, granted.token, granted.expires]
-        before = round((granted.expires - LEASE_SECONDS - grant.start) / STEP)  # so many steps forward
-        least = sum(step.after < grant.start - CACHED for step in forward)
-        most = sum(step.before < grant.end for step in forward)
-        before = min(max(before, least), most)
-        start = granted.expires - LEASE_SECONDS - before * STEP
-        start = min(max(start, grant.start), grant.end)  # whatever was told, it was then
-        ends = [start + LEASE_SECONDS, *(step.before for step in forward[before : before + 1])]
-        return replace(call, granted=replace(granted, expires=min(ends)))
+    def convert(call: Call) -> Call:
+        grant = call.grant
+        if grant is None:
+            return replace(call, retry_at=call.start if call.retry_at else 0.0)
+        first_call = first_calls[grant.id, grant.token, grant.expires]
+        # So many steps forward:
+        steps_before = round((grant.expires - LEASE_SECONDS - first_call.start) / STEP)
+        min_steps = sum(step.after < first_call.start - CACHE_SECONDS for step in forward)
+        max_steps = sum(step.before < first_call.end for step in forward)
+        steps_before = min(max(steps_before, min_steps), max_steps)
+        start = grant.expires - LEASE_SECONDS - steps_before * STEP
+        start = min(max(start, first_call.start), first_call.end)  # whatever was told, it was then
+        ends = [start + LEASE_SECONDS, *(step.before for step in forward[steps_before : steps_before + 1])]
+        return replace(call, grant=replace(grant, expires=min(ends)))
 
-    return History(history.seed, [ours(call) for call in history.calls])
+    return History(history.seed, [convert(call) for call in history.calls])
 
 
-def hidden(history: History, clock: WrongClock) -> float:
+def hidden_seconds(history: History, clock: WrongClock) -> float:
     """A step back hides the time since the queue's last change, by which a lease lasts longer: the most."""
-    moves = [call for call in history.calls if call.id or call.granted]
+    moves = [call for call in history.calls if call.id or call.grant]
     return max(
         min((call.end for call in moves if call.start > step.after), default=step.after)  # none: all is done
         - max(call.start for call in moves if call.end < step.before)
@@ -68,45 +70,47 @@ def hidden(history: History, clock: WrongClock) -> float:
 def test_steps_of_a_minute_under_load(seed: int, rounds: int) -> None:
     dice = random.Random(seed)
     with (
-        server() as (embedded, clock),
+        server_and_clock() as (embedded, clock),
         crowd(embedded.url, "clock", seed, people=8, items=100 * rounds) as people,
     ):
         for number in range(rounds):
-            people.wait_for(60 * (number + 1) + dice.randrange(10))
+            people.wait_for_grants(60 * (number + 1) + dice.randrange(10))
             clock.step(STEP if number == 0 else dice.choice((STEP, -STEP)))
-            people.wait_for_more(20)
+            people.wait_for_more_grants(20)
             clock.step(-clock.seconds)
-        people.done()
-        slack = 0.1 + 2 * hidden(people.history, clock)
-        faults = judged(by_our_clock(people.history, clock), replace(RULES, slack=slack), people.queue)
+        people.wait_until_done()
+        slack = 0.1 + 2 * hidden_seconds(people.history, clock)
+        faults = find_faults(
+            convert_to_our_clock(people.history, clock), replace(RULES, slack=slack), people.queue
+        )
     print(f"{len(clock.steps)} steps of {STEP:g} s, {people.grants()} grants, faults found: {len(faults)}")
     assert not faults, "\n".join(map(str, faults))
 
 
 def test_a_step_back_keeps_no_lease_on() -> None:
     """It returns when it would have: by the queue's own time, which never goes back."""
-    with server() as (embedded, clock):
+    with server_and_clock() as (embedded, clock):
         queue = leaseq.Queue(leaseq.connect(embedded.url), "q")
         queue.configure(lease_seconds=1)
         queue.enqueue({})
-        given = time.monotonic()
+        start = time.monotonic()
         assert queue.reserve("ann") is not None
         clock.step(-STEP)
-        back = queue.reserve("bob", wait=STEP / 2)
-        assert back is not None
-        assert time.monotonic() - given >= 1
-        assert (back.expires_at - back.reserved_at).total_seconds() == 1
+        second_lease = queue.reserve("bob", wait=STEP / 2)
+        assert second_lease is not None
+        assert time.monotonic() - start >= 1
+        assert (second_lease.expires_at - second_lease.reserved_at).total_seconds() == 1
 
 
 def test_a_step_forward_ends_a_lease_early_and_the_answer_counts() -> None:
-    with server() as (embedded, clock):
+    with server_and_clock() as (embedded, clock):
         queue = leaseq.Queue(leaseq.connect(embedded.url), "q")
         queue.enqueue_many([{}, {}])
-        ann, bob = queue.reserve("ann"), queue.reserve("bob")
-        assert ann is not None
-        assert bob is not None
+        ann_lease, bob_lease = queue.reserve("ann"), queue.reserve("bob")
+        assert ann_lease is not None
+        assert bob_lease is not None
         clock.step(10 * STEP)
-        assert queue.finish(ann, {"by": "ann"}).late
-        eve = queue.reserve("eve")
-        assert eve is not None
-        assert (eve.id, eve.token > bob.token) == (bob.id, True)
+        assert queue.finish(ann_lease, {"by": "ann"}).late
+        eve_lease = queue.reserve("eve")
+        assert eve_lease is not None
+        assert (eve_lease.id, eve_lease.token > bob_lease.token) == (bob_lease.id, True)

@@ -12,16 +12,16 @@ from redis.crc import key_slot
 
 from leaseq.engine.keys import Keys
 from tests.conformance.topology.replicated import ReplicatedCluster, replicated
-from tests.faults.course import Course, summed_up
-from tests.faults.judge import judged
-from tests.faults.outage import MOST, last_to_go_on
+from tests.faults.course import Course, summarize
+from tests.faults.judge import find_faults
+from tests.faults.outage import MAX_OUTAGE, recovery_time
 from tests.faults.people import RULES, Habits, crowd
-from tests.faults.takeover import course
+from tests.faults.takeover import course_of
 from tests.faults.waiters import waiters
 from tests.support.patience import eventually
 
 ITEMS = 100  # around each fault
-SLOWLY = Habits(think=0.1)  # so that there is work to the end of it
+SLOW = Habits(think_seconds=0.1)  # so that there is work to the end of it
 
 
 def kill(cluster: ReplicatedCluster, slot: int, dice: random.Random) -> None:
@@ -57,8 +57,8 @@ def move_keys(cluster: ReplicatedCluster, slot: int, dice: random.Random) -> Non
 def move_slot(cluster: ReplicatedCluster, slot: int, dice: random.Random) -> None:
     """All at once, as Valkey 9 can."""
     target = dice.choice(cluster.others(slot))
-    where = ("SLOTSRANGE", slot, slot, "NODE", cluster.id(target))
-    cluster.owner(slot).client.execute_command("CLUSTER", "MIGRATESLOTS", *where)
+    arguments = ("SLOTSRANGE", slot, slot, "NODE", cluster.id(target))
+    cluster.owner(slot).client.execute_command("CLUSTER", "MIGRATESLOTS", *arguments)
     eventually(lambda: cluster.owner(slot) is target)
 
 
@@ -80,49 +80,50 @@ def slot_of(name: str) -> int:
     return int(key_slot(Keys(name).ledger.encode()))
 
 
-def cluster_mate(cluster: ReplicatedCluster, name: str) -> str:
+def neighbour_queue(cluster: ReplicatedCluster, name: str) -> str:
     """Another queue that is on the same node."""
     names = (f"{name}-waited-for-{number}" for number in count())
     owner = cluster.owner(slot_of(name))
-    return next(other for other in names if cluster.owner(slot_of(other)) is owner)
+    return next(candidate for candidate in names if cluster.owner(slot_of(candidate)) is owner)
 
 
 def test_a_cluster_that_changes_loses_nothing(
     request: pytest.FixtureRequest,
     seed: int,
     rounds: int,
-    measured: Callable[[str], None],
+    report_figure: Callable[[str], None],
     fault: Callable[[ReplicatedCluster, int, random.Random], None],
 ) -> None:
     soak = request.config.getoption("--soak")
     dice = random.Random(seed)
     courses: list[Course] = []
-    slowest, grants, served = [], 0, 0.0
+    recovery_times, grants, service_time = [], 0, 0.0
     with replicated(replicas=2 if soak else 1, node_timeout=2 if soak else 1) as cluster:
         for number in range(rounds // FAULTS[fault] if soak else 1):
             cluster.whole()
             name = f"clustered-{number}"
             slot = slot_of(name)
             with (
-                waiters(cluster.url, cluster_mate(cluster, name)) as waiting,
+                waiters(cluster.url, neighbour_queue(cluster, name)) as waiting_people,
                 crowd(
-                    cluster.url, name, seed + number, items=ITEMS, habits=SLOWLY, durable="replica"
+                    cluster.url, name, seed + number, items=ITEMS, habits=SLOW, durable="replica"
                 ) as people,
             ):
-                people.wait_for(dice.randint(10, ITEMS // 3))
-                at = time.time()
+                people.wait_for_grants(dice.randint(10, ITEMS // 3))
+                fault_time = time.time()
                 fault(cluster, slot, dice)
-                served = max(served, waiting.served())
-                people.done()
-                faults = judged(people.history, RULES, people.queue)
+                service_time = max(service_time, waiting_people.serve())
+                people.wait_until_done()
+                faults = find_faults(people.history, RULES, people.queue)
             assert not faults, "\n".join(map(str, faults))
-            courses.append(course(cluster, people.history, at))
-            slowest.append(last_to_go_on(people.history, at))
+            courses.append(course_of(cluster, people.history, fault_time))
+            recovery_times.append(recovery_time(people.history, fault_time))
             grants += people.grants()
-            print(f"{number + 1}: {courses[-1]}; all again within {slowest[-1]:.2f}")
-    measured(
-        f"Cluster, {fault.__name__}, {grants:,} grants, {summed_up(courses)}; "
-        f"each person again within {max(slowest):.2f}, each who waited {served:.2f} after there was an item"
+            print(f"{number + 1}: {courses[-1]}; all again within {recovery_times[-1]:.2f}")
+    report_figure(
+        f"Cluster, {fault.__name__}, {grants:,} grants, {summarize(courses)}; "
+        f"each person again within {max(recovery_times):.2f}, "
+        f"each who waited {service_time:.2f} after there was an item"
     )
     if soak:
-        assert max(one.seconds for one in courses) <= MOST
+        assert max(course.seconds for course in courses) <= MAX_OUTAGE

@@ -23,29 +23,29 @@ from tests.support.taking import take
 KEYS = 8_000  # so many that a deletion takes many steps
 
 
-def filled(client: leaseq.Client, name: str) -> leaseq.Lease:
+def fill_queue(client: leaseq.Client, name: str) -> leaseq.Lease:
     queue = leaseq.Queue(client, name)
     queue.configure(dedupe_seconds=3_600, answers=2)
     queue.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(KEYS))
     return take(queue, "ann")
 
 
-def killed_midway(client: leaseq.Client, url: str, queue: leaseq.Queue, share: float) -> bool:
+def kill_midway(client: leaseq.Client, url: str, queue: leaseq.Queue, share: float) -> bool:
     """Kill a deletion once only this share of the keys is left. Whether something was left to delete."""
     redis: Any = client.redis
-    left = share * redis.dbsize()
+    key_limit = share * redis.dbsize()
     command = [str(LEASEQ), "queue", "delete", queue.name, "--yes", "--redis", url]
     process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE)
     try:
-        eventually(lambda: redis.dbsize() <= left or process.poll() is not None, "it has come so far")
+        eventually(lambda: redis.dbsize() <= key_limit or process.poll() is not None, "it has come so far")
     finally:
         process.kill()
         process.communicate()
     return bool(redis.exists(Keys(queue.name).ledger))
 
 
-def test_kill_9_of_a_deletion(seed: int, rounds: int, measured: Callable[[str], None]) -> None:
-    midway, chance = 0, random.Random(seed)
+def test_kill_9_of_a_deletion(seed: int, rounds: int, report_figure: Callable[[str], None]) -> None:
+    midway_count, dice = 0, random.Random(seed)
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder, fsync="no") as server,
@@ -54,19 +54,19 @@ def test_kill_9_of_a_deletion(seed: int, rounds: int, measured: Callable[[str], 
         redis: Any = client.redis
         for number in range(max(rounds // 2, 2)):
             queue = leaseq.Queue(client, f"q{number}")
-            held = filled(client, queue.name)
-            was_left = killed_midway(client, server.url, queue, chance.random())
-            midway += was_left
+            lease = fill_queue(client, queue.name)
+            is_left = kill_midway(client, server.url, queue, dice.random())
+            midway_count += is_left
             with pytest.raises(leaseq.QueueNotFound, match="it was deleted"):
-                queue.finish(held, {})
+                queue.finish(lease, {})
             if number % 2:  # else the enqueue finishes it
-                if was_left:
+                if is_left:
                     queue.delete()
                 assert [*looking.everything(redis, queue.name)] == [Keys(queue.name).deleted.encode()]
                 assert not client.redis.sismember(QUEUES, queue.name)
             queue.enqueue({"n": 1}, id="new")
             assert [item.id for item in queue.items("inbound")] == ["new"]
-            assert take(queue, "ann").token == held.token + 1
+            assert take(queue, "ann").token == lease.token + 1
             assert queue.name in leaseq.queues(client)
             queue.delete()
-    measured(f"{midway} deletions were killed midway, and finished by the next")
+    report_figure(f"{midway_count} deletions were killed midway, and finished by the next")

@@ -13,8 +13,8 @@ import pytest
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer, EmbeddedServerError
-from tests.faults.disk import Disk, disk
-from tests.faults.judge import all_items, judged
+from tests.faults.disk import Disk, empty_disk
+from tests.faults.judge import all_items, find_faults
 from tests.faults.people import RULES, crowd
 from tests.support.patience import eventually, patiently
 from tests.support.ports import free_port
@@ -24,88 +24,88 @@ PAGE = 4096
 
 
 @pytest.fixture
-def there() -> Iterator[Disk]:
-    with disk() as made:
-        yield made
+def disk() -> Iterator[Disk]:
+    with empty_disk() as disk:
+        yield disk
 
 
-def file_of(data: Path) -> Path:
+def data_file(data: Path) -> Path:
     """The file that the server appends to."""
     (file,) = (data / "appendonlydir").glob("*.incr.aof")
     return file
 
 
-def state(queue: leaseq.Queue) -> object:
+def state_of(queue: leaseq.Queue) -> object:
     stats = queue.stats()
     return sorted((item.id, item.state, str(item.answers)) for item in all_items(queue)), stats.counters
 
 
-def test_a_write_that_was_cut_off_is_as_if_it_never_began(seed: int, rounds: int, there: Disk) -> None:
+def test_a_write_that_was_cut_off_is_as_if_it_never_began(seed: int, rounds: int, disk: Disk) -> None:
     """A finish that reserves the next item makes many changes: wherever the file ends, all count or none."""
     dice = random.Random(seed)
-    with EmbeddedServer(there.data) as server:
+    with EmbeddedServer(disk.data) as server:
         queue = leaseq.Queue(leaseq.connect(server.url), "q")
         queue.enqueue_many([{"n": n} for n in range(30)])
         lease = queue.reserve("ann")
         assert lease is not None
-        before, at = state(queue), file_of(there.data).stat().st_size
+        before, start = state_of(queue), data_file(disk.data).stat().st_size
         queue.finish(lease, {"typed": "much"}, then_reserve=True)
-        after, end = state(queue), file_of(there.data).stat().st_size
+        after, end = state_of(queue), data_file(disk.data).stat().st_size
     assert before != after
-    whole = file_of(there.data).read_bytes()
+    content = data_file(disk.data).read_bytes()
     for _ in range(3 * rounds):
-        file_of(there.data).write_bytes(whole[: dice.randrange(at, end)])
-        with EmbeddedServer(there.data):
-            assert state(queue) == before
+        data_file(disk.data).write_bytes(content[: dice.randrange(start, end)])
+        with EmbeddedServer(disk.data):
+            assert state_of(queue) == before
             assert queue.finish(lease, {"typed": "much"}).late is False
-    file_of(there.data).write_bytes(whole)
-    with EmbeddedServer(there.data):
-        assert state(queue) == after
+    data_file(disk.data).write_bytes(content)
+    with EmbeddedServer(disk.data):
+        assert state_of(queue) == after
 
 
-def damaged(there: Disk, dice: random.Random) -> Path:
+def damage_file(disk: Disk, dice: random.Random) -> Path:
     """A page in the middle of the file has become zeros, as a broken disk leaves it."""
-    with EmbeddedServer(there.data) as server:
+    with EmbeddedServer(disk.data) as server:
         queue = leaseq.Queue(leaseq.connect(server.url), "q")
         for n in range(100):
             queue.enqueue({"n": n})
-    file = file_of(there.data)
-    at = dice.randrange(file.stat().st_size // PAGE - 2) + 1
+    file = data_file(disk.data)
+    page_number = dice.randrange(file.stat().st_size // PAGE - 2) + 1
     with file.open("r+b") as open_file:
-        open_file.seek(at * PAGE)
+        open_file.seek(page_number * PAGE)
         open_file.write(bytes(PAGE))
     return file
 
 
-def test_a_damaged_file_is_refused_with_what_to_do_and_that_works(seed: int, there: Disk) -> None:
-    file = damaged(there, random.Random(seed))
+def test_a_damaged_file_is_refused_with_what_to_do_and_that_works(seed: int, disk: Disk) -> None:
+    file = damage_file(disk, random.Random(seed))
     before = file.read_bytes()
-    refused = up_refused(there)
-    assert f"{file} is damaged in its middle" in refused
-    assert f"First copy {there.data} to a safe place. Then restore a backup, or keep" in refused
+    stderr = error_of_up(disk)
+    assert f"{file} is damaged in its middle" in stderr
+    assert f"First copy {disk.data} to a safe place. Then restore a backup, or keep" in stderr
     assert file.read_bytes() == before  # nothing of it was touched
     with pytest.raises(EmbeddedServerError, match="is damaged in its middle"):
-        EmbeddedServer(there.data).start()
+        EmbeddedServer(disk.data).start()
 
-    command = refused.partition("lose what is behind it: ")[2].partition(" (without --fix")[0]
+    command = stderr.partition("lose what is behind it: ")[2].partition(" (without --fix")[0]
     subprocess.run(["sh", "-c", command], input="y\n", text=True, check=True, stdout=subprocess.DEVNULL)
-    with EmbeddedServer(there.data) as server:
-        left = leaseq.Queue(leaseq.connect(server.url), "q").stats().inbound
-    assert 0 < left < 100
+    with EmbeddedServer(disk.data) as server:
+        remaining = leaseq.Queue(leaseq.connect(server.url), "q").stats().inbound
+    assert 0 < remaining < 100
 
 
-def test_a_full_disk_under_load_loses_nothing(seed: int, rounds: int, there: Disk) -> None:
+def test_a_full_disk_under_load_loses_nothing(seed: int, rounds: int, disk: Disk) -> None:
     """The server ends at the first write that there is no room for, rather than acknowledge it."""
     dice = random.Random(seed)
-    server = EmbeddedServer(there.data)
+    server = EmbeddedServer(disk.data)
     with (
-        there.watching(),
+        disk.attach(),
         server,
         crowd(server.url, "full", seed, people=6, items=60 * rounds) as people,
     ):
         for number in range(rounds):
-            people.wait_for(40 * (number + 1))
-            there.give_room(dice.randrange(5000))
+            people.wait_for_grants(40 * (number + 1))
+            disk.give_room(dice.randrange(5000))
             eventually(lambda: not server.alive, "it ends")
             assert "it could not write to the disk" in server.last_words()
             server.stop()
@@ -113,10 +113,10 @@ def test_a_full_disk_under_load_loses_nothing(seed: int, rounds: int, there: Dis
                 server.start()
                 eventually(lambda: not server.alive, "it ends again: there is no room yet")
             server.stop()
-            there.give_room()
+            disk.give_room()
             server.start()
-        people.done()
-        faults = judged(people.history, RULES, people.queue)
+        people.wait_until_done()
+        faults = find_faults(people.history, RULES, people.queue)
     print(f"{rounds} times the disk was full, {people.grants()} grants, faults found: {len(faults)}")
     assert not faults, "\n".join(map(str, faults))
 
@@ -139,78 +139,78 @@ with DataDir(sys.argv[1]) as directory:
 """  # as `leaseq up` does it, without the pages
 
 
-def test_the_supervisor_says_that_the_disk_is_full_and_goes_on_when_there_is_room(there: Disk) -> None:
-    data = there.data / "new"
-    up = subprocess.Popen(
+def test_the_supervisor_says_that_the_disk_is_full_and_goes_on_when_there_is_room(disk: Disk) -> None:
+    data = disk.data / "new"
+    process = subprocess.Popen(
         [sys.executable, "-c", SUPERVISED, data],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=environment() | there.environment(),
+        env=environment() | disk.environment(),
     )
-    with up:
-        assert up.stdout is not None
-        assert up.stderr is not None
-        assert up.stdout.readline() == "ready\n"
+    with process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        assert process.stdout.readline() == "ready\n"
         queue = leaseq.Queue(leaseq.connect(f"unix://{data}/server.sock"), "q")
         queue.enqueue({"n": 1}, id="one")
-        there.give_room(0)
+        disk.give_room(0)
         for seconds in ("0.5", "1"):  # it goes on trying while there is none
             with pytest.raises(leaseq.ServerUnavailable, match=r"server\.sock"):
                 queue.enqueue({"n": 2})
-            again = f"leaseq: server ended with exit code 1; starting it again in {seconds} s: "
-            said = up.stderr.readline()
-            assert said.startswith(
-                f"{again}it could not write to the disk of {data}, which may be full: make"
+            restart_notice = f"leaseq: server ended with exit code 1; starting it again in {seconds} s: "
+            line = process.stderr.readline()
+            assert line.startswith(
+                f"{restart_notice}it could not write to the disk of {data}, which may be full: make"
             )
             assert patiently(lambda: queue.get("one")).state == "inbound"
-        there.give_room()
+        disk.give_room()
         assert queue.enqueue({"n": 2}, id="two").added
-        up.terminate()
+        process.terminate()
 
 
 @pytest.mark.parametrize(
-    ("room", "said"),
+    ("room", "message"),
     [
         (0, "cannot use {} as data directory: No space left on device"),
         (300, "could not write to the disk of {}, which may be full: make room there"),  # for up's own files
     ],
 )
-def test_up_on_a_full_disk_says_so(there: Disk, room: int, said: str) -> None:
-    with EmbeddedServer(there.data):
+def test_up_on_a_full_disk_says_so(disk: Disk, room: int, message: str) -> None:
+    with EmbeddedServer(disk.data):
         pass
-    there.give_room(room)
-    assert said.format(there.data) in up_refused(there, **there.environment())
+    disk.give_room(room)
+    assert message.format(disk.data) in error_of_up(disk, **disk.environment())
 
 
-def up_refused(there: Disk, **env: str) -> str:
+def error_of_up(disk: Disk, **env: str) -> str:
     """What `leaseq up` says that doesn't start."""
-    (there.data / "up.lock").touch()  # it takes no folder that is not its own
-    refused = subprocess.run(
-        [LEASEQ, "up", "--data", there.data, "--port", str(free_port())],
+    (disk.data / "up.lock").touch()  # it takes no folder that is not its own
+    completed = subprocess.run(
+        [LEASEQ, "up", "--data", disk.data, "--port", str(free_port())],
         capture_output=True,
         text=True,
         timeout=60,
         env=environment(**env),
         check=False,
     )
-    assert (refused.returncode, refused.stdout) == (1, "")
-    return refused.stderr
+    assert (completed.returncode, completed.stdout) == (1, "")
+    return completed.stderr
 
 
-def test_a_server_that_refuses_at_a_full_disk_is_heard(seed: int, there: Disk) -> None:
+def test_a_server_that_refuses_at_a_full_disk_is_heard(seed: int, disk: Disk) -> None:
     """With any other appendfsync it stays, refuses what writes, and takes it again when there is room."""
-    server = EmbeddedServer(there.data, fsync="everysec")
-    with there.watching(), server, crowd(server.url, "full", seed, people=4, items=120) as people:
-        people.wait_for(40)
-        there.give_room(1000)
+    server = EmbeddedServer(disk.data, fsync="everysec")
+    with disk.attach(), server, crowd(server.url, "full", seed, people=4, items=120) as people:
+        people.wait_for_grants(40)
+        disk.give_room(1000)
         queue = leaseq.Queue(leaseq.connect(server.url), "full")
         with pytest.raises(leaseq.ServerRefused, match="No space left on device"):
             write_without_end(queue)
         assert queue.stats().counters["enqueued"] > 0
-        there.give_room()
-        people.done()
-        faults = judged(people.history, RULES, people.queue)
+        disk.give_room()
+        people.wait_until_done()
+        faults = find_faults(people.history, RULES, people.queue)
     assert not faults, "\n".join(map(str, faults))
 
 

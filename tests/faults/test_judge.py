@@ -12,18 +12,18 @@ import leaseq
 from leaseq.engine import script_table
 from leaseq.engine.scripts import Script
 from tests.conftest import Server
-from tests.faults.history import Call, Granted, History, Recorder
-from tests.faults.judge import judged
+from tests.faults.history import Call, Grant, History, Recorder
+from tests.faults.judge import find_faults
 from tests.faults.people import RULES, crowd
 from tests.faults.wgl import Span, linearization
 from tests.support.patience import PATIENCE
 from tests.support.taking import not_none
 
 
-def register(state: int, op: tuple[str, int]) -> Iterator[int]:
+def step_register(state: int, op: tuple[str, int]) -> Iterator[int]:
     """A number that is written and read."""
-    what, value = op
-    if what == "write":
+    action, value = op
+    if action == "write":
         yield value
     elif value == state:
         yield state
@@ -43,91 +43,118 @@ def register(state: int, op: tuple[str, int]) -> Iterator[int]:
     ],
 )
 def test_the_search(spans: list[tuple[tuple[str, int], float, float]], possible: bool) -> None:
-    order = linearization([Span(*one) for one in spans], 0, register)
+    order = linearization([Span(*span) for span in spans], 0, step_register)
     assert (order is not None) == possible
 
 
-def history(*calls: Call) -> History:
-    made = History(0)
+def history_of(*calls: Call) -> History:
+    history = History(0)
     for number, call in enumerate(calls):
-        made.calls.append(replace(call, start=call.start or number, end=call.end or number + 0.5))
-    return made
+        history.calls.append(replace(call, start=call.start or number, end=call.end or number + 0.5))
+    return history
 
 
-def granted(person: str, token: int, expires: float = 100) -> Call:
-    lease = Granted("a", token, person, expires, 1)
-    return Call("reserve", person, outcome="ok", granted=lease, reserves=True)
+def reserve_call(person: str, token: int, expires: float = 100) -> Call:
+    grant = Grant("a", token, person, expires, 1)
+    return Call("reserve", person, outcome="ok", grant=grant, reserves=True)
 
 
-ADDED = Call("enqueue", id="a", outcome="ok", added=True)
+ENQUEUE = Call("enqueue", id="a", outcome="ok", added=True)
 
 
-def finished(person: str, token: int, **more: object) -> Call:
-    return Call("finish", person, "a", token, {"by": person}, outcome="ok", **more)  # type: ignore[arg-type]
+def finish_call(person: str, token: int, **fields: object) -> Call:
+    return Call("finish", person, "a", token, {"by": person}, outcome="ok", **fields)  # type: ignore[arg-type]
 
 
-UNTOLD_RENEW = Call("renew", "ann", "a", 1, start=1.55)
+UNANSWERED_RENEW = Call("renew", "ann", "a", 1, start=1.55)
 
 
 @pytest.mark.parametrize(
-    ("calls", "faults"),
+    ("calls", "guarantees"),
     [
-        pytest.param([ADDED, granted("ann", 1), finished("ann", 1)], [], id="as it should be"),
+        pytest.param([ENQUEUE, reserve_call("ann", 1), finish_call("ann", 1)], [], id="as it should be"),
         pytest.param(
-            [ADDED, granted("ann", 1, expires=2), granted("bob", 2), finished("bob", 2)], [], id="ran out"
+            [ENQUEUE, reserve_call("ann", 1, expires=2), reserve_call("bob", 2), finish_call("bob", 2)],
+            [],
+            id="ran out",
         ),
         pytest.param(
-            [ADDED, granted("ann", 1, expires=1.6), finished("ann", 1, late=True)],
+            [ENQUEUE, reserve_call("ann", 1, expires=1.6), finish_call("ann", 1, late=True)],
             [],
             id="late, and nobody took it",
         ),
-        pytest.param([ADDED, granted("ann", 1), granted("ann", 1), finished("ann", 1)], [], id="got back"),
         pytest.param(
-            [ADDED, granted("ann", 1), finished("ann", 1), finished("ann", 1, replayed=True)],
+            [ENQUEUE, reserve_call("ann", 1), reserve_call("ann", 1), finish_call("ann", 1)],
+            [],
+            id="got back",
+        ),
+        pytest.param(
+            [
+                ENQUEUE,
+                reserve_call("ann", 1),
+                finish_call("ann", 1),
+                finish_call("ann", 1, replayed=True),
+            ],
             [],
             id="sent twice",
         ),
         pytest.param(
-            [ADDED, Call("reserve", "ann", reserves=True), granted("bob", 2, expires=900)],
+            [ENQUEUE, Call("reserve", "ann", reserves=True), reserve_call("bob", 2, expires=900)],
             [],
             id="nobody was told",
         ),
         pytest.param(
-            [ADDED, granted("ann", 1), granted("bob", 2)], ["linearizable", "one holder"], id="a double grant"
+            [ENQUEUE, reserve_call("ann", 1), reserve_call("bob", 2)],
+            ["linearizable", "one holder"],
+            id="a double grant",
         ),
         pytest.param(
-            [ADDED, granted("ann", 1, expires=1.6), granted("bob", 2), finished("ann", 1, late=True)],
+            [
+                ENQUEUE,
+                reserve_call("ann", 1, expires=1.6),
+                reserve_call("bob", 2),
+                finish_call("ann", 1, late=True),
+            ],
             ["linearizable"],
             id="a stale accept",
         ),
         pytest.param(
-            [ADDED, granted("ann", 1), finished("ann", 1), granted("bob", 2)],
+            [ENQUEUE, reserve_call("ann", 1), finish_call("ann", 1), reserve_call("bob", 2)],
             ["linearizable"],
             id="an answer forgotten",
         ),
         pytest.param(
-            [ADDED, granted("ann", 1), replace(finished("ann", 1), outcome="lost", kept=True)],
+            [
+                ENQUEUE,
+                reserve_call("ann", 1),
+                replace(finish_call("ann", 1), outcome="lost", answer_kept=True),
+            ],
             ["linearizable"],
             id="refused for nothing",
         ),
         pytest.param(
-            [ADDED, granted("ann", 5), Call("abandon", "ann", "a", 5, outcome="ok"), granted("bob", 4)],
+            [
+                ENQUEUE,
+                reserve_call("ann", 5),
+                Call("abandon", "ann", "a", 5, outcome="ok"),
+                reserve_call("bob", 4),
+            ],
             ["linearizable", "one holder", "fencing"],
             id="a smaller token",
         ),
-        pytest.param([granted("ann", 1)], ["linearizable"], id="from nowhere"),
+        pytest.param([reserve_call("ann", 1)], ["linearizable"], id="from nowhere"),
         pytest.param(
-            [ADDED, granted("ann", 1, expires=1.6), finished("ann", 1)],
+            [ENQUEUE, reserve_call("ann", 1, expires=1.6), finish_call("ann", 1)],
             ["linearizable"],
             id="in time after it ran out",
         ),
         *(
             pytest.param(
                 [
-                    ADDED,
-                    granted("ann", 1, expires=1.6),
-                    UNTOLD_RENEW,
-                    finished("ann", 1, start=900, end=901, late=late),
+                    ENQUEUE,
+                    reserve_call("ann", 1, expires=1.6),
+                    UNANSWERED_RENEW,
+                    finish_call("ann", 1, start=900, end=901, late=late),
                 ],
                 [],
                 id=f"a renew that may have been read late, {late=}",
@@ -135,17 +162,17 @@ UNTOLD_RENEW = Call("renew", "ann", "a", 1, start=1.55)
             for late in (False, True)
         ),
         pytest.param(
-            [ADDED, granted("ann", 1), finished("ann", 1, late=True)],
+            [ENQUEUE, reserve_call("ann", 1), finish_call("ann", 1, late=True)],
             ["linearizable"],
             id="late before its time",
         ),
     ],
 )
-def test_a_history_is_judged(calls: list[Call], faults: list[str]) -> None:
-    assert [fault.guarantee for fault in judged(history(*calls), RULES)] == faults
+def test_a_history_is_judged(calls: list[Call], guarantees: list[str]) -> None:
+    assert [fault.guarantee for fault in find_faults(history_of(*calls), RULES)] == guarantees
 
 
-def planted(name: str, right: str, wrong: str) -> Script:
+def plant(name: str, right: str, wrong: str) -> Script:
     """A move with one line made wrong."""
     script = script_table.SCRIPTS[name]
     source = script.source.replace(right, wrong)
@@ -153,18 +180,18 @@ def planted(name: str, right: str, wrong: str) -> Script:
     return replace(script, source=source, sha=sha1(source.encode(), usedforsecurity=False).hexdigest())
 
 
-def story(queue: leaseq.Queue) -> History:
+def play_story(queue: leaseq.Queue) -> History:
     """Two hold an item each; the lease of one runs out, somebody else gets it, and then both answer."""
     queue.configure(lease_seconds=0.2)
-    done = History(0)
-    by = Recorder(queue, done)
-    by.enqueue("a", {}), by.enqueue("b", {})
-    ann, bob = not_none(by.reserve("ann")), not_none(by.reserve("bob"))
-    by.finish(bob, {"by": "bob"})
-    eve = not_none(by.reserve("eve", wait=PATIENCE))
-    by.finish(ann, {"by": "ann"})
-    by.finish(eve, {"by": "eve"})
-    return done
+    history = History(0)
+    recorder = Recorder(queue, history)
+    recorder.enqueue("a", {}), recorder.enqueue("b", {})
+    ann_lease, bob_lease = not_none(recorder.reserve("ann")), not_none(recorder.reserve("bob"))
+    recorder.finish(bob_lease, {"by": "bob"})
+    eve_lease = not_none(recorder.reserve("eve", wait=PATIENCE))
+    recorder.finish(ann_lease, {"by": "ann"})
+    recorder.finish(eve_lease, {"by": "eve"})
+    return history
 
 
 @pytest.mark.parametrize(
@@ -203,15 +230,15 @@ def test_what_is_planted_in_a_real_server_is_seen(
     wrong: str,
     guarantees: set[str],
 ) -> None:
-    monkeypatch.setitem(script_table.SCRIPTS, name, planted(name, right, wrong))
+    monkeypatch.setitem(script_table.SCRIPTS, name, plant(name, right, wrong))
     queue = leaseq.Queue(server.client, queue_name)
-    faults = judged(story(queue), RULES, queue)
+    faults = find_faults(play_story(queue), RULES, queue)
     assert guarantees <= {fault.guarantee for fault in faults}, [str(fault) for fault in faults]
     assert bool(guarantees) == bool(faults), [str(fault) for fault in faults]
 
 
 def test_a_crowd_at_work_is_passed(server: Server, seed: int, queue_name: str) -> None:
     with crowd(server.url, queue_name, seed, people=6, items=120) as people:
-        people.done()
-    faults = judged(people.history, RULES, leaseq.Queue(server.client, queue_name))
+        people.wait_until_done()
+    faults = find_faults(people.history, RULES, leaseq.Queue(server.client, queue_name))
     assert not faults, "\n".join(map(str, faults))

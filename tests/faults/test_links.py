@@ -17,9 +17,9 @@ import redis
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from tests.faults.history import History
-from tests.faults.judge import judged
+from tests.faults.judge import find_faults
 from tests.faults.links import (
-    NOTHING,
+    NO_TROUBLE,
     Cut,
     Dribble,
     Late,
@@ -33,44 +33,44 @@ from tests.faults.links import (
 from tests.faults.people import RULES, Crowd, Habits, crowd
 from tests.support.patience import patiently
 
-Measured = Callable[[str], None]
-BUSY = Habits(abandons=8, fails=8, walks_away=2, renews=15, is_late=2)
+ReportFigure = Callable[[str], None]
+BUSY = Habits(abandons=8, fails=8, walks_away=2, renews=15, answers_late=2)
 TIMEOUT = 1  # second that a client waits for an answer
 # A call may connect, ask for the policy, and be sent twice; the rest is for a busy machine.
-HANGS = 5 * TIMEOUT
+MAX_CALL_SECONDS = 5 * TIMEOUT
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[EmbeddedServer]:
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
-        EmbeddedServer(folder, fsync="no") as running,
+        EmbeddedServer(folder, fsync="no") as embedded,
     ):
-        yield running
+        yield embedded
 
 
-def told(people: Crowd) -> str:
+def summary_of(people: Crowd) -> str:
     return f"{len(people.history.calls):,} calls: nothing lost, nothing done twice"
 
 
-def acted_once(server: EmbeddedServer, people: Crowd) -> None:
+def check_acted_once(server: EmbeddedServer, people: Crowd) -> None:
     """What was called again after a lost reply is counted once, and the judge finds nothing."""
     with closing(leaseq.connect(server.url)) as client:
-        _acted_once(leaseq.Queue(client, people.queue.name), people)
+        _check_acted_once(leaseq.Queue(client, people.queue.name), people)
 
 
-def _acted_once(queue: leaseq.Queue, people: Crowd) -> None:
-    faults = judged(people.history, RULES, queue)
+def _check_acted_once(queue: leaseq.Queue, people: Crowd) -> None:
+    faults = find_faults(people.history, RULES, queue)
     assert not faults, "\n".join(map(str, faults))
-    items = {call.id for call in people.history.of("enqueue")}
+    items = {call.id for call in people.history.calls_of("enqueue")}
     counters = queue.stats().counters
     assert counters["enqueued"] == len(items)
     assert counters["finished"] == len(items)
-    journal = [event.id for event in everything(queue) if event.what == "finished"]
-    assert sorted(id for id in journal if id) == sorted(items)
+    finished_ids = [event.id for event in journal_events(queue) if event.what == "finished"]
+    assert sorted(id for id in finished_ids if id) == sorted(items)
 
 
-def everything(queue: leaseq.Queue) -> Iterator[leaseq.Event]:
+def journal_events(queue: leaseq.Queue) -> Iterator[leaseq.Event]:
     after: str | None = None
     while events := queue.journal(after=after, limit=1_000):
         yield from events
@@ -78,27 +78,27 @@ def everything(queue: leaseq.Queue) -> Iterator[leaseq.Event]:
 
 
 @contextmanager
-def managing(queue: leaseq.Queue) -> Iterator[None]:
+def manage(queue: leaseq.Queue) -> Iterator[None]:
     """Somebody looks at everything, again and again, and makes each of a manager's moves, on an item of
     another queue."""
-    other, stop = leaseq.Queue(queue._client, f"{queue.name}.other"), threading.Event()
+    other_queue, stop = leaseq.Queue(queue._client, f"{queue.name}.other"), threading.Event()
 
-    def go_on() -> None:
+    def repeat_calls() -> None:
         while not stop.is_set():
-            for act in (*looks(queue), *moves(other)):
-                patiently(act)
+            for call in (*read_calls(queue), *manager_calls(other_queue)):
+                patiently(call)
 
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(go_on)
+        future = pool.submit(repeat_calls)
         try:
             yield
         finally:
             stop.set()
-        running.result()
+        future.result()
     queue._client.close()
 
 
-def looks(queue: leaseq.Queue) -> list[Callable[[], object]]:
+def read_calls(queue: leaseq.Queue) -> list[Callable[[], object]]:
     return [
         queue.stats,
         queue.exists,
@@ -115,85 +115,85 @@ def looks(queue: leaseq.Queue) -> list[Callable[[], object]]:
     ]
 
 
-def moves(queue: leaseq.Queue) -> list[Callable[[], object]]:
+def manager_calls(queue: leaseq.Queue) -> list[Callable[[], object]]:
     """In this order; sent again, each finds what the first one did."""
-    held: list[leaseq.Lease] = []
+    leases: list[leaseq.Lease] = []
 
     def reserve(person: str) -> None:
         lease = queue.reserve(person)
         assert lease is not None
-        held.append(lease)
+        leases.append(lease)
 
-    def refused() -> None:
-        with pytest.raises(leaseq.LeaseLost) as lost:
-            queue.finish(held[0], {"too": "late"})
-        assert lost.value.answer_kept
+    def finish_late() -> None:
+        with pytest.raises(leaseq.LeaseLost) as error:
+            queue.finish(leases[0], {"too": "late"})
+        assert error.value.answer_kept
 
     return [
         lambda: queue.configure(max_attempts=1),
         lambda: queue.enqueue({}, id="one"),
         lambda: reserve("ann"),
-        lambda: queue.save_draft(held[0], {"half": 1}),
+        lambda: queue.save_draft(leases[0], {"half": 1}),
         lambda: queue.release("one"),
         lambda: queue.change("one", priority=1, delay=0),
         lambda: queue.assign("one", "bob"),
         lambda: reserve("bob"),
-        refused,
-        lambda: queue.finish(held[1], {"by": "bob"}),
-        lambda: queue.undo_finish(held[1]),
-        lambda: queue.adopt("one", held[0].token),
+        finish_late,
+        lambda: queue.finish(leases[1], {"by": "bob"}),
+        lambda: queue.undo_finish(leases[1]),
+        lambda: queue.adopt("one", leases[0].token),
         lambda: queue.remove("one"),
         lambda: queue.enqueue({}, id="one"),
         lambda: reserve("ann"),
-        lambda: queue.fail(held[2], "no"),
-        lambda: queue.take_back(held[2]),
+        lambda: queue.fail(leases[2], "no"),
+        lambda: queue.take_back(leases[2]),
         lambda: reserve("ann"),
-        lambda: queue.fail(held[3], "no"),
+        lambda: queue.fail(leases[3], "no"),
         lambda: queue.revive("one"),
         lambda: queue.remove("one"),
     ]
 
 
-def at_work(proxy: Proxy, name: str, seed: int, items: int) -> AbstractContextManager[Crowd]:
+def working_crowd(proxy: Proxy, name: str, seed: int, items: int) -> AbstractContextManager[Crowd]:
     url = f"{proxy.url}?socket_timeout={TIMEOUT}&socket_connect_timeout={TIMEOUT}"
     return crowd(url, name, seed, items=items, habits=BUSY)
 
 
 def test_a_reply_is_cut_after_any_script(
-    server: EmbeddedServer, queue_name: str, seed: int, rounds: int, measured: Measured
+    server: EmbeddedServer, queue_name: str, seed: int, rounds: int, report_figure: ReportFigure
 ) -> None:
     dice = random.Random(seed)
-    choose = lambda script: Cut() if script and dice.random() < 0.2 else NOTHING  # noqa: E731
-    with Proxy(server.url, choose) as proxy, at_work(proxy, queue_name, seed, 60 * rounds) as people:
-        people.done()
-    assert proxy.times(Cut) > 20 * rounds
-    acted_once(server, people)
-    measured(f"{proxy.times(Cut)} replies cut in {told(people)}")
+    choose = lambda script: Cut() if script and dice.random() < 0.2 else NO_TROUBLE  # noqa: E731
+    with Proxy(server.url, choose) as proxy, working_crowd(proxy, queue_name, seed, 60 * rounds) as people:
+        people.wait_until_done()
+    assert proxy.count_of(Cut) > 20 * rounds
+    check_acted_once(server, people)
+    report_figure(f"{proxy.count_of(Cut)} replies cut in {summary_of(people)}")
 
 
 def test_every_script_that_is_called_is_cut(
-    server: EmbeddedServer, queue_name: str, seed: int, measured: Measured
+    server: EmbeddedServer, queue_name: str, seed: int, report_figure: ReportFigure
 ) -> None:
     """Those of the people and those of a manager, each at the first time that it runs."""
 
     def choose(script: str) -> Trouble:
-        return Cut() if script and not proxy.met["Cut", script] else NOTHING
+        return Cut() if script and not proxy.trouble_counts["Cut", script] else NO_TROUBLE
 
     with (
         Proxy(server.url, choose) as proxy,
-        at_work(proxy, queue_name, seed, 100) as people,
-        managing(leaseq.Queue(leaseq.connect(proxy.url), queue_name)),
+        working_crowd(proxy, queue_name, seed, 100) as people,
+        manage(leaseq.Queue(leaseq.connect(proxy.url), queue_name)),
     ):
-        people.done()
-    assert {name for kind, name in proxy.met if kind == "Cut"} == set(proxy.ran) - {""}
-    acted_once(server, people)
-    measured(f"{len(proxy.ran) - 1} different scripts cut in {told(people)}")
+        people.wait_until_done()
+    assert {name for kind, name in proxy.trouble_counts if kind == "Cut"} == set(proxy.script_counts) - {""}
+    check_acted_once(server, people)
+    report_figure(f"{len(proxy.script_counts) - 1} different scripts cut in {summary_of(people)}")
 
 
 def any_trouble(dice: random.Random) -> Callable[[str], Trouble]:
     """Of two hundred commands, those that connect among them, thirty meet something, and each thing comes."""
     troubles: dict[Callable[[], Trouble], int] = {
-        lambda: NOTHING: 170,
+        lambda: NO_TROUBLE: 170,
         Cut: 4,
         lambda: ResetInRequest(dice.random()): 8,
         lambda: ResetInReply(dice.random()): 8,
@@ -202,59 +202,61 @@ def any_trouble(dice: random.Random) -> Callable[[str], Trouble]:
         Dribble: 4,
         lambda: Slow(dice.uniform(0, 0.3)): 4,
     }
-    left: list[Callable[[], Trouble]] = []
+    deck: list[Callable[[], Trouble]] = []
 
     def choose(script: str) -> Trouble:
-        if not left:
-            left.extend(trouble for trouble, count in troubles.items() for _ in range(count))
-            dice.shuffle(left)
-        return left.pop()()
+        if not deck:
+            deck.extend(trouble for trouble, count in troubles.items() for _ in range(count))
+            dice.shuffle(deck)
+        return deck.pop()()
 
     return choose
 
 
 def test_links_are_reset_half_open_late_and_slow(
-    server: EmbeddedServer, queue_name: str, seed: int, rounds: int, measured: Measured
+    server: EmbeddedServer, queue_name: str, seed: int, rounds: int, report_figure: ReportFigure
 ) -> None:
     choose = any_trouble(random.Random(seed))
-    with Proxy(server.url, choose) as proxy, at_work(proxy, queue_name, seed, 60 * rounds) as people:
-        people.done()
+    with Proxy(server.url, choose) as proxy, working_crowd(proxy, queue_name, seed, 60 * rounds) as people:
+        people.wait_until_done()
     for kind in (ResetInRequest, ResetInReply, Silent, Late, Dribble, Slow):
-        assert proxy.times(kind), kind.__name__
+        assert proxy.count_of(kind), kind.__name__
     longest = max(people.history.calls, key=lambda call: call.end - call.start)
-    assert longest.end - longest.start < HANGS, longest
-    acted_once(server, people)
-    met = Counter(kind for kind, _ in proxy.met.elements())
-    measured(f"{dict(met)} in {told(people)}; the longest call {longest.end - longest.start:.2f} s")
+    assert longest.end - longest.start < MAX_CALL_SECONDS, longest
+    check_acted_once(server, people)
+    kind_counts = Counter(kind for kind, _ in proxy.trouble_counts.elements())
+    report_figure(
+        f"{dict(kind_counts)} in {summary_of(people)}; the longest call {longest.end - longest.start:.2f} s"
+    )
 
 
 def test_scripts_are_forgotten_again_and_again(
-    server: EmbeddedServer, queue_name: str, seed: int, rounds: int, measured: Measured
+    server: EmbeddedServer, queue_name: str, seed: int, rounds: int, report_figure: ReportFigure
 ) -> None:
     """What other queues of this server run meanwhile is loaded again as well."""
-    dice, over = random.Random(seed), threading.Event()
+    dice, stop = random.Random(seed), threading.Event()
 
     def forget() -> int:
         flushes = 0
         with redis.Redis.from_url(server.url) as admin:
-            while not over.wait(dice.uniform(0, 0.01)):
+            while not stop.wait(dice.uniform(0, 0.01)):
                 admin.script_flush()
                 flushes += 1
         return flushes
 
     with ThreadPoolExecutor(1) as pool:
-        running = pool.submit(forget)
+        future = pool.submit(forget)
         try:
             with crowd(server.url, queue_name, seed, items=60 * rounds, habits=BUSY) as people:
-                people.done()
+                people.wait_until_done()
         finally:
-            over.set()
-        flushes = running.result()
+            stop.set()
+        flushes = future.result()
     assert flushes > rounds
-    assert not unanswered(people.history), "nobody needs to know"
-    acted_once(server, people)
-    measured(f"scripts forgotten {flushes} times in {told(people)}")
+    assert not unanswered_calls(people.history), "nobody needs to know"
+    check_acted_once(server, people)
+    report_figure(f"scripts forgotten {flushes} times in {summary_of(people)}")
 
 
-def unanswered(history: History) -> list[object]:
+def unanswered_calls(history: History) -> list[object]:
     return [call for call in history.calls if call.outcome == "unknown"]

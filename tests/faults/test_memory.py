@@ -9,44 +9,44 @@ import redis
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
-from tests.faults.judge import judged
+from tests.faults.judge import find_faults
 from tests.faults.people import RULES, crowd
 from tests.support.patience import eventually
 
-JUST_ABOVE = 50_000  # bytes beyond what is used: room for some items more
+MARGIN = 50_000  # bytes beyond what is used: room for some items more
 PEOPLE = ("bob", "cem", "dan", "eve", "fay", "ann")
 
 
-def fill(server: redis.Redis, queue: leaseq.Queue) -> None:
+def fill_memory(server: redis.Redis, queue: leaseq.Queue) -> None:
     """Until the server takes no item more; and it stays full, whatever a connection or script frees."""
-    server.config_set("maxmemory", server.info("memory")["used_memory"] + JUST_ABOVE)
+    server.config_set("maxmemory", server.info("memory")["used_memory"] + MARGIN)
     with pytest.raises(leaseq.ServerRefused, match=r"the server refused: .*used memory > 'maxmemory'"):
         queue.enqueue_many({"text": "x" * 200, "n": n} for n in range(10_000))
     server.config_set("maxmemory", server.info("memory")["used_memory"] // 2)
 
 
-def held_by_all(queue: leaseq.Queue) -> dict[str, leaseq.Lease]:
+def reserve_for_all(queue: leaseq.Queue) -> dict[str, leaseq.Lease]:
     """A lease for each; ann's, the last, runs out at once."""
     queue.enqueue_many([{}] * len(PEOPLE))
-    held = {}
+    leases = {}
     for person in PEOPLE:
         queue.configure(lease_seconds=0.1 if person == "ann" else 600)
         lease = queue.reserve(person)
         assert lease is not None
-        held[person] = lease
+        leases[person] = lease
     queue.configure(lease_seconds=600)
-    return held
+    return leases
 
 
-def work_all_that_is_held(queue: leaseq.Queue, held: dict[str, leaseq.Lease]) -> None:
+def work_all_leases(queue: leaseq.Queue, leases: dict[str, leaseq.Lease]) -> None:
     eventually(lambda: queue.clear().returned == 1, "ann's lease is taken back")
-    queue.save_draft(held["bob"], {"half": "an answer"})
-    queue.save_draft(queue.renew(held["cem"]), {"typed": "much"})
-    queue.abandon(held["dan"], "no time")
-    assert queue.fail(held["eve"], "unreadable").retry_at is not None
-    following = queue.finish(held["fay"], {"x": 1}, then_reserve=True).next
-    assert following is not None
-    for lease in (held["bob"], held["cem"], following):
+    queue.save_draft(leases["bob"], {"half": "an answer"})
+    queue.save_draft(queue.renew(leases["cem"]), {"typed": "much"})
+    queue.abandon(leases["dan"], "no time")
+    assert queue.fail(leases["eve"], "unreadable").retry_at is not None
+    next_lease = queue.finish(leases["fay"], {"x": 1}, then_reserve=True).next
+    assert next_lease is not None
+    for lease in (leases["bob"], leases["cem"], next_lease):
         assert queue.finish(lease, {"x": 2}).late is False
 
 
@@ -59,18 +59,18 @@ def test_full_memory_under_load(seed: int, rounds: int) -> None:
     ):
         client = leaseq.connect(embedded.url)
         for number in range(rounds):
-            beside = leaseq.Queue(client, f"beside-{number}")
-            held = held_by_all(beside)
-            fill(server, beside)
+            second_queue = leaseq.Queue(client, f"beside-{number}")
+            leases = reserve_for_all(second_queue)
+            fill_memory(server, second_queue)
             server.script_flush()  # there is room for the scripts
-            work_all_that_is_held(beside, held)
-            assert beside.stats().finished == 4
+            work_all_leases(second_queue, leases)
+            assert second_queue.stats().finished == 4
             eventually(lambda: people.queue.stats().inbound == 0, "all that waits is handed out")
             with pytest.raises(leaseq.ServerRefused, match="maxmemory"):
-                beside.enqueue({})
+                second_queue.enqueue({})
             server.config_set("maxmemory", 0)
-            assert beside.enqueue({}).added
-        people.done()
-        faults = judged(people.history, RULES, people.queue)
+            assert second_queue.enqueue({}).added
+        people.wait_until_done()
+        faults = find_faults(people.history, RULES, people.queue)
     print(f"{rounds} times the memory was full, {people.grants()} grants, faults found: {len(faults)}")
     assert not faults, "\n".join(map(str, faults))

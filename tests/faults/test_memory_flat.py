@@ -15,17 +15,17 @@ from pathlib import Path
 import pytest
 import redis
 
-from tests.faults.memory import Sampler, children, resident, trend
+from tests.faults.memory import Sampler, child_pids, resident_bytes, trend
 from tests.faults.steady import QUEUES, Load, place
 
 SECONDS = 3.0
 GROWTH = 0.02  # in an hour; in a shorter time as much, since pools and caches fill up
-WARM = 1 / 3  # of the time is not counted
+WARM_UP = 1 / 3  # of the time is not counted
 
 
 def test_a_trend_is_seen() -> None:
     line = trend([(float(n), 100e6 + 1_000 * n + (-1) ** n * 50_000) for n in range(600)])
-    assert line.an_hour == pytest.approx(0.036, rel=0.05)
+    assert line.hourly_growth == pytest.approx(0.036, rel=0.05)
     assert line.seconds == 599
 
 
@@ -37,39 +37,44 @@ def test_memory_stays_flat(request: pytest.FixtureRequest, seed: int) -> None:
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         place(Path(folder)) as (server, address, pids),
     ):
-        looks: dict[str, Callable[[], float]] = {
-            f"web {number}": partial(resident, pid) for number, pid in enumerate(children(pids["web"]))
+        probes: dict[str, Callable[[], float]] = {
+            f"web {number}": partial(resident_bytes, pid)
+            for number, pid in enumerate(child_pids(pids["web"]))
         }
-        asking = redis.Redis(unix_socket_path=str(server.socket))
-        looks |= {"clear": partial(resident, pids["clear"]), "server": partial(_taken, asking)}
+        redis_client = redis.Redis(unix_socket_path=str(server.socket))
+        probes |= {
+            "clear": partial(resident_bytes, pids["clear"]),
+            "server": partial(_used_memory, redis_client),
+        }
         load = Load(server.url, address, seed)
         try:
             load.begin(people=12, pause=0.2)
-            with Sampler(looks, every=seconds / 500 + 0.1) as sampler:
+            with Sampler(probes, interval=seconds / 500 + 0.1) as sampler:
                 load.failure.wait(seconds)
         finally:
             load.stop()
-            asking.close()
-    assert not load.failed
-    assert not sampler.failed
+            redis_client.close()
+    assert not load.errors
+    assert not sampler.errors
     assert set(sampler.samples) == {"web 0", "web 1", "clear", "server"}
-    trends = sampler.trends(warm=WARM)
+    trends = sampler.trends(warm_up=WARM_UP)
     if soak:
         with request.config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
             print(f"\n{load.calls:,} turns, {load.calls / seconds:.1f} a second")
             for name, line in trends.items():
                 print(f"{name:8} {line}")
-        grown = {name: line.an_hour * line.seconds / 3_600 for name, line in trends.items()}
+        growth = {name: line.hourly_growth * line.seconds / 3_600 for name, line in trends.items()}
         bound = GROWTH * max(seconds / 3_600, 1)
-        assert max(grown.values()) <= bound, f"more than {bound:.1%}"
+        assert max(growth.values()) <= bound, f"more than {bound:.1%}"
 
 
-def _taken(server: redis.Redis) -> float:
+def _used_memory(server: redis.Redis) -> float:
     """The server's memory but for what grows and shrinks with the work: the journals, which grow up to their
     bound, and the items that wait or are kept. Each node of these is looked at: what the server tells of a
     few is short by a sixth."""
     kinds = ("journal", "items", "inbound", "finished")
-    work = (f"leaseq:{{{name}}}:{kind}" for name in QUEUES for kind in kinds)
+    work_keys = (f"leaseq:{{{name}}}:{kind}" for name in QUEUES for kind in kinds)
     return float(
-        server.info("memory")["used_memory"] - sum(server.memory_usage(key, samples=0) or 0 for key in work)
+        server.info("memory")["used_memory"]
+        - sum(server.memory_usage(key, samples=0) or 0 for key in work_keys)
     )

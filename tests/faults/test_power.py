@@ -13,8 +13,8 @@ import redis
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer, Fsync
-from tests.faults.disk import Disk, disk
-from tests.faults.judge import Fault, all_items, judged, lost_answers, lost_items
+from tests.faults.disk import Disk, empty_disk
+from tests.faults.judge import Fault, all_items, find_faults, lost_answers, lost_items
 from tests.faults.people import RULES, crowd
 from tests.support.patience import patiently
 from tests.support.ports import free_port
@@ -26,28 +26,31 @@ def cut_power(server: EmbeddedServer, disk: Disk, dice: random.Random | None = N
     assert server.pid is not None
     os.kill(server.pid, signal.SIGKILL)
     server.stop()
-    lost = disk.cut_power(dice)
+    lost_bytes = disk.cut_power(dice)
     server.start()
-    return lost
+    return lost_bytes
 
 
 def test_power_cuts_under_load(seed: int, rounds: int) -> None:
-    dice, lost = random.Random(seed), 0
+    dice, lost_bytes = random.Random(seed), 0
     with (
-        disk() as there,
-        there.watching(),
-        EmbeddedServer(there.data) as server,
+        empty_disk() as disk,
+        disk.attach(),
+        EmbeddedServer(disk.data) as server,
         crowd(server.url, "dark", seed, people=8, items=60 * rounds) as people,
     ):
         for number in range(rounds):
-            people.wait_for(40 * (number + 1) + dice.randrange(10))
+            people.wait_for_grants(40 * (number + 1) + dice.randrange(10))
             if dice.random() < 0.5:  # in the middle of its writing the file anew
                 begin_rewrite(server)
-            lost += cut_power(server, there, dice)
-        people.done()
-        faults = judged(people.history, RULES, people.queue)
-    writes = sum(call.outcome == "ok" for call in people.history.calls if call.id or call.granted)
-    print(f"{rounds} power cuts took {lost} bytes; {writes} acknowledged writes, faults found: {len(faults)}")
+            lost_bytes += cut_power(server, disk, dice)
+        people.wait_until_done()
+        faults = find_faults(people.history, RULES, people.queue)
+    writes = sum(call.outcome == "ok" for call in people.history.calls if call.id or call.grant)
+    print(
+        f"{rounds} power cuts took {lost_bytes} bytes; {writes} acknowledged writes, "
+        f"faults found: {len(faults)}"
+    )
     assert not faults, "\n".join(map(str, faults))
 
 
@@ -66,34 +69,34 @@ def test_a_server_that_acknowledges_before_its_fsync_is_seen_to_lose(fsync: Fsyn
 
 def faults_of_a_cut(fsync: Fsync, seed: int) -> list[Fault]:
     with (
-        disk() as there,
-        there.watching(),
-        EmbeddedServer(there.data, fsync=fsync) as server,
+        empty_disk() as disk,
+        disk.attach(),
+        EmbeddedServer(disk.data, fsync=fsync) as server,
         crowd(server.url, "dark", seed, people=4, items=2000) as people,
     ):
-        people.wait_for(100)
-        lost_bytes = cut_power(server, there)
+        people.wait_for_grants(100)
+        lost_bytes = cut_power(server, disk)
         people.stop()
-        left = list(all_items(people.queue))
-        faults = [*lost_items(people.history, left), *lost_answers(people.history, left)]
+        items = list(all_items(people.queue))
+        faults = [*lost_items(people.history, items), *lost_answers(people.history, items)]
     assert lost_bytes > 0 or not faults
     return faults
 
 
 def test_the_power_fails_right_after_the_first_start() -> None:
     """Nothing in the data directory is older than a second, nor is it itself: each name has to be on disk."""
-    with disk() as there:
-        data = there.data / "new"
+    with empty_disk() as disk:
+        data = disk.data / "new"
         arguments = ["up", "--data", str(data), "--port", str(free_port())]
-        up = subprocess.Popen([LEASEQ, *arguments], env=environment() | there.environment())
+        process = subprocess.Popen([LEASEQ, *arguments], env=environment() | disk.environment())
         queue = leaseq.Queue(leaseq.connect(f"unix://{data}/server.sock"), "q")
         patiently(lambda: queue.enqueue({"n": 1}, id="one"))
         key = (data / "secret-key").read_text()
-        for pid in descendants(up.pid) | {up.pid}:
+        for pid in descendants(process.pid) | {process.pid}:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-        up.wait()
-        there.cut_power()
+        process.wait()
+        disk.cut_power()
         assert (data / "secret-key").read_text() == key
         with EmbeddedServer(data):
             assert queue.get("one").payload == {"n": 1}

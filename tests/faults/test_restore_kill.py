@@ -30,7 +30,7 @@ def test_kill_9_of_a_restore(tmp_path: Path) -> None:
     ):
         queue = leaseq.Queue(client, "q")
         queue.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(ITEMS))
-        held = take(queue, "ann")
+        lease = take(queue, "ann")
         with file.open("wb") as stream:
             backup.back_up(client, stream)
         items = everything(client.redis, "q")[Keys("q").items.encode()]  # type: ignore[arg-type]
@@ -44,7 +44,7 @@ def test_kill_9_of_a_restore(tmp_path: Path) -> None:
         assert not queue.exists()
         with pytest.raises(leaseq.ServerRefused, match="is being restored"):
             queue.enqueue({})
-        done = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
-        assert done.stdout == f"restored: queues: 1, items: {ITEMS:,}, leases held: 1\n"
+        completed = subprocess.run(command, env=environment(), capture_output=True, text=True, check=True)
+        assert completed.stdout == f"restored: queues: 1, items: {ITEMS:,}, leases held: 1\n"
         assert everything(client.redis, "q")[Keys("q").items.encode()] == items  # type: ignore[arg-type]
-        assert (queue.mine("ann"), queue.stats().inbound) == ([held], ITEMS - 1)
+        assert (queue.mine("ann"), queue.stats().inbound) == ([lease], ITEMS - 1)

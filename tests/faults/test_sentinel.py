@@ -10,17 +10,18 @@ from collections.abc import Callable
 import pytest
 
 from tests.conformance.topology.watched import SentinelService, watched
-from tests.faults.course import Course, summed_up
-from tests.faults.failover import course
-from tests.faults.judge import judged
-from tests.faults.outage import MOST, last_to_go_on
+from tests.faults.course import Course, summarize
+from tests.faults.failover import course_of
+from tests.faults.judge import find_faults
+from tests.faults.outage import MAX_OUTAGE, recovery_time
 from tests.faults.people import RULES, Crowd, Habits, crowd
 from tests.faults.waiters import waiters
 from tests.support.patience import eventually
 
 ITEMS = 100  # around each fault
-OURS = 1.5  # seconds from when there is another primary with a replica, which says once a second what it has
-SLOWLY = Habits(think=0.1)  # so that there is work to the end of the last one
+# From when there is another primary with a replica, which says once a second what it has.
+MAX_CLIENT_SECONDS = 1.5
+SLOW = Habits(think_seconds=0.1)  # so that there is work to the end of the last one
 
 
 def kill(service: SentinelService, people: Crowd, dice: random.Random) -> float:
@@ -38,7 +39,7 @@ def freeze(service: SentinelService, people: Crowd, dice: random.Random) -> floa
     primary.freeze()
     sentinel.freeze()
     eventually(lambda: service.has_another_primary(primary, silent=sentinel))
-    people.wait_for(before + 20)  # there may be no more than these once all sentinels name another
+    people.wait_for_grants(before + 20)  # there may be no more than these once all sentinels name another
     primary.thaw()
     sentinel.thaw()
     return at
@@ -46,14 +47,14 @@ def freeze(service: SentinelService, people: Crowd, dice: random.Random) -> floa
 
 def lag(service: SentinelService, people: Crowd, dice: random.Random) -> float:
     """One replica or both fall behind; then the primary is gone."""
-    primary, behind = service.primary(), dice.sample(service.replicas(), dice.choice((1, 1, 2)))
-    for node in behind:
+    primary, lagging_nodes = service.primary(), dice.sample(service.replicas(), dice.choice((1, 1, 2)))
+    for node in lagging_nodes:
         node.freeze()
     time.sleep(dice.uniform(0, 1.5))
     at = time.time()
     primary.kill()
     time.sleep(dice.uniform(0, 1.5))
-    for node in behind:
+    for node in lagging_nodes:
         node.thaw()
     service.start_again(primary)
     return at
@@ -64,7 +65,7 @@ def split(service: SentinelService, people: Crowd, dice: random.Random) -> float
     primary, at, before = service.primary(), time.time(), people.grants()
     service.splitters[primary].cut()
     eventually(lambda: service.has_another_primary(primary))
-    people.wait_for(before + dice.randint(1, 40))
+    people.wait_for_grants(before + dice.randint(1, 40))
     service.splitters[primary].heal()
     return at
 
@@ -87,40 +88,41 @@ def test_a_failover_loses_nothing(
     request: pytest.FixtureRequest,
     seed: int,
     rounds: int,
-    measured: Callable[[str], None],
+    report_figure: Callable[[str], None],
     fault: Callable[[SentinelService, Crowd, random.Random], float],
 ) -> None:
     soak = request.config.getoption("--soak")
     dice = random.Random(seed)
-    times = rounds // FAULTS[fault] if soak else 1
+    round_count = rounds // FAULTS[fault] if soak else 1
     if fault is split and sys.platform != "linux":
         pytest.skip("platform: only Linux has all of 127.0.0.0/8, by which the proxy tells its peers apart")
     courses: list[Course] = []
-    slowest, grants, served = [], 0, 0.0
+    recovery_times, grants, service_time = [], 0, 0.0
     with watched(split=fault is split) as service:
-        for number in range(times):
+        for number in range(round_count):
             service.whole()
             name = f"watched-{number}"
             with (
-                waiters(service.url, f"{name}-waited-for") as waiting,
+                waiters(service.url, f"{name}-waited-for") as waiting_people,
                 crowd(
-                    service.url, name, seed + number, items=ITEMS, habits=SLOWLY, durable="replica"
+                    service.url, name, seed + number, items=ITEMS, habits=SLOW, durable="replica"
                 ) as people,
             ):
-                people.wait_for(dice.randint(10, ITEMS // 3))
-                at = fault(service, people, dice)
-                served = max(served, waiting.served())
-                people.done()
-                faults = judged(people.history, RULES, people.queue)
+                people.wait_for_grants(dice.randint(10, ITEMS // 3))
+                fault_time = fault(service, people, dice)
+                service_time = max(service_time, waiting_people.serve())
+                people.wait_until_done()
+                faults = find_faults(people.history, RULES, people.queue)
             assert not faults, "\n".join(map(str, faults))
-            courses.append(course(service, people.history, at))
-            slowest.append(last_to_go_on(people.history, at))
+            courses.append(course_of(service, people.history, fault_time))
+            recovery_times.append(recovery_time(people.history, fault_time))
             grants += people.grants()
-            print(f"{number + 1}: {courses[-1]}; all again within {slowest[-1]:.2f}")
-    measured(
-        f"Sentinel, {fault.__name__}, {grants:,} grants, {summed_up(courses)}; "
-        f"each person again within {max(slowest):.2f}, each who waited {served:.2f} after there was an item"
+            print(f"{number + 1}: {courses[-1]}; all again within {recovery_times[-1]:.2f}")
+    report_figure(
+        f"Sentinel, {fault.__name__}, {grants:,} grants, {summarize(courses)}; "
+        f"each person again within {max(recovery_times):.2f}, "
+        f"each who waited {service_time:.2f} after there was an item"
     )
     if soak:  # sentinels that begin anew wait for twice the failover-timeout before: that is theirs
-        assert all(one.seconds <= MOST for one in courses if not one.anew)
-        assert max(one.clients for one in courses) <= OURS
+        assert all(course.seconds <= MAX_OUTAGE for course in courses if not course.setbacks)
+        assert max(course.client_seconds for course in courses) <= MAX_CLIENT_SECONDS

@@ -11,25 +11,27 @@ import leaseq
 from tests.support.patience import eventually, patiently
 
 PEOPLE = 3
-LONG = 90.0  # seconds that they would wait
+WAIT_SECONDS = 90.0  # seconds that they would wait
 
 
 class Waiters:
     def __init__(self, client: leaseq.Client, name: str, pool: ThreadPoolExecutor) -> None:
         self._queue = leaseq.Queue(client, name)
         self._queue.configure(durable="replica")
-        self._waiting = [pool.submit(self._queue.reserve, f"waiter {n}", wait=LONG) for n in range(PEOPLE)]
+        self._futures = [
+            pool.submit(self._queue.reserve, f"waiter {n}", wait=WAIT_SECONDS) for n in range(PEOPLE)
+        ]
         eventually(lambda: self._queue.stats().waiting == PEOPLE)
 
-    def served(self) -> float:
+    def serve(self) -> float:
         """Seconds from when there is an item for each until each has one."""
         for number in range(PEOPLE):
             patiently(lambda number=number: self._queue.enqueue({}, id=f"{number}"))  # type: ignore[misc]
-        begun = time.monotonic()
-        leases = [waiting.result(LONG) for waiting in self._waiting]
-        got = sorted(lease.id if lease else "nothing" for lease in leases)
-        assert got == [f"{number}" for number in range(PEOPLE)], got
-        return time.monotonic() - begun
+        start = time.monotonic()
+        leases = [future.result(WAIT_SECONDS) for future in self._futures]
+        ids = sorted(lease.id if lease else "nothing" for lease in leases)
+        assert ids == [f"{number}" for number in range(PEOPLE)], ids
+        return time.monotonic() - start
 
 
 @contextmanager

@@ -28,23 +28,25 @@ class Span(Generic[Op]):
 
 
 def linearization(
-    spans: Sequence[Span[Op]], first: State, step: Callable[[State, Op], Iterable[State]]
+    spans: Sequence[Span[Op]], initial_state: State, step: Callable[[State, Op], Iterable[State]]
 ) -> list[Op] | None:
     """An order that explains every answer, or None. ``step`` gives the states that may follow; none where the
     answer is impossible in this state."""
-    ordered = sorted(spans, key=lambda span: span.start)
-    must = sum(1 << n for n, span in enumerate(ordered) if span.end != inf)
-    tried: set[tuple[int, State]] = set()
-    stack: list[tuple[int, State, tuple[int, ...]]] = [(0, first, ())]
+    by_start = sorted(spans, key=lambda span: span.start)
+    required_mask = sum(1 << n for n, span in enumerate(by_start) if span.end != inf)
+    visited: set[tuple[int, State]] = set()
+    stack: list[tuple[int, State, tuple[int, ...]]] = [(0, initial_state, ())]
     while stack:
-        taken, state, order = stack.pop()
-        if taken & must == must:
-            return [ordered[n].op for n in order]
-        if (taken, state) in tried:
+        mask, state, order = stack.pop()
+        if mask & required_mask == required_mask:
+            return [by_start[n].op for n in order]
+        if (mask, state) in visited:
             continue
-        tried.add((taken, state))
-        open_ = [n for n in range(len(ordered)) if not taken >> n & 1]
-        first_end = min(ordered[n].end for n in open_)  # what starts later can't be the next
-        for n in reversed([n for n in open_ if ordered[n].start <= first_end]):
-            stack.extend((taken | 1 << n, after, (*order, n)) for after in step(state, ordered[n].op))
+        visited.add((mask, state))
+        open_numbers = [n for n in range(len(by_start)) if not mask >> n & 1]
+        first_end = min(by_start[n].end for n in open_numbers)  # what starts later can't be the next
+        for n in reversed([n for n in open_numbers if by_start[n].start <= first_end]):
+            stack.extend(
+                (mask | 1 << n, next_state, (*order, n)) for next_state in step(state, by_start[n].op)
+            )
     return None

@@ -20,8 +20,8 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
 from tests.load.clients import allow_files, quantile
-from tests.load.people import Browser, LoadReport, Person, WrongAnswer
-from tests.web.gunicorn_place import gunicorn
+from tests.load.people import Browser, LoadReport, Person, WrongResponse
+from tests.web.gunicorn_place import run_gunicorn
 
 HOST = "127.0.0.1"
 QUEUE = "load"
@@ -64,7 +64,7 @@ def load(people: int, think: float, seconds: int, workers: int, threads: int, pa
     """
     with tempfile.TemporaryDirectory(prefix="leaseq-load-") as folder, EmbeddedServer(folder) as server:
         names, password = _fill(server.url, people, items=int(people * (seconds / think + 6)) + 1_000)
-        with gunicorn(
+        with run_gunicorn(
             server.url,
             secrets.token_urlsafe(48),
             workers=workers,
@@ -72,9 +72,9 @@ def load(people: int, think: float, seconds: int, workers: int, threads: int, pa
             access_log=Path(folder) / "web.log",  # part of what a request costs
             LEASEQ_PATIENCE_SECONDS=str(patience),
         ) as (url, _):
-            tally = asyncio.run(_crowd(urlsplit(url).port or 80, names, password, think, seconds))
-    _print(tally, seconds)
-    if tally.errors or not _fast_enough(tally):
+            report = asyncio.run(_run_crowd(urlsplit(url).port or 80, names, password, think, seconds))
+    _print(report, seconds)
+    if report.errors or not _fast_enough(report):
         sys.exit(1)
 
 
@@ -92,74 +92,78 @@ def _fill(url: str, people: int, items: int) -> tuple[list[str], str]:
     return names, password
 
 
-async def _crowd(port: int, names: list[str], password: str, think: float, seconds: int) -> LoadReport:
+async def _run_crowd(port: int, names: list[str], password: str, think: float, seconds: int) -> LoadReport:
     """Everybody signs in, a few at a time; then all begin, ARRIVALS a second, and work. The time until all
     have begun is not counted."""
     allow_files(2 * len(names) + 100)
-    tally = LoadReport()
-    browsers = [Browser(HOST, port, tally) for _ in names]
+    report = LoadReport()
+    browsers = [Browser(HOST, port, report) for _ in names]
     people = [
-        Person(name, password, QUEUE, browser, tally) for name, browser in zip(names, browsers, strict=True)
+        Person(name, password, QUEUE, browser, report) for name, browser in zip(names, browsers, strict=True)
     ]
-    began = time.monotonic()
+    started_at = time.monotonic()
     gate = asyncio.Semaphore(SIGN_INS)
 
-    async def in_turn(person: Person) -> None:
+    async def sign_in(person: Person) -> None:
         async with gate:
             await person.sign_in()
 
-    await asyncio.gather(*map(in_turn, people))
-    click.echo(f".. all signed in within {time.monotonic() - began:.0f} s; now they work", err=True)
+    await asyncio.gather(*map(sign_in, people))
+    click.echo(f".. all signed in within {time.monotonic() - started_at:.0f} s; now they work", err=True)
     arrival = len(people) / ARRIVALS
-    warm = arrival + 2 * think
-    until = time.monotonic() + warm + seconds
+    warm_up = arrival + 2 * think
+    deadline = time.monotonic() + warm_up + seconds
 
-    async def working(person: Person) -> None:
+    async def work(person: Person) -> None:
         try:
-            await person.work(arrival, think, until)
-        except (WrongAnswer, OSError, asyncio.IncompleteReadError) as error:
-            tally.errors.append(f"{error!r}")
+            await person.work(arrival, think, deadline)
+        except (WrongResponse, OSError, asyncio.IncompleteReadError) as error:
+            report.errors.append(f"{error!r}")
 
-    async def count() -> None:
-        await asyncio.sleep(warm)
-        tally.counting = True
-        used = time.process_time()
+    async def measure() -> None:
+        await asyncio.sleep(warm_up)
+        report.is_counting = True
+        cpu_start = time.process_time()
         await asyncio.sleep(seconds)
-        tally.counting = False
-        click.echo(f".. this process used {(time.process_time() - used) / seconds:.0%} of a core", err=True)
+        report.is_counting = False
+        click.echo(
+            f".. this process used {(time.process_time() - cpu_start) / seconds:.0%} of a core", err=True
+        )
 
-    at_work = [asyncio.create_task(working(person)) for person in people]
-    await count()
-    for one in at_work:  # those who still think stop
-        one.cancel()
-    for ended in await asyncio.gather(*at_work, return_exceptions=True):
-        if ended is not None and not isinstance(ended, asyncio.CancelledError):
-            raise ended
+    tasks = [asyncio.create_task(work(person)) for person in people]
+    await measure()
+    for task in tasks:  # those who still think stop
+        task.cancel()
+    for result in await asyncio.gather(*tasks, return_exceptions=True):
+        if result is not None and not isinstance(result, asyncio.CancelledError):
+            raise result
     for browser in browsers:
         browser.close()
-    return tally
+    return report
 
 
-def _all(tally: LoadReport) -> list[float]:
-    return [one for times in tally.times.values() for one in times]
+def _all_times(report: LoadReport) -> list[float]:
+    return [milliseconds for times in report.times.values() for milliseconds in times]
 
 
-def _fast_enough(tally: LoadReport) -> bool:
-    times = _all(tally)
+def _fast_enough(report: LoadReport) -> bool:
+    times = _all_times(report)
     return bool(times) and quantile(times, 0.95) <= P95 and quantile(times, 0.99) <= P99
 
 
-def _print(tally: LoadReport, seconds: int) -> None:
+def _print(report: LoadReport, seconds: int) -> None:
     rows: list[tuple[str, ...]] = [("what", "a second", "p50 ms", "p95 ms", "p99 ms", "longest")]
-    for what, times in [*sorted(tally.times.items()), ("all", _all(tally))]:
+    for label, times in [*sorted(report.times.items()), ("all", _all_times(report))]:
         figures = [quantile(times, share) for share in (0.5, 0.95, 0.99, 1)] if times else []
-        rows.append((what, f"{len(times) / seconds:.1f}", *(f"{one:.1f}" for one in figures)))
+        rows.append((label, f"{len(times) / seconds:.1f}", *(f"{figure:.1f}" for figure in figures)))
     for row in rows:
         click.echo("".join(f"{cell:>10}" if n else f"{cell:<18}" for n, cell in enumerate(row)))
-    served, shed = len(_all(tally)), tally.shed
-    click.echo(f"{served / seconds:.1f} served and {shed / seconds:.1f} refused with 503 per second")
-    click.echo(f"{tally.answered / seconds:.1f} answers per second; {len(tally.errors)} errors")
-    for error in tally.errors[:5]:
+    response_count, refusal_count = len(_all_times(report)), report.refusals
+    click.echo(
+        f"{response_count / seconds:.1f} served and {refusal_count / seconds:.1f} refused with 503 per second"
+    )
+    click.echo(f"{report.answers / seconds:.1f} answers per second; {len(report.errors)} errors")
+    for error in report.errors[:5]:
         click.echo(f"  {error}")
 
 

@@ -19,24 +19,24 @@ PAGE = """<h1>{{ title }}</h1><form><input type="hidden" name="csrf_token" value
 app = Flask(__name__)
 app.config.update(SECRET_KEY=os.environ["LEASEQ_SECRET_KEY"], WTF_CSRF_CHECK_DEFAULT=False)
 csrf = CSRFProtect(app)
-logins = flask_login.LoginManager(app)
+login_manager = flask_login.LoginManager(app)
 server = Redis.from_url(os.environ["LEASEQ_REDIS_URL"], protocol=2)
-script = server.script_load(SCRIPT)
-page = app.jinja_env.from_string(PAGE)
+script_sha = server.script_load(SCRIPT)
+page_template = app.jinja_env.from_string(PAGE)
 
 
 class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login carries no types
     id = "person"
 
 
-@logins.user_loader  # type: ignore[untyped-decorator]
-def visitor_of(id: str) -> Visitor:
+@login_manager.user_loader  # type: ignore[untyped-decorator]
+def load_visitor(id: str) -> Visitor:
     server.get(f"leaseq:session:{id}")
     return Visitor()
 
 
 def call_script() -> None:
-    server.evalsha(script, 1, "leaseq:{bare}:ledger", "1")
+    server.evalsha(script_sha, 1, "leaseq:{bare}:ledger", "1")
 
 
 @app.get("/readyz")
@@ -47,17 +47,17 @@ def readyz() -> dict[str, Any]:
 @app.post("/echo")
 def echo() -> dict[str, Any]:
     """Does nothing."""
-    found: dict[str, Any] = request.get_json()
-    return found
+    body: dict[str, Any] = request.get_json()
+    return body
 
 
 @app.post("/stock-call")
 def stock_call() -> dict[str, Any]:
     """Two round trips: one for who calls, one for the move."""
-    found: dict[str, Any] = request.get_json()
+    body: dict[str, Any] = request.get_json()
     server.get("leaseq:token")
     call_script()
-    return found
+    return body
 
 
 @app.get("/sign-in")
@@ -73,4 +73,4 @@ def stock_page() -> str:
     assert flask_login.current_user.is_authenticated
     call_script()
     server.hincrby("leaseq:bare:day", "finished", 1)
-    return render_template(page, title="A message", fields=FIELDS, sent=request.form)
+    return render_template(page_template, title="A message", fields=FIELDS, sent=request.form)

@@ -33,9 +33,9 @@ from tests.load.clients import quantile
 from tests.support.databases import postgresql
 
 QUEUE = "bridge"
-LEAST = {"sqlite": 20_000, "postgresql": 10_000}  # items a second
-LAG = 1.0  # seconds, the 95th of a hundred
-GROWTH = 1.05  # of the server's memory between a fifth of the rows and all
+MIN_SPEED = {"sqlite": 20_000, "postgresql": 10_000}  # items a second
+MAX_LAG = 1.0  # seconds, the 95th of a hundred
+MAX_GROWTH = 1.05  # of the server's memory between a fifth of the rows and all
 RESULT = {"about": "refund", "note": "a note of some length"}
 WINDOW = 10_000
 WORKERS = 8
@@ -55,19 +55,19 @@ def bridge(items: int, rows: int) -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq-bridge-")))
         server = stack.enter_context(postgresql())
         for kind, url in (("sqlite", f"sqlite:///{folder / 'work.db'}"), ("postgresql", server.url)):
-            with emptied(folder / kind) as (client, _):
+            with start_server(folder / kind) as (client, _):
                 engine = open_database(url)
-                failed |= speeds(kind, engine, client, items)
+                failed |= measure_speeds(kind, engine, client, items)
                 engine.dispose()
-        with emptied(folder / "lag") as (client, redis_url):
-            failed |= lag(server.url, client, redis_url)
-        with emptied(folder / "memory") as (client, redis_url):
-            failed |= memory(server.url, client, redis_url, rows)
+        with start_server(folder / "lag") as (client, redis_url):
+            failed |= measure_lag(server.url, client, redis_url)
+        with start_server(folder / "memory") as (client, redis_url):
+            failed |= measure_memory(server.url, client, redis_url, rows)
     sys.exit(1 if failed else 0)
 
 
 @contextmanager
-def emptied(folder: Path) -> Iterator[tuple[leaseq.Client, str]]:
+def start_server(folder: Path) -> Iterator[tuple[leaseq.Client, str]]:
     folder.mkdir()
     with EmbeddedServer(folder, fsync="no") as server:
         client = leaseq.connect(server.url)
@@ -80,7 +80,7 @@ def fill(engine: Engine, first: int, count: int) -> float:
     schema.upgrade(engine)
     cast = "CAST(:payload AS json)" if engine.dialect.name == "postgresql" else ":payload"
     statement = text(f"INSERT INTO leaseq_item (queue, id, payload) VALUES ('{QUEUE}', :id, {cast})")
-    began = time.perf_counter()
+    started_at = time.perf_counter()
     for start in range(first, first + count, 1_000):
         rows = [
             {"id": f"row-{n}", "payload": json.dumps({"text": f"Message {n}: my parcel is not here. " * 3})}
@@ -88,81 +88,85 @@ def fill(engine: Engine, first: int, count: int) -> float:
         ]
         with engine.begin() as connection:
             connection.execute(statement, rows)
-    return time.perf_counter() - began
+    return time.perf_counter() - started_at
 
 
-def work(queue: leaseq.Queue, person: str, a_second: float = math.inf) -> None:
+def work(queue: leaseq.Queue, person: str, rate: float = math.inf) -> None:
     """Finish all that there is, no faster than that."""
-    began, lease = time.monotonic(), queue.reserve(person)
-    for done in itertools.count(1):
+    started_at, lease = time.monotonic(), queue.reserve(person)
+    for count in itertools.count(1):
         if lease is None:
             return
         lease = queue.finish(lease, RESULT, then_reserve=True).next
-        time.sleep(max(0.0, began + done / a_second - time.monotonic()))
+        time.sleep(max(0.0, started_at + count / rate - time.monotonic()))
 
 
-def speeds(kind: str, engine: Engine, client: leaseq.Client, items: int) -> bool:
-    floor = items / fill(engine, 0, items)
+def measure_speeds(kind: str, engine: Engine, client: leaseq.Client, items: int) -> bool:
+    insert_speed = items / fill(engine, 0, items)
     queue = leaseq.Queue(client, QUEUE)
     queue.configure(keep_finished_seconds=3_600)
-    began = time.perf_counter()
+    started_at = time.perf_counter()
     Migrator(engine, Window(items, items - 1)).fill(queue)
-    moved = items / (time.perf_counter() - began)
+    migrate_speed = items / (time.perf_counter() - started_at)
     work(queue, "ann")
-    archiver, began = Archiver(engine), time.perf_counter()
+    archiver, started_at = Archiver(engine), time.perf_counter()
     while archiver.archive(queue):
         pass
-    archived = items / (time.perf_counter() - began)
-    for what, figure in (("migrate", moved), ("archive", archived)):
+    archive_speed = items / (time.perf_counter() - started_at)
+    for way, speed in (("migrate", migrate_speed), ("archive", archive_speed)):
         click.echo(
-            f"{kind:<11}{what:<9}{figure:>8,.0f} items/s (at least {LEAST[kind]:,}), "
-            f"{figure / floor:.2f} of a plain INSERT's {floor:,.0f}"
+            f"{kind:<11}{way:<9}{speed:>8,.0f} items/s (at least {MIN_SPEED[kind]:,}), "
+            f"{speed / insert_speed:.2f} of a plain INSERT's {insert_speed:,.0f}"
         )
-    return min(moved, archived) < LEAST[kind]
+    return min(migrate_speed, archive_speed) < MIN_SPEED[kind]
 
 
 @contextmanager
-def running(redis_url: str, database_url: str, *options: str) -> Iterator[None]:
+def run_bridge(redis_url: str, database_url: str, *options: str) -> Iterator[None]:
     """The bridge and the clear job, each a process of its own."""
     environment = {**os.environ, "LEASEQ_REDIS_URL": redis_url, "LEASEQ_DATABASE": database_url}
     commands = (
         ["bridge", "run", "--init", "--window", str(WINDOW), *options],
         ["clear", "--all", "--every", "0.5"],
     )
-    run = partial(subprocess.Popen, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    started = [run([sys.executable, "-m", "leaseq", *command]) for command in commands]
+    start_process = partial(
+        subprocess.Popen, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    processes = [start_process([sys.executable, "-m", "leaseq", *command]) for command in commands]
     try:
         yield
     finally:
-        for process in started:
+        for process in processes:
             process.terminate()
             process.wait()
 
 
-def lag(url: str, client: leaseq.Client, redis_url: str, seconds: float = 20, a_second: int = 200) -> bool:
+def measure_lag(
+    url: str, client: leaseq.Client, redis_url: str, seconds: float = 20, rate: int = 200
+) -> bool:
     """From a finish to its row."""
     queue, engine = leaseq.Queue(client, QUEUE), open_database(url)
-    count = round(seconds * a_second)
+    count = round(seconds * rate)
     queue.configure(keep_finished_seconds=3_600)
     queue.enqueue_many(leaseq.NewItem(n, id=f"lag-{n}") for n in range(count))
-    finished: dict[str, float] = {}
-    seen: dict[str, float] = {}
-    with running(redis_url, url, "--queue", QUEUE):
-        watcher = threading.Thread(target=_watch, args=(engine, seen, count))
+    finish_times: dict[str, float] = {}
+    row_times: dict[str, float] = {}
+    with run_bridge(redis_url, url, "--queue", QUEUE):
+        watcher = threading.Thread(target=_record_rows, args=(engine, row_times, count))
         _wait_until_it_runs(queue)
         watcher.start()
         for n in range(count):
             lease = queue.reserve("ann")
             assert lease is not None
             queue.finish(lease, RESULT)
-            finished[lease.id] = time.monotonic()
-            time.sleep(max(0.0, (n + 1) / a_second - (time.monotonic() - min(finished.values()))))
+            finish_times[lease.id] = time.monotonic()
+            time.sleep(max(0.0, (n + 1) / rate - (time.monotonic() - min(finish_times.values()))))
         watcher.join()
     engine.dispose()
-    times = [seen[id] - at for id, at in finished.items()]
-    p95 = quantile(times, 0.95)
-    click.echo(f"lag of an answer: p50 {quantile(times, 0.5):.2f} s, p95 {p95:.2f} s (at most {LAG:g})")
-    return p95 > LAG
+    lags = [row_times[id] - finish_time for id, finish_time in finish_times.items()]
+    p95 = quantile(lags, 0.95)
+    click.echo(f"lag of an answer: p50 {quantile(lags, 0.5):.2f} s, p95 {p95:.2f} s (at most {MAX_LAG:g})")
+    return p95 > MAX_LAG
 
 
 def _wait_until_it_runs(queue: leaseq.Queue) -> None:
@@ -171,59 +175,65 @@ def _wait_until_it_runs(queue: leaseq.Queue) -> None:
         time.sleep(0.1)
 
 
-def _watch(engine: Engine, seen: dict[str, float], count: int) -> None:
-    while len(seen) < count:
+def _record_rows(engine: Engine, row_times: dict[str, float], count: int) -> None:
+    while len(row_times) < count:
         with engine.begin() as connection:
-            found = (
+            ids = (
                 connection.execute(text("SELECT id FROM leaseq_answer WHERE id LIKE 'lag-%'")).scalars().all()
             )
-        for id in found:
-            seen.setdefault(id, time.monotonic())
+        for id in ids:
+            row_times.setdefault(id, time.monotonic())
         time.sleep(0.02)
 
 
-def memory(url: str, client: leaseq.Client, redis_url: str, rows: int) -> bool:
+def measure_memory(url: str, client: leaseq.Client, redis_url: str, rows: int) -> bool:
     """Rows are worked through a window; the server's memory is looked at on the way."""
     engine = open_database(url)
     with engine.begin() as connection:
         for table in ("item", "answer", "event", "change", "bridge"):
             connection.execute(text(f"TRUNCATE leaseq_{table}"))
     fill(engine, 0, rows)
-    queue, used = leaseq.Queue(client, QUEUE), list[int]()
-    began = time.perf_counter()
+    queue, samples = leaseq.Queue(client, QUEUE), list[int]()
+    started_at = time.perf_counter()
     stop = threading.Event()
-    workers = [threading.Thread(target=_go_on, args=(queue, f"person {n}", stop)) for n in range(WORKERS)]
-    with running(redis_url, url, "--keep-finished", "1", "--keep-events", "10000", "--queue", QUEUE):
-        for one in workers:
-            one.start()
-        while _finished(engine) < rows:
+    workers = [
+        threading.Thread(target=_keep_working, args=(queue, f"person {n}", stop)) for n in range(WORKERS)
+    ]
+    with run_bridge(redis_url, url, "--keep-finished", "1", "--keep-events", "10000", "--queue", QUEUE):
+        for worker in workers:
+            worker.start()
+        while _count_answers(engine) < rows:
             with client.translating():
-                used.append(int(client.redis.info("memory")["used_memory"]))
+                samples.append(int(client.redis.info("memory")["used_memory"]))
             time.sleep(1)
         stop.set()
-        for one in workers:
-            one.join()
+        for worker in workers:
+            worker.join()
     engine.dispose()
-    took = time.perf_counter() - began
-    early, late = max(used[len(used) // 5 : 2 * len(used) // 5]), max(used[4 * len(used) // 5 :])
-    click.echo(
-        f"memory: {rows:,} rows through a window of {WINDOW:,} at {rows / took:,.0f}/s: {early / 1e6:.1f} MB "
-        f"in the second fifth, {late / 1e6:.1f} MB in the last (at most {GROWTH:g} x)"
+    seconds = time.perf_counter() - started_at
+    early_peak, late_peak = (
+        max(samples[len(samples) // 5 : 2 * len(samples) // 5]),
+        max(samples[4 * len(samples) // 5 :]),
     )
-    return late > GROWTH * early
+    click.echo(
+        f"memory: {rows:,} rows through a window of {WINDOW:,} at {rows / seconds:,.0f}/s: "
+        f"{early_peak / 1e6:.1f} MB in the second fifth, "
+        f"{late_peak / 1e6:.1f} MB in the last (at most {MAX_GROWTH:g} x)"
+    )
+    return late_peak > MAX_GROWTH * early_peak
 
 
-def _go_on(queue: leaseq.Queue, person: str, stop: threading.Event) -> None:
+def _keep_working(queue: leaseq.Queue, person: str, stop: threading.Event) -> None:
     while not stop.is_set():
         if queue.find_policy() is not None:
             work(queue, person, PACE / WORKERS)
         time.sleep(0.05)
 
 
-def _finished(engine: Engine) -> int:
+def _count_answers(engine: Engine) -> int:
     with engine.begin() as connection:
-        found = connection.execute(text("SELECT count(*) FROM leaseq_answer"))
-        return int(found.scalar_one())
+        result = connection.execute(text("SELECT count(*) FROM leaseq_answer"))
+        return int(result.scalar_one())
 
 
 if __name__ == "__main__":

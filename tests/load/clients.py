@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 HOST = "127.0.0.1"
-_LISTENS = "0A"  # in /proc/net/tcp
+_LISTEN_STATE = "0A"  # in /proc/net/tcp
 
 
-def allow_files(wanted: int) -> None:
+def allow_files(count: int) -> None:
     """Let this process have so many connections, or as many as it may."""
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(wanted, most), most))
+    _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(count, hard_limit), hard_limit))
 
 
 def quantile(values: list[float], share: float) -> float:
@@ -27,43 +27,43 @@ def quantile(values: list[float], share: float) -> float:
 
 def workers_of(master: int) -> list[int]:
     """The process ids of gunicorn's workers."""
-    return [int(one) for one in Path(f"/proc/{master}/task/{master}/children").read_text().split()]
+    return [int(pid) for pid in Path(f"/proc/{master}/task/{master}/children").read_text().split()]
 
 
 def open_connections_to(port: int) -> int:
     """The connections to a port of this machine that the process behind it has not closed, as Linux lists
     them: a socket that no process has any more is listed without an inode."""
-    listed = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
+    rows = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
     return sum(
-        int(local.rpartition(":")[2], 16) == port and state != _LISTENS and inode != "0"
-        for _, local, _, state, _, _, _, _, _, inode, *_ in listed
+        int(local.rpartition(":")[2], 16) == port and state != _LISTEN_STATE and inode != "0"
+        for _, local, _, state, _, _, _, _, _, inode, *_ in rows
     )
 
 
 def megabytes_of(pid: int) -> float:
     """The memory that a process has to itself and shares, resident."""
-    (line,) = (one for one in Path(f"/proc/{pid}/status").read_text().splitlines() if one.startswith("VmRSS"))
+    (line,) = (row for row in Path(f"/proc/{pid}/status").read_text().splitlines() if row.startswith("VmRSS"))
     return int(line.split()[1]) / 1_024
 
 
 def request_bytes(method: str, path: str, token: str, body: Any = None, **headers: str) -> bytes:
-    sent = b"" if body is None else json.dumps(body).encode()
+    body_bytes = b"" if body is None else json.dumps(body).encode()
     lines = [f"{method} {path} HTTP/1.1", "Host: 127.0.0.1", f"Authorization: Bearer {token}"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     if body is not None:
-        lines += ["Content-Type: application/json", f"Content-Length: {len(sent)}"]
-    return "\r\n".join([*lines, "", ""]).encode() + sent
+        lines += ["Content-Type: application/json", f"Content-Length: {len(body_bytes)}"]
+    return "\r\n".join([*lines, "", ""]).encode() + body_bytes
 
 
-async def call(port: int, sent: bytes) -> tuple[int, Any, float]:
+async def call(port: int, request: bytes) -> tuple[int, Any, float]:
     """The status, the JSON of the answer, and the seconds from the connect to its last byte."""
-    began = time.monotonic()
+    started_at = time.monotonic()
     reader, writer = await asyncio.open_connection(HOST, port)
     try:
-        writer.write(sent)
+        writer.write(request)
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-        fields = dict(line.lower().partition(": ")[::2] for line in head.split("\r\n"))
-        body = await reader.readexactly(int(fields.get("content-length", "0")))
-        return int(head.split(" ")[1]), json.loads(body or b"null"), time.monotonic() - began
+        headers = dict(line.lower().partition(": ")[::2] for line in head.split("\r\n"))
+        body = await reader.readexactly(int(headers.get("content-length", "0")))
+        return int(head.split(" ")[1]), json.loads(body or b"null"), time.monotonic() - started_at
     finally:
         writer.close()

@@ -20,7 +20,7 @@ import requests
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
-from tests.web.gunicorn_place import serving
+from tests.web.gunicorn_place import serve_app
 
 QUEUE, MANAGER = "big", "the manager"
 PAGES = (
@@ -30,7 +30,7 @@ PAGES = (
     f"/manage/{QUEUE}/items?state=inbound",
     f"/manage/{QUEUE}/answers",
 )
-MOST = 300  # milliseconds of a page, the first time too
+LIMIT_MS = 300  # milliseconds of a page, the first time too
 
 
 @click.command()
@@ -45,10 +45,10 @@ def dashboard(items: int, people: int) -> None:
     ):
         with closing(leaseq.connect(server.url)) as client:
             fill(client, items, people, password)
-        with serving(server.url, secrets.token_urlsafe(48)) as url, requests.Session() as browser:
+        with serve_app(server.url, secrets.token_urlsafe(48)) as url, requests.Session() as browser:
             sign_in(browser, url, password)
-            over = [page for page in PAGES if measured(browser, url, page) > MOST]
-    sys.exit(1 if over else 0)
+            slow_pages = [page for page in PAGES if measure(browser, url, page) > LIMIT_MS]
+    sys.exit(1 if slow_pages else 0)
 
 
 def fill(client: leaseq.Client, items: int, people: int, password: str) -> None:
@@ -62,13 +62,13 @@ def fill(client: leaseq.Client, items: int, people: int, password: str) -> None:
     for n in range(people):
         person = accounts.add(f"person {n}", by="bench").name
         for _ in range(2):
-            queue.finish(given(queue, person), {"answer": "refund"})
-        queue.abandon(given(queue, person), "not in a language that I read")
-        queue.fail(given(queue, person), "the picture is missing")
-        given(queue, person)
+            queue.finish(reserve_one(queue, person), {"answer": "refund"})
+        queue.abandon(reserve_one(queue, person), "not in a language that I read")
+        queue.fail(reserve_one(queue, person), "the picture is missing")
+        reserve_one(queue, person)
 
 
-def given(queue: leaseq.Queue, person: str) -> leaseq.Lease:
+def reserve_one(queue: leaseq.Queue, person: str) -> leaseq.Lease:
     lease = queue.reserve(person)
     if lease is None:
         raise click.ClickException(f"there is no item for {person}")
@@ -81,15 +81,15 @@ def sign_in(browser: requests.Session, url: str, password: str) -> None:
     browser.post(f"{url}/login", data=form).raise_for_status()
 
 
-def measured(browser: requests.Session, url: str, page: str) -> float:
+def measure(browser: requests.Session, url: str, page: str) -> float:
     """Print and return the milliseconds of the slowest of ten requests, which is the first as a rule."""
     times = []
     for _ in range(10):
-        began = time.perf_counter()
+        started_at = time.perf_counter()
         browser.get(f"{url}{page}").raise_for_status()
-        times.append((time.perf_counter() - began) * 1_000)
-    said = f"first {times[0]:>5.0f}, median {median(times):>5.0f}, longest {max(times):>5.0f} ms"
-    click.echo(f"{page:<36} {said}; at most {MOST}")
+        times.append((time.perf_counter() - started_at) * 1_000)
+    summary = f"first {times[0]:>5.0f}, median {median(times):>5.0f}, longest {max(times):>5.0f} ms"
+    click.echo(f"{page:<36} {summary}; at most {LIMIT_MS}")
     return max(times)
 
 

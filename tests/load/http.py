@@ -27,7 +27,7 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
 from tests.load.people import Browser, LoadReport, Person
-from tests.web.gunicorn_place import gunicorn
+from tests.web.gunicorn_place import run_gunicorn
 
 QUEUE, PAGES = "bench", "pages"
 BARE = "tests.load.bare:app"
@@ -48,20 +48,22 @@ def http(rounds: int) -> None:
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq-http-"))
         server = stack.enter_context(EmbeddedServer(folder))
-        token, password = _filled(server.url, items=(rounds + 1) * _BLOCK)
+        token, password = _fill(server.url, items=(rounds + 1) * _BLOCK)
         key, log = secrets.token_urlsafe(48), Path(folder) / "web.log"
-        ours, web = stack.enter_context(gunicorn(server.url, key, workers=1, threads=4, access_log=log))
-        theirs, bare = stack.enter_context(gunicorn(server.url, key, workers=1, threads=4, app=BARE))
+        url, web = stack.enter_context(run_gunicorn(server.url, key, workers=1, threads=4, access_log=log))
+        bare_url, bare = stack.enter_context(run_gunicorn(server.url, key, workers=1, threads=4, app=BARE))
         meter = _Meter()
         web_process, bare_process = meter.worker_of(web.pid), meter.worker_of(bare.pid)
-        stock = _Stock(meter, theirs, bare_process)
-        program = _Program(meter, ours, web_process, token)
-        person = _Worker(meter, ours, web_process, password)
-        asyncio.run(_in_turns(meter, rounds, stock, program, person))
+        stock = _StockClient(meter, bare_url, bare_process)
+        program = _Program(meter, url, web_process, token)
+        person = _Worker(meter, url, web_process, password)
+        asyncio.run(_run_in_turns(meter, rounds, stock, program, person))
     sys.exit(_print(meter.times))
 
 
-async def _in_turns(meter: _Meter, rounds: int, stock: _Stock, program: _Program, person: _Worker) -> None:
+async def _run_in_turns(
+    meter: _Meter, rounds: int, stock: _StockClient, program: _Program, person: _Worker
+) -> None:
     await stock.sign_in()
     await person.sign_in()
     for n in range(rounds):
@@ -74,7 +76,7 @@ async def _in_turns(meter: _Meter, rounds: int, stock: _Stock, program: _Program
     person.close()
 
 
-def _filled(url: str, items: int) -> tuple[str, str]:
+def _fill(url: str, items: int) -> tuple[str, str]:
     client = leaseq.connect(url)
     for name in (QUEUE, PAGES):
         queue = leaseq.Queue(client, name)
@@ -99,17 +101,17 @@ class _Meter:
         return int(children[0])
 
     @contextmanager
-    def of(self, what: str, pid: int) -> Iterator[None]:
+    def measure(self, label: str, pid: int) -> Iterator[None]:
         before = self._cpu(pid)
         yield
-        self.times.setdefault(what, []).append(self._cpu(pid) - before)
+        self.times.setdefault(label, []).append(self._cpu(pid) - before)
 
     def _cpu(self, pid: int) -> float:
         threads = Path(f"/proc/{pid}/task").iterdir()
-        return sum(int((one / "schedstat").read_text().split()[0]) for one in threads) / 1_000
+        return sum(int((thread / "schedstat").read_text().split()[0]) for thread in threads) / 1_000
 
 
-class _Stock:
+class _StockClient:
     """Somebody who calls the routes to compare with."""
 
     def __init__(self, meter: _Meter, url: str, process: int) -> None:
@@ -118,17 +120,17 @@ class _Stock:
         self._browser = Browser("127.0.0.1", urlsplit(url).port or 80, LoadReport())
 
     async def sign_in(self) -> None:
-        answer = await self._browser.ask("sign in", "/sign-in")
-        self._fields = {**json.loads(answer.text), "token": "1", "about": "refund"}
+        response = await self._browser.request("sign in", "/sign-in")
+        self._fields = {**json.loads(response.text), "token": "1", "about": "refund"}
 
     async def work(self) -> None:
-        for what, path in ((BARE_ROUTE, "/echo"), (STOCK_CALL, "/stock-call")):
+        for label, path in ((BARE_ROUTE, "/echo"), (STOCK_CALL, "/stock-call")):
             for _ in range(_BLOCK):
-                with self._meter.of(what, self._process):
+                with self._meter.measure(label, self._process):
                     _send(self._connection, path, ECHO, {"Content-Type": "application/json"})
         for _ in range(_BLOCK // 4):
-            with self._meter.of(STOCK_PAGE, self._process):
-                await self._browser.ask("page", "/stock-page", self._fields)
+            with self._meter.measure(STOCK_PAGE, self._process):
+                await self._browser.request("page", "/stock-page", self._fields)
 
     def close(self) -> None:
         self._browser.close()
@@ -148,18 +150,20 @@ class _Program:
 
     def _work_once(self) -> None:
         lease = self._call("reserve", "reserve", {})
-        self._of(lease, "renew", {})
-        lease = self._of(lease, "finish", {"result": {"about": "refund"}, "then_reserve": True})["next"]
-        self._of(lease, "finish", {"result": {"about": "refund"}})
-        self._of(self._call("reserve", "reserve", {}), "abandon", {"reason": "not mine"})
-        self._of(self._call("reserve", "reserve", {}), "fail", {"error": "its number is missing"})
+        self._call_item(lease, "renew", {})
+        lease = self._call_item(lease, "finish", {"result": {"about": "refund"}, "then_reserve": True})[
+            "next"
+        ]
+        self._call_item(lease, "finish", {"result": {"about": "refund"}})
+        self._call_item(self._call("reserve", "reserve", {}), "abandon", {"reason": "not mine"})
+        self._call_item(self._call("reserve", "reserve", {}), "fail", {"error": "its number is missing"})
 
-    def _of(self, lease: Any, verb: str, body: dict[str, Any]) -> Any:
-        what = "finish, then_reserve" if "then_reserve" in body else verb
-        return self._call(what, f"items/{lease['id']}/{verb}", {"token": lease["token"], **body})
+    def _call_item(self, lease: Any, verb: str, body: dict[str, Any]) -> Any:
+        label = "finish, then_reserve" if "then_reserve" in body else verb
+        return self._call(label, f"items/{lease['id']}/{verb}", {"token": lease["token"], **body})
 
-    def _call(self, what: str, path: str, body: dict[str, Any]) -> Any:
-        with self._meter.of(what, self._process):
+    def _call(self, label: str, path: str, body: dict[str, Any]) -> Any:
+        with self._meter.measure(label, self._process):
             return _send(self._connection, f"/api/v1/queues/{QUEUE}/{path}", body, self._headers)
 
 
@@ -177,7 +181,7 @@ class _Worker:
 
     async def work(self) -> None:
         for _ in range(_BLOCK // 4):
-            with self._meter.of(PAGE, self._process):
+            with self._meter.measure(PAGE, self._process):
                 self._page = await self._person.finish(self._page)
 
     def close(self) -> None:
@@ -186,25 +190,25 @@ class _Worker:
 
 def _send(connection: HTTPConnection, path: str, body: dict[str, Any], headers: dict[str, str]) -> Any:
     connection.request("POST", path, json.dumps(body), headers)
-    answer = connection.getresponse()
-    text = answer.read()
-    if answer.status != 200:
-        raise click.ClickException(f"{path}: {answer.status} {text.decode()}")
+    response = connection.getresponse()
+    text = response.read()
+    if response.status != 200:
+        raise click.ClickException(f"{path}: {response.status} {text.decode()}")
     return json.loads(text)
 
 
 def _print(times: dict[str, list[float]]) -> int:
-    middle = {what: median(found) for what, found in times.items()}
-    bare = middle[BARE_ROUTE]
+    medians = {label: median(values) for label, values in times.items()}
+    bare = medians[BARE_ROUTE]
     click.echo(f"{'':<24}{'us':>6}{'of bare':>9}{'of stock':>10}{'at least':>10}")
     failed = False
-    for what, found in middle.items():
-        row = f"{what:<24}{found:>6.0f}{bare / found:>9.2f}"
-        if what not in (BARE_ROUTE, STOCK_CALL, STOCK_PAGE):
-            stock, least = (STOCK_PAGE, LEAST_PAGE) if what == PAGE else (STOCK_CALL, LEAST_REST)
-            share = middle[stock] / found
-            row += f"{share:>10.2f}{least:>10}"
-            failed |= share < least
+    for label, microseconds in medians.items():
+        row = f"{label:<24}{microseconds:>6.0f}{bare / microseconds:>9.2f}"
+        if label not in (BARE_ROUTE, STOCK_CALL, STOCK_PAGE):
+            stock, limit = (STOCK_PAGE, LEAST_PAGE) if label == PAGE else (STOCK_CALL, LEAST_REST)
+            share = medians[stock] / microseconds
+            row += f"{share:>10.2f}{limit:>10}"
+            failed |= share < limit
         click.echo(row)
     return 1 if failed else 0
 

@@ -21,10 +21,10 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
 from tests.load.clients import HOST, allow_files, call, open_connections_to, quantile, request_bytes
-from tests.web.gunicorn_place import gunicorn
+from tests.web.gunicorn_place import run_gunicorn
 
 QUEUE = "slow"
-OTHERS = 8  # clients that make calls
+OTHER_CLIENTS = 8  # clients that make calls
 _BATCH = 20  # connections of the attack that are opened in a row
 PAUSE = 0.02  # seconds between two of a client's calls
 RATIO, HEALTH_MS = 2.0, 100.0
@@ -39,13 +39,13 @@ def slow(clients: int, seconds: int) -> None:
     """Print how long the calls of others took before and during an attack of slow clients, how long /healthz
     took, and when the last slow client was closed; exit with 1 where a figure misses its limit."""
     with tempfile.TemporaryDirectory(prefix="leaseq-slow-") as folder, EmbeddedServer(folder) as server:
-        token = _filled(server.url)
+        token = _fill(server.url)
         key, log = secrets.token_urlsafe(48), Path(folder) / "web.log"
-        with gunicorn(server.url, key, workers=2, threads=16, access_log=log) as (url, _):
+        with run_gunicorn(server.url, key, workers=2, threads=16, access_log=log) as (url, _):
             sys.exit(asyncio.run(_run(urlsplit(url).port or 80, token, clients, seconds)))
 
 
-def _filled(url: str) -> str:
+def _fill(url: str) -> str:
     client = leaseq.connect(url)
     queue = leaseq.Queue(client, QUEUE)
     queue.configure(lease_seconds=600)
@@ -58,71 +58,75 @@ def _filled(url: str) -> str:
 
 async def _run(port: int, token: str, clients: int, seconds: int) -> int:
     allow_files(2 * clients + 200)
-    before, _ = await _others(port, token, seconds)
-    began = time.monotonic()
-    attack, (during, health) = await asyncio.gather(
-        _attack(port, token, clients), _others(port, token, seconds + OPENED_SECONDS)
+    before, _ = await _measure_others(port, token, seconds)
+    started_at = time.monotonic()
+    sockets, (during, health) = await asyncio.gather(
+        _open_attack(port, token, clients), _measure_others(port, token, seconds + OPENED_SECONDS)
     )
     try:
-        await asyncio.wait_for(_until_closed(port), CLOSED_SECONDS)
-        last = time.monotonic() - began
+        await asyncio.wait_for(_wait_until_closed(port), CLOSED_SECONDS)
+        closed_after = time.monotonic() - started_at
     except TimeoutError:
-        last = float("inf")
-    for client in attack:
-        client.close()
-    return _print(clients, before, during, health, last)
+        closed_after = float("inf")
+    for connection in sockets:
+        connection.close()
+    return _print(clients, before, during, health, closed_after)
 
 
-async def _others(port: int, token: str, seconds: int) -> tuple[list[float], list[float]]:
+async def _measure_others(port: int, token: str, seconds: int) -> tuple[list[float], list[float]]:
     """The milliseconds of calls, and of /healthz, that are made for so long."""
     stats = request_bytes("GET", f"/api/v1/queues/{QUEUE}/stats", token)
     health = request_bytes("GET", "/healthz", token)
     times: tuple[list[float], list[float]] = ([], [])
-    until = time.monotonic() + seconds
+    deadline = time.monotonic() + seconds
 
-    async def one(sent: bytes, into: list[float]) -> None:
-        while time.monotonic() < until:
-            status, _, took = await call(port, sent)
+    async def call_repeatedly(request: bytes, milliseconds: list[float]) -> None:
+        while time.monotonic() < deadline:
+            status, _, duration = await call(port, request)
             assert status == 200, status
-            into.append(took * 1_000)
+            milliseconds.append(duration * 1_000)
             await asyncio.sleep(PAUSE)
 
-    await asyncio.gather(*(one(stats, times[0]) for _ in range(OTHERS)), one(health, times[1]))
+    await asyncio.gather(
+        *(call_repeatedly(stats, times[0]) for _ in range(OTHER_CLIENTS)), call_repeatedly(health, times[1])
+    )
     return times
 
 
-async def _attack(port: int, token: str, clients: int) -> list[socket.socket]:
-    head = request_bytes("POST", f"/api/v1/queues/{QUEUE}/items", token, {"payload": "x" * 1_000})
-    long = request_bytes("GET", "/api/v1/openapi.json", token)
-    kinds = [b"", head[:60], head[:-500], long]
+async def _open_attack(port: int, token: str, clients: int) -> list[socket.socket]:
+    post_request = request_bytes("POST", f"/api/v1/queues/{QUEUE}/items", token, {"payload": "x" * 1_000})
+    long_request = request_bytes("GET", "/api/v1/openapi.json", token)
+    kinds = [b"", post_request[:60], post_request[:-500], long_request]
     loop = asyncio.get_running_loop()
-    made = []
+    sockets = []
     for n in range(clients):
-        one = socket.socket()
-        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
-        one.setblocking(False)
-        await loop.sock_connect(one, (HOST, port))
-        await loop.sock_sendall(one, kinds[n % len(kinds)])
-        made.append(one)
-        if len(made) % _BATCH == 0:
+        connection = socket.socket()
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4_096)
+        connection.setblocking(False)
+        await loop.sock_connect(connection, (HOST, port))
+        await loop.sock_sendall(connection, kinds[n % len(kinds)])
+        sockets.append(connection)
+        if len(sockets) % _BATCH == 0:
             await asyncio.sleep(OPENED_SECONDS * _BATCH / clients)
-    return made
+    return sockets
 
 
-async def _until_closed(port: int) -> None:
+async def _wait_until_closed(port: int) -> None:
     while open_connections_to(port):  # noqa: ASYNC110 - there is no event for it
         await asyncio.sleep(0.2)
 
 
-def _print(clients: int, before: list[float], during: list[float], health: list[float], last: float) -> int:
+def _print(
+    clients: int, before: list[float], during: list[float], health: list[float], closed_after: float
+) -> int:
     ratio = quantile(during, 0.99) / quantile(before, 0.99)
     for name, times in (("before", before), ("during", during), ("/healthz during", health)):
         figures = "".join(f"{quantile(times, share):>10.1f}" for share in (0.5, 0.99, 1))
         click.echo(f"{name:<18}{figures}   ms: p50, p99, longest; {len(times):,} calls")
     click.echo(f"p99 of the others with {clients:,} slow clients: {ratio:.2f} x, at most {RATIO}")
-    click.echo(f"the last slow client was closed after {last:.0f} s, at most {CLOSED_SECONDS:.0f}")
-    good = ratio <= RATIO and max(health) <= HEALTH_MS and last <= CLOSED_SECONDS
-    return 0 if good else 1
+    click.echo(f"the last slow client was closed after {closed_after:.0f} s, at most {CLOSED_SECONDS:.0f}")
+    passed = ratio <= RATIO and max(health) <= HEALTH_MS and closed_after <= CLOSED_SECONDS
+    return 0 if passed else 1
 
 
 if __name__ == "__main__":

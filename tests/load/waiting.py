@@ -21,7 +21,7 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
 from tests.load.clients import HOST, allow_files, call, megabytes_of, quantile, request_bytes, workers_of
-from tests.web.gunicorn_place import gunicorn
+from tests.web.gunicorn_place import run_gunicorn
 
 QUEUE = "waiting"
 STREAMS_EACH = 10  # of one manager
@@ -40,27 +40,27 @@ def waiting(people: int, streams: int, items: int, pause: float) -> None:
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq-waiting-"))
         server = stack.enter_context(EmbeddedServer(folder))
-        tokens, managers = _filled(server.url, people, -(-streams // STREAMS_EACH))
+        tokens, managers = _fill(server.url, people, -(-streams // STREAMS_EACH))
         key, log = secrets.token_urlsafe(48), Path(folder) / "web.log"
-        url, web = stack.enter_context(gunicorn(server.url, key, workers=2, threads=16, access_log=log))
+        url, web = stack.enter_context(run_gunicorn(server.url, key, workers=2, threads=16, access_log=log))
         crowd = _Crowd(urlsplit(url).port or 80, server.url, workers_of(web.pid))
         sys.exit(asyncio.run(crowd.run(tokens, managers, streams, items, pause)))
 
 
-def _filled(url: str, people: int, managers: int) -> tuple[list[str], list[str]]:
+def _fill(url: str, people: int, managers: int) -> tuple[list[str], list[str]]:
     """The tokens of the workers and of the managers."""
     client = leaseq.connect(url)
     leaseq.Queue(client, QUEUE).configure(lease_seconds=600)
     accounts = Accounts(client)
     click.echo(f".. {people:,} people join", err=True)
 
-    def joined(role: str, count: int) -> list[str]:
+    def add_people(role: str, count: int) -> list[str]:
         names = [f"{role} {n}" for n in range(count)]
         for name in names:
             accounts.add(name, by="bench", role=role)
         return [accounts.create_token(name, "bench", by="bench") for name in names]
 
-    tokens = joined("worker", people), joined("manager", managers)
+    tokens = add_people("worker", people), add_people("manager", managers)
     client.close()
     return tokens
 
@@ -79,7 +79,7 @@ class _Crowd:
         allow_files(len(tokens) + streams + 200)
         tasks = [asyncio.create_task(self._watch(managers[n // STREAMS_EACH])) for n in range(streams)]
         tasks += [asyncio.create_task(self._wait(token)) for token in tokens]
-        await self._settled(len(tokens))
+        await self._wait_for_all(len(tokens))
         for _ in range(items):
             self._queue.enqueue({"at": time.monotonic()})
             await asyncio.sleep(pause)
@@ -87,12 +87,12 @@ class _Crowd:
         memory = [megabytes_of(pid) for pid in self._workers]
         for task in tasks:
             task.cancel()
-        ended = await asyncio.gather(*tasks, return_exceptions=True)
-        failed = [one for one in ended if isinstance(one, Exception)]
+        results = await asyncio.gather(*tasks, return_exceptions=True)
+        errors = [result for result in results if isinstance(result, Exception)]
         self._client.close()
-        return self._print(len(tokens), streams, items, memory, failed)
+        return self._print(len(tokens), streams, items, memory, errors)
 
-    async def _settled(self, people: int) -> None:
+    async def _wait_for_all(self, people: int) -> None:
         """All wait, and have done so for some seconds."""
         while self._queue.stats().waiting < people:  # noqa: ASYNC110 - there is no event for it
             await asyncio.sleep(0.5)
@@ -104,14 +104,14 @@ class _Crowd:
         path = f"/api/v1/queues/{QUEUE}/reserve"
         seconds = 5 + secrets.randbelow(_LONGEST - 4)  # from then on, not all ask again at the same time
         while True:
-            sent = request_bytes("POST", path, token, {"wait": seconds})
+            request = request_bytes("POST", path, token, {"wait": seconds})
             seconds = _LONGEST
-            status, lease, _ = await call(self._port, sent)
+            status, lease, _ = await call(self._port, request)
             if status == 200:
                 self._times.append((time.monotonic() - lease["payload"]["at"]) * 1_000)
-                done = {"token": lease["token"], "result": 1}
-                finish = f"/api/v1/queues/{QUEUE}/items/{lease['id']}/finish"
-                await call(self._port, request_bytes("POST", finish, token, done))
+                body = {"token": lease["token"], "result": 1}
+                finish_path = f"/api/v1/queues/{QUEUE}/items/{lease['id']}/finish"
+                await call(self._port, request_bytes("POST", finish_path, token, body))
             elif status != 204:
                 raise RuntimeError(f"{status} {lease}")
 
@@ -124,19 +124,19 @@ class _Crowd:
         raise RuntimeError("a stream ended")
 
     def _print(
-        self, people: int, streams: int, items: int, memory: list[float], failed: list[Exception]
+        self, people: int, streams: int, items: int, memory: list[float], errors: list[Exception]
     ) -> int:
         p50, p95, longest = (quantile(self._times, share) for share in (0.5, 0.95, 1))
         click.echo(f"{people:,} people wait and {streams:,} streams watch, on {len(memory)} web processes")
         click.echo(
             f"item to waiter: p50 {p50:.1f}, p95 {p95:.1f}, longest {longest:.1f} ms; at most {P95_MS:.0f}"
         )
-        click.echo(f"memory: {', '.join(f'{one:.0f}' for one in memory)} MB, at most {MEGABYTES:.0f} each")
-        click.echo(f"{len(self._times)} of {items} items came; {self._events:,} events; {len(failed)} errors")
-        for error in failed[:3]:
+        click.echo(f"memory: {', '.join(f'{size:.0f}' for size in memory)} MB, at most {MEGABYTES:.0f} each")
+        click.echo(f"{len(self._times)} of {items} items came; {self._events:,} events; {len(errors)} errors")
+        for error in errors[:3]:
             click.echo(f"  {error!r}")
-        good = p95 <= P95_MS and max(memory) <= MEGABYTES and len(self._times) == items and not failed
-        return 0 if good else 1
+        passed = p95 <= P95_MS and max(memory) <= MEGABYTES and len(self._times) == items and not errors
+        return 0 if passed else 1
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ SOURCES = (
     "leaseq/queue/deleting.py",
     "leaseq/queue/erasing.py",
 )
-MADE = [(ROOT / source).parent / "aio" / Path(source).name for source in SOURCES]
+AIO_FILES = [(ROOT / source).parent / "aio" / Path(source).name for source in SOURCES]
 HEAD = '''"""{docstring}
 
 Made of {source} by ``python -m tests.meta.asynchronous``; not to be edited.
@@ -45,23 +45,32 @@ Made of {source} by ``python -m tests.meta.asynchronous``; not to be edited.
 '''
 NO_LIMIT = "# ruff: noqa: E501\n"  # of a line's length: strings that were joined
 # What is written by hand in leaseq/engine/aio, by module: what is imported from there.
-BY_HAND = {
+HANDWRITTEN_NAMES = {
     "leaseq.engine.client": {"Client", "check_client", "connection_of"},
     "leaseq.engine.iterables": {"each"},
     "leaseq.engine.notifications": {"Listener", "wait_for"},
     "leaseq.engine.transport": {"Transport", "transport_of"},
     "leaseq.queue.elsewhere": {"forget_elsewhere"},
 }
-# Calls that are awaited: these of the ends, of parameters by these names, and of what is found to await.
-ENDS = {"send_packed_command", "read_response", "send", "load", "reset", "drop_idle", "ask", "ask_all"}
-ENDS |= {"replicas", "close", "end", "join", "wait_for", "scan", "forget_elsewhere"}
-PARAMETERS = {"ask", "replicas", "send", "attempt", "move"}
+# Calls that are awaited: of these names, of parameters by these names, and of the functions that await one.
+AWAITED_CALLS = {
+    "send_packed_command",
+    "read_response",
+    "send",
+    "load",
+    "reset",
+    "drop_idle",
+    "ask",
+    "ask_all",
+}
+AWAITED_CALLS |= {"replicas", "close", "end", "join", "wait_for", "scan", "forget_elsewhere"}
+AWAITED_PARAMETERS = {"ask", "replicas", "send", "attempt", "move"}
 RECEIVERS = {"self", "_commands", "_connection", "_transport", "transport", "connection", "server"}
 RECEIVERS |= {"listener", "witness"}
-ITERATORS = {"each"}  # these are gone through by `async for`
-# What must reach its end though the task is cancelled.
-TO_THE_END = {"_leave_line"}
-TYPES = (
+ASYNC_ITERATORS = {"each"}  # `async for` goes through what these return
+# Methods that must reach their end though the task is cancelled.
+UNCANCELLABLE = {"_leave_line"}
+REPLACEMENTS = (
     (r"\bIterator\b(?!\[None\])", "AsyncIterator"),
     (r"(?<=items: )Iterable\[Json \| NewItem\]", "Iterable[Json | NewItem] | AsyncIterable[Json | NewItem]"),
     (r"\ba threading\b", "an asyncio"),
@@ -80,14 +89,19 @@ class Names:
     """The functions that await, and those of them that yield."""
 
     def __init__(self, trees: list[ast.Module]) -> None:
-        self.awaiting, self.iterators, self.properties = set(ENDS), set(ITERATORS), set[str]()
-        self._functions = ENDS | ITERATORS | PARAMETERS  # of the awaiting, those that are no methods
+        self.coroutines, self.iterators, self.properties = (
+            set(AWAITED_CALLS),
+            set(ASYNC_ITERATORS),
+            set[str](),
+        )
+        # Those that are no methods.
+        self._functions = AWAITED_CALLS | ASYNC_ITERATORS | AWAITED_PARAMETERS
         functions = [node for tree in trees for node in ast.walk(tree) if isinstance(node, Function)]
         classes = [node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)]
-        self._methods = {id(one) for node in classes for one in node.body}
-        known = -1
-        while known < len(self.awaiting) + len(self.iterators):
-            known = len(self.awaiting) + len(self.iterators)
+        self._methods = {id(member) for node in classes for member in node.body}
+        count = -1
+        while count < len(self.coroutines) + len(self.iterators):
+            count = len(self.coroutines) + len(self.iterators)
             for function in functions:
                 if self.awaits(function):
                     self._add(function)
@@ -97,36 +111,39 @@ class Names:
             self._functions.add(function.name)
         if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in _own_nodes(function)):
             self.iterators.add(function.name)
-        elif any(isinstance(one, ast.Name) and one.id == "property" for one in function.decorator_list):
+        elif any(
+            isinstance(decorator, ast.Name) and decorator.id == "property"
+            for decorator in function.decorator_list
+        ):
             self.properties.add(function.name)
         else:
-            self.awaiting.add(function.name)
+            self.coroutines.add(function.name)
 
     def awaits(self, function: Function) -> bool:
         if _is_empty(function):  # an overload, or a part of a protocol
-            return function.name in self.awaiting
+            return function.name in self.coroutines
         return any(
             self.is_awaited(node) or self.is_iterated(node) or self.is_property(node)
             for node in _own_nodes(function)
         )
 
     def is_awaited(self, node: ast.AST) -> bool:
-        return isinstance(node, ast.Call) and self._is_of(node.func, self.awaiting)
+        return isinstance(node, ast.Call) and self._calls_one_of(node.func, self.coroutines)
 
     def is_iterated(self, node: ast.AST) -> bool:
         return (
             isinstance(node, ast.For)
             and isinstance(node.iter, ast.Call)
-            and self._is_of(node.iter.func, self.iterators)
+            and self._calls_one_of(node.iter.func, self.iterators)
         )
 
     def is_property(self, node: ast.AST) -> bool:
-        is_own = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-        return is_own and node.value.id == "self" and node.attr in self.properties  # type: ignore[attr-defined]
+        is_attribute = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        return is_attribute and node.value.id == "self" and node.attr in self.properties  # type: ignore[attr-defined]
 
-    def _is_of(self, function: ast.expr, names: set[str]) -> bool:
+    def _calls_one_of(self, function: ast.expr, names: set[str]) -> bool:
         if isinstance(function, ast.Name):
-            return function.id in self._functions and function.id in names | PARAMETERS
+            return function.id in self._functions and function.id in names | AWAITED_PARAMETERS
         if not isinstance(function, ast.Attribute) or function.attr not in names:
             return False
         receiver = function.value
@@ -139,21 +156,21 @@ class Names:
 
 def _own_nodes(function: Function) -> Iterator[ast.AST]:
     """The nodes of the function itself, without functions inside it."""
-    waiting: list[ast.AST] = list(function.body)
-    while waiting:
-        node = waiting.pop()
+    stack: list[ast.AST] = list(function.body)
+    while stack:
+        node = stack.pop()
         yield node
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            waiting += [node.func.value, *node.args, *node.keywords]  # the name of a call is no property
+            stack += [node.func.value, *node.args, *node.keywords]  # the name of a call is no property
         elif not isinstance(node, Function | ast.Lambda):
-            waiting += ast.iter_child_nodes(node)
+            stack += ast.iter_child_nodes(node)
 
 
 def _is_empty(function: Function) -> bool:
     return ast.unparse(function.body[-1]) == "..."
 
 
-class Awaiting(ast.NodeTransformer):
+class AsyncTransformer(ast.NodeTransformer):
     """Puts ``async`` and ``await`` where they belong."""
 
     def __init__(self, names: Names) -> None:
@@ -163,7 +180,7 @@ class Awaiting(ast.NodeTransformer):
         awaits = self._names.awaits(node)
         self.generic_visit(node)
         for argument in (*node.args.args, *node.args.posonlyargs):
-            if argument.arg in PARAMETERS and argument.annotation is not None:
+            if argument.arg in AWAITED_PARAMETERS and argument.annotation is not None:
                 text = re.sub(r", (\w+)\]$", r", Awaitable[\1]]", ast.unparse(argument.annotation))
                 argument.annotation = ast.parse(text, mode="eval").body
         return ast.AsyncFunctionDef(**vars(node)) if awaits else node
@@ -174,14 +191,14 @@ class Awaiting(ast.NodeTransformer):
         return node
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        awaited = self._names.is_awaited(node)
+        is_awaited = self._names.is_awaited(node)
         if isinstance(node.func, ast.Attribute):
             node.func.value = self.visit(node.func.value)
-        node.args = [self.visit(one) for one in node.args]
-        node.keywords = [self.visit(one) for one in node.keywords]
-        if awaited and isinstance(node.func, ast.Attribute) and node.func.attr in TO_THE_END:
+        node.args = [self.visit(argument) for argument in node.args]
+        node.keywords = [self.visit(argument) for argument in node.keywords]
+        if is_awaited and isinstance(node.func, ast.Attribute) and node.func.attr in UNCANCELLABLE:
             node = ast.Call(ast.Name("run_to_end"), [node], [])
-        return ast.Await(node) if awaited else node
+        return ast.Await(node) if is_awaited else node
 
     def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
         is_property = self._names.is_property(node)
@@ -196,78 +213,85 @@ class Awaiting(ast.NodeTransformer):
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         self.generic_visit(node)
         if isinstance(node.value, ast.YieldFrom):  # there is none in a coroutine
-            yielding = ast.Expr(ast.Yield(ast.Name("one")))
-            return ast.For(ast.Name("one"), node.value.value, [yielding], [])
+            yield_statement = ast.Expr(ast.Yield(ast.Name("one")))
+            return ast.For(ast.Name("one"), node.value.value, [yield_statement], [])
         return node
 
 
-def made() -> dict[Path, str]:
+def generate() -> dict[Path, str]:
     """The text of each file that is made."""
     trees = {source: ast.parse((ROOT / source).read_text()) for source in SOURCES}
     names = Names(list(trees.values()))
-    kept = {_module(source): {node.name for node in _awaiting(tree, names)} for source, tree in trees.items()}
-    return {_place(source): _text(source, tree, names, {**BY_HAND, **kept}) for source, tree in trees.items()}
+    async_names = {
+        _module_name(source): {node.name for node in _async_definitions(tree, names)}
+        for source, tree in trees.items()
+    }
+    return {
+        _aio_path(source): _generate_module(source, tree, names, {**HANDWRITTEN_NAMES, **async_names})
+        for source, tree in trees.items()
+    }
 
 
-def _awaiting(tree: ast.Module, names: Names) -> Iterator[ast.ClassDef | Function]:
+def _async_definitions(tree: ast.Module, names: Names) -> Iterator[ast.ClassDef | Function]:
     """The classes and functions of a module that await something."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef | Function):
-            functions = (one for one in ast.walk(node) if isinstance(one, Function))
-            if any(names.awaits(one) for one in functions):
+            functions = (function for function in ast.walk(node) if isinstance(function, Function))
+            if any(names.awaits(function) for function in functions):
                 yield node
 
 
-def _text(source: str, tree: ast.Module, names: Names, moved: dict[str, set[str]]) -> str:
-    here = _module(source)
-    imports, own = [], set[str]()
+def _generate_module(source: str, tree: ast.Module, names: Names, async_names: dict[str, set[str]]) -> str:
+    module = _module_name(source)
+    imports, own_names = [], set[str]()
     for node in tree.body:
         if isinstance(node, ast.ImportFrom):
-            imports += [_import(node.module or "", alias, moved) for alias in node.names]
+            imports += [_import_line(node.module or "", alias, async_names) for alias in node.names]
         elif isinstance(node, ast.Import):
             imports.append(ast.unparse(node))
         elif isinstance(node, ast.ClassDef | Function):
-            own.add(node.name)
+            own_names.add(node.name)
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            own |= {one.id for one in targets if isinstance(one, ast.Name)}
-    imports += [f"from {here} import {name}" for name in sorted(own - moved[here])]
+            own_names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    imports += [f"from {module} import {name}" for name in sorted(own_names - async_names[module])]
     body = "\n\n\n".join(
-        ast.unparse(ast.fix_missing_locations(Awaiting(names).visit(node))) for node in _awaiting(tree, names)
+        ast.unparse(ast.fix_missing_locations(AsyncTransformer(names).visit(node)))
+        for node in _async_definitions(tree, names)
     )
-    for pattern, replacement in TYPES:
+    for pattern, replacement in REPLACEMENTS:
         body = re.sub(pattern, replacement, body)
     head = HEAD.format(docstring=ast.get_docstring(tree), source=source)
     future = "from __future__ import annotations\n"
-    others = "\n".join(line for line in imports if "__future__" not in line)
-    text = _tidied(f"{head}{future}{IMPORTS}{others}\n\n\n{body}\n", _place(source))
+    import_lines = "\n".join(line for line in imports if "__future__" not in line)
+    text = _tidy(f"{head}{future}{IMPORTS}{import_lines}\n\n\n{body}\n", _aio_path(source))
     return text if any(len(line) > 110 for line in text.splitlines()) else text.replace(NO_LIMIT, "")
 
 
-def _import(module: str, alias: ast.alias, moved: dict[str, set[str]]) -> str:
+def _import_line(module: str, alias: ast.alias, async_names: dict[str, set[str]]) -> str:
     """From the folder ``aio`` where the name awaits something."""
-    if alias.name in moved.get(module, ()):
-        module = _in_aio(module)
-    if f"{module}.{alias.name}" in moved:  # a whole module
-        module = _in_aio(f"{module}.x").removesuffix(".x")
+    if alias.name in async_names.get(module, ()):
+        module = _aio_module(module)
+    if f"{module}.{alias.name}" in async_names:  # a whole module
+        module = _aio_module(f"{module}.x").removesuffix(".x")
     return f"from {module} import {alias.name}" + (f" as {alias.asname}" if alias.asname else "")
 
 
-def _module(source: str) -> str:
+def _module_name(source: str) -> str:
     return source.removesuffix(".py").replace("/", ".")
 
 
-def _in_aio(module: str) -> str:
+def _aio_module(module: str) -> str:
     package, _, name = module.rpartition(".")
     return f"{package}.aio.{name}"
 
 
-def _place(source: str) -> Path:
+def _aio_path(source: str) -> Path:
     path = ROOT / source
     return path.parent / "aio" / path.name
 
 
-def _tidied(text: str, path: Path) -> str:
+def _tidy(text: str, path: Path) -> str:
     for command in ("check --select F401,F811,I --fix --quiet --exit-zero", "format"):
         ruff = [sys.executable, "-m", "ruff", *command.split(), "--stdin-filename", str(path), "-"]
         text = subprocess.run(ruff, input=text, text=True, capture_output=True, check=True, cwd=ROOT).stdout
@@ -275,5 +299,5 @@ def _tidied(text: str, path: Path) -> str:
 
 
 if __name__ == "__main__":
-    for path, text in made().items():
+    for path, text in generate().items():
         path.write_text(text)

@@ -12,13 +12,13 @@ import leaseq
 from leaseq import aio
 from tests.meta import asynchronous
 
-MADE = asynchronous.made()
+AIO_TEXTS = asynchronous.generate()
 CALLS = sorted(name for name in dir(leaseq.Queue) if not name.startswith("_"))
 
 
-@pytest.mark.parametrize("path", MADE, ids=lambda path: str(path.relative_to(asynchronous.ROOT)))
+@pytest.mark.parametrize("path", AIO_TEXTS, ids=lambda path: str(path.relative_to(asynchronous.ROOT)))
 def test_each_module_is_as_it_is_made(path: Path) -> None:
-    assert path.read_text() == MADE[path], "run: python -m tests.meta.asynchronous"
+    assert path.read_text() == AIO_TEXTS[path], "run: python -m tests.meta.asynchronous"
 
 
 def test_both_queues_have_the_same_calls() -> None:
@@ -30,14 +30,17 @@ def test_both_queues_have_the_same_calls() -> None:
 
 @pytest.mark.parametrize("call", CALLS)
 def test_they_take_the_same_and_say_the_same(call: str) -> None:
-    one, other = (_function(getattr(queue, call)) for queue in (leaseq.Queue, aio.Queue))
-    taken, also = inspect.signature(one).parameters, inspect.signature(other).parameters
-    assert [(p.name, p.kind, p.default) for p in taken.values()] == [
-        (p.name, p.kind, p.default) for p in also.values()
+    function, aio_function = (_function(getattr(queue, call)) for queue in (leaseq.Queue, aio.Queue))
+    parameters, aio_parameters = (
+        inspect.signature(function).parameters,
+        inspect.signature(aio_function).parameters,
+    )
+    assert [(p.name, p.kind, p.default) for p in parameters.values()] == [
+        (p.name, p.kind, p.default) for p in aio_parameters.values()
     ]
-    assert inspect.getdoc(one) == inspect.getdoc(other)
-    assert inspect.iscoroutinefunction(other) or call in ("answers", "late_items", "person_items")
+    assert inspect.getdoc(function) == inspect.getdoc(aio_function)
+    assert inspect.iscoroutinefunction(aio_function) or call in ("answers", "late_items", "person_items")
 
 
-def _function(of: Any) -> Any:
-    return of.fget if isinstance(of, property) else of
+def _function(member: Any) -> Any:
+    return member.fget if isinstance(member, property) else member

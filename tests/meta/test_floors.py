@@ -35,10 +35,10 @@ WEBAPP_TOP = {"app", "wsgi", "commands"}  # all else in webapp/ is a part that v
 REDIS_CLIENTS = {"engine", "bench", "doctor"}
 
 # `leaseq up` runs the embedded server, and a command looks like its sisters: they may use these besides.
-FOR_COMMANDS = ("leaseq.cli.common.", "leaseq.server.")
+COMMAND_PREFIXES = ("leaseq.cli.common.", "leaseq.server.")
 
 # What other programs may build on: the package's names, those of import and export, and simulated people.
-PUBLIC = {"leaseq", "leaseq.simulation", "leaseq.transfer", "leaseq.webhooks"} | {
+PUBLIC_NAMES = {"leaseq", "leaseq.simulation", "leaseq.transfer", "leaseq.webhooks"} | {
     f"{package.__name__}.{name}"
     for package in (
         leaseq,
@@ -56,31 +56,31 @@ PUBLIC = {"leaseq", "leaseq.simulation", "leaseq.transfer", "leaseq.webhooks"} |
     for name in getattr(package, "__all__", vars(package))
     if not name.startswith("_")
 }
-PUBLIC |= {"leaseq.policy.FIELDS", "leaseq.policy.GROUPS"}  # what settings pages are made from
+PUBLIC_NAMES |= {"leaseq.policy.FIELDS", "leaseq.policy.GROUPS"}  # what settings pages are made from
 
-PYTHON = sorted(path for folder in ("leaseq", "webapp") for path in (ROOT / folder).rglob("*.py"))
+PYTHON_FILES = sorted(path for folder in ("leaseq", "webapp") for path in (ROOT / folder).rglob("*.py"))
 # What a package gives under its own name it fetches from all its floors.
 PACKAGES = {ROOT / "leaseq" / "__init__.py", ROOT / "webapp" / "__init__.py"}
-INSIDE = [path for path in PYTHON if path not in PACKAGES]
+INNER_FILES = [path for path in PYTHON_FILES if path not in PACKAGES]
 
 
-def relative(path: Path) -> str:
+def relative_path(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def imports(path: Path) -> Iterator[str]:
+def imported_names(path: Path) -> Iterator[str]:
     """Each imported name in full: ``leaseq.queue.Queue``, ``redis``. Those inside functions count as well.
     What is installed as ``leaseq.webapp`` is called ``webapp`` here, as its folder is."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{relative(path)}: imports are written in full"
+            assert node.level == 0, f"{relative_path(path)}: imports are written in full"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         else:
             continue
         for name in names:
-            assert name.partition(".")[0] != "webapp", f"{relative(path)}: it is leaseq.webapp"
+            assert name.partition(".")[0] != "webapp", f"{relative_path(path)}: it is leaseq.webapp"
             yield name.removeprefix("leaseq.") if f"{name}.".startswith("leaseq.webapp.") else name
 
 
@@ -89,24 +89,24 @@ def package_of(path: Path) -> str:
 
 
 def room(path: Path) -> str:
-    package, first = path.relative_to(ROOT).parts[:2]
-    name = first.removesuffix(".py")
-    is_folder = first == name
+    package, entry = path.relative_to(ROOT).parts[:2]
+    name = entry.removesuffix(".py")
+    is_folder = entry == name
     return name if is_folder or package == "webapp" or name == "__main__" else GROUND
 
 
-def rooms_imported(path: Path) -> Iterator[str]:
+def imported_rooms(path: Path) -> Iterator[str]:
     """The rooms of the file's own package that it imports."""
     folder = ROOT / package_of(path)
-    for name in imports(path):
+    for name in imported_names(path):
         package, _, rest = name.partition(".")
         if package != folder.name:
             continue
-        first = rest.partition(".")[0]
-        if (folder / first).is_dir() and first:
-            yield first
-        elif (folder / f"{first}.py").is_file():
-            yield first if package == "webapp" else GROUND
+        module = rest.partition(".")[0]
+        if (folder / module).is_dir() and module:
+            yield module
+        elif (folder / f"{module}.py").is_file():
+            yield module if package == "webapp" else GROUND
         else:  # a public name, from the package itself: its importer needs what is behind it
             yield "app" if package == "webapp" else "queue"
 
@@ -119,67 +119,71 @@ def floor_of(package: str, name: str) -> int:
     return floors[0]
 
 
-@pytest.mark.parametrize("path", INSIDE, ids=relative)
+@pytest.mark.parametrize("path", INNER_FILES, ids=relative_path)
 def test_imports_point_downwards(path: Path) -> None:
-    package, own = package_of(path), room(path)
-    for other in rooms_imported(path):
-        assert floor_of(package, other) <= floor_of(package, own), (
-            f"{relative(path)} imports {package}/{other}, which is on a floor above"
+    package, own_room = package_of(path), room(path)
+    for imported_room in imported_rooms(path):
+        assert floor_of(package, imported_room) <= floor_of(package, own_room), (
+            f"{relative_path(path)} imports {package}/{imported_room}, which is on a floor above"
         )
-        assert own not in LEASEQ_FLOORS[-1] or other != "engine", f"{relative(path)} reaches past the queue"
+        assert own_room not in LEASEQ_FLOORS[-1] or imported_room != "engine", (
+            f"{relative_path(path)} reaches past the queue"
+        )
 
 
 @pytest.mark.parametrize("package", ["leaseq", "webapp"])
 def test_no_folders_import_each_other_in_a_circle(package: str) -> None:
-    arrows: dict[str, set[str]] = {}
-    for path in INSIDE:
+    imports_by_room: dict[str, set[str]] = {}
+    for path in INNER_FILES:
         if package_of(path) == package:
-            arrows.setdefault(room(path), set()).update(set(rooms_imported(path)) - {room(path)})
+            imports_by_room.setdefault(room(path), set()).update(set(imported_rooms(path)) - {room(path)})
     try:
-        TopologicalSorter(arrows).prepare()
+        TopologicalSorter(imports_by_room).prepare()
     except CycleError as error:
         pytest.fail(f"a circle in {package}/: {' imports '.join(reversed(error.args[1]))}")
 
 
 def test_the_floors_name_what_is_there() -> None:
-    named = set.union(*LEASEQ_FLOORS) - {GROUND}
-    assert {name for name in named if not any((ROOT / "leaseq").glob(f"{name}*"))} == set()
+    names = set.union(*LEASEQ_FLOORS) - {GROUND}
+    assert {name for name in names if not any((ROOT / "leaseq").glob(f"{name}*"))} == set()
     assert {name for name in VIEWS | WEBAPP_TOP if not any((ROOT / "webapp").glob(f"{name}*"))} == set()
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=relative)
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=relative_path)
 def test_only_webapp_knows_the_web(path: Path) -> None:
-    packages = {name.partition(".")[0] for name in imports(path)}
+    packages = {name.partition(".")[0] for name in imported_names(path)}
     if path.is_relative_to(ROOT / "leaseq"):
         assert not packages & {"webapp", "flask", "gunicorn", "pydantic", "werkzeug"}
         if room(path) not in REDIS_CLIENTS:
-            assert "redis" not in packages, f"{relative(path)} speaks to redis-py past the engine"
+            assert "redis" not in packages, f"{relative_path(path)} speaks to redis-py past the engine"
 
 
-@pytest.mark.parametrize("path", [p for p in PYTHON if p.is_relative_to(ROOT / "webapp")], ids=relative)
+@pytest.mark.parametrize(
+    "path", [p for p in PYTHON_FILES if p.is_relative_to(ROOT / "webapp")], ids=relative_path
+)
 def test_webapp_uses_public_names_only(path: Path) -> None:
     is_command = path.is_relative_to(ROOT / "webapp" / "commands")
-    for name in imports(path):
-        if name.partition(".")[0] == "leaseq" and name not in PUBLIC:
-            allowed = is_command and name.startswith(FOR_COMMANDS)
-            assert allowed, f"{relative(path)} imports {name}, no public name of leaseq"
+    for name in imported_names(path):
+        if name.partition(".")[0] == "leaseq" and name not in PUBLIC_NAMES:
+            is_allowed = is_command and name.startswith(COMMAND_PREFIXES)
+            assert is_allowed, f"{relative_path(path)} imports {name}, no public name of leaseq"
 
 
-@pytest.mark.parametrize("path", PYTHON, ids=relative)
+@pytest.mark.parametrize("path", PYTHON_FILES, ids=relative_path)
 def test_only_keys_spells_a_queues_key(path: Path) -> None:
-    spelled = "leaseq:{" in path.read_text()
+    has_key = "leaseq:{" in path.read_text()
     if path.is_relative_to(ROOT / "leaseq"):
-        assert not spelled or path == ROOT / "leaseq" / "engine" / "keys.py", (
-            f"{relative(path)} spells a key: engine/keys.py does that"
+        assert not has_key or path == ROOT / "leaseq" / "engine" / "keys.py", (
+            f"{relative_path(path)} spells a key: engine/keys.py does that"
         )
     else:  # the web app keeps its own, under tags that can be no queue's name
-        assert path.read_text().count("leaseq:{") == path.read_text().count("leaseq:{@"), relative(path)
+        assert path.read_text().count("leaseq:{") == path.read_text().count("leaseq:{@"), relative_path(path)
 
 
 def test_each_of_the_web_apps_keys_is_spelled_in_one_place() -> None:
     places: dict[str, set[str]] = {}
-    for path in PYTHON:
+    for path in PYTHON_FILES:
         for tag in re.findall(r"leaseq:\{(@\w+)", path.read_text()):
-            places.setdefault(tag, set()).add(relative(path))
+            places.setdefault(tag, set()).add(relative_path(path))
     assert places.pop("@accounts") == {"webapp/store/accounts/keys.py"}
     assert {tag: paths for tag, paths in places.items() if len(paths) > 1} == {}

@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 # What programs import, what gunicorn's command line names, and what Alembic finds by its place.
-NAMED = {
+ENTRY_MODULES = {
     "leaseq",
     "leaseq.__main__",
     "leaseq.webapp.serving.gunicorn_conf",
@@ -25,12 +25,12 @@ NAMED = {
 
 
 def modules() -> dict[str, Path]:
-    by_name = {}
+    paths = {}
     for folder, package in (("leaseq", "leaseq"), ("webapp", "leaseq.webapp")):
         for path in (ROOT / folder).rglob("*.py"):
-            below = path.relative_to(ROOT / folder).with_suffix("").parts
-            by_name[".".join([package, *below]).removesuffix(".__init__")] = path
-    return by_name
+            parts = path.relative_to(ROOT / folder).with_suffix("").parts
+            paths[".".join([package, *parts]).removesuffix(".__init__")] = path
+    return paths
 
 
 def names_in(path: Path) -> Iterator[str]:
@@ -45,16 +45,16 @@ def names_in(path: Path) -> Iterator[str]:
 
 
 def test_each_module_is_used() -> None:
-    known = modules()
+    paths = modules()
     entry_points = (PROJECT["scripts"], *PROJECT["entry-points"].values())
-    ahead = NAMED | {entry.partition(":")[0] for group in entry_points for entry in group.values()}
-    reached: set[str] = set()
-    while ahead:
-        name = ahead.pop()
-        while name and name not in known:  # a name in a module stands for the module
+    names = ENTRY_MODULES | {entry.partition(":")[0] for group in entry_points for entry in group.values()}
+    reached_modules: set[str] = set()
+    while names:
+        name = names.pop()
+        while name and name not in paths:  # a name in a module stands for the module
             name = name.rpartition(".")[0]
-        if name in known and name not in reached:
-            reached.add(name)
-            ahead.update(names_in(known[name]))
-            ahead.add(name.rpartition(".")[0])
-    assert set(known) - reached == set()
+        if name in paths and name not in reached_modules:
+            reached_modules.add(name)
+            names.update(names_in(paths[name]))
+            names.add(name.rpartition(".")[0])
+    assert set(paths) - reached_modules == set()

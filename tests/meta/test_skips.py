@@ -17,7 +17,7 @@ SKIPS = {
 }
 
 
-def outcome(folder: Path, body: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_pytest(folder: Path, body: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     (folder / "conftest.py").write_text((ROOT / "conftest.py").read_text())
     (folder / "pytest.ini").write_text("[pytest]\n")
     (folder / "test_it.py").write_text(f"import pytest\n{body}\ndef test_other(): pass\n")
@@ -39,15 +39,15 @@ def outcome(folder: Path, body: str, *arguments: str) -> subprocess.CompletedPro
 
 @pytest.mark.parametrize("body", SKIPS.values(), ids=SKIPS)
 def test_an_unexplained_skip_fails_the_run(tmp_path: Path, body: str) -> None:
-    done = outcome(tmp_path, body)
-    assert done.returncode == 1, done.stdout
-    assert "skipped without a reason" in done.stdout
+    completed = run_pytest(tmp_path, body)
+    assert completed.returncode == 1, completed.stdout
+    assert "skipped without a reason" in completed.stdout
 
 
 def test_it_fails_the_run_of_two_workers_too(tmp_path: Path) -> None:
-    assert outcome(tmp_path, SKIPS["a skip in a test"], "-n", "2").returncode == 1
+    assert run_pytest(tmp_path, SKIPS["a skip in a test"], "-n", "2").returncode == 1
 
 
 def test_a_platform_is_an_explanation(tmp_path: Path) -> None:
-    done = outcome(tmp_path, "def test_it(): pytest.skip('platform: only a Mac can')")
-    assert done.returncode == 0, done.stdout
+    completed = run_pytest(tmp_path, "def test_it(): pytest.skip('platform: only a Mac can')")
+    assert completed.returncode == 0, completed.stdout

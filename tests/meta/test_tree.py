@@ -11,33 +11,33 @@ ROOT = Path(__file__).parents[2]
 WEBAPP = ROOT / "webapp"
 TEMPLATES, STATIC = WEBAPP / "templates", WEBAPP / "static"
 SHARED = "shared"  # by several views
-OF_TESTS = {"unit", "conformance", "faults", "web", "browser", "meta", "support", "load"}
+TEST_FOLDERS = {"unit", "conformance", "faults", "web", "browser", "meta", "support", "load"}
 
 
 def folders(path: Path) -> set[str]:
-    return {one.name for one in path.iterdir() if one.is_dir() and any(file_names(one))}
+    return {folder.name for folder in path.iterdir() if folder.is_dir() and any(file_names(folder))}
 
 
 def file_names(path: Path) -> set[str]:
-    files = (one.relative_to(path) for one in path.rglob("*") if one.is_file())
-    return {one.as_posix() for one in files if "__pycache__" not in one.parts}
+    files = (file.relative_to(path) for file in path.rglob("*") if file.is_file())
+    return {file.as_posix() for file in files if "__pycache__" not in file.parts}
 
 
 def views() -> set[str]:
     """The packages that make a blueprint."""
-    made = (path for path in WEBAPP.rglob("*.py") if re.search(r"Blueprint\(", path.read_text()))
-    return {path.relative_to(WEBAPP).parts[0] for path in made}
+    blueprint_files = (path for path in WEBAPP.rglob("*.py") if re.search(r"Blueprint\(", path.read_text()))
+    return {path.relative_to(WEBAPP).parts[0] for path in blueprint_files}
 
 
 def test_a_folder_of_tests_is_a_folder_of_leaseq_or_one_of_these() -> None:
-    assert folders(ROOT / "tests") - folders(ROOT / "leaseq") - OF_TESTS == set()
+    assert folders(ROOT / "tests") - folders(ROOT / "leaseq") - TEST_FOLDERS == set()
 
 
 def test_tests_of_the_web_app_are_in_the_folder_of_what_they_test() -> None:
     tests = ROOT / "tests" / "web"
     assert folders(tests) - folders(WEBAPP) == set(), "no such folder in webapp/"
-    beside = {path.name.removeprefix("test_") for path in tests.glob("test_*.py")}
-    assert beside - {path.name for path in WEBAPP.glob("*.py")} == set(), (
+    module_names = {path.name.removeprefix("test_") for path in tests.glob("test_*.py")}
+    assert module_names - {path.name for path in WEBAPP.glob("*.py")} == set(), (
         "no such module beside the folders of webapp/"
     )
 
@@ -46,20 +46,20 @@ def test_each_view_has_tests() -> None:
     assert views() - folders(ROOT / "tests" / "web") == set()
 
 
-@pytest.mark.parametrize(("place", "beside"), [(TEMPLATES, {"base.html"}), (STATIC, set[str]())])
-def test_pages_and_their_parts_are_in_the_folder_of_their_view(place: Path, beside: set[str]) -> None:
-    assert folders(place) - views() - {SHARED} == set(), "no such view"
-    assert {path.name for path in place.iterdir() if path.is_file()} == beside
+@pytest.mark.parametrize(("folder", "loose_files"), [(TEMPLATES, {"base.html"}), (STATIC, set[str]())])
+def test_pages_and_their_parts_are_in_the_folder_of_their_view(folder: Path, loose_files: set[str]) -> None:
+    assert folders(folder) - views() - {SHARED} == set(), "no such view"
+    assert {path.name for path in folder.iterdir() if path.is_file()} == loose_files
 
 
 def test_each_template_is_used_and_each_that_is_named_is_there() -> None:
     sources = [*WEBAPP.rglob("*.py"), *TEMPLATES.rglob("*.html")]
-    named = {name for path in sources for name in re.findall(r'"([\w/-]+\.html)"', path.read_text())}
-    assert named == file_names(TEMPLATES)
+    names = {name for path in sources for name in re.findall(r'"([\w/-]+\.html)"', path.read_text())}
+    assert names == file_names(TEMPLATES)
 
 
 def test_each_static_file_is_used_and_each_that_is_named_is_there() -> None:
-    named = {
+    names = {
         name
         for path in TEMPLATES.rglob("*.html")
         for name in re.findall(r"url_for\('static', filename='([^']+)'", path.read_text())
@@ -67,5 +67,5 @@ def test_each_static_file_is_used_and_each_that_is_named_is_there() -> None:
     for path in STATIC.rglob("*.js"):
         for name in re.findall(r'^import .*?"([^"]+)";$', path.read_text(), re.MULTILINE | re.DOTALL):
             assert name.startswith("."), f"{path.name} imports {name}"
-            named.add(PurePosixPath((path.parent / name).resolve().relative_to(STATIC)).as_posix())
-    assert named == file_names(STATIC)
+            names.add(PurePosixPath((path.parent / name).resolve().relative_to(STATIC)).as_posix())
+    assert names == file_names(STATIC)

@@ -12,18 +12,18 @@ from pathlib import Path
 import pytest
 
 from leaseq.server.embedded import EmbeddedServer
-from tests.support.processes import RunningUp, environment
+from tests.support.processes import UpProcess, environment
 
 ROOT = Path(__file__).parents[2]
 UV = Path(sys.executable).with_name("uv")
 
 
 def run(*argv: object, cwd: Path, ok: bool = True) -> subprocess.CompletedProcess[str]:
-    done = subprocess.run(
+    completed = subprocess.run(
         [str(word) for word in argv], cwd=cwd, env=environment(), capture_output=True, text=True, check=False
     )
-    assert not ok or done.returncode == 0, done.stdout + done.stderr
-    return done
+    assert not ok or completed.returncode == 0, completed.stdout + completed.stderr
+    return completed
 
 
 @pytest.fixture(scope="module")
@@ -36,11 +36,11 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         archive.extractall(folder, filter="data")
     source = folder / sdist.name.removesuffix(".tar.gz")
     run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", folder, cwd=source)
-    (made,) = folder.glob("*.whl")
-    return made
+    (path,) = folder.glob("*.whl")
+    return path
 
 
-def installed(wheel: Path, folder: Path, extra: str = "") -> Path:
+def install_wheel(wheel: Path, folder: Path, extra: str = "") -> Path:
     """A fresh environment with the wheel and what it asks for, in the versions of the lock file."""
     run(UV, "venv", "--quiet", "--python", sys.executable, "fresh", cwd=folder)
     python = folder / "fresh" / "bin" / "python"
@@ -50,7 +50,7 @@ def installed(wheel: Path, folder: Path, extra: str = "") -> Path:
 
 
 def test_the_wheel_holds_each_move_page_and_type_marker(wheel: Path) -> None:
-    held = set(zipfile.ZipFile(wheel).namelist())
+    names = set(zipfile.ZipFile(wheel).namelist())
     moves = {f"leaseq/lua/{path.relative_to(ROOT / 'lua')}" for path in (ROOT / "lua").rglob("*.lua")}
     pages = {
         f"leaseq/{path.relative_to(ROOT)}"
@@ -59,48 +59,50 @@ def test_the_wheel_holds_each_move_page_and_type_marker(wheel: Path) -> None:
     }
     assert moves
     assert pages
-    assert held >= moves | pages | {"leaseq/py.typed", "leaseq/webapp/demo/messages.json"}
-    assert {name.partition("/")[0] for name in held if ".dist-info/" not in name} == {"leaseq"}
+    assert names >= moves | pages | {"leaseq/py.typed", "leaseq/webapp/demo/messages.json"}
+    assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"leaseq"}
 
 
 def test_the_wheel_holds_nothing_that_only_developers_use(wheel: Path) -> None:
     """No backups and no sources of translations; `test_reachable` finds modules that nothing uses."""
-    held = [Path(name) for name in zipfile.ZipFile(wheel).namelist() if name.startswith("leaseq/")]
-    needed = {".py", ".lua", ".html", ".css", ".js", ".svg", ".jpg", ".json", ".mo"}
-    assert [str(path) for path in held if path.suffix not in needed and path.name != "py.typed"] == []
+    paths = [Path(name) for name in zipfile.ZipFile(wheel).namelist() if name.startswith("leaseq/")]
+    suffixes = {".py", ".lua", ".html", ".css", ".js", ".svg", ".jpg", ".json", ".mo"}
+    assert [str(path) for path in paths if path.suffix not in suffixes and path.name != "py.typed"] == []
 
 
 def test_the_library_alone_brings_the_command_line_and_the_moves(
     wheel: Path, tmp_path: Path, own_server: EmbeddedServer
 ) -> None:
-    command = installed(wheel, tmp_path)
+    command = install_wheel(wheel, tmp_path)
     assert "simulate" in run(command, "--help", cwd=tmp_path).stdout
-    work = (
+    code = (
         "import leaseq, sys; queue = leaseq.Queue(leaseq.connect(sys.argv[1]), 'q');"
         "queue.enqueue({'n': 1}); lease = queue.reserve('ann'); queue.finish(lease, {'ok': True});"
         "print(leaseq.__file__, queue.stats().finished, 'flask' in sys.modules)"
     )
-    done = run(command.with_name("python"), "-c", work, own_server.url, cwd=tmp_path)
-    where, finished, flask = done.stdout.split()
-    assert Path(where).is_relative_to(tmp_path)
-    assert (finished, flask) == ("1", "False")
-    refused = run(command, "up", cwd=tmp_path, ok=False)
-    assert (refused.returncode, refused.stdout) == (1, "")
-    said = r"leaseq: `leaseq up` needs the web parts, and \w+ is not installed: pip install 'leaseq\[web\]'\n"
-    assert re.fullmatch(said, refused.stderr)
+    code_run = run(command.with_name("python"), "-c", code, own_server.url, cwd=tmp_path)
+    module_path, finished_count, flask = code_run.stdout.split()
+    assert Path(module_path).is_relative_to(tmp_path)
+    assert (finished_count, flask) == ("1", "False")
+    up_run = run(command, "up", cwd=tmp_path, ok=False)
+    assert (up_run.returncode, up_run.stdout) == (1, "")
+    message = (
+        r"leaseq: `leaseq up` needs the web parts, and \w+ is not installed: pip install 'leaseq\[web\]'\n"
+    )
+    assert re.fullmatch(message, up_run.stderr)
     assert not (tmp_path / "leaseq-data").exists()
 
 
 def test_with_the_web_parts_up_serves(wheel: Path, tmp_path: Path, data_dir: Path, port: int) -> None:
-    command = installed(wheel, tmp_path, "[web]")
-    own = tmp_path / "webapp.py"  # of the program that leaseq is installed beside
-    own.write_text("raise AssertionError('this is not the web app of leaseq')")
+    command = install_wheel(wheel, tmp_path, "[web]")
+    other_webapp = tmp_path / "webapp.py"  # of the program that leaseq is installed beside
+    other_webapp.write_text("raise AssertionError('this is not the web app of leaseq')")
     (packages,) = (tmp_path / "fresh" / "lib").glob("python*/site-packages")
-    (packages / "webapp.py").symlink_to(own)
-    up = RunningUp(data_dir, port, "--demo", command=command)
+    (packages / "webapp.py").symlink_to(other_webapp)
+    up = UpProcess(data_dir, port, "--demo", command=command)
     try:
         assert up.get("/healthz") == 200
-        (setup,) = (line for line in up.said if "/setup" in line)
+        (setup,) = (line for line in up.lines if "/setup" in line)
         assert up.get(setup.partition(str(port))[2]) == 200
     finally:
         up.stop()

@@ -15,8 +15,8 @@ from leaseq.server.datadir import DataDir, DataDirRefused
 def test_the_running_url_is_told_while_it_runs_and_not_after(data_dir: Path) -> None:
     assert running_url(data_dir) is None
     assert running_url(data_dir / "missing") is None
-    with DataDir(data_dir) as claimed:
-        claimed.publish(url="redis://somewhere", web="http://here:1", pids={"server": 1})
+    with DataDir(data_dir) as directory:
+        directory.publish(url="redis://somewhere", web="http://here:1", pids={"server": 1})
         assert running_url(data_dir) == "redis://somewhere"
         assert stat.S_IMODE((data_dir / "up.json").stat().st_mode) == 0o600
     assert running_url(data_dir) is None
@@ -30,12 +30,12 @@ def test_where_nothing_can_be_read_of_what_runs_there_is_no_url(data_dir: Path) 
 
 
 def test_what_a_killed_one_left_behind_does_not_count_as_running(data_dir: Path) -> None:
-    claim = (
+    script = (
         "import os, sys; from leaseq.server.datadir import DataDir; claimed = DataDir(sys.argv[1]); "
         "claimed.claim();"
         "claimed.publish(url='redis://old', web='http://old', pids={}); os._exit(9)"
     )
-    subprocess.run([sys.executable, "-c", claim, str(data_dir)], check=False)
+    subprocess.run([sys.executable, "-c", script, str(data_dir)], check=False)
     assert "redis://old" in (data_dir / "up.json").read_text()
     assert running_url(data_dir) is None
     with DataDir(data_dir):
@@ -43,22 +43,22 @@ def test_what_a_killed_one_left_behind_does_not_count_as_running(data_dir: Path)
 
 
 def test_a_claimed_directory_is_refused_with_who_has_it_and_where(data_dir: Path) -> None:
-    with DataDir(data_dir) as claimed:
-        claimed.publish(url="unix:///x", web="http://127.0.0.1:8123", pids={})
-        with pytest.raises(DataDirRefused) as refused:
+    with DataDir(data_dir) as directory:
+        directory.publish(url="unix:///x", web="http://127.0.0.1:8123", pids={})
+        with pytest.raises(DataDirRefused) as error:
             DataDir(data_dir).claim()
-        assert f"(pid {os.getpid()}) at http://127.0.0.1:8123" in str(refused.value)
+        assert f"(pid {os.getpid()}) at http://127.0.0.1:8123" in str(error.value)
 
 
 def test_a_server_left_behind_by_a_killed_one_is_told_to_go(data_dir: Path) -> None:
-    left_behind = (
+    script = (
         "import os, subprocess, sys; from leaseq.server.datadir import DataDir; claimed = "
         "DataDir(sys.argv[1]);"
         "claimed.claim();"
         "server = subprocess.Popen(['sleep', '600'], pass_fds=(claimed.lock_fd,), start_new_session=True);"
         "claimed.publish(url='unix:///x', web='', pids={'server': server.pid}); os._exit(9)"
     )
-    subprocess.run([sys.executable, "-c", left_behind, str(data_dir)], check=False)
+    subprocess.run([sys.executable, "-c", script, str(data_dir)], check=False)
     assert running_url(data_dir) == "unix:///x"
     with DataDir(data_dir):
         pass
@@ -79,8 +79,8 @@ def test_a_file_in_its_place_is_named(data_dir: Path) -> None:
 
 
 def test_the_secret_key_is_made_once_and_private(data_dir: Path) -> None:
-    with DataDir(data_dir) as claimed:
-        key = claimed.secret_key()
+    with DataDir(data_dir) as directory:
+        key = directory.secret_key()
         assert len(key) >= 32
-        assert claimed.secret_key() == key
+        assert directory.secret_key() == key
         assert stat.S_IMODE((data_dir / "secret-key").stat().st_mode) == 0o600

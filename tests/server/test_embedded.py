@@ -16,15 +16,15 @@ from leaseq.server import embedded
 from leaseq.server.embedded import EmbeddedServer, EmbeddedServerError
 
 
-def mode(path: Path) -> int:
+def mode_of(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
 
 
 def test_only_the_owner_can_reach_it(data_dir: Path) -> None:
     data_dir.chmod(0o755)
     with EmbeddedServer(data_dir) as server:
-        assert mode(data_dir) == 0o700
-        assert mode(server.socket) == 0o700
+        assert mode_of(data_dir) == 0o700
+        assert mode_of(server.socket) == 0o700
         redis = leaseq.connect(server.url).redis
         assert redis.config_get("port", "maxmemory-policy", "appendfsync", "save") == {
             "port": "0",
@@ -35,7 +35,7 @@ def test_only_the_owner_can_reach_it(data_dir: Path) -> None:
 
 
 @pytest.fixture
-def seen(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
+def read_environment(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
     """Starts it and gives its environment, as a script sees it on the way to the real server, which writes
     its title over it."""
     script, file = data_dir / "server.sh", data_dir / "environment"
@@ -51,20 +51,22 @@ def seen(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[s
     return start
 
 
-def test_it_is_given_no_secret(seen: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_is_given_no_secret(
+    read_environment: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("LEASEQ_SECRET_KEY", "k3y-" * 10)
-    environment = seen()
+    environment = read_environment()
     assert any(line.startswith("PATH=") for line in environment)
     assert not [line for line in environment if "LEASEQ_" in line]
 
 
 def test_its_memory_is_tuned_for_scripts_unless_somebody_tuned_it(
-    seen: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
+    read_environment: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
-    assert "GLIBC_TUNABLES=glibc.malloc.tcache_count=127" in seen()
+    assert "GLIBC_TUNABLES=glibc.malloc.tcache_count=127" in read_environment()
     monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.arena_max=1")
-    assert "GLIBC_TUNABLES=glibc.malloc.arena_max=1" in seen()
+    assert "GLIBC_TUNABLES=glibc.malloc.arena_max=1" in read_environment()
 
 
 def test_stopping_ends_the_process_and_keeps_the_data(data_dir: Path) -> None:
@@ -77,8 +79,8 @@ def test_stopping_ends_the_process_and_keeps_the_data(data_dir: Path) -> None:
     assert not server.alive
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
-    with EmbeddedServer(data_dir) as again:
-        assert leaseq.Queue(leaseq.connect(again.url), "q").get("one").payload == {"n": 1}
+    with EmbeddedServer(data_dir) as second_server:
+        assert leaseq.Queue(leaseq.connect(second_server.url), "q").get("one").payload == {"n": 1}
 
 
 def test_an_acknowledged_write_survives_kill_9(data_dir: Path) -> None:
@@ -104,11 +106,11 @@ def test_a_copy_taken_while_it_runs_can_be_restored(data_dir: Path) -> None:
     with EmbeddedServer(data_dir / "live") as server:
         leaseq.Queue(leaseq.connect(server.url), "q").enqueue({"n": 1}, id="one")
         shutil.copytree(server.data_dir / "appendonlydir", data_dir / "copy" / "appendonlydir")
-    (written,) = (data_dir / "copy" / "appendonlydir").glob("*.incr.aof")
-    with written.open("ab") as file:
+    (aof_path,) = (data_dir / "copy" / "appendonlydir").glob("*.incr.aof")
+    with aof_path.open("ab") as file:
         file.write(b"*3\r\n$3\r\nSET\r\n$3\r\nab")  # the copy ended within a write
-    with EmbeddedServer(data_dir / "copy") as restored:
-        assert leaseq.Queue(leaseq.connect(restored.url), "q").get("one").payload == {"n": 1}
+    with EmbeddedServer(data_dir / "copy") as restored_server:
+        assert leaseq.Queue(leaseq.connect(restored_server.url), "q").get("one").payload == {"n": 1}
 
 
 def test_no_second_server_on_the_same_files(data_dir: Path) -> None:

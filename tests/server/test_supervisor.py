@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.patience import PATIENCE, eventually
-from tests.support.processes import alive
+from tests.support.processes import is_alive
 
 PROGRAM = """
 import json, os, sys
@@ -57,7 +57,7 @@ finally:
     (folder / "waits").write_text(str(waits))
 """
 
-STEADY = "import sys, time; time.sleep(600)"
+SLEEPS = "import sys, time; time.sleep(600)"
 # Writes its name when it ends, which shows the order.
 LOGS_ITS_END = """
 import signal, sys, time
@@ -68,7 +68,7 @@ signal.signal(signal.SIGTERM, end)
 open(sys.argv[1] + "/{name}-ready", "w").close()
 while True: time.sleep(600)
 """
-TELLS_ITS_SETTINGS = """
+WRITES_ITS_SETTINGS = """
 import os, sys, time
 from pathlib import Path
 part = Path(sys.argv[1], "part-3")
@@ -76,7 +76,7 @@ part.write_text(" ".join(sorted(n for n in os.environ if n.startswith(("LEASEQ_"
 part.rename(sys.argv[1] + "/settings")
 time.sleep(600)
 """
-STUBBORN = """
+IGNORES_SIGTERM = """
 import signal, subprocess, sys, time
 from pathlib import Path
 signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -88,7 +88,7 @@ while True: time.sleep(600)
 """
 
 # Starts a process that says good-bye at SIGTERM, or one that takes no notice of it, and goes on.
-LEAVES_ONE_BEHIND = """
+LEAVES_A_PROCESS = """
 import subprocess, sys, time
 program = '''
 import signal, sys, time
@@ -107,11 +107,11 @@ with open(sys.argv[1] + "/left", "a") as file: file.write(f"{left.pid}\\n")
 
 
 @contextmanager
-def supervised(
+def run_supervisor(
     folder: Path, *children: tuple[str, str, dict[str, Any]], steady: float = 60
 ) -> Iterator[subprocess.Popen[str]]:
-    words = [sys.executable, "-c", PROGRAM, str(folder), json.dumps(children), str(steady)]
-    process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)
+    command = [sys.executable, "-c", PROGRAM, str(folder), json.dumps(children), str(steady)]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     try:
         yield process
     finally:
@@ -120,34 +120,34 @@ def supervised(
         process.communicate(timeout=PATIENCE)
 
 
-def pids(folder: Path) -> dict[str, int]:
+def read_pids(folder: Path) -> dict[str, int]:
     by_name: dict[str, int] = json.loads((folder / "pids").read_text())
     return by_name
 
 
 def test_each_starts_when_the_one_before_is_ready_and_they_stop_in_reverse(tmp_path: Path) -> None:
     children = [(n, LOGS_ITS_END.replace("{name}", n), {"ready": f"{n}-ready"}) for n in ("first", "second")]
-    with supervised(tmp_path, *children) as process:
+    with run_supervisor(tmp_path, *children) as process:
         eventually((tmp_path / "started").exists, "all started")
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 0
     assert (tmp_path / "ends").read_text() == "second first "
-    assert not any(map(alive, pids(tmp_path).values()))
+    assert not any(map(is_alive, read_pids(tmp_path).values()))
 
 
 def test_one_that_dies_is_started_again_and_said(tmp_path: Path) -> None:
-    with supervised(tmp_path, ("one", STEADY, {}), ("two", STEADY, {})) as process:
+    with run_supervisor(tmp_path, ("one", SLEEPS, {}), ("two", SLEEPS, {})) as process:
         eventually((tmp_path / "started").exists, "all started")
-        before = pids(tmp_path)
+        before = read_pids(tmp_path)
         os.kill(before["one"], signal.SIGKILL)
-        eventually(lambda: pids(tmp_path).get("one") not in (None, before["one"]), "another process")
-        assert pids(tmp_path)["two"] == before["two"]
+        eventually(lambda: read_pids(tmp_path).get("one") not in (None, before["one"]), "another process")
+        assert read_pids(tmp_path)["two"] == before["two"]
         assert process.stderr is not None
         assert process.stderr.readline() == "leaseq: one was killed by signal 9; starting it again in 0.5 s\n"
 
 
 def test_one_that_keeps_dying_is_started_less_and_less_often(tmp_path: Path) -> None:
-    with supervised(tmp_path, ("bad", "import sys; sys.exit(3)", {})) as process:
+    with run_supervisor(tmp_path, ("bad", "import sys; sys.exit(3)", {})) as process:
         assert process.stderr is not None
         lines = [process.stderr.readline() for _ in range(2)]
     assert lines == [
@@ -159,40 +159,42 @@ def test_one_that_keeps_dying_is_started_less_and_less_often(tmp_path: Path) -> 
 
 def test_one_that_ran_for_long_is_started_again_as_soon_as_the_first_time(tmp_path: Path) -> None:
     """Long is here what is more than nothing."""
-    with supervised(tmp_path, ("bad", "import sys; sys.exit(3)", {}), steady=0) as process:
+    with run_supervisor(tmp_path, ("bad", "import sys; sys.exit(3)", {}), steady=0) as process:
         assert process.stderr is not None
         lines = [process.stderr.readline() for _ in range(2)]
     assert lines == ["leaseq: bad ended with exit code 3; starting it again in 0.5 s\n"] * 2
 
 
 def test_one_that_ends_before_it_is_ready_stops_everything(tmp_path: Path) -> None:
-    good: tuple[str, str, dict[str, str]] = ("good", STEADY, {})
+    good: tuple[str, str, dict[str, str]] = ("good", SLEEPS, {})
     bad = ("bad", "import sys; sys.exit(3)", {"ready": "never"})
-    with supervised(tmp_path, good, bad) as process:
-        _, said = process.communicate(timeout=PATIENCE)
-    assert said == "bad ended with exit code 3 before it was ready\n"
-    assert not any(map(alive, pids(tmp_path).values()))
+    with run_supervisor(tmp_path, good, bad) as process:
+        _, stderr = process.communicate(timeout=PATIENCE)
+    assert stderr == "bad ended with exit code 3 before it was ready\n"
+    assert not any(map(is_alive, read_pids(tmp_path).values()))
 
 
 def test_stopping_while_one_is_still_starting(tmp_path: Path) -> None:
-    with supervised(tmp_path, ("slow", STEADY, {"ready": "never"})) as process:
+    with run_supervisor(tmp_path, ("slow", SLEEPS, {"ready": "never"})) as process:
         eventually((tmp_path / "pids").exists, "the child runs")
         process.terminate()
         assert process.wait(PATIENCE) == 0
-    assert not any(map(alive, pids(tmp_path).values()))
+    assert not any(map(is_alive, read_pids(tmp_path).values()))
 
 
 def test_one_that_will_not_stop_is_killed_with_all_that_it_started(tmp_path: Path) -> None:
-    with supervised(tmp_path, ("stubborn", STUBBORN, {"grace": 0.2, "ready": "grandchild"})) as process:
+    with run_supervisor(
+        tmp_path, ("stubborn", IGNORES_SIGTERM, {"grace": 0.2, "ready": "grandchild"})
+    ) as process:
         eventually((tmp_path / "started").exists, "all started")
         process.terminate()
         assert process.wait(PATIENCE) == 0
     grandchild = int((tmp_path / "grandchild").read_text())
-    eventually(lambda: not alive(grandchild), "who was killed has ended")  # nobody waited for that one
-    assert not any(map(alive, pids(tmp_path).values()))
+    eventually(lambda: not is_alive(grandchild), "who was killed has ended")  # nobody waited for that one
+    assert not any(map(is_alive, read_pids(tmp_path).values()))
 
 
-def left_behind(folder: Path) -> list[int]:
+def grandchild_pids(folder: Path) -> list[int]:
     """Who was started by a child, first to last."""
     file = folder / "left"
     return [int(line) for line in file.read_text().split()] if file.exists() else []
@@ -201,36 +203,36 @@ def left_behind(folder: Path) -> list[int]:
 @pytest.mark.parametrize("handler", ["polite", "signal.SIG_IGN"])
 def test_what_a_child_that_died_left_behind_is_ended(tmp_path: Path, handler: str) -> None:
     """It would keep a port, for instance, that the next one needs."""
-    child = LEAVES_ONE_BEHIND.replace("{handler}", handler) + "time.sleep(600)"
-    with supervised(tmp_path, ("one", child, {})):
-        eventually(lambda: len(left_behind(tmp_path)) == 1, "it has started a process")
-        os.kill(pids(tmp_path)["one"], signal.SIGKILL)
-        eventually(lambda: not alive(left_behind(tmp_path)[0]), "that one was ended")
-        eventually(lambda: len(left_behind(tmp_path)) == 2, "another child runs")
-        assert alive(left_behind(tmp_path)[1])
+    script = LEAVES_A_PROCESS.replace("{handler}", handler) + "time.sleep(600)"
+    with run_supervisor(tmp_path, ("one", script, {})):
+        eventually(lambda: len(grandchild_pids(tmp_path)) == 1, "it has started a process")
+        os.kill(read_pids(tmp_path)["one"], signal.SIGKILL)
+        eventually(lambda: not is_alive(grandchild_pids(tmp_path)[0]), "that one was ended")
+        eventually(lambda: len(grandchild_pids(tmp_path)) == 2, "another child runs")
+        assert is_alive(grandchild_pids(tmp_path)[1])
         assert (tmp_path / "good-bye").exists() == (handler == "polite"), "it is asked first"
-    eventually(lambda: not any(map(alive, left_behind(tmp_path))), "all have ended")
+    eventually(lambda: not any(map(is_alive, grandchild_pids(tmp_path))), "all have ended")
 
 
 def test_what_one_left_behind_that_was_never_ready_is_ended(tmp_path: Path) -> None:
-    child = LEAVES_ONE_BEHIND.replace("{handler}", "signal.SIG_IGN") + "sys.exit(3)"
-    with supervised(tmp_path, ("bad", child, {"ready": "never"})) as process:
-        _, said = process.communicate(timeout=PATIENCE)
-    assert said == "bad ended with exit code 3 before it was ready\n"
-    eventually(lambda: not any(map(alive, left_behind(tmp_path))), "it was ended")
+    script = LEAVES_A_PROCESS.replace("{handler}", "signal.SIG_IGN") + "sys.exit(3)"
+    with run_supervisor(tmp_path, ("bad", script, {"ready": "never"})) as process:
+        _, stderr = process.communicate(timeout=PATIENCE)
+    assert stderr == "bad ended with exit code 3 before it was ready\n"
+    eventually(lambda: not any(map(is_alive, grandchild_pids(tmp_path))), "it was ended")
 
 
 @pytest.mark.parametrize("handler", ["polite", "signal.SIG_IGN"])
 def test_what_a_child_left_behind_is_ended_where_it_stops_before_the_next_start(
     tmp_path: Path, handler: str
 ) -> None:
-    child = LEAVES_ONE_BEHIND.replace("{handler}", handler) + "sys.exit(3)"
-    with supervised(tmp_path, ("bad", child, {})) as process:
+    script = LEAVES_A_PROCESS.replace("{handler}", handler) + "sys.exit(3)"
+    with run_supervisor(tmp_path, ("bad", script, {})) as process:
         assert process.stderr is not None
         assert process.stderr.readline().startswith("leaseq: bad ended with exit code 3")
         process.terminate()
         assert process.wait(PATIENCE) == 0
-    eventually(lambda: not any(map(alive, left_behind(tmp_path))), "it was ended")
+    eventually(lambda: not any(map(is_alive, grandchild_pids(tmp_path))), "it was ended")
 
 
 def test_one_inherits_the_environment_but_only_the_settings_it_was_given(
@@ -239,7 +241,7 @@ def test_one_inherits_the_environment_but_only_the_settings_it_was_given(
     monkeypatch.setenv("LEASEQ_SECRET_KEY", "k3y-" * 10)
     monkeypatch.setenv("OTHER_THING", "1")
     settings = {"LEASEQ_REDIS_URL": "unix:///none"}
-    with supervised(tmp_path, ("one", TELLS_ITS_SETTINGS, {"ready": "settings", "settings": settings})):
+    with run_supervisor(tmp_path, ("one", WRITES_ITS_SETTINGS, {"ready": "settings", "settings": settings})):
         eventually((tmp_path / "settings").exists, "it told them")
     assert (tmp_path / "settings").read_text() == "LEASEQ_REDIS_URL OTHER_THING"
 
@@ -248,8 +250,8 @@ def test_one_inherits_the_environment_but_only_the_settings_it_was_given(
     not sys.platform.startswith("linux"), reason="platform: only Linux ends children with their parent"
 )
 def test_when_the_supervisor_is_killed_its_children_end(tmp_path: Path) -> None:
-    with supervised(tmp_path, ("one", STEADY, {}), ("two", STEADY, {})) as process:
+    with run_supervisor(tmp_path, ("one", SLEEPS, {}), ("two", SLEEPS, {})) as process:
         eventually((tmp_path / "started").exists, "all started")
         process.kill()
         process.wait(PATIENCE)
-        eventually(lambda: not any(map(alive, pids(tmp_path).values())), "the children ended")
+        eventually(lambda: not any(map(is_alive, read_pids(tmp_path).values())), "the children ended")

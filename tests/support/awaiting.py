@@ -22,8 +22,8 @@ class LoopThread:
         self._thread = threading.Thread(target=self.loop.run_forever, daemon=True)
         self._thread.start()
 
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE)
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(PATIENCE)
 
     def stop(self) -> None:
         self.loop.call_soon_threadsafe(self.loop.stop)
@@ -34,37 +34,37 @@ class LoopThread:
 class AwaitedQueue:
     """A queue of `leaseq.aio` with the calls of a `leaseq.Queue`. Its ``_client`` is one of `leaseq`."""
 
-    def __init__(self, loop: LoopThread, queue: leaseq.aio.Queue, beside: leaseq.Client) -> None:
+    def __init__(self, loop: LoopThread, queue: leaseq.aio.Queue, client: leaseq.Client) -> None:
         self.name = queue.name
-        self._client = beside
+        self._client = client
         self._loop = loop
         self._queue = queue
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self._queue, name)
-        return self._now(value) if inspect.iscoroutine(value) else self._calling(value)
+        return self._await_value(value) if inspect.iscoroutine(value) else self._wrap(value)
 
-    def _calling(self, method: Callable[..., Any]) -> Callable[..., Any]:
-        def call(*args: Any, **more: Any) -> Any:
-            if isinstance(more.get("stop"), threading.Event):
-                more["stop"] = self._following(more["stop"])
-            return self._now(method(*args, **more))
+    def _wrap(self, method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any, **options: Any) -> Any:
+            if isinstance(options.get("stop"), threading.Event):
+                options["stop"] = self._mirror_event(options["stop"])
+            return self._await_value(method(*args, **options))
 
         return call
 
-    def _now(self, value: Any) -> Any:
+    def _await_value(self, value: Any) -> Any:
         if inspect.iscoroutine(value):
             return self._loop.run(value)
-        return self._each(value) if inspect.isasyncgen(value) else value
+        return self._iterate(value) if inspect.isasyncgen(value) else value
 
-    def _each(self, items: Any) -> Iterator[Any]:
+    def _iterate(self, items: Any) -> Iterator[Any]:
         while True:
             try:
                 yield self._loop.run(anext(items))
             except StopAsyncIteration:
                 return
 
-    def _following(self, stop: threading.Event) -> asyncio.Event:
+    def _mirror_event(self, stop: threading.Event) -> asyncio.Event:
         """An event of the loop that is set when this one is."""
         event = asyncio.Event()
 

@@ -36,11 +36,11 @@ PASSWORD = "pw"
 USERS = {"library": (acl.LIBRARY,), "pages": (acl.LIBRARY, acl.PAGES)}
 
 
-def make_users(node: redis.Redis, *more: tuple[str, ...], newer: bool = True) -> None:
-    """``more``: what they need of this kind of server. ``newer``: it has the newest commands."""
-    for user, wanted in USERS.items():
-        words = acl.rules(*wanted, *more, password=PASSWORD, newer=newer)
-        node.execute_command("ACL", "SETUSER", user, *words)
+def make_users(node: redis.Redis, *extra: tuple[str, ...], newer: bool = True) -> None:
+    """``extra``: what they need of this kind of server. ``newer``: it has the newest commands."""
+    for user, needs in USERS.items():
+        rules = acl.rules(*needs, *extra, password=PASSWORD, newer=newer)
+        node.execute_command("ACL", "SETUSER", user, *rules)
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Engine:
     """What was booted, and what it can do. Without a user, its URL is of one who may do anything."""
 
     name: str
-    of_all: str
+    admin_url: str
     primaries: tuple[redis.Redis, ...]
     fsync: bool = True  # it can be told to confirm by its disk
     replica: bool = False
@@ -56,10 +56,10 @@ class Engine:
 
     @property
     def url(self) -> str:
-        return self.of("library")
+        return self.url_of("library")
 
-    def of(self, user: str) -> str:
-        return self.of_all.replace("://", f"://{user}:{PASSWORD}@", 1)
+    def url_of(self, user: str) -> str:
+        return self.admin_url.replace("://", f"://{user}:{PASSWORD}@", 1)
 
     def connect(self, url: str | None = None) -> leaseq.Client:
         """A client that lives as long as the engine."""
@@ -75,7 +75,7 @@ class Engine:
         )
 
 
-class OnRedis(EmbeddedServer):
+class EmbeddedRedis(EmbeddedServer):
     """Debian's Redis in the place of the embedded Valkey, with the same options."""
 
     def command(self) -> list[str]:
@@ -84,7 +84,7 @@ class OnRedis(EmbeddedServer):
 
 
 @contextmanager
-def _embedded(name: str, kind: type[EmbeddedServer], fsync: bool) -> Iterator[Engine]:
+def _run_embedded(name: str, kind: type[EmbeddedServer], fsync: bool) -> Iterator[Engine]:
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, kind(folder, fsync="no") as server:
         node = redis.Redis.from_url(server.url)
         make_users(node, newer=fsync)
@@ -92,12 +92,12 @@ def _embedded(name: str, kind: type[EmbeddedServer], fsync: bool) -> Iterator[En
 
 
 def valkey() -> AbstractContextManager[Engine]:
-    return _embedded("valkey", EmbeddedServer, fsync=True)
+    return _run_embedded("valkey", EmbeddedServer, fsync=True)
 
 
 def debian() -> AbstractContextManager[Engine]:
     """It has no WAITAOF, which came with 7.2."""
-    return _embedded("redis", OnRedis, fsync=False)
+    return _run_embedded("redis", EmbeddedRedis, fsync=False)
 
 
 @contextmanager
@@ -108,8 +108,8 @@ def cluster() -> Iterator[Engine]:
         nodes = [stack.enter_context(running(*options)) for _ in range(2 * PRIMARIES)]
         primaries, replicas = nodes[:PRIMARIES], nodes[PRIMARIES:]
         share_slots(primaries)
-        for node, other in combinations(nodes, 2):  # all at once: rumours take seconds
-            node.execute_command("CLUSTER", "MEET", "127.0.0.1", port_of(other))
+        for node, peer in combinations(nodes, 2):  # all at once: rumours take seconds
+            node.execute_command("CLUSTER", "MEET", "127.0.0.1", port_of(peer))
         for primary, replica in zip(primaries, replicas, strict=True):
             name = primary.execute_command("CLUSTER", "MYID")
             eventually(partial(_knows, replica, name))
@@ -124,8 +124,8 @@ def cluster() -> Iterator[Engine]:
         )
 
 
-def _knows(node: redis.Redis, other: bytes) -> bool:
-    return other.decode() in str(node.execute_command("CLUSTER NODES"))
+def _knows(node: redis.Redis, name: bytes) -> bool:
+    return name.decode() in str(node.execute_command("CLUSTER NODES"))
 
 
 def _is_whole(node: redis.Redis) -> bool:
@@ -153,7 +153,7 @@ ENGINES: dict[str, Callable[[], AbstractContextManager[Engine]]] = {
 
 
 @contextmanager
-def booted(name: str) -> Iterator[Engine]:
+def boot(name: str) -> Iterator[Engine]:
     """The engine of this name. Its connections are closed at its end."""
     with ENGINES[name]() as engine:
         yield engine

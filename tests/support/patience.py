@@ -16,30 +16,30 @@ PATIENCE = 60  # seconds, only ever waited out by a test that fails
 
 
 def eventually(
-    true: Callable[[], object], what: str = "what is waited for", *, seconds: float = PATIENCE
+    condition: Callable[[], object], description: str = "what is waited for", *, seconds: float = PATIENCE
 ) -> None:
     """Return once it is so. Who does not answer yet is asked again: a server that starts, a file to come."""
-    until, pause = time.monotonic() + seconds, 0.002
+    deadline, pause = time.monotonic() + seconds, 0.002
     while True:
         try:
-            if true():
+            if condition():
                 return
             error: Exception | None = None
-        except (redis.RedisError, OSError) as no_answer:
-            error = no_answer
-        if time.monotonic() > until:
-            raise TimeoutError(f"never happened: {what}") from error
+        except (redis.RedisError, OSError) as exception:
+            error = exception
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"never happened: {description}") from error
         time.sleep(pause)
         pause = min(pause * 1.5, 0.05)  # soon seen where it comes soon, and no load where it takes long
 
 
 def patiently(call: Callable[[], T], *, pause: float = 0.02) -> T:
     """As a program does that sends again what was not acknowledged."""
-    until = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + PATIENCE
     while True:
         try:
             return call()
         except leaseq.ServerUnavailable:
-            if time.monotonic() > until:
+            if time.monotonic() > deadline:
                 raise
             time.sleep(pause)

@@ -23,7 +23,7 @@ from queue import SimpleQueue
 from typing import Protocol, TypeVar
 
 ROOT = Path(__file__).parents[2]
-_LEFT_OUT = shutil.ignore_patterns(".*", "__pycache__", "leaseq-data")
+_IGNORE = shutil.ignore_patterns(".*", "__pycache__", "leaseq-data")
 
 
 class Change(Protocol):
@@ -45,37 +45,37 @@ def copies(count: int) -> Iterator[list[Path]]:
     with tempfile.TemporaryDirectory(prefix="leaseq-planting-") as folder:
         trees = [Path(folder) / f"tree{number}" for number in range(count)]
         for source, tree in pairwise([ROOT, *trees]):  # all as the first one, even if ROOT is being edited
-            shutil.copytree(source, tree, ignore=_LEFT_OUT, symlinks=True)
+            shutil.copytree(source, tree, ignore=_IGNORE, symlinks=True)
         yield trees
 
 
-def each(trees: Iterable[Path], changes: Sequence[C], look: Callable[[Path, C], R]) -> list[R]:
-    """What ``look`` finds with each change in place. A tree has one of them at a time."""
+def try_each(trees: Iterable[Path], changes: Sequence[C], check: Callable[[Path, C], R]) -> list[R]:
+    """What ``check`` finds with each change in place. A tree has one of them at a time."""
     free: SimpleQueue[Path] = SimpleQueue()
     for tree in trees:
         free.put(tree)
 
-    def one(change: C) -> R:
+    def try_one(change: C) -> R:
         tree = free.get()
         try:
-            with planted(tree, change):
-                return look(tree, change)
+            with plant(tree, change):
+                return check(tree, change)
         finally:
             free.put(tree)
 
     with ThreadPoolExecutor(free.qsize()) as pool:
-        return list(pool.map(one, changes))
+        return list(pool.map(try_one, changes))
 
 
 @contextmanager
-def planted(tree: Path, change: Change) -> Iterator[None]:
+def plant(tree: Path, change: Change) -> Iterator[None]:
     path = tree / change.file
-    whole = path.read_text()
-    _write(path, change.apply(whole))
+    original = path.read_text()
+    _write(path, change.apply(original))
     try:
         yield
     finally:
-        _write(path, whole)
+        _write(path, original)
         # What Hypothesis found with this change in place must not fail the test of the next one.
         shutil.rmtree(tree / ".hypothesis", ignore_errors=True)
 
@@ -83,8 +83,8 @@ def planted(tree: Path, change: Change) -> Iterator[None]:
 def _write(path: Path, text: str) -> None:
     """With what Python keeps of it gone: that goes by seconds and size, and these may be the same."""
     path.write_text(text)
-    for kept in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
-        kept.unlink()
+    for cache_file in path.parent.glob(f"__pycache__/{path.stem}.*.pyc"):
+        cache_file.unlink()
 
 
 def run(tree: Path, tests: Iterable[str], patience: float, *options: str) -> subprocess.CompletedProcess[str]:
@@ -109,12 +109,12 @@ def run(tree: Path, tests: Iterable[str], patience: float, *options: str) -> sub
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
-def failed(done: subprocess.CompletedProcess[str]) -> str:
+def failures(completed: subprocess.CompletedProcess[str]) -> str:
     """How many tests failed, as pytest says it; '' where none did, or none ran: that is nobody noticing."""
-    if done.returncode not in (0, 1):
-        print(done.stdout[-1_500:], file=sys.stderr)
+    if completed.returncode not in (0, 1):
+        print(completed.stdout[-1_500:], file=sys.stderr)
         return ""
-    match = re.search(r"(\d+) (?:failed|error)", done.stdout)
+    match = re.search(r"(\d+) (?:failed|error)", completed.stdout)
     return match[0] if match else ""
 
 

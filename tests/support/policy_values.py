@@ -8,7 +8,7 @@ from leaseq.policy import FIELDS
 from leaseq.policy_fields import Alerts, Bands, Form, OneOf, Seconds, Text, Whole, YesNo
 
 
-def another(name: str) -> Any:
+def another_value(name: str) -> Any:
     match FIELDS[name].kind:
         case Whole(_, most):
             return most
@@ -29,4 +29,4 @@ def another(name: str) -> Any:
     raise AssertionError(f"{name}: say here what else such a field may hold")
 
 
-ANOTHER = {name: another(name) for name in FIELDS}
+OTHER_VALUES = {name: another_value(name) for name in FIELDS}

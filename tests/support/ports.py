@@ -7,7 +7,7 @@ import socket
 from pathlib import Path
 
 _FIRST, _COUNT, _BUS = 10_000, 10_000, 10_000
-_given: set[int] = set()  # in this process, to servers that may not listen yet
+_used_ports: set[int] = set()  # in this process, to servers that may not listen yet
 
 
 def free_port() -> int:
@@ -15,8 +15,8 @@ def free_port() -> int:
     what the kernel takes for the near end of connections: one of those could be there before the server."""
     while True:
         port = _FIRST + secrets.randbelow(_COUNT)
-        if port not in _given and _is_free(port) and _is_free(port + _BUS):
-            _given.add(port)
+        if port not in _used_ports and _is_free(port) and _is_free(port + _BUS):
+            _used_ports.add(port)
             return port
 
 
@@ -24,9 +24,9 @@ def is_accepted(connection: socket.socket) -> bool:
     """Whether the process at the other end, on this machine, has accepted the connection: until then Linux
     lists that end without an inode."""
     near, far = connection.getsockname()[1], connection.getpeername()[1]
-    listed = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
-    ends = {(_port(one[1]), _port(one[2])): one[9] for one in listed}
-    return ends.get((far, near), "0") != "0"
+    rows = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
+    inodes = {(_port(row[1]), _port(row[2])): row[9] for row in rows}
+    return inodes.get((far, near), "0") != "0"
 
 
 def _port(address: str) -> int:

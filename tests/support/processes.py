@@ -25,8 +25,8 @@ def environment(**changes: str) -> dict[str, str]:
     return {key: value for key, value in os.environ.items() if not key.startswith("LEASEQ_")} | changes
 
 
-class RunningUp:
-    """A real ``leaseq up``, started when made."""
+class UpProcess:
+    """A real ``leaseq up``, started by its constructor."""
 
     def __init__(
         self,
@@ -44,16 +44,16 @@ class RunningUp:
             text=True,
             env=environment(**(settings or {})),
         )
-        self.said: list[str] = []
+        self.lines: list[str] = []
         assert self.process.stdout is not None
         for line in self.process.stdout:
-            self.said.append(line.rstrip("\n"))
+            self.lines.append(line.rstrip("\n"))
             if "Ctrl-C stops it" in line:
                 return
         assert self.process.stderr is not None
-        said = self.process.stderr.read()
+        stderr = self.process.stderr.read()
         self.stop()
-        pytest.fail(f"leaseq up ended: {said}")
+        pytest.fail(f"leaseq up ended: {stderr}")
 
     def state(self) -> dict[str, Any]:
         content: dict[str, Any] = json.loads((self.data / "up.json").read_text())
@@ -70,9 +70,9 @@ class RunningUp:
     def get(self, path: str) -> int:
         return get(self.port, path)
 
-    def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
+    def stop(self, signal_number: signal.Signals = signal.SIGTERM) -> int:
         if self.process.poll() is None:
-            self.process.send_signal(number)
+            self.process.send_signal(signal_number)
         try:
             return self.process.wait(PATIENCE)
         finally:
@@ -108,7 +108,7 @@ def descendants(pid: int) -> set[int]:
     return pids
 
 
-def alive(pid: int) -> bool:
+def is_alive(pid: int) -> bool:
     """True where the process runs; one that has ended and waits to be reaped does not."""
     _, state = processes().get(pid, (0, "Z"))
     return not state.startswith("Z")
@@ -122,15 +122,15 @@ def processes() -> dict[int, tuple[int, str]]:
         )
         rows = map(str.split, listing.stdout.splitlines())
         return {int(pid): (int(parent), state) for pid, parent, state in rows}
-    parents = {}
+    by_pid = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it has ended meanwhile
             state, parent = entry.read_text().rpartition(")")[2].split()[:2]
-            parents[int(entry.parent.name)] = (int(parent), state)
-    return parents
+            by_pid[int(entry.parent.name)] = (int(parent), state)
+    return by_pid
 
 
-def leaseq_command(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
+def run_leaseq(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(LEASEQ), *arguments],
         capture_output=True,
@@ -142,10 +142,10 @@ def leaseq_command(*arguments: str, **env: str) -> subprocess.CompletedProcess[s
 
 
 def is_ready(port: int) -> Callable[[], bool]:
-    def ask() -> bool:
+    def check() -> bool:
         try:
             return get(port, "/readyz") == 200
         except OSError:
             return False
 
-    return ask
+    return check

@@ -14,7 +14,7 @@ from standardwebhooks import Webhook
 
 from leaseq import webhooks
 
-Behave = Callable[[BaseHTTPRequestHandler], None]
+Responder = Callable[[BaseHTTPRequestHandler], None]
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Request:
     def id(self) -> str:
         return self.headers["webhook-id"]
 
-    def verified(self, secret: str) -> Any:
+    def verify(self, secret: str) -> Any:
         """The body, once the library has verified its signature and that it is not old."""
         return Webhook(secret).verify(self.body, self.headers)
 
@@ -39,10 +39,10 @@ class _Server(ThreadingHTTPServer):
 
 @dataclass
 class Receiver:
-    """Answers 204, or what ``answers`` has next: a status, a status with headers and a body, or a function
+    """Answers 204, or what ``responses`` has next: a status, a status with headers and a body, or a function
     that answers by itself."""
 
-    answers: deque[int | tuple[int, dict[str, str], bytes] | Behave] = field(default_factory=deque)
+    responses: deque[int | tuple[int, dict[str, str], bytes] | Responder] = field(default_factory=deque)
     requests: list[Request] = field(default_factory=list)
 
     def __enter__(self) -> Self:
@@ -53,7 +53,7 @@ class Receiver:
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 headers = {name.lower(): value for name, value in self.headers.items()}
                 receiver.requests.append(Request(self.path, headers, body))
-                receiver.answer(self)
+                receiver.respond(self)
 
             def do_GET(self) -> None:
                 receiver.requests.append(Request(self.path, {}, b""))
@@ -79,12 +79,12 @@ class Receiver:
     def url(self) -> str:
         return f"http://127.0.0.1:{self.port}/hook"
 
-    def answer(self, handler: BaseHTTPRequestHandler) -> None:
-        what = self.answers.popleft() if self.answers else 204
-        if callable(what):
-            what(handler)
+    def respond(self, handler: BaseHTTPRequestHandler) -> None:
+        response = self.responses.popleft() if self.responses else 204
+        if callable(response):
+            response(handler)
             return
-        status, headers, body = what if isinstance(what, tuple) else (what, {}, b"")
+        status, headers, body = response if isinstance(response, tuple) else (response, {}, b"")
         handler.send_response(status)
         for name, value in {"Content-Length": str(len(body)), **headers}.items():
             handler.send_header(name, value)
@@ -93,7 +93,7 @@ class Receiver:
 
 
 @contextmanager
-def receiving(redis: Any) -> Iterator[Receiver]:
+def open_receiver(redis: Any) -> Iterator[Receiver]:
     """A receiver on a server that has no endpoints; what was made meanwhile goes."""
     forget_webhooks(redis)
     with Receiver() as receiver:

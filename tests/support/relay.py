@@ -48,14 +48,14 @@ class Relay:
 
     def _carry(self, client: socket.socket, server: socket.socket) -> None:
         """Until it returns, the link stands."""
-        for source, data in heard(client, server):
+        for source, data in receive_from_both(client, server):
             (server if source is client else client).sendall(data)
 
 
-def heard(one: socket.socket, other: socket.socket) -> Iterator[tuple[socket.socket, bytes]]:
+def receive_from_both(client: socket.socket, server: socket.socket) -> Iterator[tuple[socket.socket, bytes]]:
     """What either says, as it comes, until one of them ends."""
     while True:
-        ready, _, _ = select.select([one, other], [], [])
+        ready, _, _ = select.select([client, server], [], [])
         for source in ready:
             data = source.recv(1 << 20)
             if not data:

@@ -16,15 +16,15 @@ class RoundTrips:
 
 
 @contextmanager
-def round_trips(monkeypatch: pytest.MonkeyPatch) -> Iterator[RoundTrips]:
+def count_round_trips(monkeypatch: pytest.MonkeyPatch) -> Iterator[RoundTrips]:
     """The round trips that this thread makes within: packets, of one command or of a pipeline."""
-    made, me = RoundTrips(), threading.get_ident()
+    trips, thread_id = RoundTrips(), threading.get_ident()
     send: Any = AbstractConnection.send_packed_command
 
-    def counted(self: Any, *words: Any, **options: Any) -> None:
-        made.count += threading.get_ident() == me
+    def count_and_send(self: Any, *words: Any, **options: Any) -> None:
+        trips.count += threading.get_ident() == thread_id
         send(self, *words, **options)
 
     with monkeypatch.context() as patch:
-        patch.setattr(AbstractConnection, "send_packed_command", counted)
-        yield made
+        patch.setattr(AbstractConnection, "send_packed_command", count_and_send)
+        yield trips

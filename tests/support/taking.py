@@ -26,37 +26,37 @@ def wait_and_take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
     """In a new queue, where the item comes while they wait for it."""
     queue.configure()
     with ThreadPoolExecutor(1) as pool:
-        waiting = pool.submit(queue.reserve, person, wait=PATIENCE)
+        future = pool.submit(queue.reserve, person, wait=PATIENCE)
         eventually(lambda: queue.stats().waiting == 1)
         queue.enqueue({})
-        return not_none(waiting.result())
+        return not_none(future.result())
 
 
-def fail(queue: leaseq.Queue, id: str, why: str, *, times: int = 1) -> None:
+def fail(queue: leaseq.Queue, id: str, error: str, *, times: int = 1) -> None:
     """A new item, on which ann reports a problem so many times."""
     queue.enqueue({"text": f"letter {id}"}, id=id)
-    for turn in range(times):
-        if turn:
+    for attempt in range(times):
+        if attempt:
             queue.change(id, delay=0)
-        queue.fail(take(queue, "ann"), why)
+        queue.fail(take(queue, "ann"), error)
 
 
-def run_out(queue: leaseq.Queue) -> int:
+def expire_leases(queue: leaseq.Queue) -> int:
     """All its leases, now: somebody clears it to whom a day has passed. How many came back."""
     tomorrow = round((time.time() + 86_400) * 1e6)
     return leaseq.Queue(queue._client, queue.name, clock=lambda: tomorrow).clear().returned
 
 
-def finish_held(queue: leaseq.Queue, count: int) -> None:
+def finish_items(queue: leaseq.Queue, count: int) -> None:
     """So many items, held for 50.5 s each, up to now; and one lease ran out before."""
     now = time.time() - 51 * count - 300
-    past = leaseq.Queue(queue._client, queue.name, clock=lambda: round(now * 1e6))
-    past.configure(lease_seconds=200)
-    past.enqueue_many(leaseq.NewItem({}) for _ in range(count + 1))
-    assert past.reserve("left")
+    past_queue = leaseq.Queue(queue._client, queue.name, clock=lambda: round(now * 1e6))
+    past_queue.configure(lease_seconds=200)
+    past_queue.enqueue_many(leaseq.NewItem({}) for _ in range(count + 1))
+    assert past_queue.reserve("left")
     now += 201
-    past.clear()
+    past_queue.clear()
     for _ in range(count):
-        lease = take(past, "ann")
+        lease = take(past_queue, "ann")
         now += 50.5
-        past.finish(lease, {})
+        past_queue.finish(lease, {})

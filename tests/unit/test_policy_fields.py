@@ -10,7 +10,7 @@ import leaseq
 from leaseq.engine.policy_codec import parse_rules, rule_defaults
 from leaseq.errors import Invalid
 from leaseq.policy import FIELDS, GROUPS, RULES, TEXTS
-from tests.support.policy_values import ANOTHER
+from tests.support.policy_values import OTHER_VALUES
 
 
 @pytest.mark.parametrize("name", FIELDS)
@@ -28,7 +28,7 @@ def test_a_field_is_described_whole(name: str) -> None:
 @pytest.mark.parametrize("name", FIELDS)
 def test_a_value_survives_the_server(name: str) -> None:
     field = FIELDS[name]
-    values = [field.default, ANOTHER[name], *([None] if field.about.none else [])]
+    values = [field.default, OTHER_VALUES[name], *([None] if field.about.none else [])]
     for value in values:
         word = field.dump(value)
         assert field.check(field.load(word)) == value
@@ -49,7 +49,7 @@ def test_what_it_does_not_take_is_refused_by_name(name: str) -> None:
 
 
 def test_rules_are_read_by_their_names_in_any_order() -> None:
-    expected = {name: ANOTHER[name] for name in RULES}
+    expected = {name: OTHER_VALUES[name] for name in RULES}
     words = [f"{name}={FIELDS[name].dump(value)}" for name, value in expected.items()]
     assert parse_rules(" ".join(words).encode()) == expected
     assert parse_rules(" ".join(reversed(words)).encode()) == expected

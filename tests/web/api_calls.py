@@ -1,4 +1,4 @@
-"""REST from the caller's side: every call with a body, and what an answer must be."""
+"""REST from the caller's side: every call with a body, and what a response must be."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ CALLS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
 }
 
 
-def everything(queue: leaseq.Queue) -> Any:
+def whole_state(queue: leaseq.Queue) -> Any:
     """The whole state of a queue, as its own library tells it."""
     items = {state: queue.items(state) for state in leaseq.STATES}
     return queue.policy, queue.stats().counters, items, queue.journal(limit=1_000)
 
 
 @contextmanager
-def unchanged(queue: leaseq.Queue) -> Iterator[None]:
-    before = everything(queue)
+def assert_unchanged(queue: leaseq.Queue) -> Iterator[None]:
+    before = whole_state(queue)
     yield
-    assert everything(queue) == before
+    assert whole_state(queue) == before
 
 
-def problem(response: Any, status: int, code: str) -> dict[str, Any]:
+def assert_problem(response: Any, status: int, code: str) -> dict[str, Any]:
     assert response.status_code == status, response.text
     assert response.mimetype == "application/problem+json"
     body: dict[str, Any] = response.json

@@ -26,12 +26,12 @@ from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts, Passwords
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Clock
-from tests.support.receiver import Receiver, receiving
+from tests.support.receiver import Receiver, open_receiver
 from tests.support.taking import not_none
 
 PASSWORD = "correct horse battery"
 SECRET = "a secret for tests that is long enough"
-CHEAP = Passwords(PasswordHasher.from_parameters(CHEAPEST))
+CHEAP_PASSWORDS = Passwords(PasswordHasher.from_parameters(CHEAPEST))
 
 
 @pytest.fixture(scope="session")
@@ -44,9 +44,9 @@ def server(server_of_pages: Any) -> Any:
 def stored_keys(server: Any) -> Iterator[None]:
     """Each key that the app made is on the list of what a backup has and what it leaves out."""
     yield
-    known = registry()
+    stored = registry()
     for key in map(bytes.decode, server.redis.scan_iter("leaseq:{@*", count=10_000)):
-        kind = known.of(key)
+        kind = stored.of(key)
         assert kind is not None, f"{key}: add it to the STORED of the module that spells it"
         types = {kind.type, "none"} if isinstance(kind, StoredKeys) else ()  # it may have expired meanwhile
         assert not types or server.redis.type(key).decode() in types, key
@@ -54,7 +54,7 @@ def stored_keys(server: Any) -> Iterator[None]:
 
 @pytest.fixture(scope="session")
 def app(server: Any) -> Flask:
-    return create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP)
+    return create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
 
 
 @pytest.fixture(scope="session")
@@ -72,8 +72,8 @@ def threads(app: Flask) -> Threads:
 @pytest.fixture(scope="session")
 def document(app: Flask) -> dict[str, Any]:
     """The OpenAPI document."""
-    answer: dict[str, Any] = app.test_client().get("/api/v1/openapi.json").json or {}
-    return answer
+    content: dict[str, Any] = app.test_client().get("/api/v1/openapi.json").json or {}
+    return content
 
 
 @pytest.fixture
@@ -81,13 +81,13 @@ def filled_document(document: dict[str, Any]) -> dict[str, Any]:
     """The document with the shared examples in the place of the references to them."""
     shared = document["components"]["examples"]
     reference = re.compile(r'\{"\$ref": "#/components/examples/([a-z-]+)"\}')
-    filled = reference.sub(lambda found: json.dumps(shared[found[1]]), json.dumps(document))
-    answer: dict[str, Any] = json.loads(filled)
-    return answer
+    filled_json = reference.sub(lambda match: json.dumps(shared[match[1]]), json.dumps(document))
+    filled: dict[str, Any] = json.loads(filled_json)
+    return filled
 
 
-class Answer(TestResponse):
-    """What the app answered. A test that reads ``json`` expects that there is some."""
+class Response(TestResponse):
+    """The app's response. A test that reads ``json`` expects that there is some."""
 
     json: Any
 
@@ -100,9 +100,9 @@ class Caller:
     token: str
     client: FlaskClient
 
-    def __call__(self, method: str, path: str, **options: Any) -> Answer:
+    def __call__(self, method: str, path: str, **options: Any) -> Response:
         headers = {"Authorization": f"Bearer {self.token}", **options.pop("headers", {})}
-        return cast("Answer", self.client.open(f"/api/v1{path}", method=method, headers=headers, **options))
+        return cast("Response", self.client.open(f"/api/v1{path}", method=method, headers=headers, **options))
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def new_name() -> Callable[[str], str]:
 
 
 @pytest.fixture
-def caller(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> Callable[[str], Caller]:
+def make_caller(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> Callable[[str], Caller]:
     def make(role: str) -> Caller:
         name = new_name(role)
         accounts.add(name, by="test", role=role)
@@ -121,18 +121,18 @@ def caller(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> Ca
 
 
 @pytest.fixture
-def worker(caller: Callable[[str], Caller]) -> Caller:
-    return caller("worker")
+def worker(make_caller: Callable[[str], Caller]) -> Caller:
+    return make_caller("worker")
 
 
 @pytest.fixture
-def manager(caller: Callable[[str], Caller]) -> Caller:
-    return caller("manager")
+def manager(make_caller: Callable[[str], Caller]) -> Caller:
+    return make_caller("manager")
 
 
 @pytest.fixture
-def admin(caller: Callable[[str], Caller]) -> Caller:
-    return caller("admin")
+def admin(make_caller: Callable[[str], Caller]) -> Caller:
+    return make_caller("admin")
 
 
 @pytest.fixture(scope="module")
@@ -162,8 +162,8 @@ class Browser:
         self.client = app.test_client()
         self.name = name
 
-    def get(self, path: str, **options: Any) -> Answer:
-        return cast("Answer", self.client.get(path, **options))
+    def get(self, path: str, **options: Any) -> Response:
+        return cast("Response", self.client.get(path, **options))
 
     def csrf(self, path: str = "/login") -> str:
         match = re.search(r'name="csrf_token" value="([^"]+)"', self.client.get(path).text)
@@ -172,16 +172,16 @@ class Browser:
 
     def post(
         self, path: str, data: dict[str, Any] | None = None, *, page: str = "/account", **options: Any
-    ) -> Answer:
+    ) -> Response:
         fields = {"csrf_token": self.csrf(page), **(data or {})}
-        return cast("Answer", self.client.post(path, data=fields, **options))
+        return cast("Response", self.client.post(path, data=fields, **options))
 
-    def sign_in(self, password: str = PASSWORD, **fields: str) -> Answer:
+    def sign_in(self, password: str = PASSWORD, **fields: str) -> Response:
         return self.post("/login", {"name": self.name, "password": password, **fields}, page="/login")
 
 
 @pytest.fixture
-def visitor(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> Callable[[str], Browser]:
+def sign_in_as(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> Callable[[str], Browser]:
     """A person with a role who is signed in."""
 
     def make(role: str) -> Browser:
@@ -195,39 +195,39 @@ def visitor(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> C
 
 
 @pytest.fixture
-def boss(visitor: Callable[[str], Browser]) -> Browser:
-    return visitor("manager")
+def manager_browser(sign_in_as: Callable[[str], Browser]) -> Browser:
+    return sign_in_as("manager")
 
 
 @pytest.fixture
-def mixed(queue: leaseq.Queue) -> leaseq.Queue:
+def mixed_queue(queue: leaseq.Queue) -> leaseq.Queue:
     """Two dead, two held, two waiting, one finished."""
     queue.configure(title="Mixed", max_attempts=1, holds=9)
-    for id, person, how in (
+    for item_id, person, outcome in (
         ("dead-1", "ann", "no <text>"),
         ("dead-2", "bob", "page 404"),
         ("held-1", "ann", ""),
         ("held-2", "bob", ""),
         ("done-1", "ann", "done"),
     ):
-        queue.enqueue({"of": person}, id=id)
+        queue.enqueue({"of": person}, id=item_id)
         lease = not_none(queue.reserve(person))
-        if how == "done":
+        if outcome == "done":
             queue.finish(lease, {"ok": True})
-        elif how:
-            queue.fail(lease, how)
+        elif outcome:
+            queue.fail(lease, outcome)
     queue.enqueue({}, id="wait-1", requires=["fr"])
     queue.enqueue({}, id="wait-2")
     return queue
 
 
 @pytest.fixture
-def person(visitor: Callable[[str], Browser]) -> Browser:
-    return visitor("worker")
+def worker_browser(sign_in_as: Callable[[str], Browser]) -> Browser:
+    return sign_in_as("worker")
 
 
 @pytest.fixture
-def asking(queue: leaseq.Queue) -> leaseq.Queue:
+def form_queue(queue: leaseq.Queue) -> leaseq.Queue:
     """A queue with a form and two items."""
     queue.configure(title="Triage", form=FORM, lease_seconds=60)
     queue.enqueue({"text": "My parcel is not here", "order": 12}, id="one")
@@ -236,14 +236,14 @@ def asking(queue: leaseq.Queue) -> leaseq.Queue:
 
 
 @pytest.fixture
-def timed_asking(asking: leaseq.Queue, server: Any) -> tuple[leaseq.Queue, Callable[[], None]]:
+def expirable_queue(form_queue: leaseq.Queue, server: Any) -> tuple[leaseq.Queue, Callable[[], None]]:
     """The queue, and a way to let its leases run out now: its time steps a day ahead."""
 
     def expire() -> None:
-        ahead = leaseq.Queue(server.client, asking.name, clock=Clock.from_now(86_400))
-        ahead.enqueue({"text": "later"}, priority=150)
+        queue_ahead = leaseq.Queue(server.client, form_queue.name, clock=Clock.from_now(86_400))
+        queue_ahead.enqueue({"text": "later"}, priority=150)
 
-    return asking, expire
+    return form_queue, expire
 
 
 FORM = {
@@ -269,5 +269,5 @@ def receiver(app: Flask, server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterat
     state = app.extensions[EXTENSION]
     settings = state.settings.model_copy(update={"webhook_allow": webhooks.networks("127.0.0.0/8")})
     monkeypatch.setitem(app.extensions, EXTENSION, replace(state, settings=settings))
-    with receiving(server.redis) as receiver:
+    with open_receiver(server.redis) as receiver:
         yield receiver

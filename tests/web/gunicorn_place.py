@@ -17,18 +17,18 @@ from leaseq.webapp.commands.serve import gunicorn_argv
 from tests.support.patience import PATIENCE, eventually
 from tests.support.ports import free_port
 
-ADJUSTED = "tests.web.adjusted_app:app"
+ADJUSTED_APP = "tests.web.adjusted_app:app"
 
 
 @contextlib.contextmanager
-def serving(redis_url: str, secret: str, *, threads: int = 4, **settings: Any) -> Iterator[str]:
+def serve_app(redis_url: str, secret: str, *, threads: int = 4, **settings: Any) -> Iterator[str]:
     """The address of a running gunicorn with two workers."""
-    with gunicorn(redis_url, secret, workers=2, threads=threads, **settings) as (url, _):
+    with run_gunicorn(redis_url, secret, workers=2, threads=threads, **settings) as (url, _):
         yield url
 
 
 @contextlib.contextmanager
-def gunicorn(
+def run_gunicorn(
     redis_url: str,
     secret: str,
     *,
@@ -40,7 +40,7 @@ def gunicorn(
     **settings: str,
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
     """The address of a running gunicorn, and its process. The access log is written only to a named file.
-    ``options`` of gunicorn's are added to ours. Another app than leaseq's has a /readyz too; ADJUSTED is
+    ``options`` of gunicorn's are added to ours. Another app than leaseq's has a /readyz too; ADJUSTED_APP is
     leaseq's with other limits."""
     port = free_port()
     environment = {
@@ -70,14 +70,16 @@ def _is_ready(url: str) -> bool:
         return True
 
 
-def ask(address: str, path: str, method: str = "GET", body: Any = None, **headers: str) -> tuple[int, bytes]:
+def send_request(
+    address: str, path: str, method: str = "GET", body: Any = None, **headers: str
+) -> tuple[int, bytes]:
     """One request on a connection of its own."""
     connection = http.client.HTTPConnection(address, timeout=PATIENCE)
     try:
-        sent = None if body is None else json.dumps(body)
-        kind = {} if body is None else {"Content-Type": "application/json"}
-        connection.request(method, path, sent, {**kind, **headers})
-        answer = connection.getresponse()
-        return answer.status, answer.read()
+        content = None if body is None else json.dumps(body)
+        content_type = {} if body is None else {"Content-Type": "application/json"}
+        connection.request(method, path, content, {**content_type, **headers})
+        response = connection.getresponse()
+        return response.status, response.read()
     finally:
         connection.close()

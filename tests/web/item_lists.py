@@ -6,7 +6,7 @@ import html
 import re
 
 
-def listed(page: str) -> list[str]:
+def listed_ids(page: str) -> list[str]:
     return re.findall(r'type="checkbox" name="id" value="([^"]+)"', page)
 
 
@@ -15,7 +15,7 @@ def text_of(page: str) -> str:
     return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", main).split()))
 
 
-def rows(page: str) -> str:
+def table_text(page: str) -> str:
     """The text of the tables of a page, by lines."""
     cells = re.sub(r"</(th|td)>", "|", "".join(re.findall(r"<tr\b.*?</tr>", page, re.S)))
     return re.sub(r"[ \n]+", " ", re.sub(r"<[^>]+>", " ", cells.replace("</tr>", "\0"))).replace("\0", "\n")

@@ -17,49 +17,49 @@ from tests.support.ports import free_port
 CONFIGURATION = Path(__file__).parents[2] / "docs" / "nginx" / "leaseq.conf"
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 OPENSSL = shutil.which("openssl")
-IS_HERE = bool(NGINX and OPENSSL)
+HAS_NGINX = bool(NGINX and OPENSSL)
 
 
 @contextmanager
-def nginx_before(address: str, folder: Path) -> Iterator[int]:
+def run_nginx(address: str, folder: Path) -> Iterator[int]:
     """nginx by the example's file, with other ports and a certificate made here; the port for TLS."""
-    plain, tls = free_port(), free_port()
+    http_port, tls_port = free_port(), free_port()
     _make_certificate(folder)
     site = re.sub(r"    listen \[::\].*\n", "", CONFIGURATION.read_text())
-    for old, new in (
+    for example, actual in (
         ("127.0.0.1:8000", address),
-        ("listen 80;", f"listen 127.0.0.1:{plain};"),
-        ("listen 443 ", f"listen 127.0.0.1:{tls} "),
+        ("listen 80;", f"listen 127.0.0.1:{http_port};"),
+        ("listen 443 ", f"listen 127.0.0.1:{tls_port} "),
         ("/etc/ssl/leaseq", str(folder)),
     ):
-        assert old in site
-        site = site.replace(old, new)
-    temporary = "".join(
+        assert example in site
+        site = site.replace(example, actual)
+    temp_paths = "".join(
         f"{kind}_temp_path {folder};" for kind in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
     (folder / "nginx.conf").write_text(
         f"daemon off; pid {folder}/pid; error_log {folder}/error.log;\n"
         "worker_rlimit_nofile 20000; events { worker_connections 8000; }\n"
-        f"http {{ access_log off; {temporary}\n{site}\n}}\n"
+        f"http {{ access_log off; {temp_paths}\n{site}\n}}\n"
     )
     command = [str(NGINX), "-c", str(folder / "nginx.conf"), "-e", str(folder / "error.log")]
-    tested = subprocess.run([*command, "-t"], capture_output=True, text=True, check=False)
-    assert tested.returncode == 0, tested.stderr
+    completed = subprocess.run([*command, "-t"], capture_output=True, text=True, check=False)
+    assert completed.returncode == 0, completed.stderr
     process = subprocess.Popen(command)
     try:
-        eventually(lambda: _listens(tls), "nginx listens")
-        yield tls
+        eventually(lambda: _listens(tls_port), "nginx listens")
+        yield tls_port
     finally:
         process.terminate()
         process.wait(30)
 
 
 def connect(port: int) -> ssl.SSLSocket:
-    plain = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
-    return trust().wrap_socket(plain, server_hostname="localhost")
+    plain_socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+    return tls_context().wrap_socket(plain_socket, server_hostname="localhost")
 
 
-def trust() -> ssl.SSLContext:
+def tls_context() -> ssl.SSLContext:
     return ssl._create_unverified_context()  # a certificate that was made a moment ago
 
 

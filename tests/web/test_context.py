@@ -15,34 +15,34 @@ from tests.support.patience import PATIENCE
 from tests.support.taking import not_none
 
 
-def asking_for(kind: str) -> dict[str, object]:
+def form_with(kind: str) -> dict[str, object]:
     return {"ask": {"type": "object", "properties": {"about": {"type": kind}}}}
 
 
 @pytest.fixture(params=[QueueOfRequest, SharedQueue])
 def view(request: pytest.FixtureRequest, server: Server, queue: leaseq.Queue) -> leaseq.Queue:
-    queue.configure(form=asking_for("string"))
+    queue.configure(form=form_with("string"))
     queue.enqueue({})
-    made: Callable[..., leaseq.Queue] = request.param
-    return made(server.client, queue.name)
+    queue_class: Callable[..., leaseq.Queue] = request.param
+    return queue_class(server.client, queue.name)
 
 
 def test_a_form_that_changes_during_a_request_is_read_again(view: leaseq.Queue, queue: leaseq.Queue) -> None:
     """The view has read the policy, and a manager saves another form before the finish."""
     lease = not_none(view.reserve("ann"))
-    assert view.policy.form == asking_for("string")
-    queue.configure(form=asking_for("integer"))
-    refused: list[leaseq.Invalid] = []
+    assert view.policy.form == form_with("string")
+    queue.configure(form=form_with("integer"))
+    errors: list[leaseq.Invalid] = []
 
     def finish() -> None:
         with pytest.raises(leaseq.Invalid) as error:
             view.finish(lease, {"about": "refund"})
-        refused.append(error.value)
+        errors.append(error.value)
 
     thread = threading.Thread(target=finish, daemon=True)
     thread.start()
     thread.join(PATIENCE)
-    assert [error.field for error in refused] == ["result"]
+    assert [error.field for error in errors] == ["result"]
     assert view.finish(lease, {"about": 7}).id == lease.id
 
 

@@ -16,115 +16,121 @@ NEEDED = "This queue needs a newer version of leaseq."
 
 
 @pytest.fixture(autouse=True)
-def both(queue: leaseq.Queue, unreadable: leaseq.Queue) -> None:
+def readable_and_unreadable(queue: leaseq.Queue, unreadable_queue: leaseq.Queue) -> None:
     queue.configure(title="Of today")
     queue.enqueue({"n": 1}, id="one")
 
 
-def test_the_library_says_what_it_needs(unreadable: leaseq.Queue) -> None:
-    for read in (lambda: unreadable.policy, unreadable.stats, lambda: unreadable.mine("ann")):
-        with pytest.raises(leaseq.QueueUnreadable, match=r"^this queue has .* does not know") as refused:
-            read()
-        assert refused.value.newer
-        assert isinstance(refused.value, leaseq.ServerRefused)
+def test_the_library_says_what_it_needs(unreadable_queue: leaseq.Queue) -> None:
+    for call in (
+        lambda: unreadable_queue.policy,
+        unreadable_queue.stats,
+        lambda: unreadable_queue.mine("ann"),
+    ):
+        with pytest.raises(leaseq.QueueUnreadable, match=r"^this queue has .* does not know") as error:
+            call()
+        assert error.value.newer
+        assert isinstance(error.value, leaseq.ServerRefused)
 
 
-def test_home(person: Browser, unreadable: leaseq.Queue) -> None:
-    page = person.get("/")
+def test_home(worker_browser: Browser, unreadable_queue: leaseq.Queue) -> None:
+    page = worker_browser.get("/")
     assert page.status_code == 200
     assert "Of today" in page.text
-    line = page.text.partition(f">{unreadable.name}<")[2].partition("</li>")[0]
+    line = page.text.partition(f">{unreadable_queue.name}<")[2].partition("</li>")[0]
     assert NEEDED in line
     assert "<form" not in line
     assert "<a " not in line
 
 
 @pytest.mark.parametrize("path", ["/queues", "/queues?manage=yes"])
-def test_the_menu_of_queues(boss: Browser, unreadable: leaseq.Queue, path: str) -> None:
-    page = boss.get(path)
+def test_the_menu_of_queues(manager_browser: Browser, unreadable_queue: leaseq.Queue, path: str) -> None:
+    page = manager_browser.get(path)
     assert page.status_code == 200
     assert "Of today" in page.text
-    assert unreadable.name in page.text
+    assert unreadable_queue.name in page.text
 
 
-def test_my_day(person: Browser, app: object, queue: leaseq.Queue) -> None:
-    lease = queue.reserve(person.name)
+def test_my_day(worker_browser: Browser, app: object, queue: leaseq.Queue) -> None:
+    lease = queue.reserve(worker_browser.name)
     assert lease is not None
-    page = person.get("/day")
+    page = worker_browser.get("/day")
     assert page.status_code == 200
     assert "Of today" in page.text
 
 
-def test_the_overview(boss: Browser, unreadable: leaseq.Queue, queue: leaseq.Queue) -> None:
-    page = boss.get("/manage")
+def test_the_overview(manager_browser: Browser, unreadable_queue: leaseq.Queue, queue: leaseq.Queue) -> None:
+    page = manager_browser.get("/manage")
     assert page.status_code == 200
     assert "Of today" in page.text
-    assert NEEDED in page.text.partition(f">{unreadable.name}<")[2].partition("</tr>")[0]
-    live = boss.get("/manage", headers={"Accept": "application/json"})
-    assert queue.name in live.json["queues"]
-    assert unreadable.name not in live.json["queues"]
+    assert NEEDED in page.text.partition(f">{unreadable_queue.name}<")[2].partition("</tr>")[0]
+    live_response = manager_browser.get("/manage", headers={"Accept": "application/json"})
+    assert queue.name in live_response.json["queues"]
+    assert unreadable_queue.name not in live_response.json["queues"]
 
 
-def test_making_a_queue_and_changing_the_title_of_one(boss: Browser, queue: leaseq.Queue) -> None:
-    made = boss.post("/manage", {"name": f"{queue.name}-2", "title": "Another"}, page="/manage")
-    assert made.status_code == 303
-    changed = boss.post(
+def test_making_a_queue_and_changing_the_title_of_one(manager_browser: Browser, queue: leaseq.Queue) -> None:
+    create_response = manager_browser.post(
+        "/manage", {"name": f"{queue.name}-2", "title": "Another"}, page="/manage"
+    )
+    assert create_response.status_code == 303
+    change_response = manager_browser.post(
         f"/manage/{queue.name}/settings", {"title": "Of yesterday"}, page=f"/manage/{queue.name}/settings"
     )
-    assert changed.status_code in (200, 303, 422)
+    assert change_response.status_code in (200, 303, 422)
 
 
 def test_people_and_what_they_hold(
-    visitor: Callable[[str], Browser], admin: Caller, queue: leaseq.Queue
+    sign_in_as: Callable[[str], Browser], admin: Caller, queue: leaseq.Queue
 ) -> None:
-    boss, ann = visitor("admin"), visitor("worker")
-    assert queue.reserve(ann.name) is not None
-    page = boss.get("/people")
+    admin_browser, holder = sign_in_as("admin"), sign_in_as("worker")
+    assert queue.reserve(holder.name) is not None
+    page = admin_browser.get("/people")
     assert page.status_code == 200
-    assert boss.get(f"/people/{ann.name}").status_code == 200
-    assert admin("PUT", f"/people/{ann.name}", json={"disabled": True}).status_code == 200
-    assert queue.mine(ann.name) == [], "a lease elsewhere is taken back all the same"
+    assert admin_browser.get(f"/people/{holder.name}").status_code == 200
+    assert admin("PUT", f"/people/{holder.name}", json={"disabled": True}).status_code == 200
+    assert queue.mine(holder.name) == [], "a lease elsewhere is taken back all the same"
 
 
-def test_metrics(manager: Caller, unreadable: leaseq.Queue, queue: leaseq.Queue) -> None:
-    page = manager.client.get("/metrics", headers={"Authorization": f"Bearer {manager.token}"})
-    assert page.status_code == 200
-    found = {
-        (one.name, one.labels.get("queue"), one.labels.get("state")): one.value
-        for family in text_string_to_metric_families(page.text)
-        for one in family.samples
+def test_metrics(manager: Caller, unreadable_queue: leaseq.Queue, queue: leaseq.Queue) -> None:
+    response = manager.client.get("/metrics", headers={"Authorization": f"Bearer {manager.token}"})
+    assert response.status_code == 200
+    values = {
+        (sample.name, sample.labels.get("queue"), sample.labels.get("state")): sample.value
+        for family in text_string_to_metric_families(response.text)
+        for sample in family.samples
     }
-    assert found["leaseq_items", queue.name, "inbound"] == 1
-    assert found["leaseq_unreadable", unreadable.name, None] == 1
-    assert found["leaseq_unreadable", queue.name, None] == 0
-    assert ("leaseq_items", unreadable.name, "inbound") not in found
+    assert values["leaseq_items", queue.name, "inbound"] == 1
+    assert values["leaseq_unreadable", unreadable_queue.name, None] == 1
+    assert values["leaseq_unreadable", queue.name, None] == 0
+    assert ("leaseq_items", unreadable_queue.name, "inbound") not in values
 
 
-def test_rest(worker: Caller, unreadable: leaseq.Queue, queue: leaseq.Queue) -> None:
+def test_rest(worker: Caller, unreadable_queue: leaseq.Queue, queue: leaseq.Queue) -> None:
     queues: dict[str, Any] = {}
-    wrong: dict[str, str] = {}
-    first, last = sorted((queue.name, unreadable.name))
-    after: str | None = first[:-1]  # other tests have thousands of queues
-    while after is not None and after < last:
-        answer = worker("GET", "/queues", query_string={"limit": 100, "after": after})
-        assert answer.status_code == 200
-        queues |= {one["name"]: one for one in answer.json["queues"]}
-        wrong |= {one["name"]: one["detail"] for one in answer.json["unreadable"]}
-        after = answer.json["after"]
+    details: dict[str, str] = {}
+    first_name, last_name = sorted((queue.name, unreadable_queue.name))
+    after: str | None = first_name[:-1]  # other tests have thousands of queues
+    while after is not None and after < last_name:
+        response = worker("GET", "/queues", query_string={"limit": 100, "after": after})
+        assert response.status_code == 200
+        queues |= {listed["name"]: listed for listed in response.json["queues"]}
+        details |= {error["name"]: error["detail"] for error in response.json["unreadable"]}
+        after = response.json["after"]
     assert queues[queue.name]["title"] == "Of today"
-    assert unreadable.name not in queues
-    assert list(wrong) == [unreadable.name]
-    assert "Use a newer version of leaseq" in wrong[unreadable.name]
+    assert unreadable_queue.name not in queues
+    assert list(details) == [unreadable_queue.name]
+    assert "Use a newer version of leaseq" in details[unreadable_queue.name]
 
 
 def test_what_is_asked_of_that_queue_itself(
-    worker: Caller, person: Browser, unreadable: leaseq.Queue
+    worker: Caller, worker_browser: Browser, unreadable_queue: leaseq.Queue
 ) -> None:
-    answer = worker("GET", f"/queues/{unreadable.name}")
-    assert (answer.status_code, answer.json["code"]) == (503, "queue-unreadable")
-    assert "Use a newer version of leaseq" in answer.json["detail"]
-    assert "Retry-After" not in answer.headers, "it does not pass by waiting"
-    page = person.get(f"/q/{unreadable.name}")
+    response = worker("GET", f"/queues/{unreadable_queue.name}")
+    assert (response.status_code, response.json["code"]) == (503, "queue-unreadable")
+    assert "Use a newer version of leaseq" in response.json["detail"]
+    assert "Retry-After" not in response.headers, "it does not pass by waiting"
+    page = worker_browser.get(f"/q/{unreadable_queue.name}")
     assert page.status_code == 503
     assert "Use a newer version of leaseq" in page.text
     assert "as soon as the server is back" not in page.text
@@ -132,13 +138,13 @@ def test_what_is_asked_of_that_queue_itself(
 
 
 def test_a_page_names_the_methods_that_it_has(app: Flask) -> None:
-    refused = app.test_client().delete("/login")
-    assert refused.status_code == 405
-    assert {"GET", "POST"} <= set(refused.headers["Allow"].split(", "))
+    response = app.test_client().delete("/login")
+    assert response.status_code == 405
+    assert {"GET", "POST"} <= set(response.headers["Allow"].split(", "))
 
 
-def test_a_page_that_is_not_there_has_the_persons_menu(person: Browser, app: Flask) -> None:
-    assert f'data-person="{person.name}"' in person.get("/no-such-page").text
-    stranger = app.test_client().get("/no-such-page")
-    assert stranger.status_code == 404
-    assert "data-person" not in stranger.text
+def test_a_page_that_is_not_there_has_the_persons_menu(worker_browser: Browser, app: Flask) -> None:
+    assert f'data-person="{worker_browser.name}"' in worker_browser.get("/no-such-page").text
+    response = app.test_client().get("/no-such-page")
+    assert response.status_code == 404
+    assert "data-person" not in response.text

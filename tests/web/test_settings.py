@@ -11,7 +11,7 @@ from tests.web.conftest import SECRET
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "said"),
+    ("name", "value", "message"),
     [
         ("SECRET_KEY", None, "LEASEQ_SECRET_KEY is not set"),
         ("SECRET_KEY", "", "LEASEQ_SECRET_KEY is not set"),
@@ -44,19 +44,19 @@ from tests.web.conftest import SECRET
     ],
 )
 def test_a_bad_setting_is_named(
-    monkeypatch: pytest.MonkeyPatch, name: str, value: str | None, said: str
+    monkeypatch: pytest.MonkeyPatch, name: str, value: str | None, message: str
 ) -> None:
     monkeypatch.setenv("LEASEQ_SECRET_KEY", SECRET)
     if value is None:
         monkeypatch.delenv(f"LEASEQ_{name}")
     else:
         monkeypatch.setenv(f"LEASEQ_{name}", value)
-    with pytest.raises(SettingsRefused) as refused:
+    with pytest.raises(SettingsRefused) as error:
         load_settings()
-    assert said in str(refused.value)
-    assert "\n" not in str(refused.value)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
     if value:
-        assert name not in ("SECRET_KEY", "METRICS_TOKEN") or value not in str(refused.value)
+        assert name not in ("SECRET_KEY", "METRICS_TOKEN") or value not in str(error.value)
 
 
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -77,8 +77,8 @@ def test_an_empty_variable_counts_as_not_set(monkeypatch: pytest.MonkeyPatch, na
 
 
 def test_random_secrets_of_any_spelling_are_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    for make in (secrets.token_urlsafe, secrets.token_hex, lambda size: secrets.token_hex(size // 2)):
-        monkeypatch.setenv("LEASEQ_SECRET_KEY", make(32))
+    for make_secret in (secrets.token_urlsafe, secrets.token_hex, lambda size: secrets.token_hex(size // 2)):
+        monkeypatch.setenv("LEASEQ_SECRET_KEY", make_secret(32))
         assert load_settings().secret_key
 
 

@@ -20,7 +20,7 @@ from leaseq.webapp.settings import Settings
 from leaseq.webapp.site_time import clock_text, filter_period, filter_time, is_clock_time, typed_moment
 from tests.conftest import Clock
 from tests.support.taking import not_none
-from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
+from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
 
 BERLIN, NEW_YORK = "Europe/Berlin", "America/New_York"
 
@@ -29,14 +29,16 @@ BERLIN, NEW_YORK = "Europe/Berlin", "America/New_York"
 def site(server: Any) -> Callable[[str], Flask]:
     """The app of a site in a time zone."""
     apps = {
-        zone: create_app(Settings(redis_url=server.url, secret_key=SECRET, time_zone=zone), passwords=CHEAP)
+        zone: create_app(
+            Settings(redis_url=server.url, secret_key=SECRET, time_zone=zone), passwords=CHEAP_PASSWORDS
+        )
         for zone in (BERLIN, NEW_YORK)
     }
     return apps.__getitem__
 
 
 @pytest.fixture
-def meg(site: Callable[[str], Flask], new_name: Callable[[str], str]) -> Browser:
+def berlin_browser(site: Callable[[str], Flask], new_name: Callable[[str], str]) -> Browser:
     """A manager in Berlin."""
     app, name = site(BERLIN), new_name("meg")
     app.extensions[EXTENSION].accounts.add(name, by="test", role="manager", password=PASSWORD)
@@ -50,7 +52,7 @@ def utc(text: str) -> datetime:
 
 
 @pytest.mark.parametrize(
-    ("zone", "typed", "moment", "shown"),
+    ("zone", "typed", "moment", "field_text"),
     [
         (BERLIN, "2026-07-01T12:00", "2026-07-01T10:00", "2026-07-01T12:00"),
         (BERLIN, "2026-12-01T12:00", "2026-12-01T11:00", "2026-12-01T12:00"),
@@ -63,22 +65,22 @@ def utc(text: str) -> datetime:
     ],
 )
 def test_a_typed_time_and_how_its_field_shows_it(
-    site: Callable[[str], Flask], zone: str, typed: str, moment: str, shown: str
+    site: Callable[[str], Flask], zone: str, typed: str, moment: str, field_text: str
 ) -> None:
     with site(zone).test_request_context():
-        found = typed_moment(typed, "due")
-        assert (found, found.tzinfo) == (utc(moment), UTC)
-        assert clock_text(found) == shown
-        assert is_clock_time(shown) == (len(shown) == len("2026-10-25T02:30"))
+        due = typed_moment(typed, "due")
+        assert (due, due.tzinfo) == (utc(moment), UTC)
+        assert clock_text(due) == field_text
+        assert is_clock_time(field_text) == (len(field_text) == len("2026-10-25T02:30"))
 
 
 @pytest.mark.parametrize(("zone", "text"), [(BERLIN, "2026-03-29T02:30"), (NEW_YORK, "2026-03-08T02:00")])
 def test_a_time_that_the_clocks_skip_is_refused(site: Callable[[str], Flask], zone: str, text: str) -> None:
     day, time = text.split("T")
     with site(zone).test_request_context():
-        for read in (typed_moment, filter_time):
+        for parse in (typed_moment, filter_time):
             with pytest.raises(leaseq.Invalid, match=f"there is in {zone}: on {day} its clocks skip {time}"):
-                read(text, "due")
+                parse(text, "due")
 
 
 @pytest.mark.parametrize(
@@ -110,7 +112,7 @@ ASK = {"type": "object", "properties": {"at": {"type": "string", "format": "date
 
 
 @pytest.mark.parametrize(
-    ("typed", "value", "again"),
+    ("typed", "value", "field_text"),
     [
         ("2026-07-01T12:00", "2026-07-01T10:00:00Z", "2026-07-01T12:00"),
         ("2026-07-01T12:00:30.25", "2026-07-01T10:00:30.25Z", "2026-07-01T12:00:30.25"),
@@ -119,14 +121,14 @@ ASK = {"type": "object", "properties": {"at": {"type": "string", "format": "date
     ],
 )
 def test_an_answer_s_time_is_in_utc_and_shown_as_it_was_typed(
-    site: Callable[[str], Flask], typed: str, value: str, again: str
+    site: Callable[[str], Flask], typed: str, value: str, field_text: str
 ) -> None:
     fields = fields_of({"ask": ASK})
     with site(BERLIN).test_request_context():
         result, errors = read_result(fields, {"at": [typed]})
         assert (result, errors) == ({"at": value}, {})
         assert draft_of(fields, {"at": [typed]}) == result
-        assert typed_of(fields, result) == {"at": [again]}
+        assert typed_of(fields, result) == {"at": [field_text]}
 
 
 def test_an_answer_s_time_that_the_clocks_skip_is_told_and_kept(site: Callable[[str], Flask]) -> None:
@@ -145,50 +147,61 @@ def test_a_time_of_day_has_the_site_s_offset_and_is_the_same_in_summer_and_winte
     with site(BERLIN).test_request_context():
         value = read_result(fields, {"at": ["17:00"]})[0]["at"]
         assert value in ("17:00:00+01:00", "17:00:00+02:00")
-        for one in ("17:00:00+01:00", "17:00:00+02:00"):
-            assert typed_of(fields, {"at": one}) == {"at": ["17:00:00"]}
+        for stored_time in ("17:00:00+01:00", "17:00:00+02:00"):
+            assert typed_of(fields, {"at": stored_time}) == {"at": ["17:00:00"]}
         assert typed_of(fields, {"at": "17:00:00Z"}) == {"at": ["17:00:00Z"]}, "another place's"
         assert read_result(fields, {"at": ["17:00:00Z"]})[0] == {"at": "17:00:00Z"}
 
 
-def test_a_due_date_is_typed_and_read_in_the_site_s_zone(meg: Browser, queue: leaseq.Queue) -> None:
+def test_a_due_date_is_typed_and_read_in_the_site_s_zone(
+    berlin_browser: Browser, queue: leaseq.Queue
+) -> None:
     queue.configure()
     queue.enqueue({"text": "a letter"}, id="l-1", due=utc("2026-10-25T01:30"))
     path = f"/manage/{queue.name}/items/l-1"
-    page = html.unescape(meg.get(path).text)
+    page = html.unescape(berlin_browser.get(path).text)
     assert re.search(r'name="due" type="text" [^>]*value="2026-10-25T02:30\+01:00"', page)
     assert "Time zone: Europe/Berlin." in page
-    sent = dict(re.findall(r'name="(seen_\w+)" value="([^"]*)"', page))
-    answer = meg.post(f"{path}/change", {**sent, "due": "2026-11-24T17:00"}, page=path)
-    assert (answer.status_code, queue.get("l-1").due) == (303, utc("2026-11-24T16:00"))
-    assert 'value="2026-11-24T17:00"' in meg.get(path).text
-    assert meg.post(f"{path}/change", {**sent, "due": "2026-03-29T02:30"}, page=path).status_code == 400
+    seen_fields = dict(re.findall(r'name="(seen_\w+)" value="([^"]*)"', page))
+    response = berlin_browser.post(f"{path}/change", {**seen_fields, "due": "2026-11-24T17:00"}, page=path)
+    assert (response.status_code, queue.get("l-1").due) == (303, utc("2026-11-24T16:00"))
+    assert 'value="2026-11-24T17:00"' in berlin_browser.get(path).text
+    assert (
+        berlin_browser.post(
+            f"{path}/change", {**seen_fields, "due": "2026-03-29T02:30"}, page=path
+        ).status_code
+        == 400
+    )
 
 
-def test_the_answers_of_a_day_of_the_site(meg: Browser, queue: leaseq.Queue, server: Any) -> None:
+def test_the_answers_of_a_day_of_the_site(berlin_browser: Browser, queue: leaseq.Queue, server: Any) -> None:
     queue.configure(form={"ask": {"type": "object", "properties": {"note": {"type": "string"}}}})
-    late = Clock(round(utc("2030-01-14T23:30").timestamp() * 1e6))
-    ahead = leaseq.Queue(server.client, queue.name, clock=lambda: late.now)
-    ahead.enqueue({"text": "after midnight in Berlin"}, id="l-1")
-    ahead.finish(not_none(ahead.reserve("ann")), {"note": "x"})
-    for day, found in (("2030-01-14", False), ("2030-01-15", True)):
-        asked = {"from": day, "to": day}
-        page = meg.get(f"/manage/{queue.name}/answers", query_string=asked).text
-        assert ("No answers." not in page) == found, day
-        items = meg.get(f"/manage/{queue.name}/items", query_string={**asked, "state": "finished"}).text
-        assert ("after midnight" in items) == found
-        rows = meg.get(f"/manage/{queue.name}/export", query_string={**asked, "format": "jsonl"}).text
-        assert len(rows.splitlines()) == found
+    late_clock = Clock(round(utc("2030-01-14T23:30").timestamp() * 1e6))
+    queue_ahead = leaseq.Queue(server.client, queue.name, clock=lambda: late_clock.now)
+    queue_ahead.enqueue({"text": "after midnight in Berlin"}, id="l-1")
+    queue_ahead.finish(not_none(queue_ahead.reserve("ann")), {"note": "x"})
+    for day, has_answer in (("2030-01-14", False), ("2030-01-15", True)):
+        period = {"from": day, "to": day}
+        page = berlin_browser.get(f"/manage/{queue.name}/answers", query_string=period).text
+        assert ("No answers." not in page) == has_answer, day
+        items = berlin_browser.get(
+            f"/manage/{queue.name}/items", query_string={**period, "state": "finished"}
+        ).text
+        assert ("after midnight" in items) == has_answer
+        rows = berlin_browser.get(
+            f"/manage/{queue.name}/export", query_string={**period, "format": "jsonl"}
+        ).text
+        assert len(rows.splitlines()) == has_answer
 
 
-def test_a_file_s_due_dates_are_in_the_site_s_zone(meg: Browser, queue: leaseq.Queue) -> None:
+def test_a_file_s_due_dates_are_in_the_site_s_zone(berlin_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
     path = f"/manage/{queue.name}/import"
-    form = {"csrf_token": meg.csrf(path), "name": "a.csv", "due": "by", "id": "nr"}
-    to = meg.client.post(f"{path}/plan", data=form).json
+    form = {"csrf_token": berlin_browser.csrf(path), "name": "a.csv", "due": "by", "id": "nr"}
+    plan = berlin_browser.client.post(f"{path}/plan", data=form).json
     rows = b"nr,by\n1,2026-07-01\n2,2026-12-01T10:00\n3,2026-12-01T10:00Z\n4,2026-03-29T02:30\n"
-    meg.client.post(not_none(to)["to"], data=rows, headers={"X-CSRFToken": form["csrf_token"]})
-    assert [(one.id, one.due) for one in queue.items("inbound")] == [
+    berlin_browser.client.post(not_none(plan)["to"], data=rows, headers={"X-CSRFToken": form["csrf_token"]})
+    assert [(item.id, item.due) for item in queue.items("inbound")] == [
         ("1", utc("2026-06-30T22:00")),
         ("2", utc("2026-12-01T09:00")),
         ("3", utc("2026-12-01T10:00")),
@@ -197,14 +210,14 @@ def test_a_file_s_due_dates_are_in_the_site_s_zone(meg: Browser, queue: leaseq.Q
 
 @pytest.mark.parametrize("path", ["answers?", "items?state=finished&", "export?format=csv&"])
 def test_a_period_that_ends_before_it_begins_is_no_empty_list(
-    boss: Browser, queue: leaseq.Queue, path: str
+    manager_browser: Browser, queue: leaseq.Queue, path: str
 ) -> None:
     queue.configure()
     page = f"/manage/{queue.name}/{path}"
-    answer = boss.get(f"{page}from=2026-11-22&to=2026-11-21T10:05")
-    assert answer.status_code == 400
-    said = "from: a time before to; this is 2026-11-22, and to is 2026-11-21T10:05"
-    assert said in html.unescape(answer.text)
+    response = manager_browser.get(f"{page}from=2026-11-22&to=2026-11-21T10:05")
+    assert response.status_code == 400
+    message = "from: a time before to; this is 2026-11-22, and to is 2026-11-21T10:05"
+    assert message in html.unescape(response.text)
     for text in ("2026-11-22", "2026-11-21T10:05"):
-        assert f'value="{text}"' in answer.text
-    assert boss.get(f"{page}from=2026-11-22&to=2026-11-22").status_code == 200, "a day has an end"
+        assert f'value="{text}"' in response.text
+    assert manager_browser.get(f"{page}from=2026-11-22&to=2026-11-22").status_code == 200, "a day has an end"

@@ -21,7 +21,7 @@ WORDS = 'forty-two <b> & "more"\n\nsecond line'
 
 
 @pytest.fixture
-def lost(app: Flask, queue: leaseq.Queue) -> Iterator[leaseq.Queue]:
+def lost_queue(app: Flask, queue: leaseq.Queue) -> Iterator[leaseq.Queue]:
     """A queue with one item, to which nobody has access any more."""
     queue.configure(title="Secret title")
     queue.enqueue({"secret": "payload"}, id="one")
@@ -31,18 +31,18 @@ def lost(app: Flask, queue: leaseq.Queue) -> Iterator[leaseq.Queue]:
     access.set(queue.name, Access())
 
 
-def boxes(answer: TestResponse) -> dict[str, str]:
+def text_boxes(response: TestResponse) -> dict[str, str]:
     """The text of each box by its label."""
-    found = re.findall(
+    matches = re.findall(
         r'<label for="typed-\d+">([^<]*)</label>\s*<textarea id="typed-[^>]*readonly>\n(.*?)</textarea>',
-        answer.text,
+        response.text,
         re.DOTALL,
     )
-    return {html.unescape(label): html.unescape(text) for label, text in found}
+    return {html.unescape(label): html.unescape(text) for label, text in matches}
 
 
 @pytest.mark.parametrize(
-    ("path", "fields", "shown"),
+    ("path", "fields", "expected"),
     [
         (
             "items/one/reopen",
@@ -69,65 +69,79 @@ def boxes(answer: TestResponse) -> dict[str, str]:
     ],
 )
 def test_a_managers_form_of_a_queue_that_is_lost(
-    boss: Browser, lost: leaseq.Queue, path: str, fields: dict[str, str], shown: dict[str, str]
+    manager_browser: Browser,
+    lost_queue: leaseq.Queue,
+    path: str,
+    fields: dict[str, str],
+    expected: dict[str, str],
 ) -> None:
-    answer = boss.post(f"/manage/{lost.name}/{path}", fields)
-    assert answer.status_code == 404
-    assert boxes(answer) == shown
-    assert "ecret" not in answer.text
+    response = manager_browser.post(f"/manage/{lost_queue.name}/{path}", fields)
+    assert response.status_code == 404
+    assert text_boxes(response) == expected
+    assert "ecret" not in response.text
 
 
-def test_a_form_of_the_work_page(person: Browser, lost: leaseq.Queue) -> None:
+def test_a_form_of_the_work_page(worker_browser: Browser, lost_queue: leaseq.Queue) -> None:
     """Without JavaScript; with it, the work page keeps what is in it."""
-    answer = person.post(f"/q/{lost.name}/items/one/finish", {"token": "1", "result": "forty-two"})
-    assert answer.status_code == 404
-    assert boxes(answer) == {"result": "forty-two"}
-
-
-def test_a_form_with_a_file_and_one_that_is_forbidden(boss: Browser, lost: leaseq.Queue, app: Flask) -> None:
-    app.extensions[EXTENSION].access.set(lost.name, Access(None, Group(teams=("Refunds",))))
-    answer = boss.post(
-        f"/manage/{lost.name}/items/one/change", {"payload": WORDS}, content_type="multipart/form-data"
+    response = worker_browser.post(
+        f"/q/{lost_queue.name}/items/one/finish", {"token": "1", "result": "forty-two"}
     )
-    assert answer.status_code == 403
-    assert boxes(answer) == {"Payload, as JSON": WORDS}
-    assert "ecret" not in answer.text
+    assert response.status_code == 404
+    assert text_boxes(response) == {"result": "forty-two"}
+
+
+def test_a_form_with_a_file_and_one_that_is_forbidden(
+    manager_browser: Browser, lost_queue: leaseq.Queue, app: Flask
+) -> None:
+    app.extensions[EXTENSION].access.set(lost_queue.name, Access(None, Group(teams=("Refunds",))))
+    response = manager_browser.post(
+        f"/manage/{lost_queue.name}/items/one/change", {"payload": WORDS}, content_type="multipart/form-data"
+    )
+    assert response.status_code == 403
+    assert text_boxes(response) == {"Payload, as JSON": WORDS}
+    assert "ecret" not in response.text
 
 
 @pytest.mark.parametrize("origin", ["http://localhost", "http://evil.example", "null", None])
 def test_an_old_token_loses_no_words_but_those_of_another_site(
-    boss: Browser, queue: leaseq.Queue, origin: str | None
+    manager_browser: Browser, queue: leaseq.Queue, origin: str | None
 ) -> None:
     queue.configure()
-    answer = boss.client.post(
+    response = manager_browser.client.post(
         f"/manage/{queue.name}/items/one/answer",
         data={"csrf_token": "of a session that is over", "text": WORDS},
         headers={"Origin": origin} if origin else {},
     )
-    assert answer.status_code == 403
-    ours = origin == "http://localhost"
-    assert boxes(answer) == ({"Message": WORDS} if ours else {})
-    assert ("forty-two" in answer.text) is ours
+    assert response.status_code == 403
+    is_ours = origin == "http://localhost"
+    assert text_boxes(response) == ({"Message": WORDS} if is_ours else {})
+    assert ("forty-two" in response.text) is is_ours
 
 
-def test_a_session_that_ended_meanwhile(boss: Browser, accounts: Accounts, queue: leaseq.Queue) -> None:
+def test_a_session_that_ended_meanwhile(
+    manager_browser: Browser, accounts: Accounts, queue: leaseq.Queue
+) -> None:
     queue.configure()
-    path, token = f"/manage/{queue.name}/items/one/answer", boss.csrf("/account")
-    with boss.client.session_transaction() as session:
+    path, token = f"/manage/{queue.name}/items/one/answer", manager_browser.csrf("/account")
+    with manager_browser.client.session_transaction() as session:
         accounts.sessions.end(session["_user_id"])
     fields = {"csrf_token": token, "text": WORDS}
-    answer = boss.client.post(path, data=fields, headers={"Accept": "text/html,*/*;q=0.8"})
-    assert answer.status_code == 401
-    assert boxes(answer) == {"Message": WORDS}
-    assert 'href="/login?next=/"' in answer.text
-    assert boss.client.post(path, data=fields, headers={"Accept": "*/*"}).status_code == 303, "for a script"
-    empty = boss.client.post(path, data={"csrf_token": token}, headers={"Accept": "text/html"})
-    assert empty.status_code == 303, "nothing was typed"
+    response = manager_browser.client.post(path, data=fields, headers={"Accept": "text/html,*/*;q=0.8"})
+    assert response.status_code == 401
+    assert text_boxes(response) == {"Message": WORDS}
+    assert 'href="/login?next=/"' in response.text
+    assert manager_browser.client.post(path, data=fields, headers={"Accept": "*/*"}).status_code == 303, (
+        "for a script"
+    )
+    empty_response = manager_browser.client.post(
+        path, data={"csrf_token": token}, headers={"Accept": "text/html"}
+    )
+    assert empty_response.status_code == 303, "nothing was typed"
 
 
-def test_a_refused_password_is_not_shown(boss: Browser) -> None:
+def test_a_refused_password_is_not_shown(manager_browser: Browser) -> None:
     fields = {"csrf_token": "wrong", "name": "somebody", "password": PASSWORD}
-    answer = boss.client.post("/login", data=fields, headers={"Origin": "http://localhost"})
-    assert answer.status_code == 403
-    assert boxes(answer) == {}
-    assert PASSWORD not in answer.text
+    response = manager_browser.client.post("/login", data=fields, headers={"Origin": "http://localhost"})
+    assert response.status_code == 403
+    assert text_boxes(response) == {}
+    assert PASSWORD not in response.text

@@ -12,13 +12,13 @@ def path(queue: leaseq.Queue, *parts: str) -> str:
     return "/".join((f"/q/{queue.name}", *parts))
 
 
-def take(queue: leaseq.Queue, person: Browser) -> leaseq.Lease:
-    assert person.post(path(queue, "reserve")).location == path(queue)
-    (lease,) = queue.mine(person.name)
+def take(queue: leaseq.Queue, browser: Browser) -> leaseq.Lease:
+    assert browser.post(path(queue, "reserve")).location == path(queue)
+    (lease,) = queue.mine(browser.name)
     return lease
 
 
-def send(queue: leaseq.Queue, person: Browser, lease: leaseq.Lease, verb: str, **fields: Any) -> Any:
-    return person.post(
+def send(queue: leaseq.Queue, browser: Browser, lease: leaseq.Lease, verb: str, **fields: Any) -> Any:
+    return browser.post(
         path(queue, "items", lease.id, verb), {"token": str(lease.token), "then": "stop", **fields}
     )

@@ -16,7 +16,7 @@ from leaseq.webhooks.sending import Response
 from tests.conftest import Clock, Server
 from tests.support.receiver import Receiver, forget_webhooks
 
-HERE = webhooks.networks("127.0.0.0/8")
+LOOPBACK = webhooks.networks("127.0.0.0/8")
 
 
 @pytest.fixture
@@ -42,13 +42,13 @@ class Hooks:
     def __post_init__(self) -> None:
         self.endpoints = webhooks.Endpoints(self.client, clock=self.clock)
         self.deliveries = webhooks.Deliveries(self.client, clock=self.clock)
-        self.deliverer = self.sender()
+        self.deliverer = self.make_deliverer()
 
-    def sender(self, **options: Any) -> webhooks.Deliverer:
-        return webhooks.Deliverer(self.client, HERE, clock=self.clock, **options)
+    def make_deliverer(self, **options: Any) -> webhooks.Deliverer:
+        return webhooks.Deliverer(self.client, LOOPBACK, clock=self.clock, **options)
 
     def add(self, url: str, *events: str, **options: Any) -> NewSecret:
-        options = {"queues": [self.queue.name], "by": "ann", "allow": HERE, **options}
+        options = {"queues": [self.queue.name], "by": "ann", "allow": LOOPBACK, **options}
         self.clock.tick(0.001)  # what happened before it was added did
         return self.endpoints.add(url, events=events or ("item.*",), **options)
 
@@ -59,10 +59,10 @@ class Hooks:
 
     def deliver(self, endpoint: Endpoint) -> list[Response | None]:
         """Send all that is due to an endpoint."""
-        sent: list[Response | None] = []
+        responses: list[Response | None] = []
         while self.deliveries.queue.exists() and (lease := self.deliverer.take(endpoint.id)):
-            sent.append(self.deliverer.deliver(endpoint.id, lease))
-        return sent
+            responses.append(self.deliverer.deliver(endpoint.id, lease))
+        return responses
 
     def run(self, endpoint: Endpoint) -> list[Response | None]:
         self.feed()
@@ -83,15 +83,15 @@ class Hooks:
 
 
 @pytest.fixture
-def hooks(server: Server, timed: leaseq.Queue, clock: Clock) -> Iterator[Hooks]:
-    timed.configure()
-    yield Hooks(server.client, clock, timed)
+def hooks(server: Server, timed_queue: leaseq.Queue, clock: Clock) -> Iterator[Hooks]:
+    timed_queue.configure()
+    yield Hooks(server.client, clock, timed_queue)
     forget_webhooks(server.redis)
 
 
-def with_one_waiting(hooks: Hooks, receiver: Receiver) -> NewSecret:
+def add_hook_with_delivery(hooks: Hooks, receiver: Receiver) -> NewSecret:
     """An endpoint with one delivery that waits."""
-    made = hooks.add(receiver.url, "item.finished")
+    hook = hooks.add(receiver.url, "item.finished")
     hooks.finish("a")
     hooks.feed()
-    return made
+    return hook

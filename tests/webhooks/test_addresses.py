@@ -11,11 +11,11 @@ from leaseq import Invalid, webhooks
 from leaseq.webhooks.addresses import is_public
 from leaseq.webhooks.sending import post
 from tests.support.receiver import Receiver
-from tests.webhooks.conftest import HERE, Hooks
+from tests.webhooks.conftest import LOOPBACK, Hooks
 
-NOTHING = webhooks.networks("")
+NO_NETWORKS = webhooks.networks("")
 
-PRIVATE = [
+PRIVATE_HOSTS = [
     "127.0.0.1",
     "127.1",
     "2130706433",
@@ -52,14 +52,14 @@ PRIVATE = [
 ]
 
 
-@pytest.mark.parametrize("host", PRIVATE)
+@pytest.mark.parametrize("host", PRIVATE_HOSTS)
 def test_an_address_that_is_not_public_is_refused(host: str, hooks: Hooks) -> None:
     for scheme in ("http", "https"):
         with pytest.raises(
             Invalid, match=r"is not public: .* adds it or its network to LEASEQ_WEBHOOK_ALLOW"
         ):
             hooks.endpoints.add(f"{scheme}://{host}:9/hook", by="ann")
-        response = post(f"{scheme}://{host}:9/hook", {}, b"{}", NOTHING)
+        response = post(f"{scheme}://{host}:9/hook", {}, b"{}", NO_NETWORKS)
         assert response.status is None
         assert "is not public" in (response.error or "")
 
@@ -75,8 +75,8 @@ def test_an_address_of_the_internet_is_public(address: str) -> None:
 def test_a_public_address_is_sent_to_by_https_only(hooks: Hooks) -> None:
     with pytest.raises(Invalid, match="use https://"):
         hooks.endpoints.add("http://8.8.8.8/", by="ann")
-    made = hooks.endpoints.add("https://8.8.8.8/hook?key=1", by="ann")
-    assert made.endpoint.url == "https://8.8.8.8/hook?key=1"
+    hook = hooks.endpoints.add("https://8.8.8.8/hook?key=1", by="ann")
+    assert hook.endpoint.url == "https://8.8.8.8/hook?key=1"
 
 
 @pytest.mark.parametrize(
@@ -104,10 +104,10 @@ def test_a_public_address_is_sent_to_by_https_only(hooks: Hooks) -> None:
     ],
 )
 def test_what_is_no_url_to_send_to_is_refused(url: Any, hooks: Hooks) -> None:
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(Invalid) as error:
         hooks.endpoints.add(url, by="ann")
-    assert refused.value.field == "url"
-    assert post(str(url), {}, b"{}", HERE).status is None
+    assert error.value.field == "url"
+    assert post(str(url), {}, b"{}", LOOPBACK).status is None
 
 
 @pytest.mark.parametrize(
@@ -127,9 +127,9 @@ def test_what_is_no_url_to_send_to_is_refused(url: Any, hooks: Hooks) -> None:
     ],
 )
 def test_other_arguments_that_are_none_are_refused(field: str, options: Any, hooks: Hooks) -> None:
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(Invalid) as error:
         hooks.endpoints.add("https://8.8.8.8/", by="ann", **options)
-    assert refused.value.field == field
+    assert error.value.field == field
     assert hooks.endpoints.all() == []
 
 
@@ -162,7 +162,7 @@ def test_a_setting_that_names_none_is_refused(text: str) -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "2130706433", "[::ffff:127.0.0.1]"])
 def test_an_address_that_the_setting_names_is_sent_to(host: str, receiver: Receiver) -> None:
-    response = post(f"http://{host}:{receiver.port}/hook", {}, b"{}", HERE)
+    response = post(f"http://{host}:{receiver.port}/hook", {}, b"{}", LOOPBACK)
     assert response.status == 204
     assert (
         post(f"http://{host}:{receiver.port}/hook", {}, b"{}", webhooks.networks("10.0.0.0/8")).status is None

@@ -18,22 +18,22 @@ from leaseq.webhooks.addresses import resolve, target_of
 from leaseq.webhooks.sending import Response, post
 from tests.support.patience import PATIENCE
 from tests.support.receiver import Receiver
-from tests.webhooks.conftest import HERE, Hooks
+from tests.webhooks.conftest import LOOPBACK, Hooks
 
-NOTHING = webhooks.networks("")
+NO_NETWORKS = webhooks.networks("")
 
 
 class Resolver:
-    """Gives one answer after the other, and then fails; literal addresses are not its business."""
+    """Gives one reply after the other, and then fails; literal addresses are not its business."""
 
-    def __init__(self, *answers: list[str]) -> None:
-        self.answers = list(answers)
-        self.asked: list[str] = []
+    def __init__(self, *replies: list[str]) -> None:
+        self.replies = list(replies)
+        self.hosts: list[str] = []
 
     def __call__(self, host: str, port: int, **_: Any) -> list[Any]:
-        self.asked.append(host)
+        self.hosts.append(host)
         return [
-            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in self.answers.pop(0)
+            (socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in self.replies.pop(0)
         ]
 
 
@@ -42,77 +42,78 @@ def test_a_name_is_resolved_once_and_the_checked_address_is_connected_to(
 ) -> None:
     """DNS rebinding: a public address is followed by one of this machine, which must not be asked for."""
     resolver = Resolver(["203.0.113.9"], ["127.0.0.1"])
-    connected: list[Any] = []
+    addresses: list[Any] = []
     monkeypatch.setattr(socket, "getaddrinfo", resolver)
     monkeypatch.setattr(sending, "is_public", lambda _: True, raising=False)
     monkeypatch.setattr("leaseq.webhooks.addresses.is_public", lambda address: str(address) == "203.0.113.9")
     monkeypatch.setattr(sending, "CONNECT_SECONDS", 0.2)
 
-    class Line(socket.socket):
+    class RefusingSocket(socket.socket):
         def connect(self, address: Any) -> None:
-            connected.append(address)
+            addresses.append(address)
             raise ConnectionRefusedError(111, "Connection refused")
 
-    monkeypatch.setattr(socket, "socket", Line)
-    response = post(f"https://rebinds.example:{receiver.port}/", {}, b"{}", NOTHING)
+    monkeypatch.setattr(socket, "socket", RefusingSocket)
+    response = post(f"https://rebinds.example:{receiver.port}/", {}, b"{}", NO_NETWORKS)
     assert response.error == f"no connection to 203.0.113.9 port {receiver.port}: Connection refused"
-    assert connected == [("203.0.113.9", receiver.port)]
-    assert resolver.asked == ["rebinds.example"]
+    assert addresses == [("203.0.113.9", receiver.port)]
+    assert resolver.hosts == ["rebinds.example"]
     assert receiver.requests == []
 
 
 @contextmanager
-def silent(address: str, port: int = 0) -> Iterator[int]:
+def listen_silently(address: str, port: int = 0) -> Iterator[int]:
     """The port of a peer that takes no connection."""
-    with socket.socket() as listener, ExitStack() as others:
+    with socket.socket() as listener, ExitStack() as clients:
         listener.bind((address, port))
         listener.listen(0)  # and nobody accepts: what comes when its line is full is not answered
         for _ in range(4):
-            one = others.enter_context(socket.socket())
-            one.setblocking(False)
-            one.connect_ex(listener.getsockname())
+            client = clients.enter_context(socket.socket())
+            client.setblocking(False)
+            client.connect_ex(listener.getsockname())
         yield listener.getsockname()[1]
 
 
 def test_a_peer_that_takes_no_connection_has_a_time_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "CONNECT_SECONDS", 0.2)
-    with silent("127.0.0.1") as port:
-        response = post(f"http://127.0.0.1:{port}/", {}, b"{}", HERE)
+    with listen_silently("127.0.0.1") as port:
+        response = post(f"http://127.0.0.1:{port}/", {}, b"{}", LOOPBACK)
     assert response.error == f"no connection to 127.0.0.1 port {port} within 0.2 s"
 
 
 def test_where_no_address_takes_a_connection_the_last_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "CONNECT_SECONDS", 0.2)
     monkeypatch.setattr(socket, "getaddrinfo", Resolver(["127.0.0.2", "127.0.0.1"]))
-    with silent("127.0.0.2") as port, silent("127.0.0.1", port):
-        response = post(f"http://two.example:{port}/", {}, b"{}", HERE)
+    with listen_silently("127.0.0.2") as port, listen_silently("127.0.0.1", port):
+        response = post(f"http://two.example:{port}/", {}, b"{}", LOOPBACK)
     assert response.error == f"no connection to 127.0.0.1 port {port} within 0.2 s"
 
 
 def test_a_silent_address_leaves_the_next_one_its_time(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asked: list[float | None] = []
+    timeouts: list[float | None] = []
     connect = socket.socket.connect
 
-    class Line(socket.socket):
+    class RecordingSocket(socket.socket):
         def connect(self, address: Any) -> None:
-            asked.append(self.gettimeout())
+            timeouts.append(self.gettimeout())
             connect(self, address)
 
     monkeypatch.setattr(sending, "CONNECT_SECONDS", 2 * PATIENCE)
     monkeypatch.setattr(socket, "getaddrinfo", Resolver(["127.0.0.2", "127.0.0.1"]))
-    monkeypatch.setattr(socket, "socket", Line)
+    monkeypatch.setattr(socket, "socket", RecordingSocket)
     assert (
-        post(f"http://two.example:{receiver.port}/hook", {}, b"{}", HERE, seconds=2 * PATIENCE).status == 204
+        post(f"http://two.example:{receiver.port}/hook", {}, b"{}", LOOPBACK, seconds=2 * PATIENCE).status
+        == 204
     )
-    assert asked[0] is not None
-    assert 0.9 * PATIENCE < asked[0] <= PATIENCE, "half of the time for each of two"
+    assert timeouts[0] is not None
+    assert 0.9 * PATIENCE < timeouts[0] <= PATIENCE, "half of the time for each of two"
 
 
 def test_all_addresses_of_a_name_are_checked(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", Resolver(["8.8.8.8", "127.0.0.1"]))
-    response = post(f"https://both.example:{receiver.port}/", {}, b"{}", NOTHING)
+    response = post(f"https://both.example:{receiver.port}/", {}, b"{}", NO_NETWORKS)
     assert "127.0.0.1 of 'both.example' is not public" in (response.error or "")
 
 
@@ -120,49 +121,51 @@ def test_where_the_first_address_takes_no_connection_the_next_one_does(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(socket, "getaddrinfo", Resolver(["127.0.0.2", "127.0.0.1"]))
-    response = post(f"http://two.example:{receiver.port}/hook", {}, b"{}", HERE)
+    response = post(f"http://two.example:{receiver.port}/hook", {}, b"{}", LOOPBACK)
     assert response.status == 204
     assert receiver.requests[0].headers["host"] == f"two.example:{receiver.port}"
 
 
 def test_a_name_without_an_address_may_get_one(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(*_: Any, **__: Any) -> None:
+    def fail_to_resolve(*_: Any, **__: Any) -> None:
         raise socket.gaierror(-2, "Name or service not known")
 
-    monkeypatch.setattr(socket, "getaddrinfo", none)
+    monkeypatch.setattr(socket, "getaddrinfo", fail_to_resolve)
     assert hooks.endpoints.add("https://soon.example/", by="ann").endpoint.url == "https://soon.example/"
     with pytest.raises(Invalid, match="https://"):
         hooks.endpoints.add("http://soon.example/", by="ann")
-    assert "could not be resolved" in (post("https://soon.example/", {}, b"{}", NOTHING).error or "")
+    assert "could not be resolved" in (post("https://soon.example/", {}, b"{}", NO_NETWORKS).error or "")
 
 
 def test_a_resolver_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     from threading import Event
 
-    over = Event()
-    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: over.wait(60) and [])
+    release = Event()
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_, **__: release.wait(60) and [])
     monkeypatch.setattr("leaseq.webhooks.addresses._RESOLVE_SECONDS", 0.05)
     with pytest.raises(OSError, match=r"'slow.example' was not resolved within 0.05 s"):
         resolve(target_of("https://slow.example/"))
-    over.set()
+    release.set()
 
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A certificate for receiver.example, and its key, in one file."""
     folder = tmp_path_factory.mktemp("tls")
-    key, made = folder / "key.pem", folder / "cert.pem"
+    key, cert = folder / "key.pem", folder / "cert.pem"
     name = ["-subj", "/CN=receiver.example", "-addext", "subjectAltName=DNS:receiver.example"]
-    what = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
-    command = [*what, "-keyout", str(key), "-out", str(made), "-days", "2", *name]
+    openssl = ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
+    command = [*openssl, "-keyout", str(key), "-out", str(cert), "-days", "2", *name]
     subprocess.run(command, check=True, capture_output=True)
-    both = folder / "both.pem"
-    both.write_text(made.read_text() + key.read_text())
-    return both
+    bundle = folder / "both.pem"
+    bundle.write_text(cert.read_text() + key.read_text())
+    return bundle
 
 
 @pytest.fixture
-def by_tls(receiver: Receiver, certificate: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+def tls_receiver(
+    receiver: Receiver, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Receiver]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(certificate)
     receiver.server.socket = context.wrap_socket(receiver.server.socket, server_side=True)
@@ -172,35 +175,37 @@ def by_tls(receiver: Receiver, certificate: Path, monkeypatch: pytest.MonkeyPatc
     sending._tls.cache_clear()
 
 
-def sent_to(name: str, by_tls: Receiver, monkeypatch: pytest.MonkeyPatch) -> Response:
+def post_by_tls(name: str, tls_receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> Response:
     monkeypatch.setattr(socket, "getaddrinfo", Resolver(["127.0.0.1"]))
-    return post(f"https://{name}:{by_tls.port}/hook", {}, b"{}", HERE)
+    return post(f"https://{name}:{tls_receiver.port}/hook", {}, b"{}", LOOPBACK)
 
 
 def test_the_certificate_is_checked_by_the_urls_name(
-    by_tls: Receiver, monkeypatch: pytest.MonkeyPatch
+    tls_receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    response = sent_to("receiver.example", by_tls, monkeypatch)
+    response = post_by_tls("receiver.example", tls_receiver, monkeypatch)
     assert (response.status, response.error) == (204, None)
-    assert by_tls.requests[0].headers["host"] == f"receiver.example:{by_tls.port}"
+    assert tls_receiver.requests[0].headers["host"] == f"receiver.example:{tls_receiver.port}"
 
 
-def test_a_certificate_of_another_name_is_refused(by_tls: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:
-    response = sent_to("other.example", by_tls, monkeypatch)
+def test_a_certificate_of_another_name_is_refused(
+    tls_receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    response = post_by_tls("other.example", tls_receiver, monkeypatch)
     assert response.status is None
     assert "Hostname mismatch" in (response.error or "")
-    assert by_tls.requests == []
+    assert tls_receiver.requests == []
 
 
 def test_a_certificate_that_nobody_vouches_for_is_refused(
-    by_tls: Receiver, monkeypatch: pytest.MonkeyPatch
+    tls_receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("SSL_CERT_FILE")
-    response = sent_to("receiver.example", by_tls, monkeypatch)
+    response = post_by_tls("receiver.example", tls_receiver, monkeypatch)
     assert "self-signed certificate" in (response.error or "")
-    assert by_tls.requests == []
+    assert tls_receiver.requests == []
 
 
 def test_a_time_that_is_over_leaves_a_timeout_that_a_socket_takes() -> None:
-    with socket.socket() as line:
-        line.settimeout(sending._Deadline(-1).seconds_left())
+    with socket.socket() as client:
+        client.settimeout(sending._Deadline(-1).seconds_left())

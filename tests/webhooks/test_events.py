@@ -18,16 +18,16 @@ from tests.webhooks.conftest import Hooks
 LIMIT = 262_144
 
 
-def sent(receiver: Receiver, secret: str) -> list[Any]:
-    return [one.verified(secret) for one in receiver.requests]
+def verified_bodies(receiver: Receiver, secret: str) -> list[Any]:
+    return [request.verify(secret) for request in receiver.requests]
 
 
 def test_a_finished_item_is_sent_signed_and_whole(hooks: Hooks, receiver: Receiver) -> None:
-    made = hooks.add(receiver.url, "item.finished")
+    hook = hooks.add(receiver.url, "item.finished")
     hooks.finish("a", {"v": "é"}, payload={"text": "hello"})
-    hooks.run(made.endpoint)
+    hooks.run(hook.endpoint)
     answer = hooks.queue.get("a").answers[0]
-    assert sent(receiver, made.secret) == [
+    assert verified_bodies(receiver, hook.secret) == [
         {
             "type": "item.finished",
             "timestamp": rfc3339(answer.finished_at),
@@ -49,14 +49,14 @@ def test_a_finished_item_is_sent_signed_and_whole(hooks: Hooks, receiver: Receiv
 
 
 def test_a_failed_item_that_dies_tells_both_with_the_error(hooks: Hooks, receiver: Receiver) -> None:
-    made = hooks.add(receiver.url)
+    hook = hooks.add(receiver.url)
     hooks.queue.enqueue("scan", id="a", max_attempts=1)
     hooks.queue.fail(not_none(hooks.queue.reserve("bob")), "unreadable")
-    hooks.run(made.endpoint)
-    told = sorted(sent(receiver, made.secret), key=lambda one: str(one["type"]))
-    assert [one["type"] for one in told] == ["item.dead", "item.failed"]
-    for one in told:
-        assert {**one["data"], "died_at": 0, "failed_at": 0} == {
+    hooks.run(hook.endpoint)
+    bodies = sorted(verified_bodies(receiver, hook.secret), key=lambda body: str(body["type"]))
+    assert [body["type"] for body in bodies] == ["item.dead", "item.failed"]
+    for body in bodies:
+        assert {**body["data"], "died_at": 0, "failed_at": 0} == {
             "queue": hooks.queue.name,
             "id": "a",
             "payload": "scan",
@@ -69,63 +69,67 @@ def test_a_failed_item_that_dies_tells_both_with_the_error(hooks: Hooks, receive
 
 
 def test_a_late_answer_is_sent_and_sent_as_finished_once_adopted(hooks: Hooks, receiver: Receiver) -> None:
-    made = hooks.add(receiver.url)
+    hook = hooks.add(receiver.url)
     hooks.queue.configure(lease_seconds=60)
     hooks.queue.enqueue("x", id="a")
-    slow = not_none(hooks.queue.reserve("slow"))
+    slow_lease = not_none(hooks.queue.reserve("slow"))
     hooks.clock.tick(61)
     hooks.queue.finish(not_none(hooks.queue.reserve("bob")), "bob's")
     with pytest.raises(leaseq.LeaseLost):
-        hooks.queue.finish(slow, "slow's")
+        hooks.queue.finish(slow_lease, "slow's")
     hooks.clock.tick(1)
-    hooks.queue.adopt("a", slow.token, by="boss")
-    hooks.run(made.endpoint)
-    told = [(one["type"], one["data"]["result"]) for one in sent(receiver, made.secret)]
-    assert sorted(told) == [
+    hooks.queue.adopt("a", slow_lease.token, by="boss")
+    hooks.run(hook.endpoint)
+    results = [(body["type"], body["data"]["result"]) for body in verified_bodies(receiver, hook.secret)]
+    assert sorted(results) == [
         ("item.finished", "bob's"),
         ("item.finished", "slow's"),
         ("item.late", "slow's"),
     ]
-    adopted = next(one for one in sent(receiver, made.secret) if one["data"]["person"] == "slow")
-    assert adopted["data"]["late"] is True
+    adopted_body = next(
+        body for body in verified_bodies(receiver, hook.secret) if body["data"]["person"] == "slow"
+    )
+    assert adopted_body["data"]["late"] is True
 
 
 def test_an_adoption_that_finishes_the_item_is_told_once(hooks: Hooks, receiver: Receiver) -> None:
-    made = hooks.add(receiver.url, "item.finished")
+    hook = hooks.add(receiver.url, "item.finished")
     hooks.queue.configure(lease_seconds=60)
     hooks.queue.enqueue("x", id="a")
-    slow = not_none(hooks.queue.reserve("slow"))
+    slow_lease = not_none(hooks.queue.reserve("slow"))
     hooks.clock.tick(61)
     hooks.queue.reserve("bob")
     with pytest.raises(leaseq.LeaseLost):
-        hooks.queue.finish(slow, "slow's")
-    hooks.queue.adopt("a", slow.token, by="boss")
-    hooks.run(made.endpoint)
-    assert [one["data"]["result"] for one in sent(receiver, made.secret)] == ["slow's"]
+        hooks.queue.finish(slow_lease, "slow's")
+    hooks.queue.adopt("a", slow_lease.token, by="boss")
+    hooks.run(hook.endpoint)
+    assert [body["data"]["result"] for body in verified_bodies(receiver, hook.secret)] == ["slow's"]
 
 
 def test_a_correction_is_sent_as_finished(hooks: Hooks, receiver: Receiver) -> None:
-    made = hooks.add(receiver.url, "item.finished")
+    hook = hooks.add(receiver.url, "item.finished")
     hooks.queue.enqueue("x", id="a")
     lease = not_none(hooks.queue.reserve("bob"))
     hooks.queue.finish(lease, "bob's")
     hooks.clock.tick(1)
     hooks.queue.correct("a", lease.token, "boss's", by="boss")
-    hooks.run(made.endpoint)
-    told = [(one["data"]["person"], one["data"]["result"]) for one in sent(receiver, made.secret)]
-    assert told == [("bob", "bob's"), ("boss", "boss's")]
+    hooks.run(hook.endpoint)
+    results = [
+        (body["data"]["person"], body["data"]["result"]) for body in verified_bodies(receiver, hook.secret)
+    ]
+    assert results == [("bob", "bob's"), ("boss", "boss's")]
 
 
 def test_an_item_that_was_removed_meanwhile_is_told_without_its_payload(
     hooks: Hooks, receiver: Receiver
 ) -> None:
-    made = hooks.add(receiver.url)
+    hook = hooks.add(receiver.url)
     hooks.finish("a")
     hooks.queue.remove("a")
-    hooks.run(made.endpoint)
-    (told,) = sent(receiver, made.secret)
-    assert (told["data"]["id"], told["data"]["payload"], told["data"]["result"]) == ("a", None, None)
-    assert told["data"]["person"] == "bob"
+    hooks.run(hook.endpoint)
+    (body,) = verified_bodies(receiver, hook.secret)
+    assert (body["data"]["id"], body["data"]["payload"], body["data"]["result"]) == ("a", None, None)
+    assert body["data"]["person"] == "bob"
 
 
 @pytest.mark.parametrize(
@@ -139,129 +143,129 @@ def test_an_item_that_was_removed_meanwhile_is_told_without_its_payload(
 def test_what_does_not_fit_is_left_out_and_named(
     hooks: Hooks, receiver: Receiver, payload: int, result: int, left_out: list[str] | None
 ) -> None:
-    made = hooks.add(receiver.url)
+    hook = hooks.add(receiver.url)
     hooks.finish("a", "r" * result, payload="p" * payload)
-    hooks.run(made.endpoint)
+    hooks.run(hook.endpoint)
     (request,) = receiver.requests
     assert len(request.body) <= LIMIT
-    data = request.verified(made.secret)["data"]
+    data = request.verify(hook.secret)["data"]
     assert data.get("left_out") == left_out
-    kept = [name for name in ("payload", "result") if data[name] is not None]
-    assert kept == [name for name in ("payload", "result") if name not in (left_out or [])]
+    names = [name for name in ("payload", "result") if data[name] is not None]
+    assert names == [name for name in ("payload", "result") if name not in (left_out or [])]
 
 
 def test_a_payload_as_deep_as_an_item_may_have_is_left_out(hooks: Hooks, receiver: Receiver) -> None:
-    made = hooks.add(receiver.url)
-    deep: Any = 1
+    hook = hooks.add(receiver.url)
+    payload: Any = 1
     for _ in range(64):
-        deep = [deep]
-    hooks.finish("a", payload=deep)
-    hooks.run(made.endpoint)
-    assert receiver.requests[0].verified(made.secret)["data"]["left_out"] == ["payload"]
+        payload = [payload]
+    hooks.finish("a", payload=payload)
+    hooks.run(hook.endpoint)
+    assert receiver.requests[0].verify(hook.secret)["data"]["left_out"] == ["payload"]
 
 
 def test_an_empty_queue_is_told_once_each_time(hooks: Hooks, receiver: Receiver) -> None:
-    made = hooks.add(receiver.url, "queue.empty")
+    hook = hooks.add(receiver.url, "queue.empty")
     hooks.queue.enqueue("x", id="later", delay=60)
     hooks.finish("a")
-    hooks.run(made.endpoint)
+    hooks.run(hook.endpoint)
     assert receiver.requests == []
     hooks.clock.tick(61)
     hooks.queue.finish(not_none(hooks.queue.reserve("bob")), 1)
-    hooks.run(made.endpoint)
+    hooks.run(hook.endpoint)
     hooks.queue.remove("a")
-    hooks.run(made.endpoint)
-    assert [one["data"] for one in sent(receiver, made.secret)] == [
+    hooks.run(hook.endpoint)
+    assert [body["data"] for body in verified_bodies(receiver, hook.secret)] == [
         {"queue": hooks.queue.name, "finished": 2, "dead": 0}
     ]
     hooks.finish("b")
-    hooks.run(made.endpoint)
+    hooks.run(hook.endpoint)
     assert len(receiver.requests) == 2
 
 
 def test_a_queue_is_empty_when_its_last_item_died(hooks: Hooks, receiver: Receiver) -> None:
-    made = hooks.add(receiver.url, "queue.empty")
+    hook = hooks.add(receiver.url, "queue.empty")
     hooks.queue.enqueue("x", id="a", max_attempts=1)
     hooks.queue.fail(not_none(hooks.queue.reserve("bob")), "torn")
-    hooks.run(made.endpoint)
-    assert [one["data"] for one in sent(receiver, made.secret)] == [
+    hooks.run(hook.endpoint)
+    assert [body["data"] for body in verified_bodies(receiver, hook.secret)] == [
         {"queue": hooks.queue.name, "finished": 0, "dead": 1}
     ]
 
 
 @pytest.mark.parametrize("state", ["inbound", "reserved", "scheduled"])
 def test_a_queue_with_something_left_is_not_empty(hooks: Hooks, receiver: Receiver, state: str) -> None:
-    made = hooks.add(receiver.url, "queue.empty")
+    hook = hooks.add(receiver.url, "queue.empty")
     hooks.queue.configure(holds=2)
     hooks.finish("a")
     hooks.queue.enqueue("x", id="left", delay=60 if state == "scheduled" else 0)
     if state == "reserved":
         assert hooks.queue.reserve("slow") is not None
-    hooks.run(made.endpoint)
+    hooks.run(hook.endpoint)
     assert receiver.requests == []
 
 
 def test_only_what_is_asked_for_is_sent(hooks: Hooks, receiver: Receiver, server: Any) -> None:
-    other = leaseq.Queue(server.client, f"{hooks.queue.name}.other", clock=hooks.clock)
-    other.configure()
-    named = hooks.add(receiver.url, "item.finished", queues=[other.name]).endpoint
-    dead = hooks.add(receiver.url, "item.dead").endpoint
+    other_queue = leaseq.Queue(server.client, f"{hooks.queue.name}.other", clock=hooks.clock)
+    other_queue.configure()
+    other_endpoint = hooks.add(receiver.url, "item.finished", queues=[other_queue.name]).endpoint
+    dead_endpoint = hooks.add(receiver.url, "item.dead").endpoint
     hooks.finish("a")
     hooks.feed()
-    assert (hooks.log(named), hooks.log(dead)) == ([], [])
+    assert (hooks.log(other_endpoint), hooks.log(dead_endpoint)) == ([], [])
 
 
 def test_what_happened_before_an_endpoint_was_added_is_not_sent(hooks: Hooks, receiver: Receiver) -> None:
     hooks.finish("before")
-    first = hooks.add(receiver.url).endpoint
+    first_endpoint = hooks.add(receiver.url).endpoint
     hooks.finish("between")
-    second = hooks.add(receiver.url).endpoint
+    second_endpoint = hooks.add(receiver.url).endpoint
     hooks.finish("after")
     hooks.feed()
-    assert {one.body["data"]["id"] for one in hooks.log(first)} == {"between", "after"}
-    assert {one.body["data"]["id"] for one in hooks.log(second)} == {"after"}
+    assert {delivery.body["data"]["id"] for delivery in hooks.log(first_endpoint)} == {"between", "after"}
+    assert {delivery.body["data"]["id"] for delivery in hooks.log(second_endpoint)} == {"after"}
 
 
 def test_alerts_of_a_queue_are_sent(hooks: Hooks, receiver: Receiver, server: Any) -> None:
     """The engine will raise them; here an entry is written as it will be, with two of one call."""
-    made = hooks.add(receiver.url, "alert.*")
+    hook = hooks.add(receiver.url, "alert.*")
     alerts = [{"alert": "oldest", "limit": 60, "value": 75}, {"alert": "dead", "limit": 1, "value": 2}]
-    words = [word for one in alerts for word in ("alert.raised", f"\t\t\t{json.dumps(one)}")]
-    server.redis.execute_command("XADD", Keys(hooks.queue.name).journal, f"{hooks.clock() + 9}-0", *words)
-    hooks.run(made.endpoint)
-    told = sent(receiver, made.secret)
-    assert [one["type"] for one in told] == ["alert.raised"] * 2
-    assert [one["data"] for one in told] == [{"queue": hooks.queue.name, **one} for one in alerts]
+    arguments = [argument for alert in alerts for argument in ("alert.raised", f"\t\t\t{json.dumps(alert)}")]
+    server.redis.execute_command("XADD", Keys(hooks.queue.name).journal, f"{hooks.clock() + 9}-0", *arguments)
+    hooks.run(hook.endpoint)
+    bodies = verified_bodies(receiver, hook.secret)
+    assert [body["type"] for body in bodies] == ["alert.raised"] * 2
+    assert [body["data"] for body in bodies] == [{"queue": hooks.queue.name, **alert} for alert in alerts]
 
 
 def test_events_of_people_come_from_their_own_stream(hooks: Hooks, receiver: Receiver, server: Any) -> None:
     webhooks.emit(server.client, "person.added", {"name": "early"})
     hooks.clock.now = 1  # the stream has the server's time
-    made = hooks.add(receiver.url, "person.*", queues=[])
-    unasked = hooks.add(receiver.url, "item.*").endpoint
+    hook = hooks.add(receiver.url, "person.*", queues=[])
+    item_endpoint = hooks.add(receiver.url, "item.*").endpoint
     hooks.clock.now = hooks.clock.start
     webhooks.emit(server.client, "person.disabled", {"name": "zoe", "by": "ann"})
     webhooks.emit(server.client, "webhook.added", {"id": "x"})
-    hooks.run(made.endpoint)
-    assert [(one["type"], one["data"]) for one in sent(receiver, made.secret)] == [
+    hooks.run(hook.endpoint)
+    assert [(body["type"], body["data"]) for body in verified_bodies(receiver, hook.secret)] == [
         ("person.added", {"name": "early"}),
         ("person.disabled", {"name": "zoe", "by": "ann"}),
     ]
-    assert hooks.log(unasked) == []
-    hooks.run(made.endpoint)
+    assert hooks.log(item_endpoint) == []
+    hooks.run(hook.endpoint)
     assert len(receiver.requests) == 2
 
 
 def test_what_people_did_before_an_endpoint_was_added_is_not_sent(
     server: Any, hooks: Hooks, receiver: Receiver
 ) -> None:
-    early = int(webhooks.emit(server.client, "person.added", {"name": "early"}).partition("-")[0])
-    hooks.clock.now = early * 1_000
-    made = hooks.add(receiver.url, "person.*")
-    zoe = {"type": "person.added", "data": '{"name":"zoe"}'}
-    server.redis.xadd(WEBHOOK_EVENTS, zoe, id=f"{early + 1}-0")
+    early_ms = int(webhooks.emit(server.client, "person.added", {"name": "early"}).partition("-")[0])
+    hooks.clock.now = early_ms * 1_000
+    hook = hooks.add(receiver.url, "person.*")
+    fields = {"type": "person.added", "data": '{"name":"zoe"}'}
+    server.redis.xadd(WEBHOOK_EVENTS, fields, id=f"{early_ms + 1}-0")
     hooks.feed()
-    assert [one.body["data"]["name"] for one in hooks.log(made.endpoint)] == ["zoe"]
+    assert [delivery.body["data"]["name"] for delivery in hooks.log(hook.endpoint)] == ["zoe"]
 
 
 @pytest.mark.parametrize("data", [{"x": "y" * LIMIT}, {1: 2}, {"x": float("nan")}])

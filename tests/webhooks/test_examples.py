@@ -14,7 +14,7 @@ import pytest
 
 from leaseq.webhooks.sending import post
 from tests.support.patience import eventually
-from tests.webhooks.conftest import HERE, Hooks
+from tests.webhooks.conftest import LOOPBACK, Hooks
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = {
@@ -29,7 +29,7 @@ def listens(port: int) -> bool:
 
 
 @contextmanager
-def receiving(name: str, secret: str, port: int) -> Iterator[str]:
+def run_receiver(name: str, secret: str, port: int) -> Iterator[str]:
     command = [sys.executable, "-m", *COMMANDS[name], str(port)]
     environment = {**os.environ, "WEBHOOK_SECRET": secret}
     process = subprocess.Popen(
@@ -45,16 +45,16 @@ def receiving(name: str, secret: str, port: int) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_receiver_takes_what_is_signed_and_nothing_else(hooks: Hooks, name: str, port: int) -> None:
-    made = hooks.add(f"http://127.0.0.1:{port}/hook")
+    hook = hooks.add(f"http://127.0.0.1:{port}/hook")
     hooks.finish("a", {"v": "é"})
-    with receiving(name, made.secret, port) as url:
-        (response,) = hooks.run(made.endpoint)
+    with run_receiver(name, hook.secret, port) as url:
+        (response,) = hooks.run(hook.endpoint)
         assert response is not None
         assert (response.status, response.error) == (204, None)
-        unsigned = post(url, {"Content-Type": "application/json"}, b"{}", HERE)
-        assert unsigned.status == 400
-        hooks.endpoints.rotate(made.endpoint.id)
-        assert hooks.deliverer.test(made.endpoint.id).state == "delivered", "the older secret signs, too"
+        unsigned_response = post(url, {"Content-Type": "application/json"}, b"{}", LOOPBACK)
+        assert unsigned_response.status == 400
+        hooks.endpoints.rotate(hook.endpoint.id)
+        assert hooks.deliverer.test(hook.endpoint.id).state == "delivered", "the older secret signs, too"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

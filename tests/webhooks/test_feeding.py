@@ -25,80 +25,82 @@ class Killed(BaseException):
 def test_a_feeder_killed_before_its_position_moves_makes_nothing_twice(
     hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
-    made = hooks.add(receiver.url, "item.*", "queue.empty")
+    hook = hooks.add(receiver.url, "item.*", "queue.empty")
     hooks.finish("a")
     hooks.feed()
     hooks.finish("b")
-    real = leaseq.Queue.follow
+    original_follow = leaseq.Queue.follow
 
     def follow(queue: leaseq.Queue, name: str, *, read: str | None = None) -> str:
         if read is not None:
             raise Killed
-        return real(queue, name)
+        return original_follow(queue, name)
 
-    with monkeypatch.context() as killed:
-        killed.setattr(leaseq.Queue, "follow", follow)
+    with monkeypatch.context() as patch:
+        patch.setattr(leaseq.Queue, "follow", follow)
         with pytest.raises(Killed):
             hooks.feed()
-    assert len(hooks.log(made.endpoint)) == 4
+    assert len(hooks.log(hook.endpoint)) == 4
     if when == "follow":
         hooks.finish("c")
-    hooks.run(made.endpoint)
-    told = [request.verified(made.secret) for request in receiver.requests]
-    items = sorted(one["data"]["id"] for one in told if one["type"] == "item.finished")
-    assert items == (["a", "b", "c"] if when == "follow" else ["a", "b"])
+    hooks.run(hook.endpoint)
+    bodies = [request.verify(hook.secret) for request in receiver.requests]
+    ids = sorted(body["data"]["id"] for body in bodies if body["type"] == "item.finished")
+    assert ids == (["a", "b", "c"] if when == "follow" else ["a", "b"])
     assert len({request.id for request in receiver.requests}) == len(receiver.requests)
 
 
 def test_several_feeders_at_once_do_no_harm(hooks: Hooks, receiver: Receiver) -> None:
-    made = hooks.add(receiver.url)
+    hook = hooks.add(receiver.url)
     hooks.finish("a")
     for _ in range(3):
         Feeder(hooks.client, clock=hooks.clock).feed()
-    hooks.run(made.endpoint)
+    hooks.run(hook.endpoint)
     assert len(receiver.requests) == 1
 
 
 def test_the_next_version_gives_an_event_the_same_id() -> None:
     """While one replaces the other, a feeder of each may make its delivery."""
-    made = delivery_id("wh-1", "reviews", "item.finished", "1800000000000000", "a", "7")
-    assert made == "msg_77ac83c870084411c7715a5e5bd6335f"
+    webhook_id = delivery_id("wh-1", "reviews", "item.finished", "1800000000000000", "a", "7")
+    assert webhook_id == "msg_77ac83c870084411c7715a5e5bd6335f"
 
 
 def test_more_events_than_one_read_gives(hooks: Hooks, receiver: Receiver, monkeypatch: Any) -> None:
     monkeypatch.setattr("leaseq.webhooks.feeder._EVENTS", 7)
-    made = hooks.add(receiver.url, "item.dead", "item.failed")
+    hook = hooks.add(receiver.url, "item.dead", "item.failed")
     hooks.queue.configure(max_attempts=1)
     for n in range(10):
         hooks.queue.enqueue(n, id=f"i{n}")
         hooks.queue.fail(not_none(hooks.queue.reserve("bob")), "broken")
     hooks.feed()
-    log = hooks.log(made.endpoint)
+    log = hooks.log(hook.endpoint)
     assert len(log) == 20
-    assert {one.body["data"]["error"] for one in log} == {"broken"}
+    assert {delivery.body["data"]["error"] for delivery in log} == {"broken"}
 
 
 def test_a_journal_is_followed_only_while_somebody_asks(
     hooks: Hooks, receiver: Receiver, server: Any
 ) -> None:
-    def groups() -> list[Any]:
-        return [one["name"] for one in server.redis.xinfo_groups(Keys(hooks.queue.name).journal)]
+    def group_names() -> list[Any]:
+        return [group["name"] for group in server.redis.xinfo_groups(Keys(hooks.queue.name).journal)]
 
     hooks.feed()
-    assert groups() == []
-    first, second = hooks.add(receiver.url).endpoint, hooks.add(receiver.url).endpoint
+    assert group_names() == []
+    first_endpoint, second_endpoint = hooks.add(receiver.url).endpoint, hooks.add(receiver.url).endpoint
     hooks.feed()
-    assert groups() == [b"webhooks"]
-    hooks.endpoints.remove(first.id)
+    assert group_names() == [b"webhooks"]
+    hooks.endpoints.remove(first_endpoint.id)
     hooks.feed()
-    assert groups() == [b"webhooks"]
-    hooks.endpoints.disable(second.id, "a test")
+    assert group_names() == [b"webhooks"]
+    hooks.endpoints.disable(second_endpoint.id, "a test")
     hooks.feed()
-    assert groups() == []
-    state = {name.decode() for name in server.redis.hkeys(WEBHOOK_STATE)}
-    assert not any(name.startswith("follows") for name in state)
-    hooks.endpoints.remove(second.id)
-    assert [name for name in server.redis.hkeys(WEBHOOK_STATE) if second.id in name.decode()] == []
+    assert group_names() == []
+    fields = {field.decode() for field in server.redis.hkeys(WEBHOOK_STATE)}
+    assert not any(field.startswith("follows") for field in fields)
+    hooks.endpoints.remove(second_endpoint.id)
+    assert [
+        field for field in server.redis.hkeys(WEBHOOK_STATE) if second_endpoint.id in field.decode()
+    ] == []
 
 
 def test_who_asks_for_people_only_has_no_journal_followed(
@@ -119,82 +121,84 @@ def test_a_queue_that_is_gone_is_followed_no_more(hooks: Hooks, receiver: Receiv
 
 
 def test_a_queue_that_cannot_be_read_holds_up_no_other(
-    hooks: Hooks, receiver: Receiver, unreadable: leaseq.Queue
+    hooks: Hooks, receiver: Receiver, unreadable_queue: leaseq.Queue
 ) -> None:
-    made = hooks.add(receiver.url, queues=[unreadable.name, hooks.queue.name])
+    hook = hooks.add(receiver.url, queues=[unreadable_queue.name, hooks.queue.name])
     hooks.finish("a")
     hooks.feed()
-    assert "a" in [one.body["data"]["id"] for one in hooks.log(made.endpoint)]
+    assert "a" in [delivery.body["data"]["id"] for delivery in hooks.log(hook.endpoint)]
 
 
 def test_the_queue_of_deliveries_tells_nothing_of_itself(hooks: Hooks, receiver: Receiver) -> None:
-    made = hooks.add(receiver.url, queues=[])
+    hook = hooks.add(receiver.url, queues=[])
     hooks.finish("a")
-    hooks.run(made.endpoint)
-    hooks.run(made.endpoint)
-    told = [request.verified(made.secret)["data"]["queue"] for request in receiver.requests]
-    assert webhooks.QUEUE not in told
+    hooks.run(hook.endpoint)
+    hooks.run(hook.endpoint)
+    names = [request.verify(hook.secret)["data"]["queue"] for request in receiver.requests]
+    assert webhooks.QUEUE not in names
 
 
-def replayed(hooks: Hooks, receiver: Receiver, made: webhooks.NewSecret) -> list[str]:
+def deliver_and_list_ids(hooks: Hooks, receiver: Receiver, hook: webhooks.NewSecret) -> list[str]:
     before = len(receiver.requests)
-    hooks.deliver(made.endpoint)
+    hooks.deliver(hook.endpoint)
     return [request.id for request in receiver.requests[before:]]
 
 
 def test_a_replay_keeps_the_ids(hooks: Hooks, receiver: Receiver) -> None:
-    made = hooks.add(receiver.url)
+    hook = hooks.add(receiver.url)
     for id in ("a", "b"):
         hooks.finish(id)
-        hooks.run(made.endpoint)
+        hooks.run(hook.endpoint)
     ids = [request.id for request in receiver.requests]
-    since = hooks.log(made.endpoint)[0].tries[0].at
-    assert hooks.deliveries.replay(made.endpoint, delivery=ids[0]) == 1
-    assert replayed(hooks, receiver, made) == ids[:1]
-    assert hooks.deliveries.replay(made.endpoint, since=since) == 2
-    assert sorted(replayed(hooks, receiver, made)) == sorted(ids)
-    assert hooks.deliveries.replay(made.endpoint, since=hooks.endpoints.get(made.endpoint.id).since) == 2
-    assert sorted(replayed(hooks, receiver, made)) == sorted(ids), "each once, though it was sent before"
+    since = hooks.log(hook.endpoint)[0].tries[0].at
+    assert hooks.deliveries.replay(hook.endpoint, delivery=ids[0]) == 1
+    assert deliver_and_list_ids(hooks, receiver, hook) == ids[:1]
+    assert hooks.deliveries.replay(hook.endpoint, since=since) == 2
+    assert sorted(deliver_and_list_ids(hooks, receiver, hook)) == sorted(ids)
+    assert hooks.deliveries.replay(hook.endpoint, since=hooks.endpoints.get(hook.endpoint.id).since) == 2
+    assert sorted(deliver_and_list_ids(hooks, receiver, hook)) == sorted(ids), (
+        "each once, though it was sent before"
+    )
     assert all("." not in id for id in ids)
-    assert hooks.deliveries.replay(made.endpoint, since=datetime.now(UTC) + timedelta(hours=1)) == 0
+    assert hooks.deliveries.replay(hook.endpoint, since=datetime.now(UTC) + timedelta(hours=1)) == 0
 
 
 def test_what_failed_for_good_is_revived(hooks: Hooks, receiver: Receiver) -> None:
-    made = hooks.add(receiver.url)
+    hook = hooks.add(receiver.url)
     hooks.finish("a")
-    hooks.run(made.endpoint)
+    hooks.run(hook.endpoint)
     hooks.finish("b")
     hooks.feed()
     hooks.deliveries.queue.configure(max_attempts=1)
-    receiver.answers.append(500)
-    hooks.deliver(made.endpoint)
-    (dead, delivered) = (
-        next(one for one in hooks.log(made.endpoint) if one.state == state)
+    receiver.responses.append(500)
+    hooks.deliver(hook.endpoint)
+    (failed_delivery, successful_delivery) = (
+        next(delivery for delivery in hooks.log(hook.endpoint) if delivery.state == state)
         for state in ("failed", "delivered")
     )
-    receiver.answers.append(500)
-    hooks.deliverer.test(made.endpoint.id)
-    assert hooks.deliveries.replay(made.endpoint, failed=True) == 1, "a test is not sent again"
-    assert replayed(hooks, receiver, made) == [dead.webhook_id]
-    assert hooks.deliveries.get(dead.id).state == "delivered"
-    assert len(hooks.deliveries.get(delivered.id).tries) == 1
+    receiver.responses.append(500)
+    hooks.deliverer.test(hook.endpoint.id)
+    assert hooks.deliveries.replay(hook.endpoint, failed=True) == 1, "a test is not sent again"
+    assert deliver_and_list_ids(hooks, receiver, hook) == [failed_delivery.webhook_id]
+    assert hooks.deliveries.get(failed_delivery.id).state == "delivered"
+    assert len(hooks.deliveries.get(successful_delivery.id).tries) == 1
 
 
 def test_a_replay_that_cannot_be_is_refused(hooks: Hooks, receiver: Receiver) -> None:
-    made, other = hooks.add(receiver.url), hooks.add(receiver.url)
+    hook, other_hook = hooks.add(receiver.url), hooks.add(receiver.url)
     hooks.finish("a")
     hooks.feed()
-    (waiting,) = hooks.log(made.endpoint)
+    (delivery,) = hooks.log(hook.endpoint)
     with pytest.raises(leaseq.Invalid, match="still tried"):
-        hooks.deliveries.replay(made.endpoint, delivery=waiting.id)
+        hooks.deliveries.replay(hook.endpoint, delivery=delivery.id)
     with pytest.raises(leaseq.ItemNotFound):
-        hooks.deliveries.replay(other.endpoint, delivery=waiting.id)
+        hooks.deliveries.replay(other_hook.endpoint, delivery=delivery.id)
     with pytest.raises(leaseq.ItemNotFound):
-        hooks.deliveries.replay(made.endpoint, delivery="none")
+        hooks.deliveries.replay(hook.endpoint, delivery="none")
     with pytest.raises(leaseq.Invalid, match="a time, unless"):
-        hooks.deliveries.replay(made.endpoint)
+        hooks.deliveries.replay(hook.endpoint)
     with pytest.raises(leaseq.Invalid, match="send another test"):
-        hooks.deliveries.replay(made.endpoint, delivery=hooks.deliverer.test(made.endpoint.id).id)
-    disabled = hooks.endpoints.disable(made.endpoint.id, "a test")
-    with pytest.raises(leaseq.Invalid, match=f"leaseq webhook enable {made.endpoint.id}"):
-        hooks.deliveries.replay(disabled, failed=True)
+        hooks.deliveries.replay(hook.endpoint, delivery=hooks.deliverer.test(hook.endpoint.id).id)
+    disabled_endpoint = hooks.endpoints.disable(hook.endpoint.id, "a test")
+    with pytest.raises(leaseq.Invalid, match=f"leaseq webhook enable {hook.endpoint.id}"):
+        hooks.deliveries.replay(disabled_endpoint, failed=True)

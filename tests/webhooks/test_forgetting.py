@@ -8,7 +8,7 @@ import pytest
 
 from leaseq.webhooks.runner import Hourly
 from tests.support.receiver import Receiver
-from tests.webhooks.conftest import Hooks, with_one_waiting
+from tests.webhooks.conftest import Hooks, add_hook_with_delivery
 
 HOUR = 3_600
 
@@ -16,20 +16,20 @@ HOUR = 3_600
 def test_old_failures_are_looked_for_by_the_hour(
     hooks: Hooks, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = with_one_waiting(hooks, receiver)
-    receiver.answers.append(500)
-    hooks.deliverer.test(made.endpoint.id)
+    hook = add_hook_with_delivery(hooks, receiver)
+    receiver.responses.append(500)
+    hooks.deliverer.test(hook.endpoint.id)
     hooks.clock.tick(31 * 24 * HOUR)
-    hooks.deliver(made.endpoint)
+    hooks.deliver(hook.endpoint)
     Hourly(hooks.deliverer)()
-    assert len(hooks.log(made.endpoint)) == 2
+    assert len(hooks.log(hook.endpoint)) == 2
     monkeypatch.setattr("leaseq.webhooks.runner._TIDY", -1.0)
     Hourly(hooks.deliverer)()
-    assert [one.state for one in hooks.log(made.endpoint)] == ["delivered"]
+    assert [delivery.state for delivery in hooks.log(hook.endpoint)] == ["delivered"]
 
 
 def test_what_was_delivered_is_forgotten_after_three_days(hooks: Hooks, receiver: Receiver) -> None:
-    hooks.deliver(with_one_waiting(hooks, receiver).endpoint)
+    hooks.deliver(add_hook_with_delivery(hooks, receiver).endpoint)
     queue = hooks.deliveries.queue
     assert queue.stats().finished == 1
     hooks.clock.tick(3 * 24 * HOUR - 1)
@@ -39,15 +39,15 @@ def test_what_was_delivered_is_forgotten_after_three_days(hooks: Hooks, receiver
 
 
 def test_old_failures_are_forgotten(hooks: Hooks, receiver: Receiver) -> None:
-    made: Any = with_one_waiting(hooks, receiver)
-    receiver.answers.append(500)
-    hooks.deliverer.test(made.endpoint.id)
+    hook: Any = add_hook_with_delivery(hooks, receiver)
+    receiver.responses.append(500)
+    hooks.deliverer.test(hook.endpoint.id)
     hooks.clock.tick(29 * 24 * HOUR)
-    hooks.deliver(made.endpoint)
+    hooks.deliver(hook.endpoint)
     hooks.deliveries.forget_dead()
-    assert [one.state for one in hooks.log(made.endpoint)] == ["delivered", "failed"]
+    assert [delivery.state for delivery in hooks.log(hook.endpoint)] == ["delivered", "failed"]
     hooks.clock.tick(2 * 24 * HOUR)
     hooks.finish("b")
-    hooks.run(made.endpoint)
+    hooks.run(hook.endpoint)
     hooks.deliveries.forget_dead()
-    assert "failed" not in [one.state for one in hooks.log(made.endpoint)]
+    assert "failed" not in [delivery.state for delivery in hooks.log(hook.endpoint)]

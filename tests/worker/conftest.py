@@ -13,12 +13,12 @@ from leaseq.worker import Handler
 from tests.support.patience import PATIENCE
 
 
-class RunningWorker:
+class WorkerThread:
     """A worker at work in a thread, as a program has it that does other things besides."""
 
     def __init__(self, worker: leaseq.Worker) -> None:
         self.worker = worker
-        self.raised: BaseException | None = None
+        self.error: BaseException | None = None
         self._thread = threading.Thread(target=self._run)
         self._thread.start()
 
@@ -26,26 +26,26 @@ class RunningWorker:
         try:
             self.worker.run()
         except Exception as error:  # noqa: BLE001 - the test raises it
-            self.raised = error
+            self.error = error
 
     def stop(self) -> leaseq.WorkerStats:
         self.worker.stop()
-        return self.ended()
+        return self.join()
 
-    def ended(self) -> leaseq.WorkerStats:
+    def join(self) -> leaseq.WorkerStats:
         self._thread.join(PATIENCE)
         assert not self._thread.is_alive(), "the worker did not end"
-        raised, self.raised = self.raised, None
-        if raised is not None:
-            raise raised
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
         return self.worker.stats
 
 
-Start = Callable[..., RunningWorker]
+Start = Callable[..., WorkerThread]
 
 
 @pytest.fixture(autouse=True)
-def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+def shorten_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     """A worker that waits for items notices within that time that it is to stop."""
     monkeypatch.setattr("leaseq.worker.taking._WAIT", 0.1)
 
@@ -53,20 +53,20 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def start(server: Any, queue_name: str) -> Iterator[Start]:
     """Start a worker on the test's queue, or on the queues given by name."""
-    started: list[RunningWorker] = []
+    threads: list[WorkerThread] = []
 
-    def begin(
+    def start_worker(
         handle: Handler | dict[str, Handler], *, client: leaseq.Client | None = None, **options: Any
-    ) -> RunningWorker:
+    ) -> WorkerThread:
         handlers = handle if isinstance(handle, dict) else {queue_name: handle}
         options = {"person": "bot", "grace": 0, **options}
-        running = RunningWorker(leaseq.Worker(client or server.client, handlers, **options))
-        started.append(running)
-        return running
+        thread = WorkerThread(leaseq.Worker(client or server.client, handlers, **options))
+        threads.append(thread)
+        return thread
 
-    yield begin
-    for running in started:
-        running.stop()
+    yield start_worker
+    for thread in threads:
+        thread.stop()
 
 
 def wait_for(event: threading.Event) -> None:
@@ -77,13 +77,13 @@ class HeldFunction:
     """A function whose work lasts until the test says so, and that sees when a lease is with it twice."""
 
     def __init__(self) -> None:
-        self.begun = threading.Event()
+        self.at_work = threading.Event()
         self.go_on = threading.Event()
         self.tokens: list[int] = []
 
     def __call__(self, lease: leaseq.Lease) -> str:
         self.tokens.append(lease.token)
-        self.begun.set()
+        self.at_work.set()
         assert self.go_on.wait(PATIENCE)
         return "done"
 

@@ -19,17 +19,17 @@ from tests.worker.conftest import HeldFunction, Start, wait_for
 
 def test_stop_lets_it_finish_what_is_in_work_and_take_no_more(queue: leaseq.Queue, start: Start) -> None:
     queue.enqueue_many([{}, {}])
-    begun, go_on = threading.Event(), threading.Event()
+    at_work, go_on = threading.Event(), threading.Event()
 
     def handle(_: leaseq.Lease) -> None:
-        begun.set()
+        at_work.set()
         assert go_on.wait(PATIENCE)
 
-    running = start(handle, grace=PATIENCE)
-    wait_for(begun)
-    running.worker.stop()
+    thread = start(handle, grace=PATIENCE)
+    wait_for(at_work)
+    thread.worker.stop()
     go_on.set()
-    assert running.ended() == leaseq.WorkerStats(finished=1)
+    assert thread.join() == leaseq.WorkerStats(finished=1)
     assert (queue.stats().inbound, queue.stats().reserved) == (1, 0)
 
 
@@ -38,26 +38,26 @@ def test_the_whole_grace_time_is_for_what_is_in_work(
 ) -> None:
     """The worker's clock stands still, so it is never over."""
     queue.enqueue({})
-    begun, go_on = threading.Event(), threading.Event()
+    at_work, go_on = threading.Event(), threading.Event()
 
     def handle(_: leaseq.Lease) -> None:
-        begun.set()
+        at_work.set()
         assert go_on.wait(PATIENCE)
 
-    running = start(handle, grace=0.5)
-    wait_for(begun)
-    looked = threading.Semaphore(0)
+    thread = start(handle, grace=0.5)
+    wait_for(at_work)
+    looks = threading.Semaphore(0)
 
     def now() -> float:
-        looked.release()
+        looks.release()
         return 7
 
     monkeypatch.setattr("leaseq.worker.worker.time", SimpleNamespace(monotonic=now))
-    running.worker.stop()
+    thread.worker.stop()
     for _ in range(3):
-        assert looked.acquire(timeout=PATIENCE), "it looks again and again"
+        assert looks.acquire(timeout=PATIENCE), "it looks again and again"
     go_on.set()
-    assert running.ended() == leaseq.WorkerStats(finished=1)
+    assert thread.join() == leaseq.WorkerStats(finished=1)
 
 
 def test_when_the_grace_time_is_over_it_ends(
@@ -66,9 +66,9 @@ def test_when_the_grace_time_is_over_it_ends(
     """And not only when it looks for a signal next."""
     monkeypatch.setattr("leaseq.worker.worker._POLL", 10 * PATIENCE)
     queue.enqueue({})
-    running = start(handle, grace=0.1)
-    wait_for(handle.begun)
-    assert running.stop() == leaseq.WorkerStats(given_back=1)
+    thread = start(handle, grace=0.1)
+    wait_for(handle.at_work)
+    assert thread.stop() == leaseq.WorkerStats(given_back=1)
     handle.go_on.set()
 
 
@@ -77,9 +77,9 @@ def test_a_stop_ends_its_wait_at_once_and_what_comes_then_is_for_others(
 ) -> None:
     monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * PATIENCE)
     queue.configure()
-    running = start(lambda _: None, grace=10 * PATIENCE)
+    thread = start(lambda _: None, grace=10 * PATIENCE)
     eventually(lambda: in_line(server, queue) == 1, "it waits")
-    assert running.stop() == leaseq.WorkerStats()
+    assert thread.stop() == leaseq.WorkerStats()
     assert in_line(server, queue) == 0
     queue.enqueue({}, id="one")
     assert queue.get("one").attempts == 0
@@ -91,41 +91,41 @@ def test_what_comes_when_it_is_to_stop_is_given_back(
     """Handed over just ahead of the stop."""
     reserve, workers = leaseq.Queue.reserve, SimpleQueue[leaseq.Worker]()
 
-    def late(self: leaseq.Queue, person: str, **more: Any) -> leaseq.Lease | None:
-        lease = reserve(self, person, **more)
+    def reserve_and_stop(self: leaseq.Queue, person: str, **options: Any) -> leaseq.Lease | None:
+        lease = reserve(self, person, **options)
         if lease is not None:
             workers.get(timeout=PATIENCE).stop()
         return lease
 
-    monkeypatch.setattr(leaseq.Queue, "reserve", late)
+    monkeypatch.setattr(leaseq.Queue, "reserve", reserve_and_stop)
     queue.enqueue({})
-    running = start(lambda _: None, grace=PATIENCE)
-    workers.put(running.worker)
-    assert running.ended() == leaseq.WorkerStats(given_back=1)
+    thread = start(lambda _: None, grace=PATIENCE)
+    workers.put(thread.worker)
+    assert thread.join() == leaseq.WorkerStats(given_back=1)
     assert queue.stats().inbound == 1
 
 
 def test_it_ends_with_its_client(queue: leaseq.Queue, server: Server, start: Start) -> None:
     """A closed client waits no more: to go on would be to ask without a pause."""
     client = leaseq.connect(server.url)
-    begun = threading.Event()
-    running = start(lambda _: begun.set(), client=client, concurrency=2)
+    at_work = threading.Event()
+    thread = start(lambda _: at_work.set(), client=client, concurrency=2)
     queue.enqueue({})
-    wait_for(begun)
+    wait_for(at_work)
     client.close()
-    assert running.ended() == leaseq.WorkerStats(finished=1)
+    assert thread.join() == leaseq.WorkerStats(finished=1)
 
 
 def test_what_it_holds_is_finished_after_its_client_was_closed(
     queue: leaseq.Queue, server: Server, start: Start, handle: HeldFunction
 ) -> None:
     client = leaseq.connect(server.url)
-    running = start(handle, client=client, grace=PATIENCE)
+    thread = start(handle, client=client, grace=PATIENCE)
     queue.enqueue({}, id="one")
-    wait_for(handle.begun)
+    wait_for(handle.at_work)
     client.close()
     handle.go_on.set()
-    assert running.ended() == leaseq.WorkerStats(finished=1)
+    assert thread.join() == leaseq.WorkerStats(finished=1)
     assert queue.get("one").state == "finished"
 
 
@@ -139,22 +139,22 @@ def test_a_worker_that_ran_says_so(queue: leaseq.Queue, server: Server) -> None:
 
 def test_the_result_of_what_was_given_back_is_dropped(queue: leaseq.Queue, start: Start) -> None:
     queue.enqueue({}, id="one")
-    begun, go_on, over = threading.Event(), threading.Event(), threading.Event()
+    at_work, go_on, at_end = threading.Event(), threading.Event(), threading.Event()
 
     def handle(_: leaseq.Lease) -> str:
-        begun.set()
+        at_work.set()
         assert go_on.wait(PATIENCE)
-        over.set()
+        at_end.set()
         return "too late"
 
-    running = start(handle)
-    wait_for(begun)
-    assert running.stop() == leaseq.WorkerStats(given_back=1)
+    thread = start(handle)
+    wait_for(at_work)
+    assert thread.stop() == leaseq.WorkerStats(given_back=1)
     go_on.set()
-    wait_for(over)
-    for thread in threading.enumerate():
-        if thread.name.startswith("leaseq-worker"):
-            thread.join(PATIENCE)
+    wait_for(at_end)
+    for live_thread in threading.enumerate():
+        if live_thread.name.startswith("leaseq-worker"):
+            live_thread.join(PATIENCE)
     item = queue.get("one")
     assert (item.state, item.answers, item.late_answers) == ("inbound", (), ())
 
@@ -177,9 +177,9 @@ def test_signals_are_as_before_when_it_ends(queue: leaseq.Queue, server: Server)
 def test_an_error_that_is_nobodys_fault_ends_the_worker_and_is_raised(
     start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(*_: object, **__: object) -> None:
+    def raise_bug(*_: object, **__: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(leaseq.Queue, "reserve", broken)
+    monkeypatch.setattr(leaseq.Queue, "reserve", raise_bug)
     with pytest.raises(ZeroDivisionError):
-        start(lambda _: {}).ended()
+        start(lambda _: {}).join()

@@ -21,29 +21,35 @@ def test_a_field_of_the_payload_chooses_the_handler(queue: leaseq.Queue, start: 
     assert [answer.result for answer in queue.answers()] == ["reset ann", "welcome ann", "reset ann"]
 
 
-KNOWN = 'there are handlers for "welcome", "reset"'
-MISSING = f'the payload has no field "kind", which says who handles it; {KNOWN}'
+HANDLERS = 'there are handlers for "welcome", "reset"'
+NO_FIELD = f'the payload has no field "kind", which says who handles it; {HANDLERS}'
 
 
 @pytest.mark.parametrize(
     ("payload", "error"),
     [
-        ({"kind": "digest"}, f'no handler for "digest", the value of the payload\'s field "kind"; {KNOWN}'),
-        ({"kind": "Grüße"}, f'no handler for "Grüße", the value of the payload\'s field "kind"; {KNOWN}'),
-        ({"kind": 5}, f'no handler for 5, the value of the payload\'s field "kind"; {KNOWN}'),
-        ({"kind": ["reset"]}, f'no handler for ["reset"], the value of the payload\'s field "kind"; {KNOWN}'),
+        (
+            {"kind": "digest"},
+            f'no handler for "digest", the value of the payload\'s field "kind"; {HANDLERS}',
+        ),
+        ({"kind": "Grüße"}, f'no handler for "Grüße", the value of the payload\'s field "kind"; {HANDLERS}'),
+        ({"kind": 5}, f'no handler for 5, the value of the payload\'s field "kind"; {HANDLERS}'),
+        (
+            {"kind": ["reset"]},
+            f'no handler for ["reset"], the value of the payload\'s field "kind"; {HANDLERS}',
+        ),
         (
             {"kind": "x" * 200_000},
-            f'no handler for "{"x" * 58}…, the value of the payload\'s field "kind"; {KNOWN}',
+            f'no handler for "{"x" * 58}…, the value of the payload\'s field "kind"; {HANDLERS}',
         ),
         (
             {"kind": "x" * 58},
-            f'no handler for "{"x" * 58}", the value of the payload\'s field "kind"; {KNOWN}',
+            f'no handler for "{"x" * 58}", the value of the payload\'s field "kind"; {HANDLERS}',
         ),
-        ({"Kind": "reset"}, MISSING),
-        (["kind"], MISSING),
-        ("kind", MISSING),
-        (None, MISSING),
+        ({"Kind": "reset"}, NO_FIELD),
+        (["kind"], NO_FIELD),
+        ("kind", NO_FIELD),
+        (None, NO_FIELD),
     ],
     ids=[
         "unknown",
@@ -64,10 +70,10 @@ def test_an_item_without_a_handler_fails_like_any_other(
     """It is tried again, for a newer worker may have the handler, but as often as the policy says."""
     queue.configure(max_attempts=2, retry_seconds=0)
     queue.enqueue(payload, id="one")
-    running = start({queue.name: {"welcome": len, "reset": len}}, by="kind")
+    thread = start({queue.name: {"welcome": len, "reset": len}}, by="kind")
     eventually(lambda: queue.stats().dead == 1, "dead")
     assert (queue.get("one").last_error, queue.get("one").failures) == (error, 2)
-    assert running.stop() == leaseq.WorkerStats(failed=2)
+    assert thread.stop() == leaseq.WorkerStats(failed=2)
 
 
 def test_each_queue_may_have_a_field_of_its_own(server: Server, queue_name: str, start: Start) -> None:
@@ -88,21 +94,25 @@ def test_each_queue_may_have_a_field_of_its_own(server: Server, queue_name: str,
 
 def test_without_retry_what_fails_is_dead(server: Server, queue_name: str, start: Start) -> None:
     """By an error, by a result that does not fit, and for want of a handler; other queues try again."""
-    once, other = (leaseq.Queue(server.client, f"{queue_name}.{name}") for name in ("once", "other"))
-    for queue in (once, other):
+    once_queue, other_queue = (
+        leaseq.Queue(server.client, f"{queue_name}.{name}") for name in ("once", "other")
+    )
+    for queue in (once_queue, other_queue):
         queue.configure(max_attempts=5, retry_seconds=3_600)
         queue.enqueue_many(
             [leaseq.NewItem({"kind": kind}, id=kind) for kind in ("raises", "misfits", "none")]
         )
 
-    def fails(_: leaseq.Lease) -> None:
+    def fail(_: leaseq.Lease) -> None:
         raise ValueError("no")
 
-    by_kind = {"raises": fails, "misfits": lambda _: {1, 2}}
-    running = start({once.name: by_kind, other.name: by_kind}, by="kind", retry={once.name: False})
-    eventually(lambda: running.worker.stats.failed == 6, "all failed")
-    assert (once.stats().dead, once.stats().scheduled) == (3, 0)
-    assert (other.stats().dead, other.stats().scheduled) == (0, 3)
+    by_kind = {"raises": fail, "misfits": lambda _: {1, 2}}
+    thread = start(
+        {once_queue.name: by_kind, other_queue.name: by_kind}, by="kind", retry={once_queue.name: False}
+    )
+    eventually(lambda: thread.worker.stats.failed == 6, "all failed")
+    assert (once_queue.stats().dead, once_queue.stats().scheduled) == (3, 0)
+    assert (other_queue.stats().dead, other_queue.stats().scheduled) == (0, 3)
 
 
 @pytest.mark.parametrize(
@@ -127,7 +137,7 @@ def test_without_retry_what_fails_is_dead(server: Server, queue_name: str, start
     ],
 )
 def test_handlers_that_do_not_fit_are_refused(server: Server, options: Any, field: str, text: str) -> None:
-    with pytest.raises(leaseq.Invalid) as refused:
+    with pytest.raises(leaseq.Invalid) as error:
         leaseq.Worker(server.client, **{"handlers": {"reviews": len}, "person": "bot", **options})
-    assert refused.value.field == field
-    assert text in str(refused.value)
+    assert error.value.field == field
+    assert text in str(error.value)

@@ -17,7 +17,7 @@ from tests.support.taking import not_none
 from tests.worker.conftest import HeldFunction, Start, wait_for
 
 
-def count(queue: leaseq.Queue, what: str) -> int:
+def count_events(queue: leaseq.Queue, what: str) -> int:
     return sum(event.what == what for event in queue.journal(limit=10_000))
 
 
@@ -38,12 +38,12 @@ def test_where_the_server_is_away_a_renewal_is_tried_again_soon(
     queue.configure(lease_seconds=lease_seconds)
     queue.enqueue({})
     lease = not_none(queue.reserve("ann"))
-    away = leaseq.Queue(leaseq.connect("unix:///nothing/listens/here.sock"), queue.name)
+    away_queue = leaseq.Queue(leaseq.connect("unix:///nothing/listens/here.sock"), queue.name)
     renewer = Renewer()
-    renewer.add(away, lease)
-    (kept,) = renewer._entries.values()
+    renewer.add(away_queue, lease)
+    (entry,) = renewer._entries.values()
     renewer._due.clear()
-    renewer._renew(kept)
+    renewer._renew(entry)
     ((due, _),) = renewer._due
     assert due <= time.monotonic() + at_most
 
@@ -55,11 +55,11 @@ def test_a_lease_that_seems_over_is_renewed_again_at_once_but_not_without_a_paus
     queue.enqueue({})
     renewer = Renewer()
     renewer.add(queue, not_none(queue.reserve("ann")))
-    (kept,) = renewer._entries.values()
-    kept.since -= 86_400
+    (entry,) = renewer._entries.values()
+    entry.since -= 86_400
     renewer._due.clear()
     before = time.monotonic()
-    renewer._renew(kept)
+    renewer._renew(entry)
     ((due, _),) = renewer._due
     assert before + 0.01 <= due <= time.monotonic() + 0.01
 
@@ -71,7 +71,7 @@ def test_renewals_are_a_third_of_the_lease_apart(
     queue.configure(lease_seconds=0.3)
     queue.enqueue({})
     start(handle)
-    eventually(lambda: count(queue, "renewed") >= 5, "five renewals")
+    eventually(lambda: count_events(queue, "renewed") >= 5, "five renewals")
     handle.go_on.set()
     times = [event.at for event in queue.journal(limit=1_000) if event.what == "renewed"]
     assert min(later - before for before, later in pairwise(times)).total_seconds() > 0.3 / 3 * 0.75
@@ -84,13 +84,13 @@ def test_a_lease_that_may_not_be_renewed_again_is_warned_of(
     queue.enqueue({}, id="one")
     renewer = Renewer()
     renewer.add(queue, not_none(queue.reserve("ann")))
-    (kept,) = renewer._entries.values()
-    renewer._renew(kept)
-    (logged,) = caplog.records
-    assert logged.levelname == "WARNING"
-    until = f"{kept.lease.expires_at:%H:%M:%S} UTC"
-    assert "one is not renewed any more, so it returns to the queue" in logged.message
-    assert f"not done by {until}: renewals: at most 0 renewals of one lease" in logged.message
+    (entry,) = renewer._entries.values()
+    renewer._renew(entry)
+    (record,) = caplog.records
+    assert record.levelname == "WARNING"
+    until = f"{entry.lease.expires_at:%H:%M:%S} UTC"
+    assert "one is not renewed any more, so it returns to the queue" in record.message
+    assert f"not done by {until}: renewals: at most 0 renewals of one lease" in record.message
 
 
 def test_a_lease_made_shorter_by_the_policy_is_kept_all_the_same(
@@ -99,9 +99,9 @@ def test_a_lease_made_shorter_by_the_policy_is_kept_all_the_same(
     queue.configure(lease_seconds=3)
     queue.enqueue({}, id="one")
     start(handle)
-    wait_for(handle.begun)
+    wait_for(handle.at_work)
     queue.configure(lease_seconds=0.7)
-    eventually(lambda: (queue.clear(), count(queue, "renewed") >= 18)[1], "renewals at the new pace")
+    eventually(lambda: (queue.clear(), count_events(queue, "renewed") >= 18)[1], "renewals at the new pace")
     handle.go_on.set()
     eventually(lambda: queue.stats().finished == 1, "finished")
     assert queue.stats().counters["expired"] == 0
@@ -112,14 +112,14 @@ def test_renewals_that_are_used_up_let_the_lease_run_out_and_the_late_finish_cou
 ) -> None:
     queue.configure(lease_seconds=0.2, renewals=1)
     queue.enqueue({}, id="one")
-    running = start(handle)
-    wait_for(handle.begun)
+    thread = start(handle)
+    wait_for(handle.at_work)
     queue.pause()  # so that the worker does not take it again
     eventually(lambda: queue.clear().returned == 1, "ran out")
-    assert count(queue, "renewed") == 1
+    assert count_events(queue, "renewed") == 1
     handle.go_on.set()
     eventually(lambda: queue.stats().finished == 1, "finished")
-    assert running.stop() == leaseq.WorkerStats(finished=1)
+    assert thread.stop() == leaseq.WorkerStats(finished=1)
     assert next(queue.answers()).late
 
 
@@ -128,65 +128,65 @@ class DroppingQueue(leaseq.Queue):
 
     renewer: Renewer
 
-    def renew(self, lease: leaseq.Lease | None = None, **more: Any) -> leaseq.Lease:
+    def renew(self, lease: leaseq.Lease | None = None, **options: Any) -> leaseq.Lease:
         assert lease is not None
         self.renewer.drop(lease)
-        return super().renew(lease, **more)
+        return super().renew(lease, **options)
 
 
 def test_a_lease_that_is_dropped_while_it_is_renewed_runs_out(server: Server, queue: leaseq.Queue) -> None:
     """Its result could not be handed in, for instance: then the item is for somebody else."""
-    dropping = DroppingQueue(server.client, queue.name)
-    dropping.configure(lease_seconds=0.3)
-    dropping.enqueue({}, id="one")
-    lease = dropping.reserve("bot")
+    dropping_queue = DroppingQueue(server.client, queue.name)
+    dropping_queue.configure(lease_seconds=0.3)
+    dropping_queue.enqueue({}, id="one")
+    lease = dropping_queue.reserve("bot")
     assert lease is not None
-    dropping.renewer = Renewer()
-    dropping.renewer.start()
+    dropping_queue.renewer = Renewer()
+    dropping_queue.renewer.start()
     try:
-        dropping.renewer.add(dropping, lease)
+        dropping_queue.renewer.add(dropping_queue, lease)
         eventually(lambda: queue.clear().returned == 1, "it ran out")
     finally:
-        dropping.renewer.end()
-    assert count(queue, "renewed") == 1
+        dropping_queue.renewer.end()
+    assert count_events(queue, "renewed") == 1
 
 
 def test_a_lost_lease_keeps_the_answer_and_the_worker_goes_on(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
     queue.enqueue({}, id="one")
-    running = start(handle)
-    wait_for(handle.begun)
+    thread = start(handle)
+    wait_for(handle.at_work)
     queue.release("one")
-    other = queue.reserve("ann")
-    assert other is not None
+    other_lease = queue.reserve("ann")
+    assert other_lease is not None
     queue.enqueue({}, id="two")
     handle.go_on.set()
     eventually(lambda: queue.stats().finished == 1, "the next one finished")
-    assert running.stop() == leaseq.WorkerStats(finished=1, lost=1)
+    assert thread.stop() == leaseq.WorkerStats(finished=1, lost=1)
     assert [answer.person for answer in queue.get("one").late_answers] == ["bot"]
-    assert queue.mine("ann") == [other]
+    assert queue.mine("ann") == [other_lease]
 
 
 def test_an_item_that_was_removed_is_lost(queue: leaseq.Queue, start: Start, handle: HeldFunction) -> None:
     queue.enqueue({}, id="one")
-    running = start(handle)
-    wait_for(handle.begun)
+    thread = start(handle)
+    wait_for(handle.at_work)
     queue.remove("one")
     handle.go_on.set()
-    eventually(lambda: running.worker.stats.lost == 1, "lost")
+    eventually(lambda: thread.worker.stats.lost == 1, "lost")
 
 
 def test_what_its_person_held_before_is_worked_first(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
     queue.enqueue_many([{}, {}])
-    left = queue.reserve("bot")
-    assert left is not None
+    old_lease = queue.reserve("bot")
+    assert old_lease is not None
     handle.go_on.set()
     start(handle)
     eventually(lambda: queue.stats().finished == 2, "finished")
-    assert handle.tokens == [left.token, left.token + 1]
+    assert handle.tokens == [old_lease.token, old_lease.token + 1]
 
 
 def test_all_that_it_held_before_is_worked_first_where_its_hands_have_room(
@@ -194,11 +194,11 @@ def test_all_that_it_held_before_is_worked_first_where_its_hands_have_room(
 ) -> None:
     queue.configure(holds=5)
     queue.enqueue_many([{} for _ in range(4)])
-    left = [lease.token for lease in (queue.reserve("bot"), queue.reserve("bot")) if lease is not None]
+    old_tokens = [lease.token for lease in (queue.reserve("bot"), queue.reserve("bot")) if lease is not None]
     handle.go_on.set()
     start(handle)
     eventually(lambda: queue.stats().finished == 4, "finished")
-    assert handle.tokens == [*left, left[-1] + 1, left[-1] + 2]
+    assert handle.tokens == [*old_tokens, old_tokens[-1] + 1, old_tokens[-1] + 2]
     assert queue.stats().counters["expired"] == 0
 
 
@@ -213,15 +213,15 @@ def test_what_a_lost_reply_gave_it_is_worked_and_does_not_lie_till_it_runs_out(
     """Not confirmed by a replica, for instance. There is room in its hands, so another reserve gives more."""
     queue.configure(holds=5)
     queue.enqueue_many([{} for _ in range(4)])
-    reserve, lost = leaseq.Queue.reserve, iter([True, True])
+    reserve, losses = leaseq.Queue.reserve, iter([True, True])
 
-    def lossy(self: leaseq.Queue, person: str, **more: Any) -> leaseq.Lease | None:
-        lease = reserve(self, person, **more)
-        if lease is not None and next(lost, False):
+    def lose_reply(self: leaseq.Queue, person: str, **options: Any) -> leaseq.Lease | None:
+        lease = reserve(self, person, **options)
+        if lease is not None and next(losses, False):
             raise error("a reply was lost")
         return lease
 
-    monkeypatch.setattr(leaseq.Queue, "reserve", lossy)
+    monkeypatch.setattr(leaseq.Queue, "reserve", lose_reply)
     handle.go_on.set()
     start(handle)
     eventually(lambda: queue.stats().finished == 4, "finished")
@@ -236,9 +236,9 @@ def test_what_was_left_is_not_renewed_so_that_what_kills_its_worker_dies(
     queue.enqueue({}, id="poison")
     assert queue.reserve("bot") is not None
     start(handle)
-    wait_for(handle.begun)
+    wait_for(handle.at_work)
     eventually(lambda: queue.clear().died == 1, "dead")
-    assert count(queue, "renewed") == 0
+    assert count_events(queue, "renewed") == 0
     handle.go_on.set()
 
 
@@ -268,8 +268,8 @@ def test_many_short_items_are_each_done_once(queue: leaseq.Queue, start: Start) 
             tokens.append(lease.token)
         return int(lease.payload["n"])
 
-    running = start(handle, concurrency=5)
+    thread = start(handle, concurrency=5)
     eventually(lambda: queue.stats().finished == 300, "all finished")
-    assert running.stop() == leaseq.WorkerStats(finished=300)
+    assert thread.stop() == leaseq.WorkerStats(finished=300)
     assert len(tokens) == len(set(tokens)) == 300
     assert all(answer.result == answer.payload["n"] for answer in queue.answers())

@@ -25,13 +25,15 @@ Queues = dict[str, leaseq.Queue]
 
 @pytest.fixture
 def queues(server: Server, queue_name: str) -> Queues:
-    made = {name: leaseq.Queue(server.client, f"{queue_name}.{name}") for name in ("high", "normal", "low")}
-    for queue in made.values():
+    by_name = {
+        name: leaseq.Queue(server.client, f"{queue_name}.{name}") for name in ("high", "normal", "low")
+    }
+    for queue in by_name.values():
         queue.configure()
-    return made
+    return by_name
 
 
-def handlers(queues: Queues, handle: Callable[[leaseq.Lease], object]) -> dict[str, Callable[..., object]]:
+def handlers_of(queues: Queues, handle: Callable[[leaseq.Lease], object]) -> dict[str, Callable[..., object]]:
     return {queue.name: handle for queue in queues.values()}
 
 
@@ -41,17 +43,17 @@ def test_what_a_lost_reply_gave_to_a_wait_on_several_is_worked(
     """There is room in its hands, so that another reserve would give another item."""
     for queue in queues.values():
         queue.configure(holds=5)
-    lost = iter([True])
+    losses = iter([True])
 
-    def lossy(*args: Any) -> leaseq.Lease | None:
+    def lose_reply(*args: Any) -> leaseq.Lease | None:
         lease = reserve_first(*args)
-        if lease is not None and next(lost, False):
+        if lease is not None and next(losses, False):
             raise leaseq.ServerUnavailable("the reply was lost")
         return lease
 
-    monkeypatch.setattr("leaseq.worker.taking.reserve_first", lossy)
+    monkeypatch.setattr("leaseq.worker.taking.reserve_first", lose_reply)
     handle.go_on.set()
-    start(handlers(queues, handle))
+    start(handlers_of(queues, handle))
     eventually(lambda: queues["low"].stats().waiting == 1, "it waits")
     queues["low"].enqueue({})
     eventually(lambda: queues["low"].stats().finished == 1, "worked, though the reply was lost")
@@ -61,16 +63,16 @@ def test_what_a_lost_reply_gave_to_a_wait_on_several_is_worked(
 def test_a_strict_order_takes_the_first_queue_that_has_something(queues: Queues, start: Start) -> None:
     for name in ("low", "normal", "high"):
         queues[name].enqueue_many([{}, {}])
-    seen: list[str] = []
+    names: list[str] = []
 
     def handle(lease: leaseq.Lease) -> None:
-        seen.append(lease.queue.rpartition(".")[2])
-        if len(seen) == 4:  # an item comes to a queue that had none any more
+        names.append(lease.queue.rpartition(".")[2])
+        if len(names) == 4:  # an item comes to a queue that had none any more
             queues["high"].enqueue({})
 
-    start(handlers(queues, handle), order="strict")
-    eventually(lambda: len(seen) == 7, "all are worked")
-    assert seen == ["high", "high", "normal", "normal", "high", "low", "low"]
+    start(handlers_of(queues, handle), order="strict")
+    eventually(lambda: len(names) == 7, "all are worked")
+    assert names == ["high", "high", "normal", "normal", "high", "low", "low"]
 
 
 @pytest.mark.parametrize("order", ["turn", "strict"])
@@ -80,14 +82,14 @@ def test_it_waits_in_all_queues_at_once(
     """And is woken: it would not look by itself before the test is over."""
     monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * PATIENCE)
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (10 * PATIENCE, 10 * PATIENCE))
-    seen = threading.Semaphore(0)
-    running = start(handlers(queues, lambda _: seen.release()), order=order)
+    calls = threading.Semaphore(0)
+    thread = start(handlers_of(queues, lambda _: calls.release()), order=order)
     for queue in [*queues.values()] * 2:
         eventually(lambda: [in_line(server, q) for q in queues.values()] == [1, 1, 1], "in line in all")
         queue.enqueue({})
-        assert seen.acquire(timeout=PATIENCE), "it is taken at once"
+        assert calls.acquire(timeout=PATIENCE), "it is taken at once"
     eventually(lambda: [in_line(server, q) for q in queues.values()] == [1, 1, 1], "in line in all")
-    assert running.stop() == leaseq.WorkerStats(finished=6)
+    assert thread.stop() == leaseq.WorkerStats(finished=6)
     assert [in_line(server, queue) for queue in queues.values()] == [0, 0, 0]
 
 
@@ -97,48 +99,48 @@ def test_where_there_is_room_in_a_queue_again_it_waits_there_too(
     """One person may hold one item of the first queue, so one of four threads waits there. Where that one
     gets an item of another queue, a thread that waits elsewhere already takes its place."""
     monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * PATIENCE)
-    begun, go_on = threading.Semaphore(0), threading.Event()
+    at_work, go_on = threading.Semaphore(0), threading.Event()
 
     def handle(_: leaseq.Lease) -> None:
-        begun.release()
+        at_work.release()
         assert go_on.wait(PATIENCE)
 
-    def waits(name: str, count: int) -> bool:
+    def has_in_line(name: str, count: int) -> bool:
         return in_line(server, queues[name]) == count
 
     queues["low"].configure(holds=4)
-    running = start(
+    thread = start(
         {queues["high"].name: handle, queues["low"].name: handle},
         order="strict",
         concurrency=4,
         grace=PATIENCE,
     )
-    for waiting in (4, 3, 2):
-        eventually(partial(waits, "low", waiting), "the others wait")
+    for thread_count in (4, 3, 2):
+        eventually(partial(has_in_line, "low", thread_count), "the others wait")
         queues["low"].enqueue({})
-        assert begun.acquire(timeout=PATIENCE)
-        eventually(partial(waits, "high", 1), "one waits in the first queue")
+        assert at_work.acquire(timeout=PATIENCE)
+        eventually(partial(has_in_line, "high", 1), "one waits in the first queue")
     queues["high"].enqueue({})
-    assert begun.acquire(timeout=PATIENCE), "the last thread takes it"
+    assert at_work.acquire(timeout=PATIENCE), "the last thread takes it"
     go_on.set()
-    eventually(lambda: running.worker.stats.finished == 4, "all are done")
+    eventually(lambda: thread.worker.stats.finished == 4, "all are done")
 
 
 def test_every_thread_takes_from_every_queue(queues: Queues, start: Start) -> None:
     queues["high"].configure(holds=2)
-    begun, go_on = threading.Semaphore(0), threading.Event()
+    at_work, go_on = threading.Semaphore(0), threading.Event()
 
     def handle(_: leaseq.Lease) -> None:
-        begun.release()
+        at_work.release()
         assert go_on.wait(PATIENCE)
 
     names = queues["high"].name, queues["low"].name
-    running = start(dict.fromkeys(names, handle), order="turn", concurrency=2, grace=PATIENCE)
+    thread = start(dict.fromkeys(names, handle), order="turn", concurrency=2, grace=PATIENCE)
     queues["high"].enqueue_many([{}, {}])
     for _ in range(2):
-        assert begun.acquire(timeout=PATIENCE), "both are at work, each in a thread"
+        assert at_work.acquire(timeout=PATIENCE), "both are at work, each in a thread"
     go_on.set()
-    assert running.stop() == leaseq.WorkerStats(finished=2)
+    assert thread.stop() == leaseq.WorkerStats(finished=2)
 
 
 class StoppingQueue(leaseq.Queue):
@@ -148,40 +150,41 @@ class StoppingQueue(leaseq.Queue):
         super().__init__(client, name)
         self._worker_stop = stop
 
-    def reserve(self, *given: Any, **options: Any) -> leaseq.Lease | None:
+    def reserve(self, *args: Any, **options: Any) -> leaseq.Lease | None:
         self._worker_stop.set()
-        return super().reserve(*given, **options)
+        return super().reserve(*args, **options)
 
 
-@pytest.mark.parametrize("last", ["high", "low"])
+@pytest.mark.parametrize("last_name", ["high", "low"])
 def test_a_worker_that_is_stopped_looks_no_further(
-    server: Server, queues: Queues, monkeypatch: pytest.MonkeyPatch, last: str
+    server: Server, queues: Queues, monkeypatch: pytest.MonkeyPatch, last_name: str
 ) -> None:
-    waits: list[Any] = []
-    monkeypatch.setattr("leaseq.worker.taking.reserve_first", lambda *given: waits.append(given))
+    wait_calls: list[Any] = []
+    monkeypatch.setattr("leaseq.worker.taking.reserve_first", lambda *args: wait_calls.append(args))
     stop = threading.Event()
-    looked_at = {**queues, last: StoppingQueue(server.client, queues[last].name, stop)}
+    all_queues = {**queues, last_name: StoppingQueue(server.client, queues[last_name].name, stop)}
     sources = [
-        Source(looked_at[name], QueueHandlers(lambda _: None), "bot", 1) for name in ("high", "normal", "low")
+        Source(all_queues[name], QueueHandlers(lambda _: None), "bot", 1)
+        for name in ("high", "normal", "low")
     ]
-    if last == "high":
+    if last_name == "high":
         queues["normal"].enqueue({}, id="a")
-    given_back: list[Any] = []
+    give_back_calls: list[Any] = []
     taker = Taker(
         sources,
         turns=False,
         skills=(),
         retry=Retry(),
         stop=stop,
-        give_back=lambda *given: given_back.append(given),
+        give_back=lambda *args: give_back_calls.append(args),
     )
-    assert (taker.take(), waits, given_back) == (None, [], [])
+    assert (taker.take(), wait_calls, give_back_calls) == (None, [], [])
 
 
 class AwayQueue(StoppingQueue):
     """And the server is away."""
 
-    def reserve(self, *given: Any, **options: Any) -> leaseq.Lease | None:
+    def reserve(self, *args: Any, **options: Any) -> leaseq.Lease | None:
         self._worker_stop.set()
         raise leaseq.ServerUnavailable("away")
 
@@ -205,37 +208,37 @@ def test_a_thread_that_found_no_room_is_told_of_it(queue: leaseq.Queue) -> None:
 
 
 def test_a_paused_queue_holds_up_no_other(queues: Queues, start: Start) -> None:
-    seen: list[str] = []
+    ids: list[str] = []
     queues["high"].pause("closed")
     queues["high"].enqueue({}, id="one")
-    start(handlers(queues, lambda lease: seen.append(lease.id)), order="strict")
+    start(handlers_of(queues, lambda lease: ids.append(lease.id)), order="strict")
     queues["normal"].enqueue({}, id="two")
-    eventually(lambda: seen == ["two"], "the open queue is worked")
+    eventually(lambda: ids == ["two"], "the open queue is worked")
     queues["high"].resume()
-    eventually(lambda: seen == ["two", "one"], "both are worked")
+    eventually(lambda: ids == ["two", "one"], "both are worked")
 
 
 def test_a_queue_that_is_deleted_while_it_waits_ends_nothing(
     server: Server, queues: Queues, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * PATIENCE)
-    seen: list[str] = []
-    start(handlers(queues, lambda lease: seen.append(lease.id)))
+    ids: list[str] = []
+    start(handlers_of(queues, lambda lease: ids.append(lease.id)))
     eventually(lambda: in_line(server, queues["low"]) == 1, "it waits in all")
     queues["high"].delete()
     for name, id in (("low", "one"), ("high", "two")):
         queues[name].enqueue({}, id=id)
-        eventually(partial(seen.__contains__, id), f"{id} is worked")
+        eventually(partial(ids.__contains__, id), f"{id} is worked")
 
 
 def test_a_queue_that_is_deleted_under_work_ends_nothing(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
     queue.enqueue({}, id="one")
-    running = start(handle)
-    wait_for(handle.begun)
+    thread = start(handle)
+    wait_for(handle.at_work)
     queue.delete()
     handle.go_on.set()
-    eventually(lambda: running.worker.stats.lost == 1, "its result is lost")
+    eventually(lambda: thread.worker.stats.lost == 1, "its result is lost")
     queue.enqueue({}, id="two")
-    eventually(lambda: running.worker.stats.finished == 1, "the new queue is worked")
+    eventually(lambda: thread.worker.stats.finished == 1, "the new queue is worked")

@@ -19,10 +19,10 @@ def test_while_the_server_is_away_it_waits_and_nothing_is_lost(
     start: Start, queue_name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The server goes away while one item is in work, and its result comes while it is away."""
-    begun, go_on = threading.Event(), threading.Event()
+    at_work, go_on = threading.Event(), threading.Event()
 
     def handle(lease: leaseq.Lease) -> int:
-        begun.set()
+        at_work.set()
         assert go_on.wait(PATIENCE)
         return lease.attempt
 
@@ -30,15 +30,15 @@ def test_while_the_server_is_away_it_waits_and_nothing_is_lost(
         client = leaseq.connect(server.url)
         queue = leaseq.Queue(client, queue_name)
         queue.enqueue_many([{}, {}])
-        running = start(handle, client=client)
-        wait_for(begun)
+        thread = start(handle, client=client)
+        wait_for(at_work)
         server.stop()
         go_on.set()
         eventually(lambda: "trying again" in caplog.text, "the log says that it is away")
         server.start()
-        eventually(lambda: running.worker.stats.finished == 2, "both finished")
+        eventually(lambda: thread.worker.stats.finished == 2, "both finished")
         assert "the server is back" in caplog.text
-        assert running.stop() == leaseq.WorkerStats(finished=2)
+        assert thread.stop() == leaseq.WorkerStats(finished=2)
         assert [answer.result for answer in queue.answers()] == [1, 1]
         client.close()
 
@@ -46,15 +46,15 @@ def test_while_the_server_is_away_it_waits_and_nothing_is_lost(
 def test_what_the_server_keeps_refusing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A result for which it has no memory, for instance, or which the worker's user may not write."""
     monkeypatch.setattr("leaseq.worker.retry._RETRY", (0.001, 0.001))
-    replies = chain([leaseq.ServerUnavailable("away")] * 20, [leaseq.ServerRefused("no")] * 20)
+    errors = chain([leaseq.ServerUnavailable("away")] * 20, [leaseq.ServerRefused("no")] * 20)
 
     def call() -> None:
-        for error in replies:
+        for error in errors:
             raise error
 
     with pytest.raises(leaseq.ServerRefused):
         Retry().call(call, threading.Event())
-    assert len(list(replies)) == 12, "it was tried eight times"
+    assert len(list(errors)) == 12, "it was tried eight times"
 
 
 def test_a_server_that_stays_away_does_not_keep_it_from_stopping(
@@ -63,12 +63,12 @@ def test_a_server_that_stays_away_does_not_keep_it_from_stopping(
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
         client = leaseq.connect(server.url)
         leaseq.Queue(client, queue_name).enqueue({})
-        running = start(handle, client=client)
-        wait_for(handle.begun)
+        thread = start(handle, client=client)
+        wait_for(handle.at_work)
         server.stop()
         handle.go_on.set()
         eventually(lambda: "trying again" in caplog.text, "it tries to send the result")
-        assert running.stop() == leaseq.WorkerStats(lost=1)
+        assert thread.stop() == leaseq.WorkerStats(lost=1)
 
 
 def test_nor_does_one_that_went_away_while_it_waited_in_several_queues(
@@ -80,9 +80,9 @@ def test_nor_does_one_that_went_away_while_it_waited_in_several_queues(
         queues = [leaseq.Queue(client, f"{queue_name}.{name}") for name in ("high", "low")]
         for queue in queues:
             queue.configure()
-        running = start({queue.name: lambda _: None for queue in queues}, client=client)
+        thread = start({queue.name: lambda _: None for queue in queues}, client=client)
         eventually(lambda: all(queue.stats().waiting for queue in queues), "it waits in both")
         server.stop()
         eventually(lambda: "trying again" in caplog.text, "the log says that it is away")
-        assert running.stop() == leaseq.WorkerStats()
+        assert thread.stop() == leaseq.WorkerStats()
         client.close()

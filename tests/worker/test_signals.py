@@ -33,16 +33,16 @@ print(worker.stats, flush=True)
 @pytest.fixture
 def program(server: Server, queue: leaseq.Queue) -> Iterator[subprocess.Popen[str]]:
     """A process of its own whose main thread is the worker's. It says the id of each item that it begins."""
-    words = [sys.executable, "-c", PROGRAM, server.url, queue.name]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-        end = threading.Timer(PATIENCE, process.kill)  # so that a test that fails does not wait for its words
-        end.start()
+    command = [sys.executable, "-c", PROGRAM, server.url, queue.name]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        timer = threading.Timer(PATIENCE, process.kill)  # a test that fails does not wait for lines for ever
+        timer.start()
         yield process
-        end.cancel()
+        timer.cancel()
         process.kill()
 
 
-def line(process: subprocess.Popen[str]) -> str:
+def read_line(process: subprocess.Popen[str]) -> str:
     assert process.stdout is not None
     return process.stdout.readline().strip()
 
@@ -52,20 +52,20 @@ def test_a_signal_lets_it_finish_what_it_holds(
     queue: leaseq.Queue, program: subprocess.Popen[str], number: signal.Signals
 ) -> None:
     queue.enqueue(0.5, id="one")
-    assert line(program) == "one"
+    assert read_line(program) == "one"
     program.send_signal(number)
     queue.enqueue(0, id="two")
-    assert line(program) == str(leaseq.WorkerStats(finished=1))
+    assert read_line(program) == str(leaseq.WorkerStats(finished=1))
     assert program.wait(PATIENCE) == 0
     assert queue.get("two").attempts == 0
 
 
 def test_a_second_signal_gives_back_at_once(queue: leaseq.Queue, program: subprocess.Popen[str]) -> None:
     queue.enqueue(3_600, id="one")
-    assert line(program) == "one"
+    assert read_line(program) == "one"
     program.send_signal(signal.SIGTERM)
     program.send_signal(signal.SIGINT)  # another one, since the same twice may become one
-    assert line(program) == str(leaseq.WorkerStats(given_back=1))
+    assert read_line(program) == str(leaseq.WorkerStats(given_back=1))
     assert program.wait(PATIENCE) == 0
     item = queue.get("one")
     assert (item.state, item.failures) == ("inbound", 0)
@@ -77,7 +77,7 @@ def test_a_killed_worker_loses_nothing_but_time(
 ) -> None:
     queue.configure(lease_seconds=1)
     queue.enqueue(3_600, id="one")
-    assert line(program) == "one"
+    assert read_line(program) == "one"
     program.kill()
     start(lambda _: "by another", person="other-bot")
     eventually(lambda: queue.stats().finished == 1, "finished")

@@ -18,26 +18,26 @@ class HeldCoroutine:
     """A handler that goes on when the test says so, and says when it was cancelled."""
 
     def __init__(self) -> None:
-        self.begun = threading.Semaphore(0)
-        self.cancelled = threading.Semaphore(0)
-        self.threads: set[str] = set()
+        self.at_work = threading.Semaphore(0)
+        self.cancellations = threading.Semaphore(0)
+        self.thread_names: set[str] = set()
         self._go_on: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
 
     async def __call__(self, lease: leaseq.Lease) -> dict[str, Any]:
         event = asyncio.Event()
         self._go_on.append((asyncio.get_running_loop(), event))
-        self.threads.add(threading.current_thread().name)
-        self.begun.release()
+        self.thread_names.add(threading.current_thread().name)
+        self.at_work.release()
         try:
             await event.wait()
         except asyncio.CancelledError:
-            self.cancelled.release()
+            self.cancellations.release()
             raise
         return {"of": lease.id}
 
     def wait(self, count: int = 1) -> None:
         for _ in range(count):
-            assert self.begun.acquire(timeout=PATIENCE), "it has not begun"
+            assert self.at_work.acquire(timeout=PATIENCE), "it has not begun"
 
     def go_on(self) -> None:
         for loop, event in self._go_on:
@@ -48,31 +48,33 @@ def test_as_many_run_at_once_as_concurrency_says(queue: leaseq.Queue, start: Sta
     queue.configure(holds=3)
     queue.enqueue_many(leaseq.NewItem({}, id=f"item-{n}") for n in range(4))
     handle = HeldCoroutine()
-    running = start(handle, concurrency=3, grace=PATIENCE)
+    thread = start(handle, concurrency=3, grace=PATIENCE)
     handle.wait(3)
-    assert (len(queue.mine("bot")), handle.threads) == (3, {"leaseq-worker-tasks"})
-    running.worker.stop()
+    assert (len(queue.mine("bot")), handle.thread_names) == (3, {"leaseq-worker-tasks"})
+    thread.worker.stop()
     handle.go_on()
-    assert running.ended() == leaseq.WorkerStats(finished=3)
+    assert thread.join() == leaseq.WorkerStats(finished=3)
     assert [answer.result["of"] for answer in queue.answers()] == [answer.id for answer in queue.answers()]
     assert queue.stats().inbound == 1
-    assert not [thread for thread in threading.enumerate() if thread.name == "leaseq-worker-tasks"]
+    assert not [
+        live_thread for live_thread in threading.enumerate() if live_thread.name == "leaseq-worker-tasks"
+    ]
 
 
 def test_functions_and_coroutine_functions_work_side_by_side(queue: leaseq.Queue, start: Start) -> None:
     queue.configure(holds=2)
     queue.enqueue_many([{"kind": "async"}, {"kind": "thread"}])
-    both = threading.Barrier(2, timeout=PATIENCE)
+    barrier = threading.Barrier(2, timeout=PATIENCE)
 
-    async def on_the_loop(_: leaseq.Lease) -> str:
-        await asyncio.to_thread(both.wait)
+    async def run_on_loop(_: leaseq.Lease) -> str:
+        await asyncio.to_thread(barrier.wait)
         return "async"
 
-    def in_a_thread(_: leaseq.Lease) -> str:
-        both.wait()
+    def run_in_thread(_: leaseq.Lease) -> str:
+        barrier.wait()
         return "thread"
 
-    start({queue.name: {"async": on_the_loop, "thread": in_a_thread}}, by="kind", concurrency=2)
+    start({queue.name: {"async": run_on_loop, "thread": run_in_thread}}, by="kind", concurrency=2)
     eventually(lambda: queue.stats().finished == 2, "finished")
     assert all(answer.result == answer.payload["kind"] for answer in queue.answers())
 
@@ -80,13 +82,13 @@ def test_functions_and_coroutine_functions_work_side_by_side(queue: leaseq.Queue
 def test_whatever_can_be_awaited_is(queue: leaseq.Queue, start: Start) -> None:
     """As Handler says: a function may return more than the coroutine of an `async def`."""
 
-    class Answer:
+    class AwaitableResult:
         def __await__(self) -> Generator[Any, None, str]:
             yield from asyncio.sleep(0).__await__()
             return "done"
 
     queue.enqueue({}, id="one")
-    start(lambda _: Answer())
+    start(lambda _: AwaitableResult())
     eventually(lambda: queue.stats().finished == 1, "finished")
     assert [answer.result for answer in queue.answers()] == ["done"]
 
@@ -109,18 +111,18 @@ def test_what_a_coroutine_raises_fails_its_item_alone(
     queue.enqueue({"fails": True}, id="bad")
     handle = HeldCoroutine()
 
-    async def either(lease: leaseq.Lease) -> Any:
+    async def fail_or_wait(lease: leaseq.Lease) -> Any:
         if not lease.payload["fails"]:
             return await handle(lease)
         raise error
 
-    running = start(either, concurrency=2, grace=PATIENCE)
+    thread = start(fail_or_wait, concurrency=2, grace=PATIENCE)
     handle.wait()
     eventually(lambda: queue.stats().dead == 1, "dead")
     assert queue.get("bad").last_error == text
-    running.worker.stop()
+    thread.worker.stop()
     handle.go_on()
-    assert running.ended() == leaseq.WorkerStats(finished=1, failed=1)
+    assert thread.join() == leaseq.WorkerStats(finished=1, failed=1)
 
 
 def test_a_lease_is_renewed_while_its_coroutine_runs(queue: leaseq.Queue, start: Start) -> None:
@@ -140,7 +142,7 @@ def test_the_task_of_a_lost_lease_is_cancelled(
     queue.configure(lease_seconds=0.3)
     queue.enqueue({}, id="one")
     handle = HeldCoroutine()
-    running = start(handle)
+    thread = start(handle)
     handle.wait()
     queue.pause("so that it isn't taken again")
     if how == "queue deleted":
@@ -149,41 +151,41 @@ def test_the_task_of_a_lost_lease_is_cancelled(
         queue.remove("one")
     else:
         queue.release("one")
-    assert handle.cancelled.acquire(timeout=PATIENCE), "it is cancelled"
-    eventually(lambda: running.worker.stats.lost == 1, "lost")
-    assert running.stop() == leaseq.WorkerStats(lost=1)
+    assert handle.cancellations.acquire(timeout=PATIENCE), "it is cancelled"
+    eventually(lambda: thread.worker.stats.lost == 1, "lost")
+    assert thread.stop() == leaseq.WorkerStats(lost=1)
     assert "the lease was lost, so its task was cancelled" in caplog.text
 
 
 def test_what_is_given_back_is_cancelled(queue: leaseq.Queue, start: Start) -> None:
     queue.enqueue({}, id="one")
     handle = HeldCoroutine()
-    running = start(handle, grace=0)
+    thread = start(handle, grace=0)
     handle.wait()
-    assert running.stop() == leaseq.WorkerStats(given_back=1)
-    assert handle.cancelled.acquire(blocking=False), "it is cancelled, and the worker waited for that"
+    assert thread.stop() == leaseq.WorkerStats(given_back=1)
+    assert handle.cancellations.acquire(blocking=False), "it is cancelled, and the worker waited for that"
     item = queue.get("one")
     assert (item.state, item.late_answers) == ("inbound", ())
 
 
 def test_what_a_coroutine_left_on_the_loop_ends_with_the_worker(queue: leaseq.Queue, start: Start) -> None:
     queue.enqueue({})
-    ended = threading.Event()
-    kept: list[asyncio.Task[None]] = []
+    task_end = threading.Event()
+    tasks: list[asyncio.Task[None]] = []
 
-    async def goes_on() -> None:
+    async def wait_forever() -> None:
         try:
             await asyncio.Event().wait()
         finally:
-            ended.set()
+            task_end.set()
 
     async def handle(_: leaseq.Lease) -> str:
-        kept.append(asyncio.create_task(goes_on()))
+        tasks.append(asyncio.create_task(wait_forever()))
         await asyncio.sleep(0)
         return "done"
 
-    running = start(handle)
+    thread = start(handle)
     eventually(lambda: queue.stats().finished == 1, "finished")
-    assert not ended.is_set()
-    running.stop()
-    wait_for(ended)
+    assert not task_end.is_set()
+    thread.stop()
+    wait_for(task_end)

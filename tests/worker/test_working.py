@@ -19,7 +19,7 @@ from tests.support.taking import not_none
 from tests.worker.conftest import Start, wait_for
 
 
-def done(queue: leaseq.Queue, count: int) -> None:
+def wait_for_finished(queue: leaseq.Queue, count: int) -> None:
     eventually(lambda: queue.stats().finished == count, f"{count} items finished")
 
 
@@ -36,17 +36,17 @@ def test_a_lease_that_is_over_is_not_taken_again(queue: leaseq.Queue) -> None:
     """A reserve sent before the finish reached the server may be answered after it."""
     queue.enqueue({})
     source = Source(queue, QueueHandlers(lambda _: None), "bot", 2)
-    lease, new = source.reserve((), 0, threading.Event())
-    assert new
+    lease, is_new = source.reserve((), 0, threading.Event())
+    assert is_new
     source.leave(lease)
     assert source.reserve((), 0, threading.Event()) == (lease, False)
 
 
 def test_an_item_that_comes_later_is_taken(queue: leaseq.Queue, start: Start) -> None:
-    seen = threading.Event()
-    start(lambda _: seen.set())
+    at_work = threading.Event()
+    start(lambda _: at_work.set())
     queue.enqueue({})
-    wait_for(seen)
+    wait_for(at_work)
 
 
 def test_a_worker_may_be_there_before_its_queue(queue: leaseq.Queue) -> None:
@@ -54,9 +54,9 @@ def test_a_worker_may_be_there_before_its_queue(queue: leaseq.Queue) -> None:
     stop = threading.Event()
     assert source.reserve((), 0, stop) == (None, False)
     queue.enqueue({"n": 1}, id="one")
-    lease, new = source.reserve((), 0, stop)
+    lease, is_new = source.reserve((), 0, stop)
     assert lease
-    assert (lease.id, new) == ("one", True)
+    assert (lease.id, is_new) == ("one", True)
 
 
 def test_a_queue_that_is_not_there_is_told_once(
@@ -66,19 +66,19 @@ def test_a_queue_that_is_not_there_is_told_once(
     monkeypatch.setattr("leaseq.worker.source._POLICY_SECONDS", -1)
     source = Source(queue, QueueHandlers(lambda _: None), "bot", concurrency=2)
 
-    def told() -> list[str]:
+    def entry_warnings() -> list[str]:
         caplog.clear()
         for _ in range(2):
             assert source.enter()
             source.leave()
         return [record.getMessage() for record in caplog.records if record.levelno == logging.WARNING]
 
-    missing = f"{queue.name}: there is no queue of this name: the worker waits until it is created"
-    assert (told(), told()) == ([missing], [])
+    message = f"{queue.name}: there is no queue of this name: the worker waits until it is created"
+    assert (entry_warnings(), entry_warnings()) == ([message], [])
     queue.configure(holds=2)
-    assert told() == []
+    assert entry_warnings() == []
     queue.delete()
-    assert told() == [missing]
+    assert entry_warnings() == [message]
 
 
 def test_what_it_raises_fails_the_item_without_its_traceback(queue: leaseq.Queue, start: Start) -> None:
@@ -89,9 +89,9 @@ def test_what_it_raises_fails_the_item_without_its_traceback(queue: leaseq.Queue
         secret = "hunter2"
         raise ValueError(f"no {lease.payload['n']} in {len(secret)}")
 
-    running = start(handle)
+    thread = start(handle)
     eventually(lambda: queue.stats().dead == 1, "dead")
-    assert running.stop() == leaseq.WorkerStats(failed=2)
+    assert thread.stop() == leaseq.WorkerStats(failed=2)
     item = queue.get("one")
     assert (item.failures, item.last_error) == (2, "ValueError: no 1 in 7")
 
@@ -143,8 +143,8 @@ def test_the_log_has_the_frames_of_the_handler(
 
     start(handle if kind == "function" else handle_async)
     eventually(lambda: queue.stats().dead == 1, "dead")
-    (raised,) = [record.exc_info for record in caplog.records if record.exc_info]
-    frames = traceback.extract_tb(raised[2])
+    (exc_info,) = [record.exc_info for record in caplog.records if record.exc_info]
+    frames = traceback.extract_tb(exc_info[2])
     assert [frame.name for frame in frames] == ["handle" if kind == "function" else "handle_async", "inner"]
 
 
@@ -172,11 +172,11 @@ def test_a_result_that_is_none_fails_the_item(
 ) -> None:
     queue.configure(max_attempts=1, form=form)
     queue.enqueue({}, id="one")
-    running = start(lambda _: result)
+    thread = start(lambda _: result)
     eventually(lambda: queue.stats().dead == 1, "dead")
     for part in parts:
         assert part in str(queue.get("one").last_error)
-    assert running.stop().failed == 1
+    assert thread.stop().failed == 1
 
 
 @pytest.mark.parametrize("holds", [1, 3])
@@ -185,20 +185,20 @@ def test_as_many_are_in_work_at_once_as_one_person_may_hold(
 ) -> None:
     queue.configure(holds=holds)
     queue.enqueue_many([{"n": n} for n in range(4)])
-    all_in, go_on = threading.Event(), threading.Event()
+    all_at_work, go_on = threading.Event(), threading.Event()
     leases: list[leaseq.Lease] = []
 
     def handle(lease: leaseq.Lease) -> None:
         leases.append(lease)
         if len(leases) == holds:
-            all_in.set()
+            all_at_work.set()
         assert go_on.wait(PATIENCE)
 
     start(handle, concurrency=4)
-    wait_for(all_in)
+    wait_for(all_at_work)
     assert len({lease.token for lease in queue.mine("bot")}) == len(leases) == holds
     go_on.set()
-    done(queue, 4)
+    wait_for_finished(queue, 4)
     assert {answer.person for answer in queue.answers()} == {"bot"}
     assert f"one person may hold {holds} of its items" in caplog.text
 
@@ -206,47 +206,49 @@ def test_as_many_are_in_work_at_once_as_one_person_may_hold(
 def test_a_queue_of_several_answers_gets_one_of_each_item(queue: leaseq.Queue, start: Start) -> None:
     queue.configure(answers=2, holds=4)
     queue.enqueue_many([leaseq.NewItem({}, id=f"item-{n}") for n in range(6)])
-    first = start(lambda _: {}, concurrency=4)
-    done(queue, 6)
+    first_thread = start(lambda _: {}, concurrency=4)
+    wait_for_finished(queue, 6)
     assert queue.why_nothing("bot").reason == "not-eligible"
     start(lambda _: {}, person="other-bot", concurrency=4)
-    done(queue, 12)
-    assert first.stop().finished == 6
+    wait_for_finished(queue, 12)
+    assert first_thread.stop().finished == 6
     for item in queue.items("finished"):
-        assert sorted(a.person for a in queue.get(item.id).answers) == ["bot", "other-bot"]
+        assert sorted(answer.person for answer in queue.get(item.id).answers) == ["bot", "other-bot"]
 
 
 def test_skills_are_the_workers(queue: leaseq.Queue, start: Start) -> None:
     queue.enqueue({}, id="one", requires=["fr", "legal"])
     start(lambda _: "fait", skills=["legal", "fr"])
-    done(queue, 1)
+    wait_for_finished(queue, 1)
 
 
 def test_several_queues_have_their_turn(server: Server, queue_name: str, start: Start) -> None:
     """One thread, one full queue and one with little: the little is not kept waiting till the end."""
-    full, little = (leaseq.Queue(server.client, f"{queue_name}.{name}") for name in ("full", "little"))
-    full.enqueue_many([{} for _ in range(40)])
-    little.enqueue_many([{} for _ in range(3)])
+    full_queue, little_queue = (
+        leaseq.Queue(server.client, f"{queue_name}.{name}") for name in ("full", "little")
+    )
+    full_queue.enqueue_many([{} for _ in range(40)])
+    little_queue.enqueue_many([{} for _ in range(3)])
     order: list[str] = []
 
     def handle(lease: leaseq.Lease) -> None:
         order.append(lease.queue)
 
-    start({full.name: handle, little.name: handle})
-    done(full, 40)
-    assert order[:6] == [full.name, little.name] * 3
+    start({full_queue.name: handle, little_queue.name: handle})
+    wait_for_finished(full_queue, 40)
+    assert order[:6] == [full_queue.name, little_queue.name] * 3
 
 
 def test_a_queue_that_is_empty_holds_nobody_up(server: Server, queue_name: str, start: Start) -> None:
     """An item comes to the second queue while the one thread waits."""
-    seen = threading.Event()
-    start({f"{queue_name}.a": lambda _: None, f"{queue_name}.b": lambda _: seen.set()})
+    at_work = threading.Event()
+    start({f"{queue_name}.a": lambda _: None, f"{queue_name}.b": lambda _: at_work.set()})
     leaseq.Queue(server.client, f"{queue_name}.b").enqueue({})
-    wait_for(seen)
+    wait_for(at_work)
 
 
 @pytest.mark.parametrize(
-    ("field", "bad"),
+    ("field", "value"),
     [
         ("handlers", {}),
         ("handlers", [len]),
@@ -260,20 +262,20 @@ def test_a_queue_that_is_empty_holds_nobody_up(server: Server, queue_name: str, 
         ("grace", -1),
     ],
 )
-def test_bad_arguments_are_refused_by_name(server: Server, field: str, bad: Any) -> None:
+def test_bad_arguments_are_refused_by_name(server: Server, field: str, value: Any) -> None:
     options: dict[str, Any] = {"handlers": {"reviews": len}, "person": "bot", "concurrency": 2}
-    options["handlers" if field == "queue" else field] = bad
-    with pytest.raises(leaseq.Invalid) as refused:
+    options["handlers" if field == "queue" else field] = value
+    with pytest.raises(leaseq.Invalid) as error:
         leaseq.Worker(server.client, **options)
-    assert refused.value.field == field
+    assert error.value.field == field
 
 
 def test_what_was_worked_is_renewed_no_longer(queue: leaseq.Queue, start: Start) -> None:
     queue.configure(lease_seconds=300)
     queue.enqueue({})
-    running = start(lambda _: None)
-    done(queue, 1)
-    assert running.worker._renewer._entries == {}
+    thread = start(lambda _: None)
+    wait_for_finished(queue, 1)
+    assert thread.worker._renewer._entries == {}
 
 
 def test_who_found_no_room_makes_none(server: Server, queue: leaseq.Queue) -> None:
@@ -289,9 +291,9 @@ def test_what_comes_when_all_was_given_back_is_given_back_unworked(
     server: Server, queue: leaseq.Queue
 ) -> None:
     queue.enqueue({}, id="one")
-    worked: list[leaseq.Lease] = []
-    worker = leaseq.Worker(server.client, {queue.name: worked.append}, person="bot")
+    leases: list[leaseq.Lease] = []
+    worker = leaseq.Worker(server.client, {queue.name: leases.append}, person="bot")
     worker._over.set()
     worker._work(worker._sources[0], not_none(queue.reserve("bot")))
-    assert worked == []
+    assert leases == []
     assert queue.get("one").state == "inbound"

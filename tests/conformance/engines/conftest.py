@@ -10,7 +10,7 @@ import leaseq
 from tests.conftest import Clock
 from tests.faults.conftest import rounds, seed
 from tests.support.awaiting import LoopThread
-from tests.support.booting import ENGINES, REDIS, Engine, booted
+from tests.support.booting import ENGINES, REDIS, Engine, boot
 
 __all__ = ["rounds", "seed"]
 
@@ -22,7 +22,7 @@ NO_REDIS = pytest.mark.skipif(not REDIS, reason="platform: there is no redis-ser
     params=[pytest.param(name, marks=NO_REDIS if name == "redis" else ()) for name in ENGINES],
 )
 def engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
-    with booted(request.param) as booted_engine:
+    with boot(request.param) as booted_engine:
         yield booted_engine
 
 
@@ -40,7 +40,7 @@ def other(engine: Engine) -> leaseq.Client:
 @pytest.fixture(scope="session")
 def admin(engine: Engine) -> leaseq.Client:
     """For a look at all there is."""
-    return engine.connect(engine.of_all)
+    return engine.connect(engine.admin_url)
 
 
 @pytest.fixture(scope="session")
@@ -60,6 +60,6 @@ def queue(client: leaseq.Client, queue_name: str) -> leaseq.Queue:
 
 
 @pytest.fixture
-def timed(client: leaseq.Client, queue_name: str, clock: Clock) -> leaseq.Queue:
+def timed_queue(client: leaseq.Client, queue_name: str, clock: Clock) -> leaseq.Queue:
     """A queue that lives by the test's clock."""
     return leaseq.Queue(client, queue_name, clock=clock)

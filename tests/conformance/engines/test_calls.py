@@ -17,9 +17,9 @@ AioClients = tuple[LoopThread, leaseq.aio.Client, leaseq.aio.Client]
 
 
 @pytest.fixture
-def scene(timed: leaseq.Queue, other: leaseq.Client, clock: Clock) -> Scene:
-    timed.enqueue_many(NewItem({"n": n}, f"{n}") for n in range(4))
-    return Scene(timed, leaseq.Queue(other, timed.name, clock=clock), clock)
+def scene(timed_queue: leaseq.Queue, other: leaseq.Client, clock: Clock) -> Scene:
+    timed_queue.enqueue_many(NewItem({"n": n}, f"{n}") for n in range(4))
+    return Scene(timed_queue, leaseq.Queue(other, timed_queue.name, clock=clock), clock)
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -17,17 +17,19 @@ Take = Callable[[str], leaseq.Lease]
 MOST_COMMANDS = 1_500  # of one script; each takes about a microsecond
 
 
-def test_1_conservation(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
-    timed.configure(retry_seconds=5, max_attempts=2)
-    timed.enqueue_many(NewItem({}, f"{n:02}", priority=(1, 100, 200)[n % 3]) for n in range(12))
-    for n, move in enumerate((timed.abandon, timed.fail, lambda lease: timed.finish(lease, {}), None) * 3):
+def test_1_conservation(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
+    timed_queue.configure(retry_seconds=5, max_attempts=2)
+    timed_queue.enqueue_many(NewItem({}, f"{n:02}", priority=(1, 100, 200)[n % 3]) for n in range(12))
+    for n, move in enumerate(
+        (timed_queue.abandon, timed_queue.fail, lambda lease: timed_queue.finish(lease, {}), None) * 3
+    ):
         lease = take(f"p{n}")
         if move:
             move(lease)
         clock.tick(60)
     clock.tick(301)
-    timed.clear()
-    ids_in_states = [item.id for state in leaseq.STATES for item in timed.items(state)]
+    timed_queue.clear()
+    ids_in_states = [item.id for state in leaseq.STATES for item in timed_queue.items(state)]
     assert sorted(ids_in_states) == [f"{n:02}" for n in range(12)]
 
 
@@ -53,59 +55,59 @@ def test_2_one_holder(engine: Engine, queue: leaseq.Queue) -> None:
     assert Counter(ids) == dict.fromkeys(map(str, range(60)), 1)
 
 
-def test_3_fencing(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
-    timed.enqueue({}, id="one")
+def test_3_fencing(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed_queue.enqueue({}, id="one")
     old_lease = take("ann")
     clock.tick(301)
     new_lease = take("bob")
     assert new_lease.token > old_lease.token
-    for move in (timed.renew, timed.abandon, timed.fail):
+    for move in (timed_queue.renew, timed_queue.abandon, timed_queue.fail):
         with pytest.raises(leaseq.LeaseLost):
             move(old_lease)
         with pytest.raises(leaseq.LeaseLost):
             move(id="one", token=new_lease.token, person="ann")
-    assert timed.mine("bob") == [new_lease]
+    assert timed_queue.mine("bob") == [new_lease]
 
 
-def test_4_return(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
-    timed.enqueue_many([{}] * 20)
+def test_4_return(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed_queue.enqueue_many([{}] * 20)
     for n in range(20):
         take(f"gone {n}")
-    assert timed.reserve("ann") is None
+    assert timed_queue.reserve("ann") is None
     clock.tick(301)
     assert len({take(f"here {n}").id for n in range(20)}) == 20
 
 
-def test_5_order(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_5_order(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
     for n in range(6):
-        timed.enqueue({}, id=str(n))
+        timed_queue.enqueue({}, id=str(n))
         clock.tick(-50)
-    timed.enqueue({}, id="urgent", priority=1)
-    timed.release(take("ann").id)
+    timed_queue.enqueue({}, id="urgent", priority=1)
+    timed_queue.release(take("ann").id)
     assert [take(f"p{n}").id for n in range(7)] == ["urgent", "0", "1", "2", "3", "4", "5"]
 
 
-def test_6_no_answer_lost(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
-    timed.enqueue({}, id="one")
+def test_6_no_answer_lost(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed_queue.enqueue({}, id="one")
     first = take("ann")
-    timed.save_draft(first, {"typed": "half"})
+    timed_queue.save_draft(first, {"typed": "half"})
     clock.tick(301)
-    timed.clear()
+    timed_queue.clear()
     second = take("bob")
     with pytest.raises(leaseq.LeaseLost) as error:
-        timed.finish(first, {"by": "ann"})
+        timed_queue.finish(first, {"by": "ann"})
     assert error.value.answer_kept
     clock.tick(301)
-    assert timed.finish(second, {"by": "bob"}).late
-    assert [answer.result["by"] for answer in timed.answers(with_late=True)] == ["bob", "ann"]
+    assert timed_queue.finish(second, {"by": "bob"}).late
+    assert [answer.result["by"] for answer in timed_queue.answers(with_late=True)] == ["bob", "ann"]
 
 
-def test_7_idempotence(timed: leaseq.Queue, take: Take) -> None:
-    assert [timed.enqueue({}, id="one").added for _ in range(2)] == [True, False]
+def test_7_idempotence(timed_queue: leaseq.Queue, take: Take) -> None:
+    assert [timed_queue.enqueue({}, id="one").added for _ in range(2)] == [True, False]
     lease = take("ann")
     assert take("ann") == lease
-    assert [timed.finish(lease, {}).replayed for _ in range(2)] == [False, True]
-    counters = timed.stats().counters
+    assert [timed_queue.finish(lease, {}).replayed for _ in range(2)] == [False, True]
+    counters = timed_queue.stats().counters
     assert (counters["enqueued"], counters["reserved"], counters["finished"]) == (1, 1, 1)
 
 
@@ -132,31 +134,35 @@ def commands(engine: Engine, call: Callable[[], object]) -> tuple[int, int]:
     return data - counts["hello"], counts["evalsha"]
 
 
-def test_9_bounded_scripts(engine: Engine, timed: leaseq.Queue, clock: Clock) -> None:
-    timed.configure(max_attempts=100)
-    timed.enqueue_many([{}] * 300)
+def test_9_bounded_scripts(engine: Engine, timed_queue: leaseq.Queue, clock: Clock) -> None:
+    timed_queue.configure(max_attempts=100)
+    timed_queue.enqueue_many([{}] * 300)
     for n in range(300):
-        timed.reserve(f"p{n}")
+        timed_queue.reserve(f"p{n}")
     clock.tick(301)
-    for call in (lambda: timed.reserve("ann"), lambda: timed.clear(limit=1_000), timed.stats):
+    for call in (
+        lambda: timed_queue.reserve("ann"),
+        lambda: timed_queue.clear(limit=1_000),
+        timed_queue.stats,
+    ):
         count, scripts = commands(engine, call)
         assert count <= MOST_COMMANDS * scripts
-    assert timed.stats().inbound == 299
+    assert timed_queue.stats().inbound == 299
 
 
-def test_10_flat_cost(engine: Engine, timed: leaseq.Queue) -> None:
+def test_10_flat_cost(engine: Engine, timed_queue: leaseq.Queue) -> None:
     def day() -> None:
-        lease = timed.reserve("ann")
+        lease = timed_queue.reserve("ann")
         assert lease is not None
-        next_lease = timed.finish(timed.renew(lease), {}, then_reserve=True).next
+        next_lease = timed_queue.finish(timed_queue.renew(lease), {}, then_reserve=True).next
         assert next_lease is not None
-        timed.finish(next_lease, {})
-        timed.clear()
+        timed_queue.finish(next_lease, {})
+        timed_queue.clear()
 
-    timed.enqueue_many([{}] * 10)
+    timed_queue.enqueue_many([{}] * 10)
     day()
     small_cost = commands(engine, day)[0]
-    timed.enqueue_many([{}] * 3_000)
+    timed_queue.enqueue_many([{}] * 3_000)
     assert abs(commands(engine, day)[0] - small_cost) <= 3, "but for a look at the policy now and then"
 
 

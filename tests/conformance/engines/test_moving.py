@@ -15,9 +15,9 @@ from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.booting import Engine
 from tests.support.ports import free_port
-from tests.support.processes import LEASEQ, RunningUp, environment
+from tests.support.processes import LEASEQ, UpProcess, environment
 from tests.support.taking import take
-from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
+from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
 
 NAMES = ("moved-1", "moved-2", "moved-3")  # in slots of different nodes
 
@@ -26,10 +26,10 @@ NAMES = ("moved-1", "moved-2", "moved-3")  # in slots of different nodes
 def backup_and_lease() -> Iterator[tuple[Path, leaseq.Lease]]:
     """What people did with a `leaseq up`, and a backup that was made while it ran."""
     with tempfile.TemporaryDirectory(prefix="leaseq-") as folder:
-        up = RunningUp(Path(folder) / "data", free_port(), "--workers", "1")
+        up = UpProcess(Path(folder) / "data", free_port(), "--workers", "1")
         try:
             client = leaseq.connect(up.state()["url"])
-            Accounts(client, passwords=CHEAP).add("ann", by="test", role="admin", password=PASSWORD)
+            Accounts(client, passwords=CHEAP_PASSWORDS).add("ann", by="test", role="admin", password=PASSWORD)
             for name in NAMES:
                 queue = leaseq.Queue(client, name)
                 queue.enqueue_many([{"n": 1}, {"n": 2}, {"n": 3}])
@@ -55,10 +55,10 @@ def test_people_go_on_there(
     for name in NAMES:
         leaseq.Queue(admin, name).configure()
         leaseq.Queue(admin, name).delete()
-    url = engine.of("pages")
+    url = engine.url_of("pages")
     output = run("restore", str(file), "--redis", url)
     assert output == "restored: queues: 3, items: 9, people: 1, leases held: 1\n"
-    app = create_app(Settings(redis_url=url, secret_key=SECRET), passwords=CHEAP)
+    app = create_app(Settings(redis_url=url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
     browser = Browser(app, "ann")
     assert browser.sign_in().status_code == 303
     assert "moved-2" in browser.get("/manage").text

@@ -14,7 +14,7 @@ from leaseq.engine.keys import SCHEMA, Keys
 from tests.conformance.engines.calls import CALLS
 from tests.conformance.engines.scene import Scene
 from tests.conftest import Clock, Server
-from tests.faults.judge import judged
+from tests.faults.judge import find_faults
 from tests.faults.people import RULES, crowd
 from tests.support.awaiting import LoopThread
 from tests.support.booting import Engine
@@ -65,7 +65,7 @@ def call_count(engine: Engine, command: str) -> int:
 
 def privileged_queue(engine: Engine, queue: leaseq.Queue) -> leaseq.Queue:
     """The queue as somebody has it who may look at the server's settings, as `fsync` needs of who sets it."""
-    return leaseq.Queue(engine.connect(engine.of_all), queue.name)
+    return leaseq.Queue(engine.connect(engine.admin_url), queue.name)
 
 
 @pytest.mark.parametrize("durable", ["fsync", "replica"])
@@ -107,11 +107,11 @@ def test_fsync_is_refused_without_a_file(engine: Engine, queue: leaseq.Queue) ->
 
 
 def test_scripts_that_were_forgotten_are_loaded_again(
-    engine: Engine, timed: leaseq.Queue, other: leaseq.Client, clock: Clock
+    engine: Engine, timed_queue: leaseq.Queue, other: leaseq.Client, clock: Clock
 ) -> None:
     """At every call: the answer is as if nothing had been."""
     for name, call in CALLS.items():
-        queue = leaseq.Queue(timed._client, f"{timed.name}.{name}", clock=clock)
+        queue = leaseq.Queue(timed_queue._client, f"{timed_queue.name}.{name}", clock=clock)
         queue.enqueue_many(leaseq.NewItem({"n": n}, f"{n}") for n in range(4))
         for node in engine.primaries:
             node.script_flush()
@@ -174,6 +174,6 @@ def test_a_newer_schema_is_refused(engine: Engine, queue: leaseq.Queue) -> None:
 
 def test_a_crowd_at_work(engine: Engine, queue_name: str, seed: int) -> None:
     with crowd(engine.url, queue_name, seed, people=4, items=40) as people:
-        people.done()
-        faults = judged(people.history, RULES, people.queue)
+        people.wait_until_done()
+        faults = find_faults(people.history, RULES, people.queue)
     assert not faults, "\n".join(map(str, faults))

@@ -6,7 +6,7 @@ import socket
 import threading
 from contextlib import suppress
 
-from tests.support.relay import Relay, heard
+from tests.support.relay import Relay, receive_from_both
 
 CLIENTS = "127.0.0.1"  # servers and sentinels come from others of loopback's addresses
 
@@ -52,7 +52,7 @@ class Splitter(Relay):
 
     def _carry_unless_cut(self, peer: socket.socket, server: socket.socket) -> None:
         lossy = False
-        for source, data in heard(peer, server):
+        for source, data in receive_from_both(peer, server):
             if self._is_cut.is_set():
                 lossy = True
             elif lossy:  # healed, and what came before is missing

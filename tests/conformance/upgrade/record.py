@@ -25,12 +25,12 @@ from leaseq.webapp.store.activity import Activity
 from tests.conformance.upgrade.dump import lines
 from tests.conformance.upgrade.seen import seen
 from tests.conformance.upgrade.story import Story
-from tests.web.conftest import CHEAP, PASSWORD
+from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD
 
 
 def people(client: leaseq.Client) -> dict[str, Any]:
     """Some of everything in the accounts, and the secrets that let somebody in. They open nothing else."""
-    accounts = Accounts(client, passwords=CHEAP)
+    accounts = Accounts(client, passwords=CHEAP_PASSWORDS)
     setup = accounts.setup_token()
     assert setup is not None
     accounts.set_up(setup, "meg", PASSWORD)

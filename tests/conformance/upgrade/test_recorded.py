@@ -29,7 +29,7 @@ from tests.conformance.upgrade.seen import differences, seen
 from tests.conformance.upgrade.story import PEOPLE
 from tests.conftest import Clock
 from tests.meta.docs.test_inspecting import events, key_parts, letters
-from tests.web.conftest import CHEAP, PASSWORD
+from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD
 
 STATES = sorted((Path(__file__).parent / "states").glob("*.jsonl"), key=lambda path: path.stem)
 ROUNDS = 400
@@ -205,7 +205,7 @@ def test_those_who_waited_are_gone_and_nobody_waits_for_them(state: State) -> No
 
 
 def test_the_accounts_are_those_of_then(state: State) -> None:
-    accounts, facts = Accounts(state.client, passwords=CHEAP), state.facts["accounts"]
+    accounts, facts = Accounts(state.client, passwords=CHEAP_PASSWORDS), state.facts["accounts"]
     names = {person.name: (person.role, person.skills, person.disabled) for person in accounts.people()}
     assert names == {
         "meg": ("admin", (), False),

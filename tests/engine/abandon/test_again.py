@@ -11,10 +11,10 @@ from tests.support.taking import take
 
 
 @pytest.fixture
-def abc(timed: leaseq.Queue) -> leaseq.Queue:
+def abc(timed_queue: leaseq.Queue) -> leaseq.Queue:
     for id in "abc":
-        timed.enqueue({}, id=id)
-    return timed
+        timed_queue.enqueue({}, id=id)
+    return timed_queue
 
 
 def put_off(queue: leaseq.Queue) -> str:
@@ -33,21 +33,23 @@ def test_what_is_put_off_comes_when_nothing_else_waits_and_in_that_order(abc: le
     assert abc.reserve("ann") is None
 
 
-def test_they_come_in_that_order_however_urgent(timed: leaseq.Queue) -> None:
+def test_they_come_in_that_order_however_urgent(timed_queue: leaseq.Queue) -> None:
     for id, priority in (("later", 200), ("sooner", 1)):
-        timed.enqueue({}, id=id, priority=priority)
-        timed.abandon(take(timed, "ann"))
-    assert take(timed, "ann").id == "later"
+        timed_queue.enqueue({}, id=id, priority=priority)
+        timed_queue.abandon(take(timed_queue, "ann"))
+    assert take(timed_queue, "ann").id == "later"
 
 
-def test_they_keep_that_order_while_something_else_comes_first(timed: leaseq.Queue, clock: Clock) -> None:
-    timed.configure(holds=2)
-    timed.enqueue_many([leaseq.NewItem({}, id="one"), leaseq.NewItem({}, id="another")])
-    for lease in [take(timed, "ann"), take(timed, "ann")]:
-        timed.abandon(lease)
+def test_they_keep_that_order_while_something_else_comes_first(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    timed_queue.configure(holds=2)
+    timed_queue.enqueue_many([leaseq.NewItem({}, id="one"), leaseq.NewItem({}, id="another")])
+    for lease in [take(timed_queue, "ann"), take(timed_queue, "ann")]:
+        timed_queue.abandon(lease)
         clock.tick(1)
-    timed.enqueue({}, id="new")
-    assert [take(timed, "ann").id, put_off(timed)] == ["new", "one"]
+    timed_queue.enqueue({}, id="new")
+    assert [take(timed_queue, "ann").id, put_off(timed_queue)] == ["new", "one"]
 
 
 def test_putting_off_goes_round_and_round_without_an_end(abc: leaseq.Queue) -> None:
@@ -74,84 +76,84 @@ def test_never_is_for_good_and_for_this_person_alone(abc: leaseq.Queue, clock: C
     assert take(abc, "ann").id == "new"
 
 
-def test_what_came_back_while_they_passed_it_over_is_not_forgotten(timed: leaseq.Queue) -> None:
-    timed.enqueue({}, id="a")
-    timed.abandon(take(timed, "ann"))
-    bobs = take(timed, "bob")
-    assert timed.reserve("ann") is None
-    timed.enqueue({}, id="b")
-    timed.abandon(bobs)
-    lease = take(timed, "ann")
+def test_what_came_back_while_they_passed_it_over_is_not_forgotten(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue({}, id="a")
+    timed_queue.abandon(take(timed_queue, "ann"))
+    bobs = take(timed_queue, "bob")
+    assert timed_queue.reserve("ann") is None
+    timed_queue.enqueue({}, id="b")
+    timed_queue.abandon(bobs)
+    lease = take(timed_queue, "ann")
     assert lease.id == "b", "a is put off"
-    timed.finish(lease, {})
-    assert take(timed, "ann").id == "a"
+    timed_queue.finish(lease, {})
+    assert take(timed_queue, "ann").id == "a"
 
 
-def test_what_lies_between_what_they_passed_over_is_not_skipped(timed: leaseq.Queue) -> None:
+def test_what_lies_between_what_they_passed_over_is_not_skipped(timed_queue: leaseq.Queue) -> None:
     for id in "abcdefg":
-        timed.enqueue({}, id=id)
+        timed_queue.enqueue({}, id=id)
     for _ in "abc":
-        timed.abandon(take(timed, "ann"), again=False)
-    for lease in [take(timed, f"p{n}") for n in range(6)]:
-        timed.abandon(lease)
+        timed_queue.abandon(take(timed_queue, "ann"), again=False)
+    for lease in [take(timed_queue, f"p{n}") for n in range(6)]:
+        timed_queue.abandon(lease)
     ids = []
-    while next_lease := timed.reserve("ann"):
-        timed.finish(next_lease, {})
+    while next_lease := timed_queue.reserve("ann"):
+        timed_queue.finish(next_lease, {})
         ids.append(next_lease.id)
     assert ids == ["d", "e", "f", "g"]
 
 
-def test_the_last_word_counts(timed: leaseq.Queue) -> None:
-    timed.enqueue({}, id="a")
-    timed.abandon(take(timed, "ann"))
-    timed.abandon(take(timed, "ann"), again=False)
-    assert timed.reserve("ann") is None
+def test_the_last_word_counts(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue({}, id="a")
+    timed_queue.abandon(take(timed_queue, "ann"))
+    timed_queue.abandon(take(timed_queue, "ann"), again=False)
+    assert timed_queue.reserve("ann") is None
 
 
-def test_a_revived_item_is_anybodys_again(timed: leaseq.Queue) -> None:
-    timed.configure(max_attempts=1)
-    timed.enqueue({}, id="a")
-    timed.abandon(take(timed, "ann"), again=False)
-    timed.fail(take(timed, "bob"), "torn")
-    timed.revive("a")
-    assert take(timed, "ann").id == "a"
+def test_a_revived_item_is_anybodys_again(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(max_attempts=1)
+    timed_queue.enqueue({}, id="a")
+    timed_queue.abandon(take(timed_queue, "ann"), again=False)
+    timed_queue.fail(take(timed_queue, "bob"), "torn")
+    timed_queue.revive("a")
+    assert take(timed_queue, "ann").id == "a"
 
 
-def test_reviving_shows_again_all_that_was_looked_past(timed: leaseq.Queue) -> None:
-    timed.configure(answers=2, max_attempts=1)
-    timed.enqueue({}, id="a")
-    anns = take(timed, "ann")
-    timed.abandon(take(timed, "bob"), again=False)
-    cyds = take(timed, "cyd")
-    timed.fail(anns, "torn")
-    timed.abandon(cyds)  # it was in hand when the rest died, and waits
-    assert timed.reserve("bob") is None
-    timed.revive("a")
-    assert take(timed, "dan").id == "a"
-    assert take(timed, "bob").id == "a"
+def test_reviving_shows_again_all_that_was_looked_past(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(answers=2, max_attempts=1)
+    timed_queue.enqueue({}, id="a")
+    anns = take(timed_queue, "ann")
+    timed_queue.abandon(take(timed_queue, "bob"), again=False)
+    cyds = take(timed_queue, "cyd")
+    timed_queue.fail(anns, "torn")
+    timed_queue.abandon(cyds)  # it was in hand when the rest died, and waits
+    assert timed_queue.reserve("bob") is None
+    timed_queue.revive("a")
+    assert take(timed_queue, "dan").id == "a"
+    assert take(timed_queue, "bob").id == "a"
 
 
-def test_reviving_shows_again_what_waits_of_it_too(timed: leaseq.Queue) -> None:
+def test_reviving_shows_again_what_waits_of_it_too(timed_queue: leaseq.Queue) -> None:
     """Of an item with several answers, one that somebody took back may wait while the rest is dead."""
-    timed.configure(answers=2, max_attempts=1)
-    timed.enqueue({}, id="a")
+    timed_queue.configure(answers=2, max_attempts=1)
+    timed_queue.enqueue({}, id="a")
     for person in ("cyd", "eve"):
-        timed.abandon(take(timed, person), again=False)
-    anns = take(timed, "ann")
-    timed.finish(anns, {})
-    timed.fail(take(timed, "bob"), "torn")
-    timed.abandon(timed.undo_finish(anns))
-    assert [timed.reserve(person) for person in ("cyd", "eve")] == [None, None]
-    timed.revive("a")
-    assert [take(timed, person).id for person in ("cyd", "eve")] == ["a", "a"]
+        timed_queue.abandon(take(timed_queue, person), again=False)
+    anns = take(timed_queue, "ann")
+    timed_queue.finish(anns, {})
+    timed_queue.fail(take(timed_queue, "bob"), "torn")
+    timed_queue.abandon(timed_queue.undo_finish(anns))
+    assert [timed_queue.reserve(person) for person in ("cyd", "eve")] == [None, None]
+    timed_queue.revive("a")
+    assert [take(timed_queue, person).id for person in ("cyd", "eve")] == ["a", "a"]
 
 
-def test_an_item_removed_and_enqueued_anew_is_a_new_item(timed: leaseq.Queue) -> None:
-    timed.enqueue({}, id="a")
-    timed.abandon(take(timed, "ann"), again=False)
-    timed.remove("a")
-    timed.enqueue({}, id="a")
-    assert take(timed, "ann").id == "a"
+def test_an_item_removed_and_enqueued_anew_is_a_new_item(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue({}, id="a")
+    timed_queue.abandon(take(timed_queue, "ann"), again=False)
+    timed_queue.remove("a")
+    timed_queue.enqueue({}, id="a")
+    assert take(timed_queue, "ann").id == "a"
 
 
 def test_nothing_is_left_of_bars_and_put_off_items_when_they_are_removed(
@@ -181,40 +183,40 @@ def test_what_came_back_right_behind_what_they_may_not_have_is_theirs(abc: lease
     assert take(abc, "ann").id == bobs.id
 
 
-def test_a_look_goes_on_where_the_one_before_ended(timed: leaseq.Queue) -> None:
+def test_a_look_goes_on_where_the_one_before_ended(timed_queue: leaseq.Queue) -> None:
     """One call at a time: ``reserve`` makes them until there is no more to look at."""
-    timed.configure(holds=100)
-    timed.enqueue_many([{}] * 101)
-    for lease in [take(timed, "ann") for _ in range(100)]:
-        timed.abandon(lease, again=False)
-    assert [timed._commands.reserve("ann", "once", "").code for _ in range(2)] == [b"more", b"leased"]
+    timed_queue.configure(holds=100)
+    timed_queue.enqueue_many([{}] * 101)
+    for lease in [take(timed_queue, "ann") for _ in range(100)]:
+        timed_queue.abandon(lease, again=False)
+    assert [timed_queue._commands.reserve("ann", "once", "").code for _ in range(2)] == [b"more", b"leased"]
 
 
-def test_more_than_one_call_may_look_at(timed: leaseq.Queue, clock: Clock) -> None:
+def test_more_than_one_call_may_look_at(timed_queue: leaseq.Queue, clock: Clock) -> None:
     """What a person passes over is looked at a hundred at a time; they don't notice."""
-    timed.configure(holds=100)
-    timed.enqueue_many(leaseq.NewItem({}, id=f"{n:03}") for n in range(250))
+    timed_queue.configure(holds=100)
+    timed_queue.enqueue_many(leaseq.NewItem({}, id=f"{n:03}") for n in range(250))
     for _ in range(250):
-        timed.abandon(take(timed, "ann"), again=False)
-    assert timed.reserve("ann") is None
-    timed.enqueue({}, id="new")
-    timed.enqueue({}, id="newer")
-    lease = take(timed, "ann")
+        timed_queue.abandon(take(timed_queue, "ann"), again=False)
+    assert timed_queue.reserve("ann") is None
+    timed_queue.enqueue({}, id="new")
+    timed_queue.enqueue({}, id="newer")
+    lease = take(timed_queue, "ann")
     assert lease.id == "new"
     for n in range(230):  # each entry is a new one, behind the cursor's place
-        take(timed, f"p{n % 3}")
+        take(timed_queue, f"p{n % 3}")
     clock.tick(301)
-    timed.clear()
-    outcome = timed.finish(lease, {}, then_reserve=True, request_id="once")
+    timed_queue.clear()
+    outcome = timed_queue.finish(lease, {}, then_reserve=True, request_id="once")
     assert outcome.next is not None
     assert outcome.next.id == "newer"
-    timed.enqueue({}, id="newest")
-    assert timed.finish(lease, {}, then_reserve=True, request_id="once").next == outcome.next
-    timed.remove("newest")
-    timed.finish(outcome.next, {})
-    assert timed.why_nothing("ann").reason in (None, "not-eligible")
-    assert timed.reserve("ann") is None
-    assert timed.why_nothing("ann").reason == "not-eligible"
+    timed_queue.enqueue({}, id="newest")
+    assert timed_queue.finish(lease, {}, then_reserve=True, request_id="once").next == outcome.next
+    timed_queue.remove("newest")
+    timed_queue.finish(outcome.next, {})
+    assert timed_queue.why_nothing("ann").reason in (None, "not-eligible")
+    assert timed_queue.reserve("ann") is None
+    assert timed_queue.why_nothing("ann").reason == "not-eligible"
 
 
 def test_what_was_put_off_and_is_done_is_forgotten(abc: leaseq.Queue, server: Server) -> None:

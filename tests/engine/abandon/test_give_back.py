@@ -17,8 +17,8 @@ Take = Callable[[str], leaseq.Lease]
 
 
 @pytest.fixture(autouse=True)
-def one(timed: leaseq.Queue) -> None:
-    timed.enqueue({"n": 1}, id="one")
+def one(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue({"n": 1}, id="one")
 
 
 def seconds_until(clock: Clock, time: datetime | None) -> float:
@@ -27,114 +27,114 @@ def seconds_until(clock: Clock, time: datetime | None) -> float:
 
 
 def test_an_abandoned_item_waits_again_with_the_reason_kept(
-    timed: leaseq.Queue, take: Take, sets: Sets
+    timed_queue: leaseq.Queue, take: Take, sets: Sets
 ) -> None:
-    timed.abandon(take("ann"), 'not "mine"\nsorry')
-    item = timed.get("one")
+    timed_queue.abandon(take("ann"), 'not "mine"\nsorry')
+    item = timed_queue.get("one")
     assert sets()["inbound"] == ["one"]
-    assert timed.mine("ann") == []
+    assert timed_queue.mine("ann") == []
     assert (item.failures, item.attempts, item.leases) == (0, 1, ())
     assert [(g.person, g.how, g.reason) for g in item.history] == [("ann", "abandoned", 'not "mine"\nsorry')]
-    assert timed.stats().counters["abandoned"] == 1
+    assert timed_queue.stats().counters["abandoned"] == 1
 
 
-def test_abandoning_costs_no_attempt_however_often(timed: leaseq.Queue, take: Take) -> None:
+def test_abandoning_costs_no_attempt_however_often(timed_queue: leaseq.Queue, take: Take) -> None:
     for n in range(5):
         lease = take("ann")
         assert lease.attempt == n + 1
-        timed.abandon(lease)
-    item = timed.get("one")
+        timed_queue.abandon(lease)
+    item = timed_queue.get("one")
     assert (item.state, item.attempts, item.failures) == ("inbound", 5, 0)
     assert [g.attempt for g in item.history] == [1, 2, 3, 4, 5]
 
 
-def test_an_abandon_sent_twice_counts_once(timed: leaseq.Queue, take: Take) -> None:
+def test_an_abandon_sent_twice_counts_once(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
-    timed.abandon(lease)
-    timed.abandon(lease)
-    assert timed.stats().counters["abandoned"] == 1
-    assert [e.what for e in timed.journal()].count("abandoned") == 1
+    timed_queue.abandon(lease)
+    timed_queue.abandon(lease)
+    assert timed_queue.stats().counters["abandoned"] == 1
+    assert [e.what for e in timed_queue.journal()].count("abandoned") == 1
 
 
 @pytest.mark.parametrize("answers", [1, 2])
 def test_sent_again_when_others_had_it_since_it_still_succeeds_and_counts_once(
-    timed: leaseq.Queue, take: Take, clock: Clock, answers: int
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, answers: int
 ) -> None:
     """As where the first reply was lost, and somebody took the item before the second came."""
-    timed.configure(answers=answers, max_attempts=9)
+    timed_queue.configure(answers=answers, max_attempts=9)
     abandoned_lease = take("ann")
-    timed.abandon(abandoned_lease)
+    timed_queue.abandon(abandoned_lease)
     failed_lease = take("bob")
-    first = timed.fail(failed_lease, "no")
+    first = timed_queue.fail(failed_lease, "no")
     clock.tick(3)
     lease = take("cyd")
-    before = timed.get("one")
-    timed.abandon(abandoned_lease)
-    assert timed.fail(failed_lease, "no") == first
-    for call in (lambda: timed.fail(abandoned_lease, "no"), lambda: timed.abandon(failed_lease)):
+    before = timed_queue.get("one")
+    timed_queue.abandon(abandoned_lease)
+    assert timed_queue.fail(failed_lease, "no") == first
+    for call in (lambda: timed_queue.fail(abandoned_lease, "no"), lambda: timed_queue.abandon(failed_lease)):
         with pytest.raises(leaseq.LeaseLost):
             call()
-    assert (timed.get("one"), timed.mine("cyd")) == (before, [lease])
+    assert (timed_queue.get("one"), timed_queue.mine("cyd")) == (before, [lease])
 
 
 def test_a_lease_that_ran_out_unnoticed_may_still_be_given_back(
-    timed: leaseq.Queue, take: Take, clock: Clock
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     lease = take("ann")
     clock.tick(301)
-    timed.abandon(lease)
-    assert timed.get("one").failures == 0
+    timed_queue.abandon(lease)
+    assert timed_queue.get("one").failures == 0
 
 
 @pytest.mark.parametrize("verb", ["abandon", "fail"])
 @pytest.mark.parametrize("ending", ["expired", "finished", "released", "regranted", "foreign"])
 def test_a_lease_that_is_over_moves_nothing(
-    timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets, verb: str, ending: str
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets, verb: str, ending: str
 ) -> None:
     lease = take("ann")
     if ending == "expired":
         clock.tick(301)
-        timed.clear()
+        timed_queue.clear()
     elif ending == "finished":
-        timed.finish(lease, {})
+        timed_queue.finish(lease, {})
     elif ending == "released":
-        timed.release("one")
+        timed_queue.release("one")
     elif ending == "regranted":
-        timed.release("one")
+        timed_queue.release("one")
         take("bob")
     parts: dict[str, Any] = {
         "id": "one",
         "token": lease.token,
         "person": "eve" if ending == "foreign" else "ann",
     }
-    before, stats = sets(), timed.stats().counters
+    before, stats = sets(), timed_queue.stats().counters
     with pytest.raises(leaseq.LeaseLost):
-        timed.abandon(**parts) if verb == "abandon" else timed.fail(error="no", **parts)
+        timed_queue.abandon(**parts) if verb == "abandon" else timed_queue.fail(error="no", **parts)
     assert sets() == before
-    assert timed.stats().counters == stats
+    assert timed_queue.stats().counters == stats
 
 
 def test_a_failed_item_waits_and_comes_back_ahead(
-    timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets
 ) -> None:
-    timed.enqueue({}, id="two")
-    outcome = timed.fail(take("ann"), "unreadable scan")
+    timed_queue.enqueue({}, id="two")
+    outcome = timed_queue.fail(take("ann"), "unreadable scan")
     assert sets()["scheduled"] == ["one"]
-    assert timed.mine("ann") == []
+    assert timed_queue.mine("ann") == []
     assert 1.5 <= seconds_until(clock, outcome.retry_at) <= 2
-    item = timed.get("one")
+    item = timed_queue.get("one")
     assert (item.failures, item.last_error, item.state_since) == (1, "unreadable scan", outcome.retry_at)
     clock.tick(2)
     assert take("ann").id == "one"
 
 
 def test_the_wait_doubles_up_to_the_longest_and_is_at_most_a_quarter_shorter(
-    timed: leaseq.Queue, take: Take, clock: Clock
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
-    timed.configure(max_attempts=100, retry_seconds=3, retry_max_seconds=40)
+    timed_queue.configure(max_attempts=100, retry_seconds=3, retry_max_seconds=40)
     delays = []
     for _ in range(60):
-        delay = seconds_until(clock, timed.fail(take("ann"), "no").retry_at)
+        delay = seconds_until(clock, timed_queue.fail(take("ann"), "no").retry_at)
         delays.append(delay)
         clock.tick(41)
     for delay, longest in zip(delays, [3, 6, 12, 24, *[40] * 56], strict=True):
@@ -142,62 +142,66 @@ def test_the_wait_doubles_up_to_the_longest_and_is_at_most_a_quarter_shorter(
     assert len({round(delay, 3) for delay in delays[4:]}) > 30, "spread by chance"
 
 
-def test_an_expiry_counts_as_a_failure_for_the_wait(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_an_expiry_counts_as_a_failure_for_the_wait(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
     take("ann")
     clock.tick(301)
-    assert 3 <= seconds_until(clock, timed.fail(take("bob"), "no").retry_at) <= 4
+    assert 3 <= seconds_until(clock, timed_queue.fail(take("bob"), "no").retry_at) <= 4
 
 
-def test_without_a_wait_it_is_back_at_once(timed: leaseq.Queue, take: Take, sets: Sets) -> None:
-    timed.configure(retry_seconds=0)
+def test_without_a_wait_it_is_back_at_once(timed_queue: leaseq.Queue, take: Take, sets: Sets) -> None:
+    timed_queue.configure(retry_seconds=0)
     lease = take("ann")
-    first = timed.fail(lease, "no")
+    first = timed_queue.fail(lease, "no")
     assert first.retry_at is not None
     assert sets()["inbound"] == ["one"]
-    assert timed.fail(lease, "no") == first
+    assert timed_queue.fail(lease, "no") == first
 
 
-def test_used_up_attempts_kill(timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets) -> None:
+def test_used_up_attempts_kill(timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets) -> None:
     for _ in range(2):
-        assert timed.fail(take("ann"), "no").retry_at is not None
+        assert timed_queue.fail(take("ann"), "no").retry_at is not None
         clock.tick(10)
-    assert timed.fail(take("ann"), "never").retry_at is None
+    assert timed_queue.fail(take("ann"), "never").retry_at is None
     assert sets() == {"inbound": [], "reserved": [], "scheduled": [], "finished": [], "dead": ["one"]}
-    assert timed.get("one").last_error == "never"
-    counters = timed.stats().counters
+    assert timed_queue.get("one").last_error == "never"
+    counters = timed_queue.stats().counters
     assert (counters["failed"], counters["died"]) == (3, 1)
 
 
 def test_one_that_failed_for_good_is_dead_with_attempts_left(
-    timed: leaseq.Queue, take: Take, sets: Sets
+    timed_queue: leaseq.Queue, take: Take, sets: Sets
 ) -> None:
-    timed.configure(max_attempts=5)
+    timed_queue.configure(max_attempts=5)
     lease = take("ann")
-    outcome = timed.fail(lease, "no such kind", retry=False, then_reserve=True)
+    outcome = timed_queue.fail(lease, "no such kind", retry=False, then_reserve=True)
     assert outcome.retry_at is None
-    assert timed.fail(lease, "no such kind", retry=False) == leaseq.Failed(lease.id, None, None)
+    assert timed_queue.fail(lease, "no such kind", retry=False) == leaseq.Failed(lease.id, None, None)
     assert sets()["dead"] == [lease.id]
-    item = timed.get(lease.id)
+    item = timed_queue.get(lease.id)
     assert (item.failures, item.last_error) == (1, "no such kind")
 
 
 @pytest.mark.parametrize("max_attempts", [1, 3])
 def test_a_fail_sent_twice_counts_once_and_says_the_same(
-    timed: leaseq.Queue, take: Take, clock: Clock, max_attempts: int
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, max_attempts: int
 ) -> None:
-    timed.configure(max_attempts=max_attempts)
+    timed_queue.configure(max_attempts=max_attempts)
     lease = take("ann")
-    first = timed.fail(lease, "no")
+    first = timed_queue.fail(lease, "no")
     clock.tick(0.5)
-    assert timed.fail(lease, "no") == first
-    assert timed.get("one").failures == 1
-    assert timed.stats().counters["failed"] == 1
+    assert timed_queue.fail(lease, "no") == first
+    assert timed_queue.get("one").failures == 1
+    assert timed_queue.stats().counters["failed"] == 1
 
 
-def test_items_that_failed_together_do_not_come_back_together(timed: leaseq.Queue, clock: Clock) -> None:
-    timed.enqueue_many([{}] * 20)
-    leases = [taking.take(timed, f"p{n}") for n in range(20)]
-    retry_times = {timed.fail(lease, "outage").retry_at for lease in leases}
+def test_items_that_failed_together_do_not_come_back_together(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    timed_queue.enqueue_many([{}] * 20)
+    leases = [taking.take(timed_queue, f"p{n}") for n in range(20)]
+    retry_times = {timed_queue.fail(lease, "outage").retry_at for lease in leases}
     assert len(retry_times) == 20
     seconds = [seconds_until(clock, time) for time in retry_times]
     assert max(seconds) - min(seconds) > 0.1

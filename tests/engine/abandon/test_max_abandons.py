@@ -11,10 +11,10 @@ from tests.support.taking import take
 
 
 @pytest.fixture
-def two(timed: leaseq.Queue) -> leaseq.Queue:
-    timed.configure(max_abandons=2)
-    timed.enqueue({}, id="a")
-    return timed
+def two(timed_queue: leaseq.Queue) -> leaseq.Queue:
+    timed_queue.configure(max_abandons=2)
+    timed_queue.enqueue({}, id="a")
+    return timed_queue
 
 
 def test_it_dies_and_says_why(two: leaseq.Queue, sets: Sets) -> None:
@@ -79,8 +79,8 @@ def test_all_of_it_that_waits_dies_and_what_is_held_may_be_finished(two: leaseq.
     assert two.reserve("ann") is None, "who answered gets it no more"
 
 
-def test_without_a_limit_it_never_dies_of_it(timed: leaseq.Queue) -> None:
-    timed.enqueue({}, id="a")
+def test_without_a_limit_it_never_dies_of_it(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue({}, id="a")
     for n in range(50):
-        timed.abandon(take(timed, f"p{n}"), again=n % 2 == 0)
-    assert timed.get("a").state == "inbound"
+        timed_queue.abandon(take(timed_queue, f"p{n}"), again=n % 2 == 0)
+    assert timed_queue.get("a").state == "inbound"

@@ -18,8 +18,8 @@ Take = Callable[[str], leaseq.Lease]
 
 
 @pytest.fixture(autouse=True)
-def one(timed: leaseq.Queue) -> None:
-    timed.enqueue({"n": 1}, id="one")
+def one(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue({"n": 1}, id="one")
 
 
 def last_event(queue: leaseq.Queue) -> tuple[str, str | None, str | None]:
@@ -28,64 +28,64 @@ def last_event(queue: leaseq.Queue) -> tuple[str, str | None, str | None]:
 
 
 def test_a_dead_item_is_revived_with_its_failures_forgotten(
-    timed: leaseq.Queue, take: Take, sets: Sets, clock: Clock
+    timed_queue: leaseq.Queue, take: Take, sets: Sets, clock: Clock
 ) -> None:
-    timed.enqueue({}, id="two")
-    timed.configure(max_attempts=1)
-    timed.fail(take("ann"), "no")
+    timed_queue.enqueue({}, id="two")
+    timed_queue.configure(max_attempts=1)
+    timed_queue.fail(take("ann"), "no")
     clock.tick(10)
-    item = timed.revive("one", by="meg")
+    item = timed_queue.revive("one", by="meg")
     assert (item.state, item.failures, item.attempts, item.last_error) == ("inbound", 0, 1, "no")
-    assert last_event(timed) == ("revived", "one", "meg")
+    assert last_event(timed_queue) == ("revived", "one", "meg")
     assert sets()["inbound"] == ["one", "two"]
     assert sets()["dead"] == []
-    timed.revive("one")
-    assert timed.stats().counters["revived"] == 1
+    timed_queue.revive("one")
+    assert timed_queue.stats().counters["revived"] == 1
     assert take("ann").attempt == 2
 
 
-def test_a_finished_item_is_not_revived(timed: leaseq.Queue, take: Take, sets: Sets) -> None:
-    timed.finish(take("ann"), {})
+def test_a_finished_item_is_not_revived(timed_queue: leaseq.Queue, take: Take, sets: Sets) -> None:
+    timed_queue.finish(take("ann"), {})
     with pytest.raises(leaseq.Invalid, match="a dead item; 'one' is finished") as error:
-        timed.revive("one")
+        timed_queue.revive("one")
     assert error.value.field == "id"
     assert sets()["finished"] == ["one"]
 
 
-def test_reviving_what_is_held_changes_nothing(timed: leaseq.Queue, take: Take) -> None:
+def test_reviving_what_is_held_changes_nothing(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
-    assert timed.revive("one").state == "reserved"
-    assert timed.mine("ann") == [lease]
+    assert timed_queue.revive("one").state == "reserved"
+    assert timed_queue.mine("ann") == [lease]
 
 
-def test_release_takes_the_lease_away(timed: leaseq.Queue, take: Take, sets: Sets) -> None:
-    timed.enqueue({}, id="two")
+def test_release_takes_the_lease_away(timed_queue: leaseq.Queue, take: Take, sets: Sets) -> None:
+    timed_queue.enqueue({}, id="two")
     lease = take("ann")
-    item = timed.release("one", by="meg")
+    item = timed_queue.release("one", by="meg")
     assert (item.state, item.failures, item.leases) == ("inbound", 0, ())
     assert item.history[-1].how == "released"
-    assert last_event(timed) == ("released", "one", "meg")
+    assert last_event(timed_queue) == ("released", "one", "meg")
     assert sets()["inbound"] == ["one", "two"]
-    assert timed.mine("ann") == []
+    assert timed_queue.mine("ann") == []
     with pytest.raises(leaseq.LeaseLost, match="it waits for somebody again"):
-        timed.renew(lease)
+        timed_queue.renew(lease)
     assert take("bob").id == "one"
 
 
-def test_release_takes_it_from_one_person_alone(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(answers=2)
+def test_release_takes_it_from_one_person_alone(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(answers=2)
     take("ann")
     bobs_lease = take("bob")
-    assert timed.release("one", person="cid").leases == timed.get("one").leases
-    assert [lease.person for lease in timed.release("one", person="ann", by="meg").leases] == ["bob"]
-    assert timed.mine("ann") == []
-    assert timed.mine("bob") == [bobs_lease]
+    assert timed_queue.release("one", person="cid").leases == timed_queue.get("one").leases
+    assert [lease.person for lease in timed_queue.release("one", person="ann", by="meg").leases] == ["bob"]
+    assert timed_queue.mine("ann") == []
+    assert timed_queue.mine("bob") == [bobs_lease]
 
 
-def test_releasing_what_nobody_holds_changes_nothing(timed: leaseq.Queue) -> None:
-    before = timed.get("one")
-    assert timed.release("one") == before
-    assert timed.stats().counters["released"] == 0
+def test_releasing_what_nobody_holds_changes_nothing(timed_queue: leaseq.Queue) -> None:
+    before = timed_queue.get("one")
+    assert timed_queue.release("one") == before
+    assert timed_queue.stats().counters["released"] == 0
 
 
 @pytest.mark.parametrize(
@@ -97,104 +97,108 @@ def test_releasing_what_nobody_holds_changes_nothing(timed: leaseq.Queue) -> Non
     ],
 )
 def test_assign_says_what_to_do_with_an_item_that_does_not_wait(
-    timed: leaseq.Queue, take: Take, verb: str | None, message: str
+    timed_queue: leaseq.Queue, take: Take, verb: str | None, message: str
 ) -> None:
-    timed.configure(max_attempts=1)
+    timed_queue.configure(max_attempts=1)
     lease = take("ann")
     if verb:
-        getattr(timed, verb)(lease, "x")
+        getattr(timed_queue, verb)(lease, "x")
     with pytest.raises(leaseq.Invalid, match=f"a waiting item; 'one' is {message}"):
-        timed.assign("one", "bob")
+        timed_queue.assign("one", "bob")
 
 
 @pytest.mark.parametrize("state", ["inbound", "reserved", "scheduled", "finished", "dead"])
-def test_remove_forgets_an_item_whole(timed: leaseq.Queue, take: Take, server: Server, state: str) -> None:
+def test_remove_forgets_an_item_whole(
+    timed_queue: leaseq.Queue, take: Take, server: Server, state: str
+) -> None:
     lease = take("ann")
-    timed.save_draft(lease, {"half": 1})
-    timed.abandon(lease)
+    timed_queue.save_draft(lease, {"half": 1})
+    timed_queue.abandon(lease)
     lease = take("ann")
     with pytest.raises(leaseq.LeaseLost):
-        timed.finish(id="one", token=1, person="ann", result={"late": 1})
+        timed_queue.finish(id="one", token=1, person="ann", result={"late": 1})
     if state == "inbound":
-        timed.abandon(lease)
+        timed_queue.abandon(lease)
     elif state == "finished":
-        timed.finish(lease, {})
+        timed_queue.finish(lease, {})
     elif state in ("scheduled", "dead"):
-        timed.configure(max_attempts=1 if state == "dead" else 3)
-        timed.fail(lease, "no")
-    assert timed.get("one").state == state
+        timed_queue.configure(max_attempts=1 if state == "dead" else 3)
+        timed_queue.fail(lease, "no")
+    assert timed_queue.get("one").state == state
 
-    timed.remove("one", by="meg")
+    timed_queue.remove("one", by="meg")
 
     with pytest.raises(leaseq.ItemNotFound, match="has no item 'one'"):
-        timed.get("one")
+        timed_queue.get("one")
     with pytest.raises(leaseq.ItemNotFound):
-        timed.remove("one")
-    assert timed.mine("ann") == []
-    assert last_event(timed) == ("removed", "one", "meg")
-    keys = Keys(timed.name)
-    contents = looking.everything(server.redis, timed.name)
+        timed_queue.remove("one")
+    assert timed_queue.mine("ann") == []
+    assert last_event(timed_queue) == ("removed", "one", "meg")
+    keys = Keys(timed_queue.name)
+    contents = looking.everything(server.redis, timed_queue.name)
     contents.pop(keys.journal.encode())
     assert not re.search(r"\bone\b", str(contents))
-    assert timed.enqueue({}, id="one").added
+    assert timed_queue.enqueue({}, id="one").added
 
 
 @pytest.mark.parametrize("move", ["get", "revive", "release", "remove"])
-def test_an_item_that_is_not_there(timed: leaseq.Queue, move: str) -> None:
+def test_an_item_that_is_not_there(timed_queue: leaseq.Queue, move: str) -> None:
     with pytest.raises(leaseq.ItemNotFound) as error:
-        getattr(timed, move)("nobody")
-    assert (error.value.queue, error.value.id) == (timed.name, "nobody")
+        getattr(timed_queue, move)("nobody")
+    assert (error.value.queue, error.value.id) == (timed_queue.name, "nobody")
 
 
-def test_a_pause_stops_reserve_and_nothing_else(timed: leaseq.Queue, take: Take) -> None:
+def test_a_pause_stops_reserve_and_nothing_else(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
-    timed.enqueue({}, id="two")
-    timed.pause("lunch", by="meg")
-    assert last_event(timed) == ("paused", None, "meg")
-    assert timed.reserve("bob") is None
-    assert timed.stats().paused == "lunch"
-    assert timed.why_nothing("bob") == leaseq.WhyNothing("paused", detail="lunch")
+    timed_queue.enqueue({}, id="two")
+    timed_queue.pause("lunch", by="meg")
+    assert last_event(timed_queue) == ("paused", None, "meg")
+    assert timed_queue.reserve("bob") is None
+    assert timed_queue.stats().paused == "lunch"
+    assert timed_queue.why_nothing("bob") == leaseq.WhyNothing("paused", detail="lunch")
     assert take("ann") == lease, "what is held stays in hand"
-    timed.enqueue({}, id="three")
-    timed.renew(lease)
-    timed.save_draft(lease, {})
-    timed.finish(lease, {})
-    timed.resume(by="meg")
-    assert last_event(timed) == ("resumed", None, "meg")
-    assert timed.stats().paused is None
+    timed_queue.enqueue({}, id="three")
+    timed_queue.renew(lease)
+    timed_queue.save_draft(lease, {})
+    timed_queue.finish(lease, {})
+    timed_queue.resume(by="meg")
+    assert last_event(timed_queue) == ("resumed", None, "meg")
+    assert timed_queue.stats().paused is None
     assert take("bob").id == "two"
 
 
-def test_a_pause_holds_when_the_policy_changes(timed: leaseq.Queue) -> None:
-    timed.pause()
-    timed.configure(lease_seconds=10)
-    assert timed.reserve("bob") is None
-    assert timed.stats().paused == ""
-    timed.resume()
-    assert timed.reserve("bob") is not None
+def test_a_pause_holds_when_the_policy_changes(timed_queue: leaseq.Queue) -> None:
+    timed_queue.pause()
+    timed_queue.configure(lease_seconds=10)
+    assert timed_queue.reserve("bob") is None
+    assert timed_queue.stats().paused == ""
+    timed_queue.resume()
+    assert timed_queue.reserve("bob") is not None
 
 
-def test_pausing_twice_counts_once_and_a_new_reason_counts(timed: leaseq.Queue) -> None:
+def test_pausing_twice_counts_once_and_a_new_reason_counts(timed_queue: leaseq.Queue) -> None:
     for reason in ("a", "a", "b", None, None):
-        timed.pause(reason)
+        timed_queue.pause(reason)
     for _ in range(2):
-        timed.resume()
-    events = [(e.what, e.detail) for e in timed.journal() if e.id is None][1:]
+        timed_queue.resume()
+    events = [(e.what, e.detail) for e in timed_queue.journal() if e.id is None][1:]
     assert [kind for kind, _ in events] == ["paused", "paused", "paused", "resumed"]
 
 
-def test_a_queue_that_is_not_there_is_not_paused(timed: leaseq.Queue, server: Server) -> None:
-    queue = leaseq.Queue(server.client, f"{timed.name}.no")
+def test_a_queue_that_is_not_there_is_not_paused(timed_queue: leaseq.Queue, server: Server) -> None:
+    queue = leaseq.Queue(server.client, f"{timed_queue.name}.no")
     for move in (queue.pause, queue.resume):
         with pytest.raises(leaseq.QueueNotFound):
             move()
     assert not queue.exists()
 
 
-def test_the_events_of_a_removal_name_the_leases_that_it_ended(timed: leaseq.Queue) -> None:
-    timed.configure(answers=2)
-    timed.enqueue({}, id="two leases", priority=0)
-    leases = [not_none(timed.reserve(person)) for person in ("ann", "bob")]
-    timed.remove("two leases", by="meg")
-    ends = {event.what: event.token for event in timed.journal() if event.what in ("released", "removed")}
+def test_the_events_of_a_removal_name_the_leases_that_it_ended(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue({}, id="two leases", priority=0)
+    leases = [not_none(timed_queue.reserve(person)) for person in ("ann", "bob")]
+    timed_queue.remove("two leases", by="meg")
+    ends = {
+        event.what: event.token for event in timed_queue.journal() if event.what in ("released", "removed")
+    }
     assert ends == {"removed": leases[0].token, "released": leases[1].token}

@@ -156,9 +156,9 @@ def test_a_name_that_was_lost_is_entered_again_by_a_change_of_the_policy(
     last.close()
 
 
-def test_a_lease_is_kept_to_the_microsecond(timed: leaseq.Queue) -> None:
-    assert timed.configure(lease_seconds=1.00000049).lease_seconds == 1
-    assert timed.policy.lease_seconds == 1
+def test_a_lease_is_kept_to_the_microsecond(timed_queue: leaseq.Queue) -> None:
+    assert timed_queue.configure(lease_seconds=1.00000049).lease_seconds == 1
+    assert timed_queue.policy.lease_seconds == 1
 
 
 def test_find_policy_tells_a_queue_that_is_not_there_from_one_with_the_defaults(queue: leaseq.Queue) -> None:

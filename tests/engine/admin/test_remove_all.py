@@ -14,14 +14,14 @@ from tests.support.taking import take
 
 
 @pytest.fixture
-def dead(timed: leaseq.Queue, clock: Clock) -> list[str]:
+def dead(timed_queue: leaseq.Queue, clock: Clock) -> list[str]:
     """Six dead items: three people, two errors."""
-    timed.configure(max_attempts=1)
+    timed_queue.configure(max_attempts=1)
     for n in range(6):
-        timed.enqueue({"n": n}, id=f"item-{n}")
+        timed_queue.enqueue({"n": n}, id=f"item-{n}")
         clock.tick(1)
         error = f"ValueError: no {n}" if n < 4 else "page 404 is missing"
-        timed.fail(take(timed, ("ann", "bob", "bot")[n % 3]), error)
+        timed_queue.fail(take(timed_queue, ("ann", "bob", "bot")[n % 3]), error)
     return [f"item-{n}" for n in range(6)]
 
 
@@ -37,41 +37,41 @@ def dead(timed: leaseq.Queue, clock: Clock) -> list[str]:
     ],
 )
 def test_those_that_a_filter_names(
-    timed: leaseq.Queue, sets: Sets, dead: list[str], wanted: dict[str, Any], indexes: list[int]
+    timed_queue: leaseq.Queue, sets: Sets, dead: list[str], wanted: dict[str, Any], indexes: list[int]
 ) -> None:
-    timed.enqueue({}, id="waits")
+    timed_queue.enqueue({}, id="waits")
     removed_ids: list[str] = []
-    assert timed.remove_all("dead", by="meg", on_removed=removed_ids.append, **wanted) == len(indexes)
+    assert timed_queue.remove_all("dead", by="meg", on_removed=removed_ids.append, **wanted) == len(indexes)
     assert removed_ids == [dead[index] for index in indexes]
     assert sets()["dead"] == [id for id in dead if id not in removed_ids]
     assert sets()["inbound"] == ["waits"]
-    events = [(event.id, event.person) for event in timed.journal(limit=100) if event.what == "removed"]
+    events = [(event.id, event.person) for event in timed_queue.journal(limit=100) if event.what == "removed"]
     assert events == [(id, "meg") for id in removed_ids]
 
 
 @pytest.mark.parametrize("state", leaseq.STATES)
-def test_each_state_by_itself(timed: leaseq.Queue, state: leaseq.State) -> None:
-    timed.configure(holds=9, max_attempts=1)
-    timed.enqueue({}, delay=60)
-    timed.enqueue_many([{}, {}, {}, {}])
-    held_lease, finished_lease, failed_lease = (take(timed, "ann") for _ in range(3))
-    timed.finish(finished_lease, {})
-    timed.fail(failed_lease, "no")
-    assert timed.remove_all(state) == 1
-    stats = timed.stats()
+def test_each_state_by_itself(timed_queue: leaseq.Queue, state: leaseq.State) -> None:
+    timed_queue.configure(holds=9, max_attempts=1)
+    timed_queue.enqueue({}, delay=60)
+    timed_queue.enqueue_many([{}, {}, {}, {}])
+    held_lease, finished_lease, failed_lease = (take(timed_queue, "ann") for _ in range(3))
+    timed_queue.finish(finished_lease, {})
+    timed_queue.fail(failed_lease, "no")
+    assert timed_queue.remove_all(state) == 1
+    stats = timed_queue.stats()
     assert [one for one in leaseq.STATES if getattr(stats, one) == 0] == [state]
     if state == "reserved":
         with pytest.raises(leaseq.ItemNotFound):
-            timed.finish(held_lease, {})
+            timed_queue.finish(held_lease, {})
 
 
-def test_more_than_one_read_and_an_item_with_several_answers(timed: leaseq.Queue) -> None:
-    timed.configure(answers=2)
-    timed.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(300))
-    take(timed, "ann")  # its second assignment waits, too
-    assert timed.remove_all("inbound", limit=280) == 280
-    assert timed.remove_all("inbound") == 20
-    assert timed.stats().reserved == 0
+def test_more_than_one_read_and_an_item_with_several_answers(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(300))
+    take(timed_queue, "ann")  # its second assignment waits, too
+    assert timed_queue.remove_all("inbound", limit=280) == 280
+    assert timed_queue.remove_all("inbound") == 20
+    assert timed_queue.stats().reserved == 0
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_more_than_one_read_and_an_item_with_several_answers(timed: leaseq.Queue
     ],
 )
 def test_a_bad_filter_is_refused_before_anything_changes(
-    timed: leaseq.Queue, dead: list[str], field: str, bad: Any
+    timed_queue: leaseq.Queue, dead: list[str], field: str, bad: Any
 ) -> None:
     with pytest.raises(leaseq.Invalid) as error:
-        timed.remove_all(**{"state": "dead", field: bad})
+        timed_queue.remove_all(**{"state": "dead", field: bad})
     assert error.value.field == field
-    assert timed.stats().dead == len(dead)
+    assert timed_queue.stats().dead == len(dead)

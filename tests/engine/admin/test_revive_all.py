@@ -15,25 +15,27 @@ Take = Callable[[str], leaseq.Lease]
 
 
 @pytest.fixture
-def dead(timed: leaseq.Queue, take: Take, clock: Clock) -> list[str]:
+def dead(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> list[str]:
     """Six dead items, each a second after the one before: three people, two errors."""
-    timed.configure(max_attempts=1)
+    timed_queue.configure(max_attempts=1)
     for n in range(6):
-        timed.enqueue({"n": n}, id=f"item-{n}")
+        timed_queue.enqueue({"n": n}, id=f"item-{n}")
         clock.tick(1)
         person = ("ann", "bob", "bot")[n % 3]
-        timed.fail(take(person), f"ValueError: no {n}" if n < 4 else "page 404 is missing")
+        timed_queue.fail(take(person), f"ValueError: no {n}" if n < 4 else "page 404 is missing")
     return [f"item-{n}" for n in range(6)]
 
 
-def test_all_of_them_the_longest_dead_first(timed: leaseq.Queue, sets: Sets, dead: list[str]) -> None:
-    assert timed.revive_all(by="meg") == 6
+def test_all_of_them_the_longest_dead_first(timed_queue: leaseq.Queue, sets: Sets, dead: list[str]) -> None:
+    assert timed_queue.revive_all(by="meg") == 6
     assert (sets()["inbound"], sets()["dead"]) == (dead, [])
-    assert all(item.failures == 0 for item in timed.items("inbound"))
-    events = [(event.id, event.person) for event in timed.journal(limit=1_000) if event.what == "revived"]
+    assert all(item.failures == 0 for item in timed_queue.items("inbound"))
+    events = [
+        (event.id, event.person) for event in timed_queue.journal(limit=1_000) if event.what == "revived"
+    ]
     assert events == [(id, "meg") for id in dead]
-    assert timed.stats().counters["revived"] == 6
-    assert timed.revive_all() == 0
+    assert timed_queue.stats().counters["revived"] == 6
+    assert timed_queue.revive_all() == 0
 
 
 @pytest.mark.parametrize(
@@ -50,86 +52,86 @@ def test_all_of_them_the_longest_dead_first(timed: leaseq.Queue, sets: Sets, dea
     ],
 )
 def test_those_that_a_filter_names(
-    timed: leaseq.Queue, sets: Sets, dead: list[str], wanted: dict[str, Any], indexes: list[int]
+    timed_queue: leaseq.Queue, sets: Sets, dead: list[str], wanted: dict[str, Any], indexes: list[int]
 ) -> None:
-    assert timed.revive_all(**wanted) == len(indexes)
+    assert timed_queue.revive_all(**wanted) == len(indexes)
     assert sets()["inbound"] == [dead[index] for index in indexes]
     assert sets()["dead"] == [id for id in dead if id not in sets()["inbound"]]
 
 
-def test_what_ran_out_has_no_error_but_a_person(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
-    timed.configure(max_attempts=1, lease_seconds=5)
-    timed.enqueue({}, id="one")
+def test_what_ran_out_has_no_error_but_a_person(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed_queue.configure(max_attempts=1, lease_seconds=5)
+    timed_queue.enqueue({}, id="one")
     take("ann")
     clock.tick(6)
-    assert timed.clear().died == 1
-    assert timed.revive_all(error="") == 1, "every error contains the empty text"
+    assert timed_queue.clear().died == 1
+    assert timed_queue.revive_all(error="") == 1, "every error contains the empty text"
     take("ann")
     clock.tick(6)
-    timed.clear()
-    assert timed.revive_all(error="x") == 0
-    assert timed.revive_all(person="ann") == 1
+    timed_queue.clear()
+    assert timed_queue.revive_all(error="x") == 0
+    assert timed_queue.revive_all(person="ann") == 1
 
 
-def test_of_several_who_had_it_the_last_one_counts(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(max_attempts=1)
-    timed.enqueue({}, id="one")
-    timed.abandon(take("ann"), again=False)
-    timed.fail(take("bob"), "torn")
-    assert timed.revive_all(person="ann") == 0
-    assert timed.revive_all(person="bob") == 1
+def test_of_several_who_had_it_the_last_one_counts(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(max_attempts=1)
+    timed_queue.enqueue({}, id="one")
+    timed_queue.abandon(take("ann"), again=False)
+    timed_queue.fail(take("bob"), "torn")
+    assert timed_queue.revive_all(person="ann") == 0
+    assert timed_queue.revive_all(person="bob") == 1
 
 
-def test_an_item_of_several_answers_counts_once(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(answers=3, max_attempts=1)
+def test_an_item_of_several_answers_counts_once(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(answers=3, max_attempts=1)
     for id in ("one", "two"):
-        timed.enqueue({}, id=id)
-        timed.fail(take("ann"), f"not {id}")
-    assert timed.stats().dead == 4, "the assignment that failed, and the next one that waited"
-    assert timed.revive_all(error="not two") == 1
-    assert (timed.stats().dead, timed.stats().inbound) == (2, 2)
-    assert timed.get("one").state == "dead"
-    assert timed.revive_all() == 1
-    assert (timed.stats().dead, timed.stats().inbound) == (0, 4)
+        timed_queue.enqueue({}, id=id)
+        timed_queue.fail(take("ann"), f"not {id}")
+    assert timed_queue.stats().dead == 4, "the assignment that failed, and the next one that waited"
+    assert timed_queue.revive_all(error="not two") == 1
+    assert (timed_queue.stats().dead, timed_queue.stats().inbound) == (2, 2)
+    assert timed_queue.get("one").state == "dead"
+    assert timed_queue.revive_all() == 1
+    assert (timed_queue.stats().dead, timed_queue.stats().inbound) == (0, 4)
 
 
 def test_an_item_that_dies_again_meanwhile_stays_dead(
-    timed: leaseq.Queue, take: Take, monkeypatch: pytest.MonkeyPatch
+    timed_queue: leaseq.Queue, take: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Else a program that fails at once whatever it gets would keep the call going."""
-    timed.configure(answers=2, max_attempts=1)
-    timed.enqueue({}, id="one")
-    timed.fail(take("ann"), "torn")
-    assert timed.stats().dead == 2
-    revive = timed.revive
+    timed_queue.configure(answers=2, max_attempts=1)
+    timed_queue.enqueue({}, id="one")
+    timed_queue.fail(take("ann"), "torn")
+    assert timed_queue.stats().dead == 2
+    revive = timed_queue.revive
 
     def and_fail_again(id: str, *, by: str | None = None) -> leaseq.Item:
         item = revive(id, by=by)
-        timed.fail(take("bot"), "torn again")
+        timed_queue.fail(take("bot"), "torn again")
         return item
 
-    monkeypatch.setattr(timed, "revive", and_fail_again)
-    assert timed.revive_all() == 1
-    assert timed.stats().counters["failed"] == 2
-    assert timed.get("one").state == "dead"
+    monkeypatch.setattr(timed_queue, "revive", and_fail_again)
+    assert timed_queue.revive_all() == 1
+    assert timed_queue.stats().counters["failed"] == 2
+    assert timed_queue.get("one").state == "dead"
 
 
-def test_more_than_one_look_takes(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(max_attempts=1, holds=100)
-    timed.enqueue_many([{"n": n} for n in range(600)])
+def test_more_than_one_look_takes(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(max_attempts=1, holds=100)
+    timed_queue.enqueue_many([{"n": n} for n in range(600)])
     for n in range(600):
-        timed.fail(take("ann"), "odd" if n % 2 else "even")
-    assert timed.revive_all(error="odd") == 300
-    assert timed.stats().dead == 300
-    assert timed.revive_all(limit=100) == 100
-    assert timed.revive_all(limit=1_000) == 200
+        timed_queue.fail(take("ann"), "odd" if n % 2 else "even")
+    assert timed_queue.revive_all(error="odd") == 300
+    assert timed_queue.stats().dead == 300
+    assert timed_queue.revive_all(limit=100) == 100
+    assert timed_queue.revive_all(limit=1_000) == 200
 
 
 def test_what_others_do_meanwhile_is_passed_over(
-    timed: leaseq.Queue, same_queue: leaseq.Queue, dead: list[str], monkeypatch: pytest.MonkeyPatch
+    timed_queue: leaseq.Queue, same_queue: leaseq.Queue, dead: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the look and the moves, one is removed, one revived and finished, one revived."""
-    revive = timed.revive
+    revive = timed_queue.revive
 
     def after_others(id: str, *, by: str | None = None) -> leaseq.Item:
         if id == dead[0]:
@@ -141,10 +143,10 @@ def test_what_others_do_meanwhile_is_passed_over(
             same_queue.finish(lease, {})
         return revive(id, by=by)
 
-    monkeypatch.setattr(timed, "revive", after_others)
-    assert timed.revive_all() == 4
-    assert [item.id for item in timed.items("inbound")] == [dead[0], *dead[3:]]
-    assert timed.get(dead[2]).state == "finished"
+    monkeypatch.setattr(timed_queue, "revive", after_others)
+    assert timed_queue.revive_all() == 4
+    assert [item.id for item in timed_queue.items("inbound")] == [dead[0], *dead[3:]]
+    assert timed_queue.get(dead[2]).state == "finished"
 
 
 @pytest.mark.parametrize(
@@ -152,10 +154,10 @@ def test_what_others_do_meanwhile_is_passed_over(
     [("error", 1), ("error", "x" * 2_001), ("person", ""), ("limit", 0), ("limit", "all"), ("by", "")],
 )
 def test_a_bad_filter_is_refused_before_anything_changes(
-    timed: leaseq.Queue, dead: list[str], field: str, bad: Any
+    timed_queue: leaseq.Queue, dead: list[str], field: str, bad: Any
 ) -> None:
     filters: dict[str, Any] = {field: bad}
     with pytest.raises(leaseq.Invalid) as error:
-        timed.revive_all(**filters)
+        timed_queue.revive_all(**filters)
     assert error.value.field == field
-    assert timed.stats().dead == len(dead)
+    assert timed_queue.stats().dead == len(dead)

@@ -14,13 +14,13 @@ Take = Callable[[str], leaseq.Lease]
 
 
 @pytest.fixture
-def stale(timed: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
+def stale(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
     """Ann's answer to "one" came after bob was granted it, and is kept; bob holds the item."""
-    timed.enqueue({"n": 1}, id="one")
+    timed_queue.enqueue({"n": 1}, id="one")
     lease = take("ann")
     clock.tick(301)
     take("bob")
-    finish_late(timed, lease, {"by": "ann"})
+    finish_late(timed_queue, lease, {"by": "ann"})
     return lease
 
 
@@ -35,26 +35,26 @@ def answers(item: leaseq.Item) -> tuple[list[object], list[object]]:
 
 
 def test_a_late_answer_becomes_the_answer_and_the_holder_loses_the_item(
-    timed: leaseq.Queue, stale: leaseq.Lease, sets: Sets
+    timed_queue: leaseq.Queue, stale: leaseq.Lease, sets: Sets
 ) -> None:
-    item = timed.adopt("one", stale.token, by="meg")
+    item = timed_queue.adopt("one", stale.token, by="meg")
     assert item.state == "finished"
     assert answers(item) == ([{"by": "ann"}], [])
     assert (item.answers[0].person, item.answers[0].token, item.answers[0].late) == ("ann", stale.token, True)
     assert item.leases == ()
-    assert timed.mine("bob") == []
+    assert timed_queue.mine("bob") == []
     assert sets() == {"inbound": [], "reserved": [], "scheduled": [], "finished": ["one"], "dead": []}
-    event = timed.journal()[-1]
+    event = timed_queue.journal()[-1]
     assert (event.what, event.id, event.person, event.token) == ("adopted", "one", "meg", stale.token)
     assert sorted(g.token for g in item.history) == [1, 2]
 
 
 def test_an_adopted_answer_keeps_the_time_at_which_it_was_given(
-    timed: leaseq.Queue, stale: leaseq.Lease, clock: Clock
+    timed_queue: leaseq.Queue, stale: leaseq.Lease, clock: Clock
 ) -> None:
-    (late_answer,) = timed.get("one").late_answers
+    (late_answer,) = timed_queue.get("one").late_answers
     clock.tick(3_600)
-    item = timed.adopt("one", stale.token, by="meg")
+    item = timed_queue.adopt("one", stale.token, by="meg")
     assert item.answers[0].finished_at == late_answer.finished_at
     assert [grant.ended_at for grant in item.history if grant.token == stale.token] == [
         late_answer.finished_at
@@ -63,18 +63,18 @@ def test_an_adopted_answer_keeps_the_time_at_which_it_was_given(
         "the item is finished since it was adopted"
     )
     until = late_answer.finished_at + timedelta(minutes=1)
-    assert [one.result for one in timed.answers(since=late_answer.finished_at, until=until)] == [
+    assert [one.result for one in timed_queue.answers(since=late_answer.finished_at, until=until)] == [
         {"by": "ann"}
     ]
-    assert list(timed.answers(since=until)) == []
+    assert list(timed_queue.answers(since=until)) == []
 
 
 def test_the_journal_tells_whose_lease_ended_by_it_and_whose_answer_counts(
-    timed: leaseq.Queue, stale: leaseq.Lease
+    timed_queue: leaseq.Queue, stale: leaseq.Lease
 ) -> None:
-    bobs = timed.mine("bob")[0]
-    timed.adopt("one", stale.token, by="meg")
-    assert [(event.what, event.token, event.person) for event in timed.journal()[-3:]] == [
+    bobs = timed_queue.mine("bob")[0]
+    timed_queue.adopt("one", stale.token, by="meg")
+    assert [(event.what, event.token, event.person) for event in timed_queue.journal()[-3:]] == [
         ("released", bobs.token, "meg"),
         ("finished", stale.token, "ann"),
         ("adopted", stale.token, "meg"),
@@ -82,149 +82,153 @@ def test_the_journal_tells_whose_lease_ended_by_it_and_whose_answer_counts(
 
 
 def test_an_answer_in_the_place_of_another_ends_no_lease_and_finishes_nothing(
-    timed: leaseq.Queue, stale: leaseq.Lease
+    timed_queue: leaseq.Queue, stale: leaseq.Lease
 ) -> None:
-    timed.finish(timed.mine("bob")[0], {"by": "bob"})
-    before = timed.journal()
-    timed.adopt("one", stale.token, by="meg")
-    assert [event.what for event in timed.journal()[len(before) :]] == ["adopted"]
+    timed_queue.finish(timed_queue.mine("bob")[0], {"by": "bob"})
+    before = timed_queue.journal()
+    timed_queue.adopt("one", stale.token, by="meg")
+    assert [event.what for event in timed_queue.journal()[len(before) :]] == ["adopted"]
 
 
-def test_the_holder_s_answer_is_kept_after_an_adoption(timed: leaseq.Queue, stale: leaseq.Lease) -> None:
-    bobs = timed.mine("bob")[0]
-    timed.adopt("one", stale.token)
-    finish_late(timed, bobs, {"by": "bob"})
-    assert answers(timed.get("one")) == ([{"by": "ann"}], [{"by": "bob"}])
+def test_the_holder_s_answer_is_kept_after_an_adoption(
+    timed_queue: leaseq.Queue, stale: leaseq.Lease
+) -> None:
+    bobs = timed_queue.mine("bob")[0]
+    timed_queue.adopt("one", stale.token)
+    finish_late(timed_queue, bobs, {"by": "bob"})
+    assert answers(timed_queue.get("one")) == ([{"by": "ann"}], [{"by": "bob"}])
 
 
-def test_adopting_twice_is_adopting_once(timed: leaseq.Queue, stale: leaseq.Lease) -> None:
-    first = timed.adopt("one", stale.token)
-    assert timed.adopt("one", stale.token) == first
-    assert timed.stats().counters["finished"] == 1
-    assert [e.what for e in timed.journal()].count("adopted") == 1
+def test_adopting_twice_is_adopting_once(timed_queue: leaseq.Queue, stale: leaseq.Lease) -> None:
+    first = timed_queue.adopt("one", stale.token)
+    assert timed_queue.adopt("one", stale.token) == first
+    assert timed_queue.stats().counters["finished"] == 1
+    assert [e.what for e in timed_queue.journal()].count("adopted") == 1
 
 
 @pytest.mark.parametrize("state", ["inbound", "scheduled", "dead", "finished"])
-def test_from_any_state(timed: leaseq.Queue, stale: leaseq.Lease, sets: Sets, state: str) -> None:
-    lease = timed.mine("bob")[0]
-    timed.configure(max_attempts=2 if state == "dead" else 9)
+def test_from_any_state(timed_queue: leaseq.Queue, stale: leaseq.Lease, sets: Sets, state: str) -> None:
+    lease = timed_queue.mine("bob")[0]
+    timed_queue.configure(max_attempts=2 if state == "dead" else 9)
     if state == "inbound":
-        timed.abandon(lease)
+        timed_queue.abandon(lease)
     elif state == "finished":
-        timed.finish(lease, {"by": "bob"})
+        timed_queue.finish(lease, {"by": "bob"})
     else:
-        timed.fail(lease, "no")
-    assert timed.get("one").state == state
-    timed.adopt("one", stale.token)
+        timed_queue.fail(lease, "no")
+    assert timed_queue.get("one").state == state
+    timed_queue.adopt("one", stale.token)
     assert sets() == {"inbound": [], "reserved": [], "scheduled": [], "finished": ["one"], "dead": []}
-    assert timed.stats().counters["finished"] == 1
+    assert timed_queue.stats().counters["finished"] == 1
 
 
 def test_the_answer_that_it_had_is_kept_and_can_be_taken_again(
-    timed: leaseq.Queue, stale: leaseq.Lease
+    timed_queue: leaseq.Queue, stale: leaseq.Lease
 ) -> None:
-    bobs = timed.mine("bob")[0]
-    timed.finish(bobs, {"by": "bob"})
-    assert answers(timed.adopt("one", stale.token)) == ([{"by": "ann"}], [{"by": "bob"}])
-    assert answers(timed.adopt("one", bobs.token)) == ([{"by": "bob"}], [{"by": "ann"}])
-    assert timed.stats().counters["finished"] == 1
+    bobs = timed_queue.mine("bob")[0]
+    timed_queue.finish(bobs, {"by": "bob"})
+    assert answers(timed_queue.adopt("one", stale.token)) == ([{"by": "ann"}], [{"by": "bob"}])
+    assert answers(timed_queue.adopt("one", bobs.token)) == ([{"by": "bob"}], [{"by": "ann"}])
+    assert timed_queue.stats().counters["finished"] == 1
 
 
-def test_also_where_both_are_of_one_grant(timed: leaseq.Queue, take: Take) -> None:
-    timed.enqueue({}, id="one")
+def test_also_where_both_are_of_one_grant(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.enqueue({}, id="one")
     lease = take("ann")
-    timed.finish(lease, {"v": 1})
-    finish_late(timed, lease, {"v": 2})
-    assert answers(timed.adopt("one", lease.token)) == ([{"v": 2}], [{"v": 1}])
+    timed_queue.finish(lease, {"v": 1})
+    finish_late(timed_queue, lease, {"v": 2})
+    assert answers(timed_queue.adopt("one", lease.token)) == ([{"v": 2}], [{"v": 1}])
 
 
-def test_an_adopted_answer_keeps_what_its_grant_was(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
-    timed.enqueue({}, id="one")
-    timed.fail(take("ann"), "no text")
+def test_an_adopted_answer_keeps_what_its_grant_was(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed_queue.enqueue({}, id="one")
+    timed_queue.fail(take("ann"), "no text")
     clock.tick(3_600)
     lease = take("bob")
-    timed.finish(lease, {"v": 1})
-    finish_late(timed, lease, {"v": 2})
-    timed.configure(lease_seconds=17)
-    (answer,) = timed.adopt("one", lease.token).answers
+    timed_queue.finish(lease, {"v": 1})
+    finish_late(timed_queue, lease, {"v": 2})
+    timed_queue.configure(lease_seconds=17)
+    (answer,) = timed_queue.adopt("one", lease.token).answers
     assert (answer.result, answer.attempt) == ({"v": 2}, 2)
-    (grant,) = (one for one in timed.get("one").history if one.token == lease.token)
+    (grant,) = (one for one in timed_queue.get("one").history if one.token == lease.token)
     assert (grant.attempt, grant.reserved_at) == (2, lease.reserved_at)
 
 
-def test_of_two_with_one_token_the_latest_is_meant(timed: leaseq.Queue, take: Take) -> None:
-    timed.enqueue({}, id="one")
+def test_of_two_with_one_token_the_latest_is_meant(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.enqueue({}, id="one")
     lease = take("ann")
-    timed.finish(lease, {"v": 1})
-    finish_late(timed, lease, {"v": 2})
-    finish_late(timed, lease, {"v": 3})
-    assert answers(timed.adopt("one", lease.token)) == ([{"v": 3}], [{"v": 2}, {"v": 1}])
+    timed_queue.finish(lease, {"v": 1})
+    finish_late(timed_queue, lease, {"v": 2})
+    finish_late(timed_queue, lease, {"v": 3})
+    assert answers(timed_queue.adopt("one", lease.token)) == ([{"v": 3}], [{"v": 2}, {"v": 1}])
 
 
-def test_a_token_without_a_late_answer(timed: leaseq.Queue, stale: leaseq.Lease, sets: Sets) -> None:
+def test_a_token_without_a_late_answer(timed_queue: leaseq.Queue, stale: leaseq.Lease, sets: Sets) -> None:
     before = sets()
     with pytest.raises(leaseq.Invalid, match="none has the token 99") as error:
-        timed.adopt("one", 99)
+        timed_queue.adopt("one", 99)
     assert error.value.field == "token"
     assert sets() == before
     with pytest.raises(leaseq.ItemNotFound):
-        timed.adopt("nobody", 1)
-    timed.enqueue({}, id="new")
+        timed_queue.adopt("nobody", 1)
+    timed_queue.enqueue({}, id="new")
     with pytest.raises(leaseq.Invalid, match="none has the token 1"):
-        timed.adopt("new", 1)
+        timed_queue.adopt("new", 1)
 
 
-def test_the_drafts_of_the_item_go(timed: leaseq.Queue, stale: leaseq.Lease, server: Server) -> None:
-    timed.save_draft(timed.mine("bob")[0], {"half": 1})
-    timed.adopt("one", stale.token)
-    assert not server.redis.exists(Keys(timed.name).drafts)
+def test_the_drafts_of_the_item_go(timed_queue: leaseq.Queue, stale: leaseq.Lease, server: Server) -> None:
+    timed_queue.save_draft(timed_queue.mine("bob")[0], {"half": 1})
+    timed_queue.adopt("one", stale.token)
+    assert not server.redis.exists(Keys(timed_queue.name).drafts)
 
 
 def test_adopting_one_of_several_answers_leaves_the_others_drafts_and_the_due_date(
-    timed: leaseq.Queue, take: Take, clock: Clock
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
-    timed.configure(answers=3)
-    timed.enqueue({}, id="a", due=datetime(2020, 1, 1, tzinfo=UTC))
+    timed_queue.configure(answers=3)
+    timed_queue.enqueue({}, id="a", due=datetime(2020, 1, 1, tzinfo=UTC))
     stale = take("ann")
     clock.tick(301)
     bobs, cyds, dans = take("bob"), take("cyd"), take("dan")
-    timed.save_draft(dans, {"half": 1})
-    timed.finish(bobs, {})
-    timed.finish(cyds, {})
-    finish_late(timed, stale, {"by": "ann"})
-    timed.adopt("a", stale.token)
-    assert timed.mine("dan")[0].draft == {"half": 1}
-    assert timed.stats().overdue == 1
+    timed_queue.save_draft(dans, {"half": 1})
+    timed_queue.finish(bobs, {})
+    timed_queue.finish(cyds, {})
+    finish_late(timed_queue, stale, {"by": "ann"})
+    timed_queue.adopt("a", stale.token)
+    assert timed_queue.mine("dan")[0].draft == {"half": 1}
+    assert timed_queue.stats().overdue == 1
 
 
 def test_no_answer_is_adopted_of_somebody_who_is_about_to_give_another(
-    timed: leaseq.Queue, take: Take, clock: Clock
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
-    timed.configure(answers=2)
-    timed.enqueue({}, id="a")
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue({}, id="a")
     stale = take("ann")
     clock.tick(301)
     take("bob")
     cyds = take("cyd")
-    finish_late(timed, stale, {"v": 1})
-    timed.abandon(cyds)
+    finish_late(timed_queue, stale, {"v": 1})
+    timed_queue.abandon(cyds)
     second_lease = take("ann")
     with pytest.raises(leaseq.Invalid) as error:
-        timed.adopt("a", stale.token)
+        timed_queue.adopt("a", stale.token)
     assert error.value.field == "token"
-    timed.abandon(second_lease)
-    timed.adopt("a", stale.token)
-    assert [a.result for a in timed.get("a").answers] == [{"v": 1}]
-    assert timed.reserve("ann") is None
+    timed_queue.abandon(second_lease)
+    timed_queue.adopt("a", stale.token)
+    assert [a.result for a in timed_queue.get("a").answers] == [{"v": 1}]
+    assert timed_queue.reserve("ann") is None
 
 
 def test_a_late_answer_is_adopted_though_the_history_does_not_reach_so_far_back(
-    timed: leaseq.Queue, stale: leaseq.Lease, take: Take
+    timed_queue: leaseq.Queue, stale: leaseq.Lease, take: Take
 ) -> None:
-    timed.release("one")
+    timed_queue.release("one")
     for n in range(50):
-        timed.abandon(take(f"p{n}"), "x" * 2_000)
-    assert stale.token not in [grant.token for grant in timed.get("one").history]
-    item = timed.adopt("one", stale.token)
+        timed_queue.abandon(take(f"p{n}"), "x" * 2_000)
+    assert stale.token not in [grant.token for grant in timed_queue.get("one").history]
+    item = timed_queue.adopt("one", stale.token)
     assert [(a.person, a.token, a.result) for a in item.answers] == [("ann", stale.token, {"by": "ann"})]
     assert item.state == "finished"

@@ -17,16 +17,16 @@ def answerers(item: leaseq.Item) -> list[tuple[str, bool]]:
 
 
 @pytest.fixture
-def stale_lease(timed: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
+def stale_lease(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
     """Of two answers, bob gave one, by the assignment that was ann's; the other is cyd's to give, and
     ann's answer is kept."""
-    timed.configure(answers=2, max_attempts=2)
-    timed.enqueue({}, id="a")
+    timed_queue.configure(answers=2, max_attempts=2)
+    timed_queue.enqueue({}, id="a")
     stale = take("ann")
     clock.tick(301)
-    timed.finish(take("bob"), {"by": "bob"})
+    timed_queue.finish(take("bob"), {"by": "bob"})
     take("cyd")
-    finish_late(timed, stale, {"by": "ann"})
+    finish_late(timed_queue, stale, {"by": "ann"})
     return stale
 
 
@@ -39,133 +39,143 @@ GIVES_IT_BACK: dict[str, Callable[[leaseq.Queue, leaseq.Lease], object]] = {
 
 @pytest.mark.parametrize("state", GIVES_IT_BACK)
 def test_of_several_what_nobody_holds_or_answered_is_taken_first(
-    timed: leaseq.Queue, stale_lease: leaseq.Lease, sets: Sets, state: str
+    timed_queue: leaseq.Queue, stale_lease: leaseq.Lease, sets: Sets, state: str
 ) -> None:
-    GIVES_IT_BACK[state](timed, timed.mine("cyd")[0])
-    assert timed.get("a").state == state
-    item = timed.adopt("a", stale_lease.token, by="meg")
+    GIVES_IT_BACK[state](timed_queue, timed_queue.mine("cyd")[0])
+    assert timed_queue.get("a").state == state
+    item = timed_queue.adopt("a", stale_lease.token, by="meg")
     assert answerers(item) == [("ann", True), ("bob", False)]
     assert (item.state, item.late_answers, item.attempts) == ("finished", (), 3)
     assert len(item.history) == 3
     assert sets() == {"inbound": [], "reserved": [], "scheduled": [], "finished": ["a", "a\a2"], "dead": []}
-    assert timed.adopt("a", stale_lease.token) == item, "once more is no more"
-    assert timed.stats().counters["finished"] == 2
-    assert timed.reserve("ann") is None
+    assert timed_queue.adopt("a", stale_lease.token) == item, "once more is no more"
+    assert timed_queue.stats().counters["finished"] == 2
+    assert timed_queue.reserve("ann") is None
 
 
 def test_of_several_an_answer_is_replaced_where_the_rest_is_held(
-    timed: leaseq.Queue, stale_lease: leaseq.Lease
+    timed_queue: leaseq.Queue, stale_lease: leaseq.Lease
 ) -> None:
-    item = timed.adopt("a", stale_lease.token)
+    item = timed_queue.adopt("a", stale_lease.token)
     assert answerers(item) == [("ann", True)]
     assert [a.person for a in item.late_answers] == ["bob"]
     assert [lease.person for lease in item.leases] == ["cyd"]
-    timed.abandon(timed.mine("cyd")[0])
-    item = timed.adopt("a", item.late_answers[0].token)
+    timed_queue.abandon(timed_queue.mine("cyd")[0])
+    item = timed_queue.adopt("a", item.late_answers[0].token)
     assert answerers(item) == [("ann", True), ("bob", True)]
     assert (item.late_answers, item.attempts) == ((), len(item.history))
 
 
-def test_of_several_a_holder_keeps_the_item_where_another_waits(timed: leaseq.Queue, take: Take) -> None:
+def test_of_several_a_holder_keeps_the_item_where_another_waits(
+    timed_queue: leaseq.Queue, take: Take
+) -> None:
     """And the one after that comes into being, as it does when one is handed out."""
-    timed.configure(answers=3)
-    timed.enqueue({}, id="a")
+    timed_queue.configure(answers=3)
+    timed_queue.enqueue({}, id="a")
     stale = take("ann")
-    timed.release("a")
+    timed_queue.release("a")
     take("bob")
-    finish_late(timed, stale, {"by": "ann"})
-    item = timed.adopt("a", stale.token)
+    finish_late(timed_queue, stale, {"by": "ann"})
+    item = timed_queue.adopt("a", stale.token)
     assert answerers(item) == [("ann", True)]
     assert [lease.person for lease in item.leases] == ["bob"]
     assert item.attempts == 2
-    assert [waiting_item.assignment for waiting_item in timed.items("inbound")] == [3]
-    timed.finish(timed.mine("bob")[0], {})
-    timed.finish(take("cyd"), {})
-    assert timed.reserve("dan") is None
-    assert len(timed.get("a").answers) == 3
+    assert [waiting_item.assignment for waiting_item in timed_queue.items("inbound")] == [3]
+    timed_queue.finish(timed_queue.mine("bob")[0], {})
+    timed_queue.finish(take("cyd"), {})
+    assert timed_queue.reserve("dan") is None
+    assert len(timed_queue.get("a").answers) == 3
 
 
-def test_of_several_that_wait_the_first_is_taken(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(answers=4)
-    timed.enqueue({}, id="a")
+def test_of_several_that_wait_the_first_is_taken(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(answers=4)
+    timed_queue.enqueue({}, id="a")
     stale = take("ann")
-    timed.release("a")
+    timed_queue.release("a")
     take("bob")
-    timed.abandon(take("cyd"))
-    assert [waiting_item.assignment for waiting_item in timed.items("inbound")] == [2, 3]
-    finish_late(timed, stale, {"by": "ann"})
-    timed.adopt("a", stale.token)
-    assert [waiting_item.assignment for waiting_item in timed.items("inbound")] == [3], "which nobody had yet"
+    timed_queue.abandon(take("cyd"))
+    assert [waiting_item.assignment for waiting_item in timed_queue.items("inbound")] == [2, 3]
+    finish_late(timed_queue, stale, {"by": "ann"})
+    timed_queue.adopt("a", stale.token)
+    assert [waiting_item.assignment for waiting_item in timed_queue.items("inbound")] == [3], (
+        "which nobody had yet"
+    )
 
 
-def test_of_several_a_person_s_second_answer_replaces_their_first(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(answers=2)
-    timed.enqueue({}, id="a")
+def test_of_several_a_person_s_second_answer_replaces_their_first(
+    timed_queue: leaseq.Queue, take: Take
+) -> None:
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue({}, id="a")
     lease = take("ann")
-    timed.finish(lease, {"v": 1})
-    finish_late(timed, lease, {"v": 2})
-    assert answers(timed.adopt("a", lease.token)) == ([{"v": 2}], [{"v": 1}])
-    assert [waiting_item.assignment for waiting_item in timed.items("inbound")] == [2]
+    timed_queue.finish(lease, {"v": 1})
+    finish_late(timed_queue, lease, {"v": 2})
+    assert answers(timed_queue.adopt("a", lease.token)) == ([{"v": 2}], [{"v": 1}])
+    assert [waiting_item.assignment for waiting_item in timed_queue.items("inbound")] == [2]
 
 
-def test_of_several_what_waits_for_somebody_else_alone_is_taken_last(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(answers=4)
-    timed.enqueue({}, id="a")
+def test_of_several_what_waits_for_somebody_else_alone_is_taken_last(
+    timed_queue: leaseq.Queue, take: Take
+) -> None:
+    timed_queue.configure(answers=4)
+    timed_queue.enqueue({}, id="a")
     anns, bobs, _ = take("ann"), take("bob"), take("flo")
-    timed.release("a")
+    timed_queue.release("a")
     for person in ("cyd", "dan"):
-        timed.finish(take(person), {})
-    timed.assign("a", "eve")  # one of the two that wait
-    finish_late(timed, anns, {})
-    finish_late(timed, bobs, {})
-    assert timed.adopt("a", anns.token).assigned_to == ("eve",)
-    item = timed.adopt("a", bobs.token)
+        timed_queue.finish(take(person), {})
+    timed_queue.assign("a", "eve")  # one of the two that wait
+    finish_late(timed_queue, anns, {})
+    finish_late(timed_queue, bobs, {})
+    assert timed_queue.adopt("a", anns.token).assigned_to == ("eve",)
+    item = timed_queue.adopt("a", bobs.token)
     assert [person for person, _ in answerers(item)] == ["ann", "bob", "cyd", "dan"]
     assert (item.state, item.assigned_to, item.attempts) == ("finished", (), 5)
-    assert timed.reserve("eve") is None
+    assert timed_queue.reserve("eve") is None
 
 
 def test_of_several_an_answer_taken_replaced_and_taken_again_is_one_attempt(
-    timed: leaseq.Queue, take: Take, clock: Clock
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
-    timed.configure(answers=2)
-    timed.enqueue({}, id="a")
-    timed.abandon(take("zed"))
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue({}, id="a")
+    timed_queue.abandon(take("zed"))
     stale = take("ann")  # the second attempt of the first assignment
     clock.tick(301)
-    timed.finish(take("bob"), {"by": "bob"})
+    timed_queue.finish(take("bob"), {"by": "bob"})
     cyds = take("cyd")
-    finish_late(timed, stale, {"by": "ann"})
-    timed.abandon(cyds)
-    finish_late(timed, cyds, {"by": "cyd"})
-    attempts = timed.get("a").attempts
+    finish_late(timed_queue, stale, {"by": "ann"})
+    timed_queue.abandon(cyds)
+    finish_late(timed_queue, cyds, {"by": "cyd"})
+    attempts = timed_queue.get("a").attempts
     assert attempts == 4
     for token, people in (
         (stale.token, [("ann", True), ("bob", False)]),  # by the assignment that cyd had
         (cyds.token, [("bob", False), ("cyd", True)]),
         (stale.token, [("ann", True), ("bob", False)]),
     ):
-        item = timed.adopt("a", token)
+        item = timed_queue.adopt("a", token)
         assert (answerers(item), item.attempts) == (people, attempts)
 
 
-def test_of_several_the_attempts_stay_where_the_answers_were_given(timed: leaseq.Queue, take: Take) -> None:
+def test_of_several_the_attempts_stay_where_the_answers_were_given(
+    timed_queue: leaseq.Queue, take: Take
+) -> None:
     """Also where the answers of the later attempts are taken elsewhere before those of the earlier ones."""
-    timed.configure(answers=3)
-    timed.enqueue({}, id="a")
+    timed_queue.configure(answers=3)
+    timed_queue.enqueue({}, id="a")
     anns = take("ann")
-    timed.release("a")
+    timed_queue.release("a")
     bobs = take("bob")
-    timed.release("a")
+    timed_queue.release("a")
     cyds = take("cyd")
-    timed.finish(cyds, {})
+    timed_queue.finish(cyds, {})
     take("dan"), take("eve")
-    finish_late(timed, anns, {})
-    finish_late(timed, bobs, {})
-    assert answerers(timed.adopt("a", bobs.token)) == [("bob", True)], "in the place of cyd's"
+    finish_late(timed_queue, anns, {})
+    finish_late(timed_queue, bobs, {})
+    assert answerers(timed_queue.adopt("a", bobs.token)) == [("bob", True)], "in the place of cyd's"
     for person in ("dan", "eve"):
-        timed.abandon(timed.mine(person)[0])
+        timed_queue.abandon(timed_queue.mine(person)[0])
     for token in (cyds.token, anns.token):
-        item = timed.adopt("a", token)
+        item = timed_queue.adopt("a", token)
         assert (item.attempts, len(item.history)) == (5, 5)
     assert [person for person, _ in answerers(item)] == ["ann", "bob", "cyd"]

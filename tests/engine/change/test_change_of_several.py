@@ -73,34 +73,34 @@ def test_after_it_came_back_the_payload_can_be_changed(three: leaseq.Queue) -> N
 
 @pytest.mark.parametrize("answers", [1, 3])
 def test_an_answer_to_the_earlier_payload_is_kept_as_a_late_one(
-    timed: leaseq.Queue, clock: Clock, answers: int
+    timed_queue: leaseq.Queue, clock: Clock, answers: int
 ) -> None:
-    timed.configure(answers=answers)
-    timed.enqueue({"n": 1}, id="a")
-    lease = take(timed, "ann")
+    timed_queue.configure(answers=answers)
+    timed_queue.enqueue({"n": 1}, id="a")
+    lease = take(timed_queue, "ann")
     clock.tick(301)
-    timed.clear()
-    timed.change("a", priority=10)
-    timed.save_draft(lease, "half")
-    timed.change("a", payload={"n": 2})
+    timed_queue.clear()
+    timed_queue.change("a", priority=10)
+    timed_queue.save_draft(lease, "half")
+    timed_queue.change("a", payload={"n": 2})
     with pytest.raises(leaseq.LeaseLost):
-        timed.renew(lease)
+        timed_queue.renew(lease)
     with pytest.raises(leaseq.LeaseLost) as error:
-        timed.finish(lease, "old")
+        timed_queue.finish(lease, "old")
     assert error.value.answer_kept
-    assert timed.get("a").state == "inbound"
-    second_lease = take(timed, "bob")
+    assert timed_queue.get("a").state == "inbound"
+    second_lease = take(timed_queue, "bob")
     assert (second_lease.payload, second_lease.attempt) == ({"n": 2}, 2)
     clock.tick(301)
-    timed.clear()
-    assert timed.finish(second_lease, "new").late, "and one to the present payload counts"
-    assert timed.adopt("a", lease.token).answers[-1].result in ("old", "new")
+    timed_queue.clear()
+    assert timed_queue.finish(second_lease, "new").late, "and one to the present payload counts"
+    assert timed_queue.adopt("a", lease.token).answers[-1].result in ("old", "new")
 
 
-def test_with_the_payload_as_it_is_a_late_answer_counts(timed: leaseq.Queue, clock: Clock) -> None:
-    timed.enqueue({"n": 1}, id="a")
-    lease = take(timed, "ann")
+def test_with_the_payload_as_it_is_a_late_answer_counts(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    timed_queue.enqueue({"n": 1}, id="a")
+    lease = take(timed_queue, "ann")
     clock.tick(301)
-    timed.clear()
-    timed.change("a", priority=10, requires=["fr"])
-    assert timed.finish(lease, {}).late
+    timed_queue.clear()
+    timed_queue.change("a", priority=10, requires=["fr"])
+    assert timed_queue.finish(lease, {}).late

@@ -46,104 +46,104 @@ def test_within_a_band_the_oldest_is_first(
 
 
 @pytest.mark.parametrize("gone", [False, True])
-def test_it_goes_behind_what_somebody_passed_over(timed: leaseq.Queue, sets: Sets, gone: bool) -> None:
+def test_it_goes_behind_what_somebody_passed_over(timed_queue: leaseq.Queue, sets: Sets, gone: bool) -> None:
     """Eva said no to three, which came back later than 0 did: ahead of them it would be hidden from her."""
-    timed.enqueue({}, id="0", requires=["fr"])
-    timed.abandon(take(timed, "ann", "fr"))
-    timed.enqueue({}, id="low", priority=200)
-    timed.enqueue_many(NewItem({}, f"{n}", 10) for n in (1, 2, 3, 4))
+    timed_queue.enqueue({}, id="0", requires=["fr"])
+    timed_queue.abandon(take(timed_queue, "ann", "fr"))
+    timed_queue.enqueue({}, id="low", priority=200)
+    timed_queue.enqueue_many(NewItem({}, f"{n}", 10) for n in (1, 2, 3, 4))
     for _ in range(3):
-        timed.abandon(take(timed, "eva"), again=False)
-    assert take(timed, "eva").id == "4"
-    timed.finish(timed.mine("eva")[0], {}, then_reserve=True)
-    assert timed.mine("eva")[0].id == "low", "past the others"
+        timed_queue.abandon(take(timed_queue, "eva"), again=False)
+    assert take(timed_queue, "eva").id == "4"
+    timed_queue.finish(timed_queue.mine("eva")[0], {}, then_reserve=True)
+    assert timed_queue.mine("eva")[0].id == "low", "past the others"
     for person in ("fay", "gus", "hal") if gone else ():
-        take(timed, person)
-    timed.change("0", priority=10, requires=())
+        take(timed_queue, person)
+    timed_queue.change("0", priority=10, requires=())
     assert sets()["inbound"] == (["0"] if gone else ["1", "2", "3", "0"])
-    timed.finish(timed.mine("eva")[0], {})
-    assert take(timed, "eva").id == "0"
+    timed_queue.finish(timed_queue.mine("eva")[0], {})
+    assert take(timed_queue, "eva").id == "0"
 
 
-def test_several_go_behind_it_one_by_one(server: Server, timed: leaseq.Queue, sets: Sets) -> None:
+def test_several_go_behind_it_one_by_one(server: Server, timed_queue: leaseq.Queue, sets: Sets) -> None:
     """Where the next microseconds are taken, behind these."""
     for n in range(3):
-        timed.enqueue({}, id=f"{n}")
-    leases = [take(timed, person) for person in ("ann", "bob", "cyd")]
+        timed_queue.enqueue({}, id=f"{n}")
+    leases = [take(timed_queue, person) for person in ("ann", "bob", "cyd")]
     for lease in leases:
-        timed.abandon(lease)
-    timed.enqueue({}, id="u", priority=10)
-    timed.abandon(take(timed, "eva"), again=False)
-    assert take(timed, "eva").id == "0", "past u"
+        timed_queue.abandon(lease)
+    timed_queue.enqueue({}, id="u", priority=10)
+    timed_queue.abandon(take(timed_queue, "eva"), again=False)
+    assert take(timed_queue, "eva").id == "0", "past u"
     for id in "21":
-        timed.change(id, priority=10)
+        timed_queue.change(id, priority=10)
     assert sets()["inbound"] == ["u", "2", "1"]
-    scores = server.redis.zrange(Keys(timed.name).inbound + ":high:returned", 0, -1, withscores=True)
+    scores = server.redis.zrange(Keys(timed_queue.name).inbound + ":high:returned", 0, -1, withscores=True)
     assert [score - scores[0][1] for _, score in scores] == [0, 1, 2]
-    assert [take(timed, "eva").id for _ in range(1)] == ["0"], "hands full"
-    timed.finish(take(timed, "eva"), {}, then_reserve=True)
-    assert timed.mine("eva")[0].id == "2"
+    assert [take(timed_queue, "eva").id for _ in range(1)] == ["0"], "hands full"
+    timed_queue.finish(take(timed_queue, "eva"), {}, then_reserve=True)
+    assert timed_queue.mine("eva")[0].id == "2"
 
 
 def test_where_no_place_is_near_it_goes_ahead_of_what_was_not_out(
-    timed: leaseq.Queue, sets: Sets, server: Server
+    timed_queue: leaseq.Queue, sets: Sets, server: Server
 ) -> None:
-    timed.enqueue({}, id="old", priority=200)
-    score = server.redis.zscore(Keys(timed.name).inbound + ":low", "old")
+    timed_queue.enqueue({}, id="old", priority=200)
+    score = server.redis.zscore(Keys(timed_queue.name).inbound + ":low", "old")
     scores = {f"{n}": score + n for n in range(301)}
-    timed.enqueue_many(NewItem({}, id, 10) for id in scores)
+    timed_queue.enqueue_many(NewItem({}, id, 10) for id in scores)
     # One microsecond apart, as enqueue adds 250.
-    server.redis.zadd(Keys(timed.name).inbound + ":high", scores)
-    timed.change("old", priority=10)
+    server.redis.zadd(Keys(timed_queue.name).inbound + ":high", scores)
+    timed_queue.change("old", priority=10)
     assert sets()["inbound"][0] == "old"
-    assert server.redis.zscore(Keys(timed.name).inbound + ":high:returned", "old") is not None
+    assert server.redis.zscore(Keys(timed_queue.name).inbound + ":high:returned", "old") is not None
 
 
 def test_nobody_s_look_is_forgotten_while_there_are_cursors(
-    timed: leaseq.Queue, server: Server, clock: Clock
+    timed_queue: leaseq.Queue, server: Server, clock: Clock
 ) -> None:
     """Of very many shelves one score stands for all; without cursors there is none."""
-    key = Keys(timed.name).passed
-    timed.enqueue({}, id="a")
-    timed.abandon(take(timed, "ann"))
+    key = Keys(timed_queue.name).passed
+    timed_queue.enqueue({}, id="a")
+    timed_queue.abandon(take(timed_queue, "ann"))
     assert server.redis.hgetall(key) == {b"*": b"0"}
     server.redis.hset(key, mapping={f"row{n}:normal": 1 for n in range(1_000)})
-    timed.abandon(take(timed, "ann"))
+    timed_queue.abandon(take(timed_queue, "ann"))
     assert server.redis.hkeys(key) == [b"*"]
     assert float(server.redis.hget(key, "*")) >= clock.now
-    timed.remove("a")
+    timed_queue.remove("a")
     for _ in range(2):
         clock.tick(100 * 86_400)
         for _ in range(8):
-            timed.clear()
+            timed_queue.clear()
     assert not server.redis.exists(key)
 
 
 def test_it_goes_behind_the_score_that_stands_for_all_shelves(
-    timed: leaseq.Queue, server: Server, clock: Clock
+    timed_queue: leaseq.Queue, server: Server, clock: Clock
 ) -> None:
-    timed.enqueue({}, id="a")
-    timed.enqueue({}, id="b", priority=200)
-    timed.abandon(take(timed, "ann"))
-    server.redis.hset(Keys(timed.name).passed, "*", clock.now + 9)
-    timed.change("b", priority=10)
+    timed_queue.enqueue({}, id="a")
+    timed_queue.enqueue({}, id="b", priority=200)
+    timed_queue.abandon(take(timed_queue, "ann"))
+    server.redis.hset(Keys(timed_queue.name).passed, "*", clock.now + 9)
+    timed_queue.change("b", priority=10)
     (score,) = (
         server.redis.zscore(key, "b")
-        for key in server.redis.scan_iter(f"leaseq:{{{timed.name}}}:inbound*")
+        for key in server.redis.scan_iter(f"leaseq:{{{timed_queue.name}}}:inbound*")
         if server.redis.type(key) == b"zset" and server.redis.zscore(key, "b")
     )
     assert score == clock.now + 10
 
 
 def test_cursors_without_that_score_count_for_every_shelf(
-    timed: leaseq.Queue, server: Server, sets: Sets
+    timed_queue: leaseq.Queue, server: Server, sets: Sets
 ) -> None:
     """They were written by an earlier version."""
-    timed.enqueue({}, id="a")
-    timed.enqueue({}, id="b", priority=10)
-    server.redis.hset(Keys(timed.name).cursors, "ann", ":high\t1800000000000001\n")
-    timed.change("a", priority=10)
-    timed.enqueue({}, id="c", priority=10)
+    timed_queue.enqueue({}, id="a")
+    timed_queue.enqueue({}, id="b", priority=10)
+    server.redis.hset(Keys(timed_queue.name).cursors, "ann", ":high\t1800000000000001\n")
+    timed_queue.change("a", priority=10)
+    timed_queue.enqueue({}, id="c", priority=10)
     assert sets()["inbound"] == ["b", "a", "c"]
-    scores = dict(server.redis.zrange(Keys(timed.name).inbound + ":high", 0, -1, withscores=True))
+    scores = dict(server.redis.zrange(Keys(timed_queue.name).inbound + ":high", 0, -1, withscores=True))
     assert len(set(scores.values())) == 3, "else a cursor on one hides another"

@@ -19,155 +19,159 @@ def fill(queue: leaseq.Queue, count: int) -> None:
     queue.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(count))
 
 
-def test_nothing_to_do(timed: leaseq.Queue) -> None:
+def test_nothing_to_do(timed_queue: leaseq.Queue) -> None:
     no_changes = Cleared(returned=0, released=0, died=0, more=False)
-    fill(timed, 1)
-    assert timed.clear() == no_changes
-    timed.reserve("ann")
-    before = timed.journal()
-    assert timed.clear() == no_changes
-    assert timed.journal() == before
+    fill(timed_queue, 1)
+    assert timed_queue.clear() == no_changes
+    timed_queue.reserve("ann")
+    before = timed_queue.journal()
+    assert timed_queue.clear() == no_changes
+    assert timed_queue.journal() == before
 
 
 def test_it_returns_what_ran_out_in_that_order(
-    timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets
 ) -> None:
-    fill(timed, 4)
+    fill(timed_queue, 4)
     take("ann")
     clock.tick(1)
-    timed.renew(take("bob"))
+    timed_queue.renew(take("bob"))
     clock.tick(1)
     take("cyd")
     clock.tick(298.5)  # ann's and bob's have run out
-    assert timed.clear() == Cleared(returned=1, released=0, died=0, more=False)
+    assert timed_queue.clear() == Cleared(returned=1, released=0, died=0, more=False)
     clock.tick(1)
-    assert timed.clear().returned == 1
+    assert timed_queue.clear().returned == 1
     assert sets()["inbound"] == ["000", "001", "003"]
     assert sets()["reserved"] == ["002"]
-    item = timed.get("000")
+    item = timed_queue.get("000")
     assert (item.failures, item.history[0].how) == (1, "expired")
-    assert timed.stats().counters["expired"] == 2
-    assert timed.mine("ann") == []
+    assert timed_queue.stats().counters["expired"] == 2
+    assert timed_queue.mine("ann") == []
 
 
-def test_it_releases_what_is_due(timed: leaseq.Queue, clock: Clock, sets: Sets) -> None:
-    timed.enqueue_many(NewItem({}, id=str(n), delay=n, priority=n) for n in (160, 3, 200, 100))
+def test_it_releases_what_is_due(timed_queue: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+    timed_queue.enqueue_many(NewItem({}, id=str(n), delay=n, priority=n) for n in (160, 3, 200, 100))
     clock.tick(170)
-    assert timed.clear() == Cleared(returned=0, released=3, died=0, more=False)
+    assert timed_queue.clear() == Cleared(returned=0, released=3, died=0, more=False)
     assert sets()["inbound"] == ["3", "100", "160"]
     assert sets()["scheduled"] == ["200"]
 
 
-def test_it_kills_what_ran_out_too_often(timed: leaseq.Queue, clock: Clock, sets: Sets) -> None:
-    timed.configure(max_attempts=1)
-    fill(timed, 3)
+def test_it_kills_what_ran_out_too_often(timed_queue: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+    timed_queue.configure(max_attempts=1)
+    fill(timed_queue, 3)
     for n in range(3):
-        timed.reserve(f"p{n}")
+        timed_queue.reserve(f"p{n}")
     clock.tick(301)
-    assert timed.clear() == Cleared(returned=0, released=0, died=3, more=False)
+    assert timed_queue.clear() == Cleared(returned=0, released=0, died=3, more=False)
     assert sets()["dead"] == ["000", "001", "002"]
 
 
 @pytest.mark.parametrize("limit", [1, 3, 40, 41, 99])
 def test_it_does_at_most_so_much_and_says_whether_there_is_more(
-    timed: leaseq.Queue, clock: Clock, limit: int
+    timed_queue: leaseq.Queue, clock: Clock, limit: int
 ) -> None:
-    fill(timed, 60)
+    fill(timed_queue, 60)
     for n in range(60):
-        timed.reserve(f"p{n}")
-    timed.enqueue_many(NewItem({}, delay=1) for _ in range(40))
+        timed_queue.reserve(f"p{n}")
+    timed_queue.enqueue_many(NewItem({}, delay=1) for _ in range(40))
     clock.tick(301)
-    result = timed.clear(limit)
+    result = timed_queue.clear(limit)
     assert result.returned + result.released == limit
     assert result.more
-    result = timed.clear(100)
+    result = timed_queue.clear(100)
     assert result.returned + result.released == 100 - limit
     assert not result.more
 
 
-def test_what_is_due_by_the_next_call_is_more_to_do(timed: leaseq.Queue, clock: Clock) -> None:
+def test_what_is_due_by_the_next_call_is_more_to_do(timed_queue: leaseq.Queue, clock: Clock) -> None:
     """A change takes a microsecond: what is due at its end is not left to the next round of the clear job."""
     due = clock.now + 60_000_000
-    timed.enqueue_many(NewItem({}, at=codec.to_datetime(due + microseconds)) for microseconds in (0, 1))
+    timed_queue.enqueue_many(NewItem({}, at=codec.to_datetime(due + microseconds)) for microseconds in (0, 1))
     clock.now = due
-    assert timed.clear(limit=1) == Cleared(returned=0, released=1, died=0, more=True)
-    assert timed.clear(limit=1) == Cleared(returned=0, released=1, died=0, more=False)
+    assert timed_queue.clear(limit=1) == Cleared(returned=0, released=1, died=0, more=True)
+    assert timed_queue.clear(limit=1) == Cleared(returned=0, released=1, died=0, more=False)
 
 
 def test_two_at_once_move_each_item_once(
-    timed: leaseq.Queue, same_queue: leaseq.Queue, clock: Clock, sets: Sets
+    timed_queue: leaseq.Queue, same_queue: leaseq.Queue, clock: Clock, sets: Sets
 ) -> None:
-    fill(timed, 10)
+    fill(timed_queue, 10)
     for n in range(10):
-        timed.reserve(f"p{n}")
+        timed_queue.reserve(f"p{n}")
     clock.tick(301)
-    counts = [queue.clear(3).returned for queue in (timed, same_queue, timed, same_queue, timed)]
+    counts = [
+        queue.clear(3).returned for queue in (timed_queue, same_queue, timed_queue, same_queue, timed_queue)
+    ]
     assert sum(counts) == 10
     assert sets()["inbound"] == [f"{n:03}" for n in range(10)]
-    assert timed.stats().counters["expired"] == 10
+    assert timed_queue.stats().counters["expired"] == 10
 
 
-def test_a_shorter_lease_granted_later_is_seen_in_time(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
-    fill(timed, 2)
+def test_a_shorter_lease_granted_later_is_seen_in_time(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    fill(timed_queue, 2)
     take("ann")
-    timed.configure(lease_seconds=5)
+    timed_queue.configure(lease_seconds=5)
     take("bob")
     clock.tick(6)
-    assert timed.clear().returned == 1
+    assert timed_queue.clear().returned == 1
     clock.tick(295)
-    assert timed.clear().returned == 1
+    assert timed_queue.clear().returned == 1
 
 
-def test_a_lease_renewed_in_time_is_left_alone(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
-    fill(timed, 1)
+def test_a_lease_renewed_in_time_is_left_alone(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+    fill(timed_queue, 1)
     lease = take("ann")
     for _ in range(5):
         clock.tick(200)
-        assert timed.clear().returned == 0
-        timed.renew(lease)
+        assert timed_queue.clear().returned == 0
+        timed_queue.renew(lease)
     clock.tick(301)
-    assert timed.clear().returned == 1
+    assert timed_queue.clear().returned == 1
 
 
 def test_what_is_left_of_an_enqueue_that_the_server_broke_off_does_not_stop_it(
-    timed: leaseq.Queue, server: Server, clock: Clock, sets: Sets
+    timed_queue: leaseq.Queue, server: Server, clock: Clock, sets: Sets
 ) -> None:
     """Its record is written last, so an entry without one was never acknowledged."""
-    timed.enqueue({}, id="whole", delay=2)
-    server.redis.zadd(Keys(timed.name).scheduled, {"broken": clock.now})
+    timed_queue.enqueue({}, id="whole", delay=2)
+    server.redis.zadd(Keys(timed_queue.name).scheduled, {"broken": clock.now})
     clock.tick(3)
-    assert timed.clear() == Cleared(returned=0, released=1, died=0, more=False)
+    assert timed_queue.clear() == Cleared(returned=0, released=1, died=0, more=False)
     assert sets()["inbound"] == ["whole"]
     assert sets()["scheduled"] == []
 
 
-def test_the_same_for_reserve(timed: leaseq.Queue, server: Server, take: Take) -> None:
-    fill(timed, 1)
-    server.redis.zadd(Keys(timed.name).inbound, {"broken": 1})
+def test_the_same_for_reserve(timed_queue: leaseq.Queue, server: Server, take: Take) -> None:
+    fill(timed_queue, 1)
+    server.redis.zadd(Keys(timed_queue.name).inbound, {"broken": 1})
     assert take("ann").id == "000"
-    assert timed.stats().inbound == 0
+    assert timed_queue.stats().inbound == 0
 
 
 def test_what_was_never_acknowledged_holds_up_nobody_who_looks_with_care(
-    timed: leaseq.Queue, server: Server
+    timed_queue: leaseq.Queue, server: Server
 ) -> None:
-    timed.configure(answers=2)
-    timed.enqueue({}, id="whole")
-    server.redis.zadd(Keys(timed.name).inbound, {"broken": 1})
-    lease = timed.reserve("ann")
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue({}, id="whole")
+    server.redis.zadd(Keys(timed_queue.name).inbound, {"broken": 1})
+    lease = timed_queue.reserve("ann")
     assert lease is not None
     assert lease.id == "whole"
-    assert timed.stats().inbound == 1, "the second answer of the whole one"
+    assert timed_queue.stats().inbound == 1, "the second answer of the whole one"
 
 
 def test_a_queue_whose_journal_somebody_removed_is_cleared_all_the_same(
-    timed: leaseq.Queue, server: Server, clock: Clock
+    timed_queue: leaseq.Queue, server: Server, clock: Clock
 ) -> None:
-    timed.configure(keep_finished_seconds=1)
-    timed.enqueue({}, id="one")
-    timed.finish(not_none(timed.reserve("ann")), {})
-    server.redis.delete(Keys(timed.name).journal)
+    timed_queue.configure(keep_finished_seconds=1)
+    timed_queue.enqueue({}, id="one")
+    timed_queue.finish(not_none(timed_queue.reserve("ann")), {})
+    server.redis.delete(Keys(timed_queue.name).journal)
     clock.tick(2)
-    timed.clear()
+    timed_queue.clear()
     with pytest.raises(leaseq.ItemNotFound):
-        timed.get("one")
+        timed_queue.get("one")

@@ -17,64 +17,64 @@ def short_journal(queue: leaseq.Queue, move: str) -> None:
 
 
 def test_a_long_journal_is_trimmed_past_what_was_read_and_within_a_bound(
-    timed: leaseq.Queue, clock: Clock, server: Server
+    timed_queue: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
-    short_journal(timed, "clear")
-    timed.configure(lease_seconds=1, max_attempts=100)
-    journal = Keys(timed.name).journal
+    short_journal(timed_queue, "clear")
+    timed_queue.configure(lease_seconds=1, max_attempts=100)
+    journal = Keys(timed_queue.name).journal
 
     def fill(count: int) -> int:
         """So many entries, then a clear; how many are left."""
         clock.tick(10)
-        timed.enqueue({})
+        timed_queue.enqueue({})
         pipe = server.redis.pipeline()
         for n in range(1, count + 1):
             pipe.xadd(journal, {"renewed": "a\t1\tann"}, id=f"{clock.now + n}-0")
         pipe.execute()
         clock.tick(1)
-        timed.reserve("ann")
+        timed_queue.reserve("ann")
         clock.tick(2)
-        assert timed.clear().returned == 1
+        assert timed_queue.clear().returned == 1
         return int(server.redis.xlen(journal))
 
     # Without a limit of ours one trim takes 10,000 entries.
     assert 500 <= fill(13_000) <= 600
-    group(server, timed)
+    group(server, timed_queue)
     assert fill(1_000) > 1_500  # the group has read nothing
-    entries = read(server, timed, 700)
-    acknowledge(server, timed, entries)
+    entries = read(server, timed_queue, 700)
+    acknowledge(server, timed_queue, entries)
     unread_id = server.redis.xrange(journal, min=b"(" + entries[-1], count=1)[0][0]
     length = fill(10)
     assert 700 <= length <= 1_000
     assert server.redis.xrange(journal, count=1)[0][0] <= unread_id
     assert fill(13_000) <= 2_100
-    acknowledge(server, timed, read(server, timed, 10_000))
+    acknowledge(server, timed_queue, read(server, timed_queue, 10_000))
     assert fill(0) >= 500, "what all have read stays, within what the journal keeps"
 
 
 @pytest.mark.parametrize("read_by", ["nobody", "all"])
 def test_one_call_takes_only_so_many_entries_off(
-    timed: leaseq.Queue, clock: Clock, server: Server, read_by: str
+    timed_queue: leaseq.Queue, clock: Clock, server: Server, read_by: str
 ) -> None:
-    short_journal(timed, "clear")
-    rewrite(timed, "clear", "STEP = 100000", "STEP = 1000")
-    timed.enqueue({}, delay=1)
-    journal, count = Keys(timed.name).journal, 5_000
+    short_journal(timed_queue, "clear")
+    rewrite(timed_queue, "clear", "STEP = 100000", "STEP = 1000")
+    timed_queue.enqueue({}, delay=1)
+    journal, count = Keys(timed_queue.name).journal, 5_000
     fill = "for n = 1, ARGV[2] do redis.call('XADD', KEYS[1], string.format('%d', ARGV[1] + n), 'f', 'v') end"
     clock.tick(1)
     server.redis.eval(fill, 1, journal, clock.now, count)
     if read_by == "all":
-        group(server, timed)
+        group(server, timed_queue)
         server.redis.xgroup_setid(journal, GROUP, "$")
     clock.tick(2)
-    assert timed.clear().released == 1
+    assert timed_queue.clear().released == 1
     assert count - 2_000 <= server.redis.xlen(journal) <= count - 500
 
 
-def test_an_enqueue_keeps_the_journal_within_the_bound(timed: leaseq.Queue, server: Server) -> None:
+def test_an_enqueue_keeps_the_journal_within_the_bound(timed_queue: leaseq.Queue, server: Server) -> None:
     """Where no clear job runs."""
-    short_journal(timed, "enqueue")
+    short_journal(timed_queue, "enqueue")
     for _ in range(2_200):
-        timed.enqueue({}, id="one")
-        timed.remove("one")
-    assert int(server.redis.xlen(Keys(timed.name).journal)) <= 2_100
+        timed_queue.enqueue({}, id="one")
+        timed_queue.remove("one")
+    assert int(server.redis.xlen(Keys(timed_queue.name).journal)) <= 2_100

@@ -23,9 +23,9 @@ Take = Callable[[str], leaseq.Lease]
 
 
 @pytest.fixture
-def daily(timed: leaseq.Queue) -> leaseq.Queue:
-    timed.configure(keep_finished_seconds=DAY, holds=100)
-    return timed
+def daily(timed_queue: leaseq.Queue) -> leaseq.Queue:
+    timed_queue.configure(keep_finished_seconds=DAY, holds=100)
+    return timed_queue
 
 
 def finish(queue: leaseq.Queue, *ids: str) -> None:
@@ -106,18 +106,18 @@ def test_leases_that_ran_out_come_first(daily: leaseq.Queue, clock: Clock, take:
 
 @pytest.mark.parametrize("before", [None, 10 * DAY])
 def test_a_policy_that_changes_counts_at_once(
-    timed: leaseq.Queue, clock: Clock, before: float | None
+    timed_queue: leaseq.Queue, clock: Clock, before: float | None
 ) -> None:
-    timed.configure(keep_finished_seconds=before)
-    finish(timed, "a")
+    timed_queue.configure(keep_finished_seconds=before)
+    finish(timed_queue, "a")
     clock.tick(DAY)
-    assert timed.clear().forgotten == 0
-    timed.configure(keep_finished_seconds=60)
-    assert timed.clear().forgotten == 1
-    finish(timed, "b")
-    timed.configure(keep_finished_seconds=None)
+    assert timed_queue.clear().forgotten == 0
+    timed_queue.configure(keep_finished_seconds=60)
+    assert timed_queue.clear().forgotten == 1
+    finish(timed_queue, "b")
+    timed_queue.configure(keep_finished_seconds=None)
     clock.tick(DAY)
-    assert timed.clear().forgotten == 0
+    assert timed_queue.clear().forgotten == 0
 
 
 def test_what_may_not_go_yet_is_looked_at_once(daily: leaseq.Queue, clock: Clock) -> None:

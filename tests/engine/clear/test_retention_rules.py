@@ -29,168 +29,174 @@ def kill(queue: leaseq.Queue, *ids: str) -> None:
         queue.fail(take(queue, "ann"), "no")
 
 
-def test_the_latest_stay_and_the_others_go(timed: leaseq.Queue, clock: Clock, sets: Sets) -> None:
-    timed.configure(keep_finished_count=2)
-    finish(timed, "a", "b")
-    assert timed.clear() == NOTHING
-    finish(timed, "c", "d", "e")
+def test_the_latest_stay_and_the_others_go(timed_queue: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+    timed_queue.configure(keep_finished_count=2)
+    finish(timed_queue, "a", "b")
+    assert timed_queue.clear() == NOTHING
+    finish(timed_queue, "c", "d", "e")
     clock.tick(1)
-    assert timed.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=3)
+    assert timed_queue.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=3)
     assert sets()["finished"] == ["d", "e"]
-    assert [event.id for event in timed.journal() if event.what == "forgotten"] == ["a", "b", "c"]
-    assert timed.stats().counters["forgotten"] == 3
-    finish(timed, "f")
+    assert [event.id for event in timed_queue.journal() if event.what == "forgotten"] == ["a", "b", "c"]
+    assert timed_queue.stats().counters["forgotten"] == 3
+    finish(timed_queue, "f")
     clock.tick(1)
-    assert timed.clear().forgotten == 1
+    assert timed_queue.clear().forgotten == 1
     assert sets()["finished"] == ["e", "f"]
 
 
-def test_none_is_kept_where_the_count_is_0(timed: leaseq.Queue) -> None:
-    timed.configure(keep_finished_count=0)
-    finish(timed, "a", "b")
-    assert timed.clear(limit=1) == leaseq.Cleared(0, 0, 0, more=True, forgotten=1)
-    assert timed.clear().forgotten == 1
+def test_none_is_kept_where_the_count_is_0(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(keep_finished_count=0)
+    finish(timed_queue, "a", "b")
+    assert timed_queue.clear(limit=1) == leaseq.Cleared(0, 0, 0, more=True, forgotten=1)
+    assert timed_queue.clear().forgotten == 1
 
 
-def test_what_either_of_age_and_count_names_goes(timed: leaseq.Queue, clock: Clock, sets: Sets) -> None:
-    timed.configure(keep_finished_count=2, keep_finished_seconds=DAY)
-    finish(timed, "a", "b", "c")
-    assert timed.clear().forgotten == 1
+def test_what_either_of_age_and_count_names_goes(timed_queue: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+    timed_queue.configure(keep_finished_count=2, keep_finished_seconds=DAY)
+    finish(timed_queue, "a", "b", "c")
+    assert timed_queue.clear().forgotten == 1
     clock.tick(DAY + 1)
-    finish(timed, "d")
-    assert timed.clear().forgotten == 2
+    finish(timed_queue, "d")
+    assert timed_queue.clear().forgotten == 2
     assert sets()["finished"] == ["d"]
 
 
-def test_a_count_that_changes_holds_at_once(timed: leaseq.Queue) -> None:
-    timed.configure(keep_finished_count=100)
-    finish(timed, "a", "b", "c")
-    assert timed.clear() == NOTHING
-    timed.configure(keep_finished_count=1)
-    assert timed.clear().forgotten == 2
-    timed.configure(keep_finished_count=None)
-    finish(timed, "d", "e")
-    assert timed.clear() == NOTHING
+def test_a_count_that_changes_holds_at_once(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(keep_finished_count=100)
+    finish(timed_queue, "a", "b", "c")
+    assert timed_queue.clear() == NOTHING
+    timed_queue.configure(keep_finished_count=1)
+    assert timed_queue.clear().forgotten == 2
+    timed_queue.configure(keep_finished_count=None)
+    finish(timed_queue, "d", "e")
+    assert timed_queue.clear() == NOTHING
 
 
-def test_an_item_with_several_answers_goes_whole(timed: leaseq.Queue, sets: Sets) -> None:
-    timed.configure(keep_finished_count=1, answers=2)
-    timed.enqueue({}, id="a")
-    timed.finish(take(timed, "ann"), {})
-    finish(timed, "b")
-    assert timed.clear() == NOTHING, "somebody may still answer it"
-    timed.finish(take(timed, "bob"), {})
-    finish(timed, "c")
-    assert len(timed.get("a").answers) == 2
-    timed.clear()
+def test_an_item_with_several_answers_goes_whole(timed_queue: leaseq.Queue, sets: Sets) -> None:
+    timed_queue.configure(keep_finished_count=1, answers=2)
+    timed_queue.enqueue({}, id="a")
+    timed_queue.finish(take(timed_queue, "ann"), {})
+    finish(timed_queue, "b")
+    assert timed_queue.clear() == NOTHING, "somebody may still answer it"
+    timed_queue.finish(take(timed_queue, "bob"), {})
+    finish(timed_queue, "c")
+    assert len(timed_queue.get("a").answers) == 2
+    timed_queue.clear()
     with pytest.raises(leaseq.ItemNotFound):
-        timed.get("a")
+        timed_queue.get("a")
 
 
-def test_what_a_consumer_has_not_read_stays_beyond_the_count(timed: leaseq.Queue, server: Server) -> None:
-    timed.configure(keep_finished_count=0)
-    server.redis.xgroup_create(Keys(timed.name).journal, "bridge", "0")
-    finish(timed, "a")
-    assert timed.clear() == NOTHING
-    server.redis.xgroup_setid(Keys(timed.name).journal, "bridge", "$")
-    assert timed.clear().forgotten == 1
+def test_what_a_consumer_has_not_read_stays_beyond_the_count(
+    timed_queue: leaseq.Queue, server: Server
+) -> None:
+    timed_queue.configure(keep_finished_count=0)
+    server.redis.xgroup_create(Keys(timed_queue.name).journal, "bridge", "0")
+    finish(timed_queue, "a")
+    assert timed_queue.clear() == NOTHING
+    server.redis.xgroup_setid(Keys(timed_queue.name).journal, "bridge", "$")
+    assert timed_queue.clear().forgotten == 1
 
 
 def test_what_is_dead_for_long_goes_and_nothing_is_left_of_it(
-    timed: leaseq.Queue, clock: Clock, server: Server, sets: Sets
+    timed_queue: leaseq.Queue, clock: Clock, server: Server, sets: Sets
 ) -> None:
-    timed.configure(keep_dead_seconds=DAY)
-    kill(timed, "gone-item", "gone-too")
+    timed_queue.configure(keep_dead_seconds=DAY)
+    kill(timed_queue, "gone-item", "gone-too")
     clock.tick(DAY / 2)
-    kill(timed, "later")
-    finish(timed, "done")
+    kill(timed_queue, "later")
+    finish(timed_queue, "done")
     clock.tick(DAY / 2 - 1)
-    assert timed.clear() == NOTHING
+    assert timed_queue.clear() == NOTHING
     clock.tick(2)
-    assert timed.clear(limit=1) == leaseq.Cleared(0, 0, 0, more=True, forgotten=1)
-    assert timed.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=1)
+    assert timed_queue.clear(limit=1) == leaseq.Cleared(0, 0, 0, more=True, forgotten=1)
+    assert timed_queue.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=1)
     assert (sets()["dead"], sets()["finished"]) == (["later"], ["done"])
-    contents = looking.everything(server.redis, timed.name)
+    contents = looking.everything(server.redis, timed_queue.name)
     assert not [key for key, value in contents.items() if b":journal" not in key and "gone-" in str(value)]
     clock.tick(DAY)
-    assert timed.clear().forgotten == 1
+    assert timed_queue.clear().forgotten == 1
 
 
-def test_a_dead_item_stays_until_every_follower_has_read_of_it(timed: leaseq.Queue, clock: Clock) -> None:
-    timed.configure(keep_dead_seconds=DAY)
-    timed.follow("audit")
-    kill(timed, "a")
+def test_a_dead_item_stays_until_every_follower_has_read_of_it(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    timed_queue.configure(keep_dead_seconds=DAY)
+    timed_queue.follow("audit")
+    kill(timed_queue, "a")
     clock.tick(DAY + 1)
-    assert timed.clear() == NOTHING
-    timed.follow("audit", read=timed.latest_events(1)[0].cursor)
-    assert timed.clear().forgotten == 1
+    assert timed_queue.clear() == NOTHING
+    timed_queue.follow("audit", read=timed_queue.latest_events(1)[0].cursor)
+    assert timed_queue.clear().forgotten == 1
 
 
-def test_a_revived_item_begins_anew(timed: leaseq.Queue, clock: Clock) -> None:
-    timed.configure(keep_dead_seconds=DAY)
-    kill(timed, "a")
+def test_a_revived_item_begins_anew(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    timed_queue.configure(keep_dead_seconds=DAY)
+    kill(timed_queue, "a")
     clock.tick(DAY - 1)
-    timed.revive("a")
+    timed_queue.revive("a")
     clock.tick(2)
-    assert timed.clear() == NOTHING
-    timed.fail(take(timed, "bob"), "no")
-    assert timed.clear() == NOTHING
+    assert timed_queue.clear() == NOTHING
+    timed_queue.fail(take(timed_queue, "bob"), "no")
+    assert timed_queue.clear() == NOTHING
     clock.tick(DAY + 1)
-    assert timed.clear().forgotten == 1
+    assert timed_queue.clear().forgotten == 1
 
 
 @pytest.mark.parametrize("keep_finished", [None, 2 * DAY])
 def test_answers_of_a_dead_item_stay_as_long_as_answers_do(
-    timed: leaseq.Queue, clock: Clock, keep_finished: float | None
+    timed_queue: leaseq.Queue, clock: Clock, keep_finished: float | None
 ) -> None:
-    timed.configure(answers=2, keep_dead_seconds=DAY, keep_finished_seconds=keep_finished)
-    timed.enqueue({}, id="a", max_attempts=1)
-    timed.finish(take(timed, "ann"), {})
-    timed.fail(take(timed, "bob"), "no")
-    assert timed.get("a").state == "dead"
+    timed_queue.configure(answers=2, keep_dead_seconds=DAY, keep_finished_seconds=keep_finished)
+    timed_queue.enqueue({}, id="a", max_attempts=1)
+    timed_queue.finish(take(timed_queue, "ann"), {})
+    timed_queue.fail(take(timed_queue, "bob"), "no")
+    assert timed_queue.get("a").state == "dead"
     clock.tick(DAY + 1)
-    assert timed.clear() == NOTHING
+    assert timed_queue.clear() == NOTHING
     clock.tick(DAY)
-    assert timed.clear().forgotten == (0 if keep_finished is None else 1)
+    assert timed_queue.clear().forgotten == (0 if keep_finished is None else 1)
 
 
 @pytest.mark.not_on("cluster")  # its statistics are of one node
 def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
-    timed: leaseq.Queue, clock: Clock, server: Server
+    timed_queue: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
-    timed.configure(keep_finished_count=1, keep_dead_seconds=DAY)
-    finish(timed, *(f"{n:03}" for n in range(80)))
-    kill(timed, *(f"dead {n:03}" for n in range(80)))
+    timed_queue.configure(keep_finished_count=1, keep_dead_seconds=DAY)
+    finish(timed_queue, *(f"{n:03}" for n in range(80)))
+    kill(timed_queue, *(f"dead {n:03}" for n in range(80)))
     clock.tick(DAY + 1)
-    assert commands_per_script(server.redis, lambda: timed.clear(limit=150)) <= MOST
-    assert timed.clear().forgotten == 9
+    assert commands_per_script(server.redis, lambda: timed_queue.clear(limit=150)) <= MOST
+    assert timed_queue.clear().forgotten == 9
     clock.tick(1)
-    assert command_counts(server.redis, timed.clear) == {"evalsha": 1, "hmget": 1}
+    assert command_counts(server.redis, timed_queue.clear) == {"evalsha": 1, "hmget": 1}
 
 
-def test_a_queue_of_before_these_fields_goes_on(timed: leaseq.Queue, clock: Clock, server: Server) -> None:
+def test_a_queue_of_before_these_fields_goes_on(
+    timed_queue: leaseq.Queue, clock: Clock, server: Server
+) -> None:
     """Its ledger has the word of a version without them, and gets no other."""
-    timed.configure(keep_finished_seconds=DAY)
-    finish(timed, "a")
-    server.redis.hset(Keys(timed.name).ledger, "forget", "0 0")
-    timed.clear()
-    assert len(not_none(server.redis.hget(Keys(timed.name).ledger, "forget")).split()) == 2
+    timed_queue.configure(keep_finished_seconds=DAY)
+    finish(timed_queue, "a")
+    server.redis.hset(Keys(timed_queue.name).ledger, "forget", "0 0")
+    timed_queue.clear()
+    assert len(not_none(server.redis.hget(Keys(timed_queue.name).ledger, "forget")).split()) == 2
     clock.tick(DAY + 1)
-    assert timed.clear().forgotten == 1
+    assert timed_queue.clear().forgotten == 1
 
 
 def test_of_several_answers_the_last_decides_to_the_microsecond(
-    timed: leaseq.Queue, clock: Clock, server: Server
+    timed_queue: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
-    timed.configure(answers=2, keep_finished_seconds=DAY)
-    timed.enqueue({})
+    timed_queue.configure(answers=2, keep_finished_seconds=DAY)
+    timed_queue.enqueue({})
     for person in ("ann", "bob"):
-        timed.finish(take(timed, person), {"v": 1})
+        timed_queue.finish(take(timed_queue, person), {"v": 1})
     first, last = (
-        int(at) for _, at in server.redis.zrange(Keys(timed.name).finished, 0, -1, withscores=True)
+        int(at) for _, at in server.redis.zrange(Keys(timed_queue.name).finished, 0, -1, withscores=True)
     )
     assert first < last
     clock.now = last - 1 + DAY * 1_000_000
-    assert timed.clear().forgotten == 0
+    assert timed_queue.clear().forgotten == 0
     clock.now += 2
-    assert timed.clear().forgotten == 1
+    assert timed_queue.clear().forgotten == 1

@@ -31,42 +31,44 @@ class MissingPart:
 
 @pytest.mark.parametrize("module_name", ["flask", "leaseq.webapp"])
 def test_a_part_that_is_not_installed_keeps_nothing_of_a_queue(
-    timed: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, module_name: str
+    timed_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, module_name: str
 ) -> None:
     monkeypatch.setattr("leaseq.queue.elsewhere.entry_points", lambda **_: [MissingPart(module_name)])
-    timed.configure()
+    timed_queue.configure()
     if module_name == "flask":
-        timed.delete()
-        assert not timed.exists()
+        timed_queue.delete()
+        assert not timed_queue.exists()
     else:  # leaseq itself is installed in part
         with pytest.raises(ModuleNotFoundError):
-            timed.delete()
+            timed_queue.delete()
 
 
 @pytest.fixture
-def full(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
+def full(timed_queue: leaseq.Queue, clock: Clock) -> leaseq.Queue:
     """A queue that has made use of every key that there is."""
-    timed.configure(answers=2, holds=9, dedupe_seconds=60, keep_finished_seconds=9_000, alerts=("waiting>1",))
+    timed_queue.configure(
+        answers=2, holds=9, dedupe_seconds=60, keep_finished_seconds=9_000, alerts=("waiting>1",)
+    )
     skilled_item = NewItem({"n": "skilled"}, id="skilled", requires=("fr",), due=codec.to_datetime(clock.now))
-    timed.enqueue_many(
+    timed_queue.enqueue_many(
         [skilled_item, NewItem({}, delay=9), NewItem({"n": 1}, id="high", priority=1), {"n": 2}]
     )
-    anns = take(timed, "ann")
-    timed.save_draft(anns, {"half": 1})
-    timed.abandon(anns)
-    timed.finish(take(timed, "bob"), {"v": 1})
-    cyds = take(timed, "cyd")
+    anns = take(timed_queue, "ann")
+    timed_queue.save_draft(anns, {"half": 1})
+    timed_queue.abandon(anns)
+    timed_queue.finish(take(timed_queue, "bob"), {"v": 1})
+    cyds = take(timed_queue, "cyd")
     clock.tick(301)
-    timed.clear()
-    timed.finish(take(timed, "dan"), {"v": 2})
+    timed_queue.clear()
+    timed_queue.finish(take(timed_queue, "dan"), {"v": 2})
     with pytest.raises(leaseq.LeaseLost):
-        timed.finish(cyds, {"v": 3})
-    timed.fail(take(timed, "eva"), "no")
-    timed.assign("skilled", "fay")
-    timed.follow("archive")
-    timed._commands.reserve("gus", "request", "", "waiter")
-    timed.reserve("hal")
-    return timed
+        timed_queue.finish(cyds, {"v": 3})
+    timed_queue.fail(take(timed_queue, "eva"), "no")
+    timed_queue.assign("skilled", "fay")
+    timed_queue.follow("archive")
+    timed_queue._commands.reserve("gus", "request", "", "waiter")
+    timed_queue.reserve("hal")
+    return timed_queue
 
 
 def keys_of(server: Server, name: str) -> set[str]:
@@ -263,8 +265,8 @@ def test_a_late_step_of_a_deletion_leaves_the_new_queue_alone(half_deleted_queue
     assert half_deleted_queue.get("new").state == "inbound"
 
 
-def test_a_queue_of_another_schema_stays(unreadable: leaseq.Queue, server: Server) -> None:
-    before = looking.everything(server.redis, unreadable.name)
+def test_a_queue_of_another_schema_stays(unreadable_queue: leaseq.Queue, server: Server) -> None:
+    before = looking.everything(server.redis, unreadable_queue.name)
     with pytest.raises(leaseq.QueueUnreadable):
-        unreadable.delete()
-    assert looking.everything(server.redis, unreadable.name) == before
+        unreadable_queue.delete()
+    assert looking.everything(server.redis, unreadable_queue.name) == before

@@ -20,11 +20,11 @@ CASES = [
 
 
 @pytest.fixture
-def busy(timed: leaseq.Queue) -> leaseq.Queue:
-    timed.enqueue({"n": 1}, id="held")
-    timed.enqueue({"n": 2}, id="waits")
-    timed.reserve("ann")
-    return timed
+def busy(timed_queue: leaseq.Queue) -> leaseq.Queue:
+    timed_queue.enqueue({"n": 1}, id="held")
+    timed_queue.enqueue({"n": 2}, id="waits")
+    timed_queue.reserve("ann")
+    return timed_queue
 
 
 @pytest.mark.parametrize(("call", "field", "value"), CASES)
@@ -78,29 +78,29 @@ def test_a_lease_of_another_queue_moves_nothing_here(
 @pytest.mark.parametrize(
     "value", [nested(64), {"n": 10**300}, {"big": "x" * 262_134}, {"": None}, "\U0001f600", -0.0]
 )
-def test_what_is_just_within_the_limits_is_taken(timed: leaseq.Queue, value: object) -> None:
-    item = timed.enqueue(value)
-    assert timed.get(item.id).payload == value
+def test_what_is_just_within_the_limits_is_taken(timed_queue: leaseq.Queue, value: object) -> None:
+    item = timed_queue.enqueue(value)
+    assert timed_queue.get(item.id).payload == value
 
 
 @pytest.mark.parametrize("due", [datetime(1970, 1, 1, tzinfo=UTC), datetime(9000, 12, 31, tzinfo=UTC)])
-def test_dates_just_within_the_limits_are_taken(timed: leaseq.Queue, due: datetime) -> None:
-    assert timed.get(timed.enqueue({}, due=due).id).due == due
+def test_dates_just_within_the_limits_are_taken(timed_queue: leaseq.Queue, due: datetime) -> None:
+    assert timed_queue.get(timed_queue.enqueue({}, due=due).id).due == due
 
 
 @pytest.mark.parametrize("person", ["a", "a" * 64, "Ω", "a b"])
-def test_names_just_within_the_limits_are_taken(timed: leaseq.Queue, person: str) -> None:
-    timed.enqueue({})
-    lease = timed.reserve(person)
+def test_names_just_within_the_limits_are_taken(timed_queue: leaseq.Queue, person: str) -> None:
+    timed_queue.enqueue({})
+    lease = timed_queue.reserve(person)
     assert lease is not None
     assert lease.person == person
 
 
 @pytest.mark.parametrize("id", ["x" * 200, "ü" * 200, " ", "a b", "日本", "{}", "*"])
-def test_ids_just_within_the_limits_are_taken(timed: leaseq.Queue, id: str) -> None:
-    timed.enqueue({}, id=id)
-    assert timed.reserve("ü" * 64) is not None
-    assert timed.mine("ü" * 64)[0].id == id
+def test_ids_just_within_the_limits_are_taken(timed_queue: leaseq.Queue, id: str) -> None:
+    timed_queue.enqueue({}, id=id)
+    assert timed_queue.reserve("ü" * 64) is not None
+    assert timed_queue.mine("ü" * 64)[0].id == id
 
 
 @pytest.mark.parametrize(
@@ -116,12 +116,12 @@ def test_ids_just_within_the_limits_are_taken(timed: leaseq.Queue, id: str) -> N
         ({"delay": "x" * 99}, f"delay: a number from 0 to 315,360,000; this is '{'x' * 58}\u2026"),
     ],
 )
-def test_an_error_shows_what_was_passed(timed: leaseq.Queue, fields: dict[str, Any], told: str) -> None:
+def test_an_error_shows_what_was_passed(timed_queue: leaseq.Queue, fields: dict[str, Any], told: str) -> None:
     with pytest.raises(leaseq.Invalid) as error:
-        timed.enqueue(**{"payload": {}, **fields})
+        timed_queue.enqueue(**{"payload": {}, **fields})
     assert told in str(error.value)
 
 
-def test_an_error_shows_the_name_that_was_passed(timed: leaseq.Queue, server: Server) -> None:
+def test_an_error_shows_the_name_that_was_passed(timed_queue: leaseq.Queue, server: Server) -> None:
     with pytest.raises(leaseq.Invalid, match=r"^queue: 1 to 64 characters .*; this is 'My Queue'$"):
         leaseq.Queue(server.client, "My Queue")

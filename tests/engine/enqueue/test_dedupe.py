@@ -15,9 +15,9 @@ HOUR = 3600
 
 
 @pytest.fixture
-def hourly(timed: leaseq.Queue) -> leaseq.Queue:
-    timed.configure(dedupe_seconds=HOUR)
-    return timed
+def hourly(timed_queue: leaseq.Queue) -> leaseq.Queue:
+    timed_queue.configure(dedupe_seconds=HOUR)
+    return timed_queue
 
 
 def test_within_the_window_the_first_one_stands_for_all(hourly: leaseq.Queue, clock: Clock) -> None:
@@ -126,11 +126,11 @@ def test_a_program_that_runs_on_follows_the_policy(hourly: leaseq.Queue, same_qu
 
 
 def test_without_the_rule_nothing_is_computed_and_nothing_kept(
-    timed: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
+    timed_queue: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delattr("leaseq.engine.digest.digest")
-    timed.enqueue_many([{"n": 1}] * 3)
-    assert not [key for key in looking.everything(server.redis, timed.name) if b":seen:" in key]
+    timed_queue.enqueue_many([{"n": 1}] * 3)
+    assert not [key for key in looking.everything(server.redis, timed_queue.name) if b":seen:" in key]
 
 
 def test_what_is_kept_for_it_goes_by_itself(hourly: leaseq.Queue, server: Server) -> None:

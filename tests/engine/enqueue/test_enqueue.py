@@ -11,164 +11,174 @@ from tests.engine.conftest import Sets
 from tests.support.taking import not_none
 
 
-def test_an_item_waits_with_its_payload_unchanged(timed: leaseq.Queue) -> None:
+def test_an_item_waits_with_its_payload_unchanged(timed_queue: leaseq.Queue) -> None:
     payload = {"text": "Zürich \u2028 \U0001f600", "n": 1.5, "deep": [{"a": None}, True], "": ""}
-    result = timed.enqueue(payload, id="one")
+    result = timed_queue.enqueue(payload, id="one")
     assert result == leaseq.Enqueued("one", added=True)
-    item = timed.get("one")
+    item = timed_queue.get("one")
     assert (item.state, item.payload, item.priority, item.attempts) == ("inbound", payload, 100, 0)
 
 
-def test_without_an_id_each_gets_one_of_its_own_that_sorts_by_time(timed: leaseq.Queue) -> None:
-    ids = [timed.enqueue({"n": n}).id for n in range(5)]
+def test_without_an_id_each_gets_one_of_its_own_that_sorts_by_time(timed_queue: leaseq.Queue) -> None:
+    ids = [timed_queue.enqueue({"n": n}).id for n in range(5)]
     assert len(set(ids)) == 5
     assert ids == sorted(ids)
 
 
-def test_equal_payloads_are_items_of_their_own(timed: leaseq.Queue) -> None:
-    assert timed.enqueue_many([{"same": 1}] * 3) == leaseq.EnqueuedMany(added=3, duplicates=0)
-    assert timed.stats().inbound == 3
+def test_equal_payloads_are_items_of_their_own(timed_queue: leaseq.Queue) -> None:
+    assert timed_queue.enqueue_many([{"same": 1}] * 3) == leaseq.EnqueuedMany(added=3, duplicates=0)
+    assert timed_queue.stats().inbound == 3
 
 
-def test_an_id_that_is_there_is_left_as_it_is(timed: leaseq.Queue) -> None:
-    timed.enqueue({"n": 1}, id="one")
-    assert timed.enqueue({"n": 2}, id="one", priority=1).added is False
-    assert timed.get("one").payload == {"n": 1}
-    assert timed.stats().counters["enqueued"] == 1
+def test_an_id_that_is_there_is_left_as_it_is(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue({"n": 1}, id="one")
+    assert timed_queue.enqueue({"n": 2}, id="one", priority=1).added is False
+    assert timed_queue.get("one").payload == {"n": 1}
+    assert timed_queue.stats().counters["enqueued"] == 1
 
 
 @pytest.mark.parametrize("state", ["reserved", "scheduled", "finished", "dead"])
-def test_an_id_is_known_in_every_state(timed: leaseq.Queue, sets: Sets, state: str) -> None:
-    timed.enqueue({"n": 1}, id="one", delay=60 if state == "scheduled" else 0, max_attempts=1)
-    lease = timed.reserve("ann")
+def test_an_id_is_known_in_every_state(timed_queue: leaseq.Queue, sets: Sets, state: str) -> None:
+    timed_queue.enqueue({"n": 1}, id="one", delay=60 if state == "scheduled" else 0, max_attempts=1)
+    lease = timed_queue.reserve("ann")
     if state == "finished":
-        timed.finish(not_none(lease), {})
+        timed_queue.finish(not_none(lease), {})
     elif state == "dead":
-        timed.fail(not_none(lease), "no")
-    assert timed.enqueue({"n": 2}, id="one").added is False
+        timed_queue.fail(not_none(lease), "no")
+    assert timed_queue.enqueue({"n": 2}, id="one").added is False
     assert [s for s, ids in sets().items() if ids] == [state]
 
 
-def test_a_duplicate_inside_one_call_counts_and_the_first_wins(timed: leaseq.Queue) -> None:
-    timed.enqueue({"n": 0}, id="old")
+def test_a_duplicate_inside_one_call_counts_and_the_first_wins(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue({"n": 0}, id="old")
     batch = [NewItem({"n": n}, id=id) for n, id in enumerate(["a", "b", "a", "old"])]
-    assert timed.enqueue_many(batch) == leaseq.EnqueuedMany(added=2, duplicates=2)
-    assert timed.get("a").payload == {"n": 0}
-    assert timed.enqueue_many(batch) == leaseq.EnqueuedMany(added=0, duplicates=4)
+    assert timed_queue.enqueue_many(batch) == leaseq.EnqueuedMany(added=2, duplicates=2)
+    assert timed_queue.get("a").payload == {"n": 0}
+    assert timed_queue.enqueue_many(batch) == leaseq.EnqueuedMany(added=0, duplicates=4)
 
 
-def test_many_go_in_by_chunks_and_stay_in_order(timed: leaseq.Queue, sets: Sets) -> None:
+def test_many_go_in_by_chunks_and_stay_in_order(timed_queue: leaseq.Queue, sets: Sets) -> None:
     items = [NewItem({"n": n}, id=f"{n:04}") for n in range(777)]
-    assert timed.enqueue_many(iter(items)) == leaseq.EnqueuedMany(777, 0)
+    assert timed_queue.enqueue_many(iter(items)) == leaseq.EnqueuedMany(777, 0)
     assert sets()["inbound"] == [new.id for new in items]
 
 
-def test_no_call_has_more_than_a_few_hundred(timed: leaseq.Queue) -> None:
-    timed.enqueue_many([{}] * 600)
-    times = [event.at for event in timed.journal(limit=700) if event.what == "enqueued"]
+def test_no_call_has_more_than_a_few_hundred(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue_many([{}] * 600)
+    times = [event.at for event in timed_queue.journal(limit=700) if event.what == "enqueued"]
     assert max(times.count(at) for at in set(times)) == 250
 
 
-def test_large_payloads_go_in_by_their_size(timed: leaseq.Queue) -> None:
+def test_large_payloads_go_in_by_their_size(timed_queue: leaseq.Queue) -> None:
     payload = {"text": "x" * 260_000}
-    assert timed.enqueue_many([payload] * 9).added == 9
-    assert timed.items("inbound", limit=1)[0].payload == payload
-    calls = {event.at for event in timed.journal() if event.what == "enqueued"}
+    assert timed_queue.enqueue_many([payload] * 9).added == 9
+    assert timed_queue.items("inbound", limit=1)[0].payload == payload
+    calls = {event.at for event in timed_queue.journal() if event.what == "enqueued"}
     assert len(calls) == 3, "of a megabyte, more or less"
 
 
-def test_no_items_is_fine(timed: leaseq.Queue) -> None:
-    assert timed.enqueue_many([]) == leaseq.EnqueuedMany(0, 0)
-    assert not timed.exists()
+def test_no_items_is_fine(timed_queue: leaseq.Queue) -> None:
+    assert timed_queue.enqueue_many([]) == leaseq.EnqueuedMany(0, 0)
+    assert not timed_queue.exists()
 
 
 def test_a_delayed_item_waits_in_scheduled_until_it_is_due(
-    timed: leaseq.Queue, clock: Clock, sets: Sets
+    timed_queue: leaseq.Queue, clock: Clock, sets: Sets
 ) -> None:
-    timed.enqueue({}, id="later", delay=60)
+    timed_queue.enqueue({}, id="later", delay=60)
     assert sets()["scheduled"] == ["later"]
     clock.tick(59)
-    assert timed.reserve("ann") is None
+    assert timed_queue.reserve("ann") is None
     clock.tick(2)
-    lease = timed.reserve("ann")
+    lease = timed_queue.reserve("ann")
     assert lease is not None
     assert lease.id == "later"
 
 
-def test_an_item_for_a_time_waits_until_then_by_the_servers_clock(timed: leaseq.Queue, clock: Clock) -> None:
+def test_an_item_for_a_time_waits_until_then_by_the_servers_clock(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
     at = datetime.fromtimestamp(clock() / 1e6, UTC) + timedelta(seconds=60)
-    timed.enqueue({}, id="later", at=at, priority=5)
-    item = timed.get("later")
+    timed_queue.enqueue({}, id="later", at=at, priority=5)
+    item = timed_queue.get("later")
     assert (item.state, item.state_since, item.priority) == ("scheduled", at, 5)
     clock.tick(59)
-    assert timed.reserve("ann") is None
+    assert timed_queue.reserve("ann") is None
     clock.tick(2)
-    lease = timed.reserve("ann")
+    lease = timed_queue.reserve("ann")
     assert lease is not None
     assert lease.id == "later"
 
 
-def test_an_item_for_a_time_that_is_past_waits_at_once(timed: leaseq.Queue, clock: Clock, sets: Sets) -> None:
+def test_an_item_for_a_time_that_is_past_waits_at_once(
+    timed_queue: leaseq.Queue, clock: Clock, sets: Sets
+) -> None:
     now = datetime.fromtimestamp(clock() / 1e6, UTC)
-    timed.enqueue_many(NewItem({}, id=f"{days}", at=now - timedelta(days=days)) for days in (0, 1, 9_999))
+    timed_queue.enqueue_many(
+        NewItem({}, id=f"{days}", at=now - timedelta(days=days)) for days in (0, 1, 9_999)
+    )
     assert sets()["inbound"] == ["0", "1", "9999"]
 
 
-def test_a_request_for_a_time_sent_again_later_names_the_item(timed: leaseq.Queue, clock: Clock) -> None:
+def test_a_request_for_a_time_sent_again_later_names_the_item(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
     """With a delay counted from the caller's clock it would be another item."""
     at = datetime.fromtimestamp(clock() / 1e6, UTC) + timedelta(seconds=60)
-    first = timed.enqueue({}, at=at, request_id="reminder")
+    first = timed_queue.enqueue({}, at=at, request_id="reminder")
     clock.tick(30)
-    assert timed.enqueue({}, at=at, request_id="reminder") == first
-    timed.enqueue({}, request_id="others")
+    assert timed_queue.enqueue({}, at=at, request_id="reminder") == first
+    timed_queue.enqueue({}, request_id="others")
     with pytest.raises(leaseq.Invalid, match="request_id"):
-        timed.enqueue({}, at=at + timedelta(1), request_id="reminder")
+        timed_queue.enqueue({}, at=at + timedelta(1), request_id="reminder")
 
 
-def test_priority_chooses_the_band_and_bands_are_the_policy_s(timed: leaseq.Queue, sets: Sets) -> None:
-    timed.configure(bands=(10, 20))
-    timed.enqueue_many(NewItem({}, id=f"p{p}", priority=p) for p in (21, 20, 11, 10, 0, 1_000_000))
+def test_priority_chooses_the_band_and_bands_are_the_policy_s(timed_queue: leaseq.Queue, sets: Sets) -> None:
+    timed_queue.configure(bands=(10, 20))
+    timed_queue.enqueue_many(NewItem({}, id=f"p{p}", priority=p) for p in (21, 20, 11, 10, 0, 1_000_000))
     assert sets()["inbound"] == ["p10", "p0", "p20", "p11", "p21", "p1000000"]
 
 
 @pytest.mark.parametrize("priority", [0, 99, 100, 101])
-def test_a_priority_beside_the_default_stays_with_the_item(timed: leaseq.Queue, priority: int) -> None:
-    timed.enqueue({}, id="one", priority=priority)
-    assert timed.get("one").priority == priority
+def test_a_priority_beside_the_default_stays_with_the_item(timed_queue: leaseq.Queue, priority: int) -> None:
+    timed_queue.enqueue({}, id="one", priority=priority)
+    assert timed_queue.get("one").priority == priority
 
 
-def test_due_and_max_attempts_stay_with_the_item(timed: leaseq.Queue) -> None:
+def test_due_and_max_attempts_stay_with_the_item(timed_queue: leaseq.Queue) -> None:
     due = datetime(2031, 5, 4, 3, 2, 1, 123456, tzinfo=UTC)
-    timed.enqueue({}, id="one", due=due, max_attempts=7, priority=42)
-    item = timed.get("one")
+    timed_queue.enqueue({}, id="one", due=due, max_attempts=7, priority=42)
+    item = timed_queue.get("one")
     assert (item.due, item.max_attempts, item.priority) == (due, 7, 42)
 
 
-def test_an_item_s_own_max_attempts_stands_against_the_policy_s(timed: leaseq.Queue) -> None:
-    timed.configure(max_attempts=5)
-    timed.enqueue({}, id="one", max_attempts=1)
-    assert timed.fail(not_none(timed.reserve("ann")), "no").retry_at is None
+def test_an_item_s_own_max_attempts_stands_against_the_policy_s(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(max_attempts=5)
+    timed_queue.enqueue({}, id="one", max_attempts=1)
+    assert timed_queue.fail(not_none(timed_queue.reserve("ann")), "no").retry_at is None
 
 
-def test_the_first_item_makes_the_queue_with_the_default_policy(timed: leaseq.Queue, server: Server) -> None:
-    assert not timed.exists()
-    timed.enqueue({})
-    assert timed.exists()
-    assert timed.policy == leaseq.Policy()
-    assert timed.name in leaseq.queues(server.client)
+def test_the_first_item_makes_the_queue_with_the_default_policy(
+    timed_queue: leaseq.Queue, server: Server
+) -> None:
+    assert not timed_queue.exists()
+    timed_queue.enqueue({})
+    assert timed_queue.exists()
+    assert timed_queue.policy == leaseq.Policy()
+    assert timed_queue.name in leaseq.queues(server.client)
 
 
-def test_a_bad_item_is_named_by_its_place_and_its_chunk_stays_out(timed: leaseq.Queue) -> None:
+def test_a_bad_item_is_named_by_its_place_and_its_chunk_stays_out(timed_queue: leaseq.Queue) -> None:
     with pytest.raises(leaseq.Invalid) as error:
-        timed.enqueue_many([{"n": 1}, {"n": 2}, NewItem({}, priority=-1)])
+        timed_queue.enqueue_many([{"n": 1}, {"n": 2}, NewItem({}, priority=-1)])
     assert error.value.field == "items[2].priority"
-    assert not timed.exists()
+    assert not timed_queue.exists()
 
 
-def test_a_lost_reply_is_answered_though_others_enqueued_meanwhile(timed: leaseq.Queue) -> None:
+def test_a_lost_reply_is_answered_though_others_enqueued_meanwhile(timed_queue: leaseq.Queue) -> None:
     row = ["one", "", "{}", "two", "", "{}"]
-    timed.enqueue({})
-    assert timed._commands.enqueue("mine", row).rest == [2]
+    timed_queue.enqueue({})
+    assert timed_queue._commands.enqueue("mine", row).rest == [2]
     for _ in range(15):
-        timed.enqueue({})
-    assert timed._commands.enqueue("mine", row).rest == [2]
+        timed_queue.enqueue({})
+    assert timed_queue._commands.enqueue("mine", row).rest == [2]

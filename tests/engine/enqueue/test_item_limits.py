@@ -13,34 +13,36 @@ Take = Callable[[str], leaseq.Lease]
 LARGE = "x" * 250_000
 
 
-def test_late_answers_are_kept_up_to_a_megabyte_and_then_refused(timed: leaseq.Queue, take: Take) -> None:
-    timed.enqueue({}, id="a")
+def test_late_answers_are_kept_up_to_a_megabyte_and_then_refused(
+    timed_queue: leaseq.Queue, take: Take
+) -> None:
+    timed_queue.enqueue({}, id="a")
     lease = take("ann")
-    timed.finish(lease, {"n": 0})
+    timed_queue.finish(lease, {"n": 0})
     kept_flags = []
     for n in range(1, 8):
         with pytest.raises(leaseq.LeaseLost) as error:
-            timed.finish(lease, {"n": n, "text": LARGE})
+            timed_queue.finish(lease, {"n": n, "text": LARGE})
         kept_flags.append(error.value.answer_kept)
     assert kept_flags == [True] * 4 + [False] * 3
-    item = timed.get("a")
+    item = timed_queue.get("a")
     assert [answer.result["n"] for answer in item.late_answers] == [1, 2, 3, 4]
-    assert timed.stats().counters["late"] == 4
+    assert timed_queue.stats().counters["late"] == 4
     with pytest.raises(leaseq.LeaseLost) as error:  # one that is kept already still is
-        timed.finish(lease, {"n": 2, "text": LARGE})
+        timed_queue.finish(lease, {"n": 2, "text": LARGE})
     assert error.value.answer_kept
 
 
-def test_the_latest_history_is_kept(timed: leaseq.Queue, take: Take, server: Server) -> None:
-    timed.enqueue({}, id="a")
+def test_the_latest_history_is_kept(timed_queue: leaseq.Queue, take: Take, server: Server) -> None:
+    timed_queue.enqueue({}, id="a")
     for n in range(80):
-        timed.abandon(take("ann"), f"{n} " + "ü" * 1_900)
-    item = timed.get("a")
+        timed_queue.abandon(take("ann"), f"{n} " + "ü" * 1_900)
+    item = timed_queue.get("a")
     assert item.attempts == 80
     reasons = [int((grant.reason or "").split()[0]) for grant in item.history]
     assert reasons == list(range(80 - len(reasons), 80))
     assert 10 < len(reasons) < 30
-    assert server.redis.hstrlen(f"leaseq:{{{timed.name}}}:history", "a") <= 65_536
+    assert server.redis.hstrlen(f"leaseq:{{{timed_queue.name}}}:history", "a") <= 65_536
 
 
 @pytest.mark.parametrize("state", ["inbound", "finished"])

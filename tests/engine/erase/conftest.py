@@ -12,9 +12,9 @@ IDS = ("both", "late", "draft", "later", "never", "failed", "corrected", "held")
 
 
 @pytest.fixture
-def full(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
+def full(timed_queue: leaseq.Queue, clock: Clock) -> leaseq.Queue:
     """A queue in which the person did everything that there is."""
-    return fill(timed, clock, NAME, OTHER)
+    return fill(timed_queue, clock, NAME, OTHER)
 
 
 def fill(queue: leaseq.Queue, clock: Clock, name: str, other: str) -> leaseq.Queue:

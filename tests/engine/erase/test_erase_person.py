@@ -181,16 +181,18 @@ def test_whatever_the_names_are(server: Server, queue_name: str, person: str, ot
     queue.delete()
 
 
-def test_what_was_theirs_alone_is_ahead_of_what_comes_after(timed: leaseq.Queue, server: Server) -> None:
+def test_what_was_theirs_alone_is_ahead_of_what_comes_after(
+    timed_queue: leaseq.Queue, server: Server
+) -> None:
     """Each entry of a shelf has a time of its own, though the clock stands still."""
-    timed.enqueue_many([NewItem({}, id=id) for id in ("before", "after", "theirs")])
+    timed_queue.enqueue_many([NewItem({}, id=id) for id in ("before", "after", "theirs")])
     for person in ("bob", "cyd"):
-        take(timed, person)
-    timed.assign("theirs", "ann")
-    timed.release("before")
-    timed.erase_person("ann", "erased-1")
-    timed.release("after")
-    scores = looking.scores(server.redis, timed.name)
+        take(timed_queue, person)
+    timed_queue.assign("theirs", "ann")
+    timed_queue.release("before")
+    timed_queue.erase_person("ann", "erased-1")
+    timed_queue.release("after")
+    scores = looking.scores(server.redis, timed_queue.name)
     assert sorted(scores, key=scores.__getitem__) == ["before", "theirs", "after"]
     assert len(set(scores.values())) == 3
 

@@ -13,15 +13,15 @@ Take = Callable[[str], leaseq.Lease]
 
 
 @pytest.fixture(autouse=True)
-def items(timed: leaseq.Queue) -> None:
-    timed.enqueue_many(NewItem({"n": n}, id=id) for n, id in enumerate("abc"))
+def items(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue_many(NewItem({"n": n}, id=id) for n, id in enumerate("abc"))
 
 
-def test_an_answer_is_kept_whole(timed: leaseq.Queue, take: Take, sets: Sets) -> None:
+def test_an_answer_is_kept_whole(timed_queue: leaseq.Queue, take: Take, sets: Sets) -> None:
     result = {"label": "ü", "note": "two\nlines\n\nand\ttabs", "n": [1, 2.5, None]}
     lease = take("ann")
-    assert timed.finish(lease, result) == leaseq.Finished("a", late=False, replayed=False)
-    item = timed.get("a")
+    assert timed_queue.finish(lease, result) == leaseq.Finished("a", late=False, replayed=False)
+    item = timed_queue.get("a")
     [answer] = item.answers
     assert item.state == "finished"
     assert item.leases == ()
@@ -29,203 +29,211 @@ def test_an_answer_is_kept_whole(timed: leaseq.Queue, take: Take, sets: Sets) ->
     assert (answer.payload, answer.late) == ({"n": 0}, False)
     assert sets()["finished"] == ["a"]
     assert sets()["reserved"] == []
-    assert timed.mine("ann") == []
+    assert timed_queue.mine("ann") == []
 
 
 @pytest.mark.parametrize("result", [None, 0, "", [], {}, "text"])
-def test_any_json_is_an_answer_without_a_form(timed: leaseq.Queue, take: Take, result: object) -> None:
-    timed.finish(take("ann"), result)
-    assert timed.get("a").answers[0].result == result
+def test_any_json_is_an_answer_without_a_form(timed_queue: leaseq.Queue, take: Take, result: object) -> None:
+    timed_queue.finish(take("ann"), result)
+    assert timed_queue.get("a").answers[0].result == result
 
 
-def test_sent_twice_it_succeeds_twice_and_counts_once(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_sent_twice_it_succeeds_twice_and_counts_once(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
     lease = take("ann")
-    timed.finish(lease, {"x": 1})
-    before = timed.get("a")
+    timed_queue.finish(lease, {"x": 1})
+    before = timed_queue.get("a")
     clock.tick(1000)
-    assert timed.finish(lease, {"x": 1}) == leaseq.Finished("a", late=False, replayed=True)
-    assert timed.get("a") == before
-    assert timed.stats().counters["finished"] == 1
-    assert [e.what for e in timed.journal()].count("finished") == 1
+    assert timed_queue.finish(lease, {"x": 1}) == leaseq.Finished("a", late=False, replayed=True)
+    assert timed_queue.get("a") == before
+    assert timed_queue.stats().counters["finished"] == 1
+    assert [e.what for e in timed_queue.journal()].count("finished") == 1
 
 
 @pytest.mark.parametrize("with_clear", [False, True])
 def test_an_answer_after_the_lease_ran_out_counts_while_nobody_has_the_item(
-    timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets, with_clear: bool
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets, with_clear: bool
 ) -> None:
     lease = take("ann")
     clock.tick(301)
     if with_clear:
-        timed.clear()
+        timed_queue.clear()
         assert "a" in sets()["inbound"]
-    assert timed.finish(lease, {"x": 1}).late
-    assert timed.finish(lease, {"x": 1}) == leaseq.Finished("a", late=True, replayed=True)
-    assert timed.get("a").answers[0].late
+    assert timed_queue.finish(lease, {"x": 1}).late
+    assert timed_queue.finish(lease, {"x": 1}) == leaseq.Finished("a", late=True, replayed=True)
+    assert timed_queue.get("a").answers[0].late
     assert sets() == {"inbound": ["b", "c"], "reserved": [], "scheduled": [], "finished": ["a"], "dead": []}
 
 
 def test_also_where_the_expiry_killed_the_item(
-    timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets
 ) -> None:
-    timed.configure(max_attempts=1)
+    timed_queue.configure(max_attempts=1)
     lease = take("ann")
     clock.tick(301)
-    timed.clear()
+    timed_queue.clear()
     assert sets()["dead"] == ["a"]
-    assert timed.finish(lease, {}).late
+    assert timed_queue.finish(lease, {}).late
     assert sets()["dead"] == []
     assert sets()["finished"] == ["a"]
 
 
-def test_also_after_it_was_revived(timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets) -> None:
-    timed.configure(max_attempts=1)
+def test_also_after_it_was_revived(timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets) -> None:
+    timed_queue.configure(max_attempts=1)
     lease = take("ann")
     clock.tick(301)
-    timed.clear()
-    timed.revive("a")
-    assert timed.finish(lease, {}).late
+    timed_queue.clear()
+    timed_queue.revive("a")
+    assert timed_queue.finish(lease, {}).late
     assert sets()["finished"] == ["a"]
     assert sets()["inbound"] == ["b", "c"]
 
 
 def test_once_somebody_else_was_granted_it_the_answer_is_refused_and_kept(
-    timed: leaseq.Queue, take: Take, clock: Clock
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     stale = take("ann")
     clock.tick(301)
     current = take("bob")
     with pytest.raises(leaseq.LeaseLost, match="somebody else is on it now; the answer is kept") as error:
-        timed.finish(stale, {"by": "ann"})
+        timed_queue.finish(stale, {"by": "ann"})
     assert error.value.answer_kept
     assert error.value.item.state == "reserved"
-    item = timed.get("a")
+    item = timed_queue.get("a")
     assert [(a.person, a.token, a.result, a.late) for a in item.late_answers] == [
         ("ann", stale.token, {"by": "ann"}, True)
     ]
     assert item.leases[0].person == "bob"
-    timed.finish(current, {"by": "bob"})
-    assert timed.get("a").answers[0].result == {"by": "bob"}
-    assert timed.get("a").late_answers == item.late_answers
+    timed_queue.finish(current, {"by": "bob"})
+    assert timed_queue.get("a").answers[0].result == {"by": "bob"}
+    assert timed_queue.get("a").late_answers == item.late_answers
 
 
-def test_a_refused_answer_sent_twice_is_kept_once(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_a_refused_answer_sent_twice_is_kept_once(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
     stale = take("ann")
     clock.tick(301)
     take("bob")
     for _ in range(2):
         with pytest.raises(leaseq.LeaseLost):
-            timed.finish(stale, {"x": 1})
+            timed_queue.finish(stale, {"x": 1})
         clock.tick(5)
-    assert len(timed.get("a").late_answers) == 1
-    assert timed.stats().counters["late"] == 1
+    assert len(timed_queue.get("a").late_answers) == 1
+    assert timed_queue.stats().counters["late"] == 1
 
 
-def test_another_answer_with_the_same_token_is_kept_as_a_late_one(timed: leaseq.Queue, take: Take) -> None:
+def test_another_answer_with_the_same_token_is_kept_as_a_late_one(
+    timed_queue: leaseq.Queue, take: Take
+) -> None:
     lease = take("ann")
-    timed.finish(lease, {"x": 1})
+    timed_queue.finish(lease, {"x": 1})
     with pytest.raises(leaseq.LeaseLost, match="it is finished") as error:
-        timed.finish(lease, {"x": 2})
+        timed_queue.finish(lease, {"x": 2})
     assert error.value.answer_kept
-    item = timed.get("a")
+    item = timed_queue.get("a")
     assert [a.result for a in item.answers] == [{"x": 1}]
     assert [a.result for a in item.late_answers] == [{"x": 2}]
 
 
 @pytest.mark.parametrize("verb", ["abandon", "fail", "release"])
 def test_an_answer_after_the_lease_was_ended_is_refused_and_kept(
-    timed: leaseq.Queue, take: Take, verb: str
+    timed_queue: leaseq.Queue, take: Take, verb: str
 ) -> None:
     lease = take("ann")
     calls: dict[str, Callable[[], object]] = {
-        "abandon": lambda: timed.abandon(lease),
-        "fail": lambda: timed.fail(lease, "no"),
-        "release": lambda: timed.release("a"),
+        "abandon": lambda: timed_queue.abandon(lease),
+        "fail": lambda: timed_queue.fail(lease, "no"),
+        "release": lambda: timed_queue.release("a"),
     }
     calls[verb]()
     with pytest.raises(leaseq.LeaseLost) as error:
-        timed.finish(lease, {"typed": "much"})
+        timed_queue.finish(lease, {"typed": "much"})
     assert error.value.answer_kept
-    assert timed.get("a").late_answers[0].result == {"typed": "much"}
+    assert timed_queue.get("a").late_answers[0].result == {"typed": "much"}
 
 
 @pytest.mark.parametrize(("token", "person"), [(99, "ann"), (1, "bob"), (2**53, "ann")])
 def test_a_token_never_granted_to_that_person_is_refused_and_not_kept(
-    timed: leaseq.Queue, take: Take, token: int, person: str
+    timed_queue: leaseq.Queue, take: Take, token: int, person: str
 ) -> None:
     take("ann")
     with pytest.raises(leaseq.LeaseLost) as error:
-        timed.finish(id="a", token=token, person=person, result={})
+        timed_queue.finish(id="a", token=token, person=person, result={})
     assert not error.value.answer_kept
-    assert timed.get("a").late_answers == ()
+    assert timed_queue.get("a").late_answers == ()
 
 
-def test_an_item_that_was_removed(timed: leaseq.Queue, take: Take) -> None:
+def test_an_item_that_was_removed(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
-    timed.remove("a")
+    timed_queue.remove("a")
     with pytest.raises(leaseq.ItemNotFound):
-        timed.finish(lease, {})
+        timed_queue.finish(lease, {})
 
 
-def test_an_old_lease_of_an_id_used_again_is_worth_nothing(timed: leaseq.Queue, take: Take) -> None:
+def test_an_old_lease_of_an_id_used_again_is_worth_nothing(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
-    timed.remove("a")
-    timed.enqueue({"other": True}, id="a")
+    timed_queue.remove("a")
+    timed_queue.enqueue({"other": True}, id="a")
     with pytest.raises(leaseq.LeaseLost) as error:
-        timed.finish(lease, {})
+        timed_queue.finish(lease, {})
     assert not error.value.answer_kept
-    assert timed.get("a").state == "inbound"
+    assert timed_queue.get("a").state == "inbound"
 
 
-def test_parts_of_a_lease_do_as_well(timed: leaseq.Queue, take: Take) -> None:
+def test_parts_of_a_lease_do_as_well(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
-    outcome = timed.finish(id=lease.id, token=lease.token, person="ann", result={"x": 1})
+    outcome = timed_queue.finish(id=lease.id, token=lease.token, person="ann", result={"x": 1})
     assert not outcome.late
 
 
-def test_names_and_ids_with_marks_of_the_records_in_them(timed: leaseq.Queue) -> None:
+def test_names_and_ids_with_marks_of_the_records_in_them(timed_queue: leaseq.Queue) -> None:
     for mark in (" w", " x1 n2 q3", "%d+", "finished 1 1", "p:ann", "g:a", "tick"):
-        timed.enqueue({"of": mark}, id=mark, priority=1)
-        lease = timed.reserve(mark)
+        timed_queue.enqueue({"of": mark}, id=mark, priority=1)
+        lease = timed_queue.reserve(mark)
         assert lease is not None
         assert (lease.id, lease.person, lease.draft) == (mark, mark, None)
-        assert timed.mine(mark) == [lease]
-        timed.finish(lease, {"of": mark})
-        assert timed.get(mark).answers[0].person == mark
+        assert timed_queue.mine(mark) == [lease]
+        timed_queue.finish(lease, {"of": mark})
+        assert timed_queue.get(mark).answers[0].person == mark
 
 
 def test_a_next_item_that_is_new_was_given_at_the_finish(
-    timed: leaseq.Queue, take: Take, clock: Clock
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
-    timed.configure(holds=2)
+    timed_queue.configure(holds=2)
     first, second = take("ann"), take("ann")
-    timed.configure(holds=1)
+    timed_queue.configure(holds=1)
     clock.tick(1)
-    outcome = timed.finish(first, {}, then_reserve=True)
+    outcome = timed_queue.finish(first, {}, then_reserve=True)
     assert outcome.next is not None
     assert outcome.next.id == second.id, "one that was held before"
     assert outcome.finished_at
     assert outcome.next.reserved_at < outcome.finished_at
     clock.tick(1)
-    outcome = timed.finish(second, {}, then_reserve=True)
+    outcome = timed_queue.finish(second, {}, then_reserve=True)
     assert outcome.next is not None
     assert outcome.next.reserved_at == outcome.finished_at
 
 
-def test_a_finish_says_how_long_the_item_was_held(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_a_finish_says_how_long_the_item_was_held(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
     lease = take("ann")
     clock.tick(41.5)
-    outcome = timed.finish(lease, {})
+    outcome = timed_queue.finish(lease, {})
     assert outcome.held_seconds == pytest.approx(41.5)
-    assert outcome.finished_at == timed.get(lease.id).answers[0].finished_at
+    assert outcome.finished_at == timed_queue.get(lease.id).answers[0].finished_at
     clock.tick(100)
-    repeated_outcome = timed.finish(lease, {})
+    repeated_outcome = timed_queue.finish(lease, {})
     assert repeated_outcome.replayed
     assert repeated_outcome.held_seconds == pytest.approx(41.5)
     assert repeated_outcome.finished_at == outcome.finished_at
     late_lease = take("ann")
-    timed.configure(lease_seconds=10)
+    timed_queue.configure(lease_seconds=10)
     clock.tick(400)
-    late_outcome = timed.finish(late_lease, {}, then_reserve=True)
+    late_outcome = timed_queue.finish(late_lease, {}, then_reserve=True)
     assert late_outcome.late
     assert late_outcome.held_seconds == pytest.approx(400)
     assert late_outcome.next is not None

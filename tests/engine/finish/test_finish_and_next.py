@@ -15,135 +15,143 @@ FORM = {"ask": {"type": "object", "properties": {"ok": {"type": "boolean"}}, "re
 
 
 @pytest.fixture(autouse=True)
-def items(timed: leaseq.Queue) -> None:
-    timed.enqueue_many(NewItem({"n": n}, id=id) for n, id in enumerate("abc"))
+def items(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue_many(NewItem({"n": n}, id=id) for n, id in enumerate("abc"))
 
 
-def test_the_next_item_comes_with_it(timed: leaseq.Queue, take: Take, sets: Sets) -> None:
-    outcome = timed.finish(take("ann"), {}, then_reserve=True)
+def test_the_next_item_comes_with_it(timed_queue: leaseq.Queue, take: Take, sets: Sets) -> None:
+    outcome = timed_queue.finish(take("ann"), {}, then_reserve=True)
     assert outcome.next is not None
     assert (outcome.next.id, outcome.next.person, outcome.next.token) == ("b", "ann", 2)
-    assert timed.mine("ann") == [outcome.next]
+    assert timed_queue.mine("ann") == [outcome.next]
     assert sets() == {"inbound": ["c"], "reserved": ["b"], "scheduled": [], "finished": ["a"], "dead": []}
-    assert [e.what for e in timed.journal()][-2:] == ["finished", "reserved"]
+    assert [e.what for e in timed_queue.journal()][-2:] == ["finished", "reserved"]
 
 
 @pytest.mark.parametrize("seconds", [0, 1])  # where the time goes on, it is the ordinary case
-def test_the_next_item_is_the_oldest(timed: leaseq.Queue, take: Take, clock: Clock, seconds: float) -> None:
+def test_the_next_item_is_the_oldest(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, seconds: float
+) -> None:
     lease, ids = take("ann"), []
     for _ in range(2):
         clock.tick(seconds)
-        lease = not_none(timed.finish(lease, {}, then_reserve=True).next)
+        lease = not_none(timed_queue.finish(lease, {}, then_reserve=True).next)
         ids.append(lease.id)
     assert ids == ["b", "c"]
 
 
-def test_none_where_nothing_waits(timed: leaseq.Queue, take: Take) -> None:
+def test_none_where_nothing_waits(timed_queue: leaseq.Queue, take: Take) -> None:
     for _ in range(2):
-        timed.finish(take("ann"), {})
-    assert timed.finish(take("ann"), {}, then_reserve=True).next is None
-    assert timed.stats().finished == 3
+        timed_queue.finish(take("ann"), {})
+    assert timed_queue.finish(take("ann"), {}, then_reserve=True).next is None
+    assert timed_queue.stats().finished == 3
 
 
-def test_none_where_the_queue_is_paused_and_the_answer_counts(timed: leaseq.Queue, take: Take) -> None:
+def test_none_where_the_queue_is_paused_and_the_answer_counts(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
-    timed.pause()
-    assert timed.finish(lease, {}, then_reserve=True).next is None
-    assert timed.stats().finished == 1
+    timed_queue.pause()
+    assert timed_queue.finish(lease, {}, then_reserve=True).next is None
+    assert timed_queue.stats().finished == 1
 
 
 @pytest.mark.parametrize("holds", [1, 2, 3])
-def test_sent_twice_it_gives_the_same_next(timed: leaseq.Queue, take: Take, sets: Sets, holds: int) -> None:
-    timed.configure(holds=holds)
+def test_sent_twice_it_gives_the_same_next(
+    timed_queue: leaseq.Queue, take: Take, sets: Sets, holds: int
+) -> None:
+    timed_queue.configure(holds=holds)
     lease = take("ann")
     if holds == 3:
         take("ann")
-    first = timed.finish(lease, {}, then_reserve=True, request_id="r")
+    first = timed_queue.finish(lease, {}, then_reserve=True, request_id="r")
     before = sets()
-    second = timed.finish(lease, {}, then_reserve=True, request_id="r")
+    second = timed_queue.finish(lease, {}, then_reserve=True, request_id="r")
     assert second.replayed
     assert second.next == first.next
     assert sets() == before
-    assert timed.stats().counters["reserved"] == (3 if holds == 3 else 2)
+    assert timed_queue.stats().counters["reserved"] == (3 if holds == 3 else 2)
 
 
-def test_with_more_in_hand_the_next_is_a_new_one(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(holds=2)
+def test_with_more_in_hand_the_next_is_a_new_one(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(holds=2)
     a, b = take("ann"), take("ann")
-    outcome = timed.finish(a, {}, then_reserve=True)
+    outcome = timed_queue.finish(a, {}, then_reserve=True)
     assert outcome.next is not None
     assert outcome.next.id == "c"
-    assert timed.mine("ann") == [b, outcome.next]
+    assert timed_queue.mine("ann") == [b, outcome.next]
 
 
-def test_with_full_hands_the_next_is_one_that_is_held(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(holds=2)
+def test_with_full_hands_the_next_is_one_that_is_held(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(holds=2)
     a, b = take("ann"), take("ann")
-    timed.configure(holds=1)
-    assert timed.finish(a, {}, then_reserve=True).next == b
+    timed_queue.configure(holds=1)
+    assert timed_queue.finish(a, {}, then_reserve=True).next == b
 
 
-def test_a_late_answer_and_what_ran_out_for_others(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_a_late_answer_and_what_ran_out_for_others(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
     stale = take("ann")
     take("bob")
     clock.tick(301)
-    outcome = timed.finish(stale, {}, then_reserve=True)
+    outcome = timed_queue.finish(stale, {}, then_reserve=True)
     assert outcome.late
     assert outcome.next is not None
     assert (outcome.next.id, outcome.next.attempt) == ("b", 2), "bob's came back, ahead of what never left"
-    assert timed.stats().finished == 1
+    assert timed_queue.stats().finished == 1
 
 
-def test_a_refused_answer_brings_no_next(timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets) -> None:
+def test_a_refused_answer_brings_no_next(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets
+) -> None:
     stale = take("ann")
     clock.tick(301)
     take("bob")
     before = sets()
     with pytest.raises(leaseq.LeaseLost):
-        timed.finish(stale, {}, then_reserve=True)
+        timed_queue.finish(stale, {}, then_reserve=True)
     assert sets() == before
 
 
 def test_an_answer_that_does_not_fit_the_form_is_refused_and_the_lease_stays(
-    timed: leaseq.Queue, take: Take
+    timed_queue: leaseq.Queue, take: Take
 ) -> None:
-    timed.configure(form=FORM)
+    timed_queue.configure(form=FORM)
     lease = take("ann")
     with pytest.raises(leaseq.Invalid) as error:
-        timed.finish(lease, {"ok": "perhaps"})
+        timed_queue.finish(lease, {"ok": "perhaps"})
     assert error.value.field == "result"
     assert set(error.value.errors) == {"ok"}
     with pytest.raises(leaseq.Invalid) as error:
-        timed.finish(lease, {})
+        timed_queue.finish(lease, {})
     assert set(error.value.errors) == {"ok"}
-    assert timed.mine("ann") == [lease]
-    assert timed.finish(lease, {"ok": True}).id == "a"
+    assert timed_queue.mine("ann") == [lease]
+    assert timed_queue.finish(lease, {"ok": True}).id == "a"
 
 
 def test_a_form_changed_by_another_program_counts_at_once(
-    timed: leaseq.Queue, same_queue: leaseq.Queue
+    timed_queue: leaseq.Queue, same_queue: leaseq.Queue
 ) -> None:
-    lease = not_none(timed.reserve("ann"))
+    lease = not_none(timed_queue.reserve("ann"))
     same_queue.configure(form=FORM)
     with pytest.raises(leaseq.Invalid, match="does not fit"):
-        timed.finish(lease, {"text": "free"})
+        timed_queue.finish(lease, {"text": "free"})
     same_queue.configure(form=None)
-    assert timed.finish(lease, {"text": "free"}).id == "a"
+    assert timed_queue.finish(lease, {"text": "free"}).id == "a"
 
 
-def test_one_form_after_another_counts_at_once(timed: leaseq.Queue, same_queue: leaseq.Queue) -> None:
-    lease = not_none(timed.reserve("ann"))
+def test_one_form_after_another_counts_at_once(timed_queue: leaseq.Queue, same_queue: leaseq.Queue) -> None:
+    lease = not_none(timed_queue.reserve("ann"))
     for required_field, answer_field in (("one", "other"), ("other", "one")):
         same_queue.configure(form={"ask": {"type": "object", "required": [required_field]}})
         with pytest.raises(leaseq.Invalid, match="does not fit"):
-            timed.finish(lease, {answer_field: 1})
-    assert timed.finish(lease, {"other": 1}).id == "a"
+            timed_queue.finish(lease, {answer_field: 1})
+    assert timed_queue.finish(lease, {"other": 1}).id == "a"
 
 
 def test_sent_twice_it_succeeds_though_the_form_was_changed_meanwhile(
-    timed: leaseq.Queue, take: Take
+    timed_queue: leaseq.Queue, take: Take
 ) -> None:
     lease = take("ann")
-    timed.finish(lease, {"text": "free"})
-    timed.configure(form=FORM)
-    assert timed.finish(lease, {"text": "free"}).replayed
+    timed_queue.finish(lease, {"text": "free"})
+    timed_queue.configure(form=FORM)
+    assert timed_queue.finish(lease, {"text": "free"}).replayed

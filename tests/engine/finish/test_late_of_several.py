@@ -130,20 +130,20 @@ def test_what_they_passed_over_beside_another_of_it_shows_when_they_let_go(three
     assert take(three, "ann").id == "a"
 
 
-def test_a_lease_that_ran_out_counts_the_same_in_a_pause(timed: leaseq.Queue, clock: Clock) -> None:
+def test_a_lease_that_ran_out_counts_the_same_in_a_pause(timed_queue: leaseq.Queue, clock: Clock) -> None:
     """With one answer, the answer of the person who was granted the item after them counts."""
-    timed.enqueue({}, id="a")
-    stale = take(timed, "ann")
+    timed_queue.enqueue({}, id="a")
+    stale = take(timed_queue, "ann")
     clock.tick(301)
-    timed.abandon(take(timed, "bob"))
-    timed.pause()
+    timed_queue.abandon(take(timed_queue, "bob"))
+    timed_queue.pause()
     with pytest.raises(leaseq.LeaseLost):
-        timed.finish(stale, {})
-    timed.configure(answers=3)
-    timed.resume()
+        timed_queue.finish(stale, {})
+    timed_queue.configure(answers=3)
+    timed_queue.resume()
     with pytest.raises(leaseq.LeaseLost):
-        timed.finish(stale, {})
-    assert timed.get("a").state == "inbound"
+        timed_queue.finish(stale, {})
+    assert timed_queue.get("a").state == "inbound"
 
 
 def test_a_late_answer_for_another_counts_as_the_grant_that_it_was(

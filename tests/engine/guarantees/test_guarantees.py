@@ -24,26 +24,26 @@ Take = Callable[[str], leaseq.Lease]
 # 1. Conservation
 
 
-def test_conservation_nothing_is_lost_whatever_people_do(timed: leaseq.Queue, clock: Clock) -> None:
+def test_conservation_nothing_is_lost_whatever_people_do(timed_queue: leaseq.Queue, clock: Clock) -> None:
     chance = random.Random(7)
-    timed.configure(holds=2, lease_seconds=30, retry_seconds=5, max_attempts=2)
+    timed_queue.configure(holds=2, lease_seconds=30, retry_seconds=5, max_attempts=2)
     ids = [f"{n:03}" for n in range(80)]
-    timed.enqueue_many(NewItem({}, id=id, priority=chance.choice((1, 100, 999))) for id in ids)
+    timed_queue.enqueue_many(NewItem({}, id=id, priority=chance.choice((1, 100, 999))) for id in ids)
     for _ in range(1_000):
         person = f"p{chance.randrange(6)}"
-        lease = timed.reserve(person)
+        lease = timed_queue.reserve(person)
         clock.tick(chance.choice((0, 1, 20)))
         if lease:
-            move = chance.choice((timed.finish, timed.abandon, timed.fail, None, None))
+            move = chance.choice((timed_queue.finish, timed_queue.abandon, timed_queue.fail, None, None))
             try:
-                if move == timed.finish:
-                    timed.finish(lease, {})
+                if move == timed_queue.finish:
+                    timed_queue.finish(lease, {})
                 elif move:
                     move(lease, "why")
             except leaseq.LeaseLost:
                 pass
-    stats = timed.stats()
-    ids_in_states = [item.id for state in leaseq.STATES for item in timed.items(state, limit=1000)]
+    stats = timed_queue.stats()
+    ids_in_states = [item.id for state in leaseq.STATES for item in timed_queue.items(state, limit=1000)]
     assert sorted(ids_in_states) == ids
     assert stats.inbound + stats.reserved + stats.scheduled + stats.finished + stats.dead == 80
     assert stats.counters["finished"] == stats.finished > 0
@@ -117,9 +117,9 @@ def test_one_person_in_many_windows_holds_one_item(queue: leaseq.Queue) -> None:
 
 @pytest.mark.parametrize("move", ["renew", "finish", "abandon", "fail", "save_draft"])
 def test_fencing_only_the_latest_token_of_the_right_person_moves_an_item(
-    timed: leaseq.Queue, take: Take, clock: Clock, sets: Sets, move: str
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, sets: Sets, move: str
 ) -> None:
-    timed.enqueue({}, id="one")
+    timed_queue.enqueue({}, id="one")
     old_lease = take("ann")
     clock.tick(301)
     new_lease = take("bob")
@@ -133,18 +133,20 @@ def test_fencing_only_the_latest_token_of_the_right_person_moves_an_item(
     before = sets()
     for token, person in wrong_pairs:
         with pytest.raises(leaseq.LeaseLost) as error:
-            getattr(timed, move)(id="one", token=token, person=person, **arguments)
+            getattr(timed_queue, move)(id="one", token=token, person=person, **arguments)
         assert error.value.item.leases[0].token == new_lease.token
     assert sets() == before
-    assert timed.mine("bob") == [new_lease]
+    assert timed_queue.mine("bob") == [new_lease]
 
 
-def test_fencing_tokens_of_a_queue_grow_in_the_order_of_granting(timed: leaseq.Queue, take: Take) -> None:
-    timed.enqueue_many([{}] * 5)
+def test_fencing_tokens_of_a_queue_grow_in_the_order_of_granting(
+    timed_queue: leaseq.Queue, take: Take
+) -> None:
+    timed_queue.enqueue_many([{}] * 5)
     leases = [take(f"p{n}") for n in range(5)]
-    timed.remove(leases[0].id)
-    timed.release(leases[1].id)
-    last = timed.finish(leases[2], {}, then_reserve=True).next
+    timed_queue.remove(leases[0].id)
+    timed_queue.release(leases[1].id)
+    last = timed_queue.finish(leases[2], {}, then_reserve=True).next
     assert [lease.token for lease in leases] == [1, 2, 3, 4, 5]
     assert last is not None
     assert last.token == 6
@@ -153,31 +155,31 @@ def test_fencing_tokens_of_a_queue_grow_in_the_order_of_granting(timed: leaseq.Q
 # 4. Return
 
 
-def test_return_needs_no_clear_job_however_many_ran_out(timed: leaseq.Queue, clock: Clock) -> None:
-    timed.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(200))
+def test_return_needs_no_clear_job_however_many_ran_out(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    timed_queue.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(200))
     for n in range(200):
-        timed.reserve(f"gone {n}")
+        timed_queue.reserve(f"gone {n}")
     clock.tick(301)
-    leases = [timed.reserve(f"here {n}") for n in range(200)]
+    leases = [timed_queue.reserve(f"here {n}") for n in range(200)]
     assert [lease.id for lease in leases if lease] == [f"{n:03}" for n in range(200)]
 
 
 @pytest.mark.parametrize("step", [0.05, 0.5, 60, 86_400])
 def test_return_is_on_time_though_the_server_s_clock_steps_back(
-    timed: leaseq.Queue, take: Take, clock: Clock, step: float
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, step: float
 ) -> None:
     """What the step hides is the time since the queue's last move; here that is nothing."""
-    timed.configure(lease_seconds=100)
-    timed.enqueue({}, id="one")
+    timed_queue.configure(lease_seconds=100)
+    timed_queue.enqueue({}, id="one")
     take("ann")
     for _ in range(2):
         clock.tick(40)
-        timed.enqueue({}, delay=1e6)
+        timed_queue.enqueue({}, delay=1e6)
         clock.tick(-step)
-        timed.enqueue({}, delay=1e6)
+        timed_queue.enqueue({}, delay=1e6)
     clock.tick(19.8)
-    assert timed.reserve("bob") is None
-    assert len(timed.mine("ann")) == 1
+    assert timed_queue.reserve("bob") is None
+    assert len(timed_queue.mine("ann")) == 1
     clock.tick(0.4)
     assert take("bob").attempt == 2
 
@@ -197,34 +199,34 @@ def nothing_renewed(queue: leaseq.Queue) -> None:
 
 @pytest.mark.parametrize("look", [nothing_reserved, nothing_cleared, nothing_renewed])
 def test_return_is_on_time_after_a_step_back_though_nothing_else_happens(
-    timed: leaseq.Queue, take: Take, clock: Clock, look: Callable[[leaseq.Queue], None]
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, look: Callable[[leaseq.Queue], None]
 ) -> None:
     """A call that changes nothing must not stop the queue's time at the step."""
-    timed.configure(lease_seconds=100)
-    timed.enqueue({}, id="one")
+    timed_queue.configure(lease_seconds=100)
+    timed_queue.enqueue({}, id="one")
     take("ann")
-    assert timed.reserve("bob") is None
+    assert timed_queue.reserve("bob") is None
     clock.tick(-3600)
     for _ in range(10):
-        look(timed)
+        look(timed_queue)
         clock.tick(10)
     clock.tick(0.2)
     assert take("bob").attempt == 2
 
 
 def test_return_comes_early_where_the_clock_steps_forward_and_the_answer_counts(
-    timed: leaseq.Queue, take: Take, clock: Clock
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
-    timed.enqueue({}, id="one")
+    timed_queue.enqueue({}, id="one")
     lease = take("ann")
     clock.tick(3600)
-    timed.clear()
+    timed_queue.clear()
     clock.tick(-3600)
-    assert timed.finish(lease, {}).late
-    timed.enqueue({}, id="two")
+    assert timed_queue.finish(lease, {}).late
+    timed_queue.enqueue({}, id="two")
     take("bob")
     clock.tick(299)
-    assert timed.reserve("cyd") is None
+    assert timed_queue.reserve("cyd") is None
     clock.tick(1.1)
     assert take("cyd").id == "two"
 
@@ -232,12 +234,12 @@ def test_return_comes_early_where_the_clock_steps_forward_and_the_answer_counts(
 # 5. Order
 
 
-def test_order_holds_though_the_clock_steps_back(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_order_holds_though_the_clock_steps_back(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
     for n in range(6):
-        timed.enqueue({}, id=str(n))
+        timed_queue.enqueue({}, id=str(n))
         clock.tick(-0.03 if n % 2 else -100)
     assert [take(f"p{n}").id for n in range(6)] == [str(n) for n in range(6)]
-    times = [event.at for event in timed.journal()]
+    times = [event.at for event in timed_queue.journal()]
     assert times == sorted(times)
 
 
@@ -245,20 +247,20 @@ def test_order_holds_though_the_clock_steps_back(timed: leaseq.Queue, clock: Clo
 
 
 def test_no_answer_lost_of_three_who_typed_for_one_item(
-    timed: leaseq.Queue, take: Take, clock: Clock
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
-    timed.enqueue({}, id="one")
+    timed_queue.enqueue({}, id="one")
     leases = []
     for person in ("ann", "bob", "cyd"):
         leases.append(take(person))
         clock.tick(10)
-        timed.release("one")
+        timed_queue.release("one")
     current = take("dan")
     for lease in leases:
         with pytest.raises(leaseq.LeaseLost):
-            timed.finish(lease, {"by": lease.person})
-    timed.finish(current, {"by": "dan"})
-    names = [answer.result["by"] for answer in timed.answers(with_late=True)]
+            timed_queue.finish(lease, {"by": lease.person})
+    timed_queue.finish(current, {"by": "dan"})
+    names = [answer.result["by"] for answer in timed_queue.answers(with_late=True)]
     assert sorted(names) == ["ann", "bob", "cyd", "dan"]
 
 

@@ -31,28 +31,28 @@ def until(clock: Clock) -> Until:
 
 
 @pytest.fixture
-def lease(timed: leaseq.Queue, take: Take, clock: Clock, until: Until) -> leaseq.Lease:
+def lease(timed_queue: leaseq.Queue, take: Take, clock: Clock, until: Until) -> leaseq.Lease:
     """Ann's, and it is a microsecond before it runs out."""
-    timed.enqueue({}, id="one")
+    timed_queue.enqueue({}, id="one")
     lease = take("ann")
     until(lease.expires_at)
     clock.now -= 1
     return lease
 
 
-def test_a_lease_is_held_until_then(timed: leaseq.Queue, lease: leaseq.Lease) -> None:
-    assert timed.mine("ann") == [lease]
-    assert timed.why_nothing("bob").reason == "held"
-    assert timed.clear().returned == 0
-    assert timed.finish(lease, {}).late is False
+def test_a_lease_is_held_until_then(timed_queue: leaseq.Queue, lease: leaseq.Lease) -> None:
+    assert timed_queue.mine("ann") == [lease]
+    assert timed_queue.why_nothing("bob").reason == "held"
+    assert timed_queue.clear().returned == 0
+    assert timed_queue.finish(lease, {}).late is False
 
 
 @pytest.fixture
-def expired_lease(timed: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
+def expired_lease(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
     """It ran out before the times got a digit more, and now they have."""
     clock.now = DIGIT_MORE - 2_000_000
-    timed.configure(lease_seconds=1)
-    timed.enqueue({}, id="one")
+    timed_queue.configure(lease_seconds=1)
+    timed_queue.enqueue({}, id="one")
     lease = take("ann")
     clock.now = DIGIT_MORE + 5
     return lease
@@ -63,30 +63,32 @@ def test_what_ran_out_with_a_digit_less_is_returned(expired_lease: leaseq.Lease,
 
 
 def test_what_ran_out_with_a_digit_less_is_finished_late(
-    timed: leaseq.Queue, expired_lease: leaseq.Lease
+    timed_queue: leaseq.Queue, expired_lease: leaseq.Lease
 ) -> None:
-    assert timed.finish(expired_lease, {}).late is True
+    assert timed_queue.finish(expired_lease, {}).late is True
 
 
-def test_a_step_back_to_a_digit_less_is_a_step_back(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
+def test_a_step_back_to_a_digit_less_is_a_step_back(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
     clock.now = DIGIT_MORE + 10
-    timed.enqueue({}, id="one")
+    timed_queue.enqueue({}, id="one")
     clock.now = DIGIT_MORE - 1
-    timed.enqueue({}, id="two")
+    timed_queue.enqueue({}, id="two")
     assert [take(person).id for person in ("ann", "bob")] == ["one", "two"]
-    times = [event.at for event in timed.journal()]
+    times = [event.at for event in timed_queue.journal()]
     assert times == sorted(times)
 
 
-def test_who_looks_sees_that_it_is_over(timed: leaseq.Queue, lease: leaseq.Lease, clock: Clock) -> None:
+def test_who_looks_sees_that_it_is_over(timed_queue: leaseq.Queue, lease: leaseq.Lease, clock: Clock) -> None:
     clock.now += 1
-    assert timed.mine("ann") == []
-    assert timed.why_nothing("bob").reason is None
+    assert timed_queue.mine("ann") == []
+    assert timed_queue.why_nothing("bob").reason is None
 
 
-def test_clear_returns_it(timed: leaseq.Queue, lease: leaseq.Lease, clock: Clock) -> None:
+def test_clear_returns_it(timed_queue: leaseq.Queue, lease: leaseq.Lease, clock: Clock) -> None:
     clock.now += 1
-    assert timed.clear().returned == 1
+    assert timed_queue.clear().returned == 1
 
 
 def test_reserve_returns_it(lease: leaseq.Lease, clock: Clock, take: Take) -> None:
@@ -94,84 +96,86 @@ def test_reserve_returns_it(lease: leaseq.Lease, clock: Clock, take: Take) -> No
     assert take("bob").id == "one"
 
 
-def test_an_answer_comes_late(timed: leaseq.Queue, lease: leaseq.Lease, clock: Clock) -> None:
+def test_an_answer_comes_late(timed_queue: leaseq.Queue, lease: leaseq.Lease, clock: Clock) -> None:
     clock.now += 1
-    assert timed.finish(lease, {}).late is True
+    assert timed_queue.finish(lease, {}).late is True
 
 
-def test_it_fills_no_hand(timed: leaseq.Queue, lease: leaseq.Lease, take: Take, until: Until) -> None:
+def test_it_fills_no_hand(timed_queue: leaseq.Queue, lease: leaseq.Lease, take: Take, until: Until) -> None:
     until(lease.expires_at)
-    timed.clear()
-    timed.enqueue({}, priority=1)
+    timed_queue.clear()
+    timed_queue.enqueue({}, priority=1)
     until(take("ann").expires_at)
-    assert timed.renew(lease).token == lease.token
+    assert timed_queue.renew(lease).token == lease.token
 
 
 def test_who_looks_sees_it_though_the_clock_stepped_back(
-    timed: leaseq.Queue, take: Take, clock: Clock
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
-    timed.enqueue({})
+    timed_queue.enqueue({})
     take("ann")
     clock.tick(-3600)
-    timed.enqueue({}, delay=1e6)
+    timed_queue.enqueue({}, delay=1e6)
     clock.tick(299)
-    assert len(timed.mine("ann")) == 1
+    assert len(timed_queue.mine("ann")) == 1
     clock.tick(1.1)
-    assert timed.mine("ann") == []
-    assert timed.why_nothing("bob").reason is None
+    assert timed_queue.mine("ann") == []
+    assert timed_queue.why_nothing("bob").reason is None
 
 
-def test_clear_releases_what_is_due(timed: leaseq.Queue, clock: Clock) -> None:
-    timed.enqueue({}, id="later", delay=10)
-    timed.clear()
-    clock.now = codec.microseconds(timed.get("later").state_since) - 1
-    assert timed.clear().released == 0
+def test_clear_releases_what_is_due(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    timed_queue.enqueue({}, id="later", delay=10)
+    timed_queue.clear()
+    clock.now = codec.microseconds(timed_queue.get("later").state_since) - 1
+    assert timed_queue.clear().released == 0
     clock.now += 1
-    assert timed.why_nothing("bob").reason is None
-    assert timed.clear().released == 1
+    assert timed_queue.why_nothing("bob").reason is None
+    assert timed_queue.clear().released == 1
 
 
-def test_reserve_releases_what_is_due(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
-    timed.enqueue({}, id="later", delay=10)
-    clock.now = codec.microseconds(timed.get("later").state_since)
+def test_reserve_releases_what_is_due(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
+    timed_queue.enqueue({}, id="later", delay=10)
+    clock.now = codec.microseconds(timed_queue.get("later").state_since)
     assert take("bob").id == "later"
 
 
-def test_more_is_said_where_something_ran_out_in_that_moment(timed: leaseq.Queue, clock: Clock) -> None:
-    timed.enqueue_many(NewItem({}, delay=10) for _ in range(3))
-    moments = [codec.microseconds(item.state_since) for item in timed.items("scheduled")]
+def test_more_is_said_where_something_ran_out_in_that_moment(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    timed_queue.enqueue_many(NewItem({}, delay=10) for _ in range(3))
+    moments = [codec.microseconds(item.state_since) for item in timed_queue.items("scheduled")]
     clock.now = moments[-1]
-    assert timed.clear(limit=2).more
-    assert not timed.clear(limit=1).more
+    assert timed_queue.clear(limit=2).more
+    assert not timed_queue.clear(limit=1).more
 
 
-def test_a_finish_is_undone_up_to_then(timed: leaseq.Queue, take: Take, clock: Clock, until: Until) -> None:
-    timed.enqueue({}, id="one")
+def test_a_finish_is_undone_up_to_then(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, until: Until
+) -> None:
+    timed_queue.enqueue({}, id="one")
     for microseconds_late in (0, 1):
         lease = take("ann")
-        until(not_none(timed.finish(lease, {}).finished_at))
+        until(not_none(timed_queue.finish(lease, {}).finished_at))
         clock.now += UNDO_SECONDS * 1_000_000 + microseconds_late
         if microseconds_late:
             with pytest.raises(leaseq.Invalid, match="15 seconds"):
-                timed.undo_finish(lease)
+                timed_queue.undo_finish(lease)
         else:
-            timed.abandon(timed.undo_finish(lease))
+            timed_queue.abandon(timed_queue.undo_finish(lease))
 
 
-def test_what_is_due_now_is_not_overdue(timed: leaseq.Queue, clock: Clock) -> None:
+def test_what_is_due_now_is_not_overdue(timed_queue: leaseq.Queue, clock: Clock) -> None:
     clock.tick(1)
-    timed.enqueue({}, due=codec.to_datetime(clock.now + 5))
+    timed_queue.enqueue({}, due=codec.to_datetime(clock.now + 5))
     clock.now += 5
-    assert timed.stats().overdue == 0
+    assert timed_queue.stats().overdue == 0
     clock.now += 1
-    assert timed.stats().overdue == 1
+    assert timed_queue.stats().overdue == 1
 
 
-def test_the_oldest_of_several_counts(timed: leaseq.Queue, clock: Clock) -> None:
+def test_the_oldest_of_several_counts(timed_queue: leaseq.Queue, clock: Clock) -> None:
     for _ in range(2):
-        timed.enqueue({})
+        timed_queue.enqueue({})
         clock.tick(10)
-    assert timed.stats().oldest_inbound_seconds == pytest.approx(20, abs=0.01)
+    assert timed_queue.stats().oldest_inbound_seconds == pytest.approx(20, abs=0.01)
 
 
 @pytest.mark.parametrize("microseconds", [0, 7, 12_345, 100_000, 999_999])
@@ -185,15 +189,15 @@ def test_a_server_tells_its_microseconds_without_zeros_before_them(
 
 @pytest.mark.parametrize("then_reserve", [False, True])
 def test_a_lease_that_is_shorter_than_those_before_runs_out_in_time(
-    timed: leaseq.Queue, take: Take, clock: Clock, then_reserve: bool
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, then_reserve: bool
 ) -> None:
-    timed.enqueue_many(NewItem({}, id=id) for id in ("a", "b", "c"))
-    timed.configure(lease_seconds=300)
+    timed_queue.enqueue_many(NewItem({}, id=id) for id in ("a", "b", "c"))
+    timed_queue.configure(lease_seconds=300)
     first = take("ann")
-    timed.configure(lease_seconds=10)
+    timed_queue.configure(lease_seconds=10)
     clock.tick(1)
     if then_reserve:
-        assert not_none(timed.finish(first, {}, then_reserve=True).next).id == "b"
+        assert not_none(timed_queue.finish(first, {}, then_reserve=True).next).id == "b"
     else:
         assert take("bob").id == "b"
     clock.tick(11)
@@ -202,12 +206,12 @@ def test_a_lease_that_is_shorter_than_those_before_runs_out_in_time(
 
 @pytest.mark.parametrize(("step_back", "added"), [(100_000, 0), (100_001, 100_002)])
 def test_a_clock_that_was_set_back_by_a_tenth_of_a_second_is_waited_for(
-    timed: leaseq.Queue, clock: Clock, step_back: int, added: int
+    timed_queue: leaseq.Queue, clock: Clock, step_back: int, added: int
 ) -> None:
     """By more than that, the difference counts from then on."""
-    timed.enqueue({}, id="before")
-    clock.now = codec.microseconds(timed.get("before").state_since) - step_back
-    timed.enqueue({}, id="meanwhile")
+    timed_queue.enqueue({}, id="before")
+    clock.now = codec.microseconds(timed_queue.get("before").state_since) - step_back
+    timed_queue.enqueue({}, id="meanwhile")
     clock.now += 1_000_000
-    timed.enqueue({}, id="after")
-    assert codec.microseconds(timed.get("after").state_since) == clock.now + added
+    timed_queue.enqueue({}, id="after")
+    assert codec.microseconds(timed_queue.get("after").state_since) == clock.now + added

@@ -13,23 +13,23 @@ Take = Callable[[str], leaseq.Lease]
 
 
 @pytest.fixture
-def of_two_answers(timed: leaseq.Queue) -> leaseq.Queue:
+def of_two_answers(timed_queue: leaseq.Queue) -> leaseq.Queue:
     """A queue with one item, which takes the answers of two people."""
-    timed.configure(answers=2)
-    timed.enqueue({}, id="one")
-    return timed
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue({}, id="one")
+    return timed_queue
 
 
 def test_what_is_finished_leaves_the_right_item_in_the_hands(
-    timed: leaseq.Queue, take: Take, clock: Clock
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
-    timed.configure(holds=2)
+    timed_queue.configure(holds=2)
     for id in ("axb", "a.b"):
-        timed.enqueue({}, id=id)
+        timed_queue.enqueue({}, id=id)
     _, second = take("ann"), take("ann")
     clock.tick(1)
-    timed.finish(second, {})
-    assert [lease.id for lease in timed.mine("ann")] == ["axb"]
+    timed_queue.finish(second, {})
+    assert [lease.id for lease in timed_queue.mine("ann")] == ["axb"]
 
 
 def test_one_who_answered_keeps_the_item_from_nobody_else(of_two_answers: leaseq.Queue, take: Take) -> None:
@@ -47,9 +47,9 @@ def test_one_who_answered_keeps_nobody_from_renewing(
     assert of_two_answers.renew(lease).token == lease.token
 
 
-def test_two_who_gave_an_item_back_are_two(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(max_abandons=2)
-    timed.enqueue({}, id="one")
-    timed.abandon(take("axb"))
-    timed.abandon(take("a.b"))
-    assert timed.get("one").state == "dead"
+def test_two_who_gave_an_item_back_are_two(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(max_abandons=2)
+    timed_queue.enqueue({}, id="one")
+    timed_queue.abandon(take("axb"))
+    timed_queue.abandon(take("a.b"))
+    assert timed_queue.get("one").state == "dead"

@@ -83,44 +83,44 @@ def work(queue: leaseq.Queue, clock: Clock, people: list[str]) -> None:
 @pytest.mark.parametrize("people", [5, 60])
 def test_without_items_and_people_only_settings_counters_and_the_journal_are_left(
     server: Server,
-    timed: leaseq.Queue,
+    timed_queue: leaseq.Queue,
     clock: Clock,
     answers: int,
     people: int,
     record_property: Callable[[str, object], None],
 ) -> None:
-    timed.configure(answers=answers, holds=3, lease_seconds=60, max_attempts=9, dedupe_seconds=0)
-    work(timed, clock, [f"person {n}" for n in range(people)])
+    timed_queue.configure(answers=answers, holds=3, lease_seconds=60, max_attempts=9, dedupe_seconds=0)
+    work(timed_queue, clock, [f"person {n}" for n in range(people)])
     for state in ("reserved", "inbound", "scheduled", "dead", "finished"):
-        for item in [*timed._walk(state, 100)]:
+        for item in [*timed_queue._walk(state, 100)]:
             with contextlib.suppress(leaseq.ItemNotFound):
-                timed.remove(item.id)
-    days_pass(timed, clock, 200, each=20)
-    sizes = key_sizes(server, timed)
+                timed_queue.remove(item.id)
+    days_pass(timed_queue, clock, 200, each=20)
+    sizes = key_sizes(server, timed_queue)
     record_property("figure", f"left of a queue without items, after {people} people: {sizes}")
     assert set(sizes) == {"ledger"}
-    assert {name for name in fields(server, timed) if not name.startswith("n:")} <= SETTINGS | OWN
+    assert {name for name in fields(server, timed_queue) if not name.startswith("n:")} <= SETTINGS | OWN
 
 
 def test_in_a_year_of_people_who_come_and_go_nothing_grows(
-    server: Server, timed: leaseq.Queue, clock: Clock
+    server: Server, timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
     """What is finished is forgotten after a day; some of what waits is never taken."""
-    timed.configure(answers=2, holds=3, lease_seconds=60, max_attempts=3, keep_finished_seconds=DAY)
-    timed.enqueue_many([NewItem({}, id=f"nobody can {n}", requires=("latin",)) for n in range(3)])
+    timed_queue.configure(answers=2, holds=3, lease_seconds=60, max_attempts=3, keep_finished_seconds=DAY)
+    timed_queue.enqueue_many([NewItem({}, id=f"nobody can {n}", requires=("latin",)) for n in range(3)])
     sizes = []
     for month in range(12):
-        work(timed, clock, [f"person {month}.{n}" for n in range(8)])
-        days_pass(timed, clock, 30, each=5)
-        for item in timed.items("dead"):
+        work(timed_queue, clock, [f"person {month}.{n}" for n in range(8)])
+        days_pass(timed_queue, clock, 30, each=5)
+        for item in timed_queue.items("dead"):
             with contextlib.suppress(leaseq.ItemNotFound):
-                timed.remove(item.id)
-        for old_item in timed.items("inbound", limit=1_000):
+                timed_queue.remove(item.id)
+        for old_item in timed_queue.items("inbound", limit=1_000):
             if not old_item.id.startswith("nobody"):
                 with contextlib.suppress(leaseq.ItemNotFound):
-                    timed.remove(old_item.id)
-        sizes.append(key_sizes(server, timed))
-        sizes[-1]["people"] = sum(name.startswith("p:") for name in fields(server, timed))
+                    timed_queue.remove(old_item.id)
+        sizes.append(key_sizes(server, timed_queue))
+        sizes[-1]["people"] = sum(name.startswith("p:") for name in fields(server, timed_queue))
     people = 8 + 1  # of a month
     for month_sizes in sizes:
         assert month_sizes.get("people", 0) <= people, "those of this month"
@@ -136,121 +136,123 @@ def line(server: Server, queue: leaseq.Queue, person: str) -> bytes | None:
 
 
 def test_who_said_never_does_not_get_it_when_their_record_is_gone(
-    server: Server, timed: leaseq.Queue, clock: Clock, take: Take
+    server: Server, timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
-    timed.enqueue_many(NewItem({}, id=id) for id in ("a", "b", "c"))
-    timed.abandon(take("ann"), again=False)
-    timed.abandon(take("ann"), again=True)
-    days_pass(timed, clock, 20)
-    assert line(server, timed, "ann") is None
+    timed_queue.enqueue_many(NewItem({}, id=id) for id in ("a", "b", "c"))
+    timed_queue.abandon(take("ann"), again=False)
+    timed_queue.abandon(take("ann"), again=True)
+    days_pass(timed_queue, clock, 20)
+    assert line(server, timed_queue, "ann") is None
     ids = []
-    while lease := timed.reserve("ann"):
+    while lease := timed_queue.reserve("ann"):
         ids.append(lease.id)
-        timed.finish(lease, {})
+        timed_queue.finish(lease, {})
     assert ids == ["c", "b"]
-    assert timed.reserve("bob") is not None
+    assert timed_queue.reserve("bob") is not None
 
 
 def test_an_answer_of_somebody_whose_record_is_gone_is_taken(
-    server: Server, timed: leaseq.Queue, clock: Clock, take: Take
+    server: Server, timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
-    timed.enqueue({}, id="a")
+    timed_queue.enqueue({}, id="a")
     lease = take("ann")
-    days_pass(timed, clock, 20)
-    assert line(server, timed, "ann") is None
-    assert timed.finish(lease, {"v": 1}).late
-    assert timed.get("a").state == "finished"
+    days_pass(timed_queue, clock, 20)
+    assert line(server, timed_queue, "ann") is None
+    assert timed_queue.finish(lease, {"v": 1}).late
+    assert timed_queue.get("a").state == "finished"
 
 
 def test_who_holds_something_or_was_there_this_week_keeps_their_record(
-    server: Server, timed: leaseq.Queue, clock: Clock, take: Take
+    server: Server, timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
-    timed.configure(lease_seconds=7 * DAY, holds=2)
-    timed.enqueue_many([{}, {}])
-    timed.finish(take("bob"), {})
+    timed_queue.configure(lease_seconds=7 * DAY, holds=2)
+    timed_queue.enqueue_many([{}, {}])
+    timed_queue.finish(take("bob"), {})
     lease = take("ann")
     for _ in range(4):
-        days_pass(timed, clock, 5)
-        lease = timed.renew(lease)
-    assert [one.id for one in timed.mine("ann")] == [lease.id]
-    assert line(server, timed, "bob") is None
-    timed.finish(lease, {})
-    days_pass(timed, clock, 5)
-    assert line(server, timed, "ann") is not None
+        days_pass(timed_queue, clock, 5)
+        lease = timed_queue.renew(lease)
+    assert [one.id for one in timed_queue.mine("ann")] == [lease.id]
+    assert line(server, timed_queue, "bob") is None
+    timed_queue.finish(lease, {})
+    days_pass(timed_queue, clock, 5)
+    assert line(server, timed_queue, "ann") is not None
 
 
 def test_a_cursor_goes_when_nothing_is_left_of_what_was_passed_over(
-    server: Server, timed: leaseq.Queue, clock: Clock
+    server: Server, timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
     """At once and not after months; and what others have still in front of them stays passed over."""
-    timed.configure(answers=2)
-    timed.enqueue_many([NewItem({}, id=id, requires=("fr",)) for id in ("a", "b")])
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue_many([NewItem({}, id=id, requires=("fr",)) for id in ("a", "b")])
     for person in ("ann", "bob"):
         for _ in range(2):
-            timed.finish(not_none(timed.reserve(person, skills=("fr",))), {})
-        assert timed.reserve(person, skills=("fr",)) is None
-    timed.enqueue_many([NewItem({}, id="c", requires=("de",)), NewItem({}, id="newer", requires=("fr",))])
-    timed.abandon(not_none(timed.reserve("cyd", skills=("de",))), again=False)
-    assert timed.reserve("cyd", skills=("de",)) is None
-    assert timed.reserve("dan", skills=("fr",)) is not None, (
+            timed_queue.finish(not_none(timed_queue.reserve(person, skills=("fr",))), {})
+        assert timed_queue.reserve(person, skills=("fr",)) is None
+    timed_queue.enqueue_many(
+        [NewItem({}, id="c", requires=("de",)), NewItem({}, id="newer", requires=("fr",))]
+    )
+    timed_queue.abandon(not_none(timed_queue.reserve("cyd", skills=("de",))), again=False)
+    assert timed_queue.reserve("cyd", skills=("de",)) is None
+    assert timed_queue.reserve("dan", skills=("fr",)) is not None, (
         "so that its second answer waits where theirs did"
     )
-    assert server.redis.hlen(Keys(timed.name).cursors) >= 2
-    days_pass(timed, clock, 3)
-    assert server.redis.hkeys(Keys(timed.name).cursors) == [b"cyd"]
-    assert timed.reserve("cyd", skills=("de",)) is None
-    timed.remove("newer")
-    days_pass(timed, clock, 2)
-    assert server.redis.hkeys(Keys(timed.name).rows) == [b"de"]
+    assert server.redis.hlen(Keys(timed_queue.name).cursors) >= 2
+    days_pass(timed_queue, clock, 3)
+    assert server.redis.hkeys(Keys(timed_queue.name).cursors) == [b"cyd"]
+    assert timed_queue.reserve("cyd", skills=("de",)) is None
+    timed_queue.remove("newer")
+    days_pass(timed_queue, clock, 2)
+    assert server.redis.hkeys(Keys(timed_queue.name).rows) == [b"de"]
 
 
 def test_who_was_away_for_months_gets_what_they_may_have_and_nothing_else(
-    server: Server, timed: leaseq.Queue, clock: Clock, take: Take
+    server: Server, timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
-    timed.configure(holds=3)
-    timed.enqueue_many(NewItem({}, id=id) for id in ("never", "later", "new"))
-    timed.abandon(take("ann"), again=False)
-    timed.abandon(take("ann"))
+    timed_queue.configure(holds=3)
+    timed_queue.enqueue_many(NewItem({}, id=id) for id in ("never", "later", "new"))
+    timed_queue.abandon(take("ann"), again=False)
+    timed_queue.abandon(take("ann"))
     new = take("ann")
     assert take("ann").id == "later", "nothing else is left"
     clock.tick(301)
-    timed.clear()
-    timed.abandon(take("ann")) if new.id != "new" else None
-    keys = Keys(timed.name)
+    timed_queue.clear()
+    timed_queue.abandon(take("ann")) if new.id != "new" else None
+    keys = Keys(timed_queue.name)
     assert server.redis.hexists(keys.cursors, "ann")
-    days_pass(timed, clock, 120, each=20)
+    days_pass(timed_queue, clock, 120, each=20)
     assert not server.redis.exists(keys.cursors)
-    assert not [key for key in key_sizes(server, timed) if key.startswith("later:")]
+    assert not [key for key in key_sizes(server, timed_queue) if key.startswith("later:")]
     assert sorted(take("ann").id for _ in range(2)) == ["later", "new"]
-    assert timed.reserve("ann") is None
+    assert timed_queue.reserve("ann") is None
 
 
 def test_what_somebody_put_off_and_others_did_goes_though_they_never_run_out_of_new_ones(
-    server: Server, timed: leaseq.Queue, clock: Clock, take: Take
+    server: Server, timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
-    timed.configure(holds=100, lease_seconds=7 * DAY)
+    timed_queue.configure(holds=100, lease_seconds=7 * DAY)
     for day in range(10):
-        timed.enqueue_many([{}] * 30)
+        timed_queue.enqueue_many([{}] * 30)
         leases = [take("ann") for _ in range(10)]
         for lease in leases:
-            timed.abandon(lease)
+            timed_queue.abandon(lease)
         last_lease = take("ann")
         for _ in range(10 + 19):
-            timed.finish(take("bob"), {})
-        timed.finish(last_lease, {})
-        days_pass(timed, clock, 1)
-        count = server.redis.zcard(f"{Keys(timed.name).inbound[: -len('inbound')]}later::ann")
+            timed_queue.finish(take("bob"), {})
+        timed_queue.finish(last_lease, {})
+        days_pass(timed_queue, clock, 1)
+        count = server.redis.zcard(f"{Keys(timed_queue.name).inbound[: -len('inbound')]}later::ann")
         assert count <= 20, f"day {day}"
 
 
 def test_what_was_put_off_and_then_assigned_to_another_goes_with_the_item(
-    server: Server, timed: leaseq.Queue, take: Take
+    server: Server, timed_queue: leaseq.Queue, take: Take
 ) -> None:
-    timed.enqueue({}, id="a")
-    timed.abandon(take("ann"))
-    timed.assign("a", "bob")
-    timed.remove("a")
-    assert not [key for key in key_sizes(server, timed) if key.startswith("later:")]
+    timed_queue.enqueue({}, id="a")
+    timed_queue.abandon(take("ann"))
+    timed_queue.assign("a", "bob")
+    timed_queue.remove("a")
+    assert not [key for key in key_sizes(server, timed_queue) if key.startswith("later:")]
 
 
 def test_each_step_is_bounded_and_all_are_reached(own_redis: Any, clock: Clock) -> None:  # noqa: F811

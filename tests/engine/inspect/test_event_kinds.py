@@ -11,44 +11,44 @@ from tests.conftest import Clock
 from tests.support.taking import take
 
 
-def test_a_queue_to_which_everything_happens_has_each_kind(timed: leaseq.Queue, clock: Clock) -> None:
-    timed.configure(max_attempts=1, lease_seconds=10)  # created
-    timed.configure(keep_finished_seconds=60)  # configured
-    timed.pause()
-    timed.resume()
-    timed.enqueue({}, id="finished")
-    lease = timed.renew(take(timed, "ann"))
-    timed.finish(lease, {})
-    timed.finish(timed.undo_finish(lease), {})
-    timed.enqueue({}, id="removed", delay=5)
+def test_a_queue_to_which_everything_happens_has_each_kind(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    timed_queue.configure(max_attempts=1, lease_seconds=10)  # created
+    timed_queue.configure(keep_finished_seconds=60)  # configured
+    timed_queue.pause()
+    timed_queue.resume()
+    timed_queue.enqueue({}, id="finished")
+    lease = timed_queue.renew(take(timed_queue, "ann"))
+    timed_queue.finish(lease, {})
+    timed_queue.finish(timed_queue.undo_finish(lease), {})
+    timed_queue.enqueue({}, id="removed", delay=5)
     clock.tick(6)
-    timed.clear()  # due
-    timed.change("removed", priority=1)
-    timed.assign("removed", "bob")
-    timed.abandon(take(timed, "bob"))
-    timed.fail(take(timed, "bob"), "cut off")  # failed and died
-    timed.revive("removed")
-    lease = take(timed, "bob")
-    timed.release("removed")
-    take(timed, "cay")
+    timed_queue.clear()  # due
+    timed_queue.change("removed", priority=1)
+    timed_queue.assign("removed", "bob")
+    timed_queue.abandon(take(timed_queue, "bob"))
+    timed_queue.fail(take(timed_queue, "bob"), "cut off")  # failed and died
+    timed_queue.revive("removed")
+    lease = take(timed_queue, "bob")
+    timed_queue.release("removed")
+    take(timed_queue, "cay")
     with pytest.raises(leaseq.LeaseLost):
-        timed.finish(lease, {})  # late
-    timed.adopt("removed", lease.token)
-    (answer,) = timed.correct("removed", lease.token, 1, by="meg").answers
-    timed.reopen("removed", answer.token)
-    timed.remove("removed")
-    timed.restore(leaseq.NewItem({}, id="restored"))
-    timed.enqueue({}, id="expired")
-    take(timed, "dan")
-    take(timed, "eve")
+        timed_queue.finish(lease, {})  # late
+    timed_queue.adopt("removed", lease.token)
+    (answer,) = timed_queue.correct("removed", lease.token, 1, by="meg").answers
+    timed_queue.reopen("removed", answer.token)
+    timed_queue.remove("removed")
+    timed_queue.restore(leaseq.NewItem({}, id="restored"))
+    timed_queue.enqueue({}, id="expired")
+    take(timed_queue, "dan")
+    take(timed_queue, "eve")
     clock.tick(61)
-    timed.clear()  # expired, and the first finished item is forgotten
+    timed_queue.clear()  # expired, and the first finished item is forgotten
     clock.tick(61)
-    timed.clear()
-    timed.configure(alerts=("waiting>1",))
-    timed.enqueue_many([{}, {}])
-    timed.clear()  # alert.raised
-    timed.configure(alerts=())
-    timed.clear()  # alert.resolved
-    events = [event.what for event in timed.journal(limit=1_000)]
+    timed_queue.clear()
+    timed_queue.configure(alerts=("waiting>1",))
+    timed_queue.enqueue_many([{}, {}])
+    timed_queue.clear()  # alert.raised
+    timed_queue.configure(alerts=())
+    timed_queue.clear()  # alert.resolved
+    events = [event.what for event in timed_queue.journal(limit=1_000)]
     assert set(events) == set(get_args(leaseq.EventKind))

@@ -23,52 +23,54 @@ def finish(queue: leaseq.Queue, id: str, person: str = "ann") -> leaseq.Event:
     return queue.latest_events(1)[0]
 
 
-def test_a_new_follower_begins_with_the_oldest_event(timed: leaseq.Queue) -> None:
-    finish(timed, "a")
-    everything = timed.journal()
-    assert timed.journal(after=timed.follow("archive")) == everything
+def test_a_new_follower_begins_with_the_oldest_event(timed_queue: leaseq.Queue) -> None:
+    finish(timed_queue, "a")
+    everything = timed_queue.journal()
+    assert timed_queue.journal(after=timed_queue.follow("archive")) == everything
     assert everything[-1].what == "finished"
 
 
-def test_a_follower_goes_on_behind_what_it_read_and_never_back(timed: leaseq.Queue) -> None:
-    first, second = finish(timed, "a"), finish(timed, "b")
-    timed.follow("archive", read=second.cursor)
-    finish(timed, "c")
-    unread_events = timed.journal(after=second.cursor)
-    assert timed.journal(after=timed.follow("archive")) == unread_events != []
-    assert timed.journal(after=timed.follow("archive", read=first.cursor)) == unread_events
+def test_a_follower_goes_on_behind_what_it_read_and_never_back(timed_queue: leaseq.Queue) -> None:
+    first, second = finish(timed_queue, "a"), finish(timed_queue, "b")
+    timed_queue.follow("archive", read=second.cursor)
+    finish(timed_queue, "c")
+    unread_events = timed_queue.journal(after=second.cursor)
+    assert timed_queue.journal(after=timed_queue.follow("archive")) == unread_events != []
+    assert timed_queue.journal(after=timed_queue.follow("archive", read=first.cursor)) == unread_events
 
 
-def test_followers_do_not_move_each_other(timed: leaseq.Queue) -> None:
-    last = finish(timed, "a")
-    timed.follow("archive", read=last.cursor)
-    assert timed.journal(after=timed.follow("webhooks")) == timed.journal()
+def test_followers_do_not_move_each_other(timed_queue: leaseq.Queue) -> None:
+    last = finish(timed_queue, "a")
+    timed_queue.follow("archive", read=last.cursor)
+    assert timed_queue.journal(after=timed_queue.follow("webhooks")) == timed_queue.journal()
 
 
-def test_an_entry_that_was_read_in_part_comes_again_whole(timed: leaseq.Queue) -> None:
-    timed.enqueue_many([NewItem(n, id=f"i{n}") for n in range(3)])
-    events = [one for one in timed.journal() if one.what == "enqueued"]
-    timed.follow("archive", read=events[1].cursor)
-    assert timed.journal(after=timed.follow("archive")) == events
-    timed.follow("archive", read=events[2].cursor)
-    assert timed.journal(after=timed.follow("archive")) == []
+def test_an_entry_that_was_read_in_part_comes_again_whole(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue_many([NewItem(n, id=f"i{n}") for n in range(3)])
+    events = [one for one in timed_queue.journal() if one.what == "enqueued"]
+    timed_queue.follow("archive", read=events[1].cursor)
+    assert timed_queue.journal(after=timed_queue.follow("archive")) == events
+    timed_queue.follow("archive", read=events[2].cursor)
+    assert timed_queue.journal(after=timed_queue.follow("archive")) == []
 
 
-def test_finished_items_stay_until_every_follower_has_read_of_them(timed: leaseq.Queue, clock: Clock) -> None:
-    timed.configure(keep_finished_seconds=DAY)
-    timed.follow("archive")
-    last = finish(timed, "a")
+def test_finished_items_stay_until_every_follower_has_read_of_them(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    timed_queue.configure(keep_finished_seconds=DAY)
+    timed_queue.follow("archive")
+    last = finish(timed_queue, "a")
     clock.tick(2 * DAY)
-    assert timed.clear().forgotten == 0
-    timed.follow("archive", read=last.cursor)
+    assert timed_queue.clear().forgotten == 0
+    timed_queue.follow("archive", read=last.cursor)
     clock.tick(2 * DAY)
-    assert timed.clear().forgotten == 1
+    assert timed_queue.clear().forgotten == 1
 
 
-def filled_journal(timed: leaseq.Queue, clock: Clock, server: Server, count: int) -> str:
+def filled_journal(timed_queue: leaseq.Queue, clock: Clock, server: Server, count: int) -> str:
     """The key of a journal with so many entries."""
-    timed.configure()
-    journal, pipe = Keys(timed.name).journal, server.redis.pipeline()
+    timed_queue.configure()
+    journal, pipe = Keys(timed_queue.name).journal, server.redis.pipeline()
     for n in range(1, count + 1):
         pipe.xadd(journal, {"renewed": "a\t1\tann"}, id=f"{clock.now + n}-0")
     pipe.execute()
@@ -76,75 +78,77 @@ def filled_journal(timed: leaseq.Queue, clock: Clock, server: Server, count: int
 
 
 def test_a_long_journal_is_trimmed_in_several_calls(
-    timed: leaseq.Queue, clock: Clock, server: Server
+    timed_queue: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
     """Each takes 20,000 entries at most, so that it holds nobody else up."""
-    journal = filled_journal(timed, clock, server, 25_000)
-    timed.follow("archive", read=timed.latest_events(1)[0].cursor, keep=0)
+    journal = filled_journal(timed_queue, clock, server, 25_000)
+    timed_queue.follow("archive", read=timed_queue.latest_events(1)[0].cursor, keep=0)
     assert 5_000 <= server.redis.xlen(journal) <= 5_200
-    timed.follow("archive", keep=0)
+    timed_queue.follow("archive", keep=0)
     assert server.redis.xlen(journal) <= 100
 
 
 def test_so_many_events_are_kept_that_all_have_read(
-    timed: leaseq.Queue, clock: Clock, server: Server
+    timed_queue: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
-    journal = filled_journal(timed, clock, server, 1_000)
-    timed.follow("archive", read=timed.latest_events(1)[0].cursor, keep=450)
+    journal = filled_journal(timed_queue, clock, server, 1_000)
+    timed_queue.follow("archive", read=timed_queue.latest_events(1)[0].cursor, keep=450)
     assert 450 <= server.redis.xlen(journal) <= 550
 
 
 @pytest.mark.parametrize("slowest", ["archive", "audit", "mail", "webhooks"])
 def test_the_slowest_of_several_followers_is_waited_for(
-    timed: leaseq.Queue, clock: Clock, slowest: str
+    timed_queue: leaseq.Queue, clock: Clock, slowest: str
 ) -> None:
-    timed.configure(keep_finished_seconds=DAY)
-    last = finish(timed, "a")
+    timed_queue.configure(keep_finished_seconds=DAY)
+    last = finish(timed_queue, "a")
     for name in ("archive", "audit", "mail", "webhooks"):
-        timed.follow(name, read=None if name == slowest else last.cursor)
+        timed_queue.follow(name, read=None if name == slowest else last.cursor)
     clock.tick(2 * DAY)
-    assert timed.clear().forgotten == 0
-    timed.follow(slowest, read=last.cursor)
-    assert timed.clear().forgotten == 1
+    assert timed_queue.clear().forgotten == 0
+    timed_queue.follow(slowest, read=last.cursor)
+    assert timed_queue.clear().forgotten == 1
 
 
-def test_nothing_waits_for_a_follower_that_is_gone(timed: leaseq.Queue, clock: Clock) -> None:
-    timed.configure(keep_finished_seconds=DAY)
-    timed.follow("archive")
-    finish(timed, "a")
-    timed.unfollow("archive")
-    timed.unfollow("archive")
+def test_nothing_waits_for_a_follower_that_is_gone(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    timed_queue.configure(keep_finished_seconds=DAY)
+    timed_queue.follow("archive")
+    finish(timed_queue, "a")
+    timed_queue.unfollow("archive")
+    timed_queue.unfollow("archive")
     clock.tick(2 * DAY)
-    assert timed.clear().forgotten == 1
+    assert timed_queue.clear().forgotten == 1
 
 
 @pytest.mark.parametrize("name", ["", "Archive", "1st", "a b", "a" * 65, "a\n", None, 7])
 @pytest.mark.parametrize("call", [leaseq.Queue.follow, leaseq.Queue.unfollow])
 def test_a_name_that_is_none_is_refused(
-    timed: leaseq.Queue, call: Callable[[leaseq.Queue, object], object], name: object
+    timed_queue: leaseq.Queue, call: Callable[[leaseq.Queue, object], object], name: object
 ) -> None:
     with pytest.raises(leaseq.Invalid, match="1 to 64 of a-z"):
-        call(timed, name)
+        call(timed_queue, name)
 
 
 @pytest.mark.parametrize("cursor", ["", "1-0", "x.1", "1.", 7])
-def test_a_cursor_that_is_none_is_refused(timed: leaseq.Queue, cursor: object) -> None:
+def test_a_cursor_that_is_none_is_refused(timed_queue: leaseq.Queue, cursor: object) -> None:
     with pytest.raises(leaseq.Invalid, match="the cursor of an event"):
-        timed.follow("archive", read=cursor)  # type: ignore[arg-type]
+        timed_queue.follow("archive", read=cursor)  # type: ignore[arg-type]
 
 
-def test_outcomes_tell_the_state_and_the_answers_of_many_items(timed: leaseq.Queue, clock: Clock) -> None:
-    finish(timed, "done")
-    timed.enqueue({"é": 1}, id="held", priority=7, due=datetime(2030, 1, 1, tzinfo=UTC))
-    lease = not_none(timed.reserve("bob"))
-    timed.enqueue("", id="waits", requires=["fr", "legal"])
-    finished_item, no_item, held_item, waiting_item = timed.outcomes(["done", "none", "held", "waits"])
+def test_outcomes_tell_the_state_and_the_answers_of_many_items(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    finish(timed_queue, "done")
+    timed_queue.enqueue({"é": 1}, id="held", priority=7, due=datetime(2030, 1, 1, tzinfo=UTC))
+    lease = not_none(timed_queue.reserve("bob"))
+    timed_queue.enqueue("", id="waits", requires=["fr", "legal"])
+    finished_item, no_item, held_item, waiting_item = timed_queue.outcomes(["done", "none", "held", "waits"])
     assert no_item is None
     assert finished_item is not None
     assert held_item is not None
     assert waiting_item is not None
     assert (finished_item.state, held_item.state, waiting_item.state) == ("finished", "reserved", "inbound")
-    answer = timed.get("done").answers[0]
+    answer = timed_queue.get("done").answers[0]
     assert [
         (a.token, a.person, json.loads(a.result), a.finished_at, a.late, a.stands)
         for a in finished_item.answers
@@ -152,22 +156,24 @@ def test_outcomes_tell_the_state_and_the_answers_of_many_items(timed: leaseq.Que
     assert (json.loads(held_item.payload), held_item.priority, held_item.due) == (
         {"é": 1},
         7,
-        timed.get("held").due,
+        timed_queue.get("held").due,
     )
     assert lease.id == "held"
     assert (waiting_item.requires, waiting_item.answers) == ("fr,legal", ())
 
 
-def test_outcomes_have_late_answers_and_those_of_every_person(timed: leaseq.Queue, clock: Clock) -> None:
-    timed.configure(answers=2, lease_seconds=60)
-    timed.enqueue({"n": 1}, id="one")
-    late_lease = not_none(timed.reserve("ann"))
+def test_outcomes_have_late_answers_and_those_of_every_person(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    timed_queue.configure(answers=2, lease_seconds=60)
+    timed_queue.enqueue({"n": 1}, id="one")
+    late_lease = not_none(timed_queue.reserve("ann"))
     clock.tick(61)
-    timed.finish(not_none(timed.reserve("bob")), {"v": "bob"})
-    timed.finish(not_none(timed.reserve("cid")), {"v": "cid"})
+    timed_queue.finish(not_none(timed_queue.reserve("bob")), {"v": "bob"})
+    timed_queue.finish(not_none(timed_queue.reserve("cid")), {"v": "cid"})
     with pytest.raises(leaseq.LeaseLost):
-        timed.finish(late_lease, {"v": "ann"})
-    outcome = timed.outcomes(["one"])[0]
+        timed_queue.finish(late_lease, {"v": "ann"})
+    outcome = timed_queue.outcomes(["one"])[0]
     assert outcome is not None
     assert outcome.state == "finished"
     assert [(a.person, a.late, a.stands) for a in outcome.answers] == [
@@ -177,23 +183,23 @@ def test_outcomes_have_late_answers_and_those_of_every_person(timed: leaseq.Queu
     ]
 
 
-def test_outcomes_of_more_items_than_one_call_gives(timed: leaseq.Queue) -> None:
+def test_outcomes_of_more_items_than_one_call_gives(timed_queue: leaseq.Queue) -> None:
     ids = [f"i{n}" for n in range(300)]
-    timed.enqueue_many(NewItem("x" * 10_000, id=id) for id in ids)
-    assert [one.id for one in timed.outcomes(ids) if one] == ids
+    timed_queue.enqueue_many(NewItem("x" * 10_000, id=id) for id in ids)
+    assert [one.id for one in timed_queue.outcomes(ids) if one] == ids
 
 
 @pytest.mark.parametrize("limit", [1, 2, 5, 10_000])
-def test_event_rows_are_the_events_of_the_journal(timed: leaseq.Queue, limit: int) -> None:
-    timed.enqueue_many(NewItem(n, id=f"i{n}") for n in range(4))
-    timed.fail(not_none(timed.reserve("ann")), "torn – «ü»")
-    timed.pause("lunch", by="bob")
+def test_event_rows_are_the_events_of_the_journal(timed_queue: leaseq.Queue, limit: int) -> None:
+    timed_queue.enqueue_many(NewItem(n, id=f"i{n}") for n in range(4))
+    timed_queue.fail(not_none(timed_queue.reserve("ann")), "torn – «ü»")
+    timed_queue.pause("lunch", by="bob")
     rows: list[leaseq.EventRow] = []
-    while next_rows := timed.event_rows(rows[-1].cursor if rows else None, limit):
+    while next_rows := timed_queue.event_rows(rows[-1].cursor if rows else None, limit):
         rows += next_rows
-    events = timed.journal(limit=1_000)
+    events = timed_queue.journal(limit=1_000)
     assert [(one.cursor, one.what, one.id, one.person, one.token) for one in rows] == [
         (one.cursor, one.what, one.id, one.person, one.token) for one in events
     ]
     assert [json.loads(one.detail) if one.detail else None for one in rows] == [one.detail for one in events]
-    assert timed.event_rows(events[5].cursor)[0].cursor == events[6].cursor
+    assert timed_queue.event_rows(events[5].cursor)[0].cursor == events[6].cursor

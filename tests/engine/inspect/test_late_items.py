@@ -17,20 +17,20 @@ Take = Callable[[str], leaseq.Lease]
 
 
 @pytest.fixture
-def answer_late(timed: leaseq.Queue, clock: Clock) -> Callable[..., leaseq.Lease]:
+def answer_late(timed_queue: leaseq.Queue, clock: Clock) -> Callable[..., leaseq.Lease]:
     """Lets ann answer the item of this id when bob has it; gives bob's lease."""
 
     def answer(id: str, **extra: str) -> leaseq.Lease:
-        timed.configure(lease_seconds=60, holds=100)
+        timed_queue.configure(lease_seconds=60, holds=100)
         skill = re.sub("[^a-z0-9]", "-", id)  # so that nothing else comes
-        timed.enqueue({"of": id}, id=id, requires=(skill,))
-        lease = timed.reserve("ann", skills=[skill])
+        timed_queue.enqueue({"of": id}, id=id, requires=(skill,))
+        lease = timed_queue.reserve("ann", skills=[skill])
         clock.tick(61)
-        bobs = timed.reserve("bob", skills=[skill])
+        bobs = timed_queue.reserve("bob", skills=[skill])
         assert lease
         assert bobs
         with pytest.raises(leaseq.LeaseLost):
-            timed.finish(lease, {"by": "ann", **extra})
+            timed_queue.finish(lease, {"by": "ann", **extra})
         return bobs
 
     return answer
@@ -41,64 +41,64 @@ def ids(queue: leaseq.Queue, since: datetime | None = None) -> list[str]:
 
 
 def test_they_are_found_in_whatever_state_and_no_more_once_they_are_taken(
-    timed: leaseq.Queue, answer_late: Callable[[str], leaseq.Lease], take: Take
+    timed_queue: leaseq.Queue, answer_late: Callable[[str], leaseq.Lease], take: Take
 ) -> None:
-    timed.configure()
-    assert ids(timed) == []
+    timed_queue.configure()
+    assert ids(timed_queue) == []
     for id, act in (
-        ("finished", lambda lease: timed.finish(lease, {"by": "bob"})),
-        ("given back", lambda lease: timed.abandon(lease, again=False)),
-        ("failed", lambda lease: timed.fail(lease, "torn")),
-        ("removed", lambda _: timed.remove("removed")),
+        ("finished", lambda lease: timed_queue.finish(lease, {"by": "bob"})),
+        ("given back", lambda lease: timed_queue.abandon(lease, again=False)),
+        ("failed", lambda lease: timed_queue.fail(lease, "torn")),
+        ("removed", lambda _: timed_queue.remove("removed")),
         ("held", lambda _: None),
     ):
         act(answer_late(id))
-    timed.enqueue({}, id="on time")
-    timed.finish(take("dan"), {})
-    assert ids(timed) == ["failed", "finished", "given back", "held"]
-    (held_item,) = (item for item in timed.late_items() if item.id == "held")
-    assert held_item == timed.get("held")
+    timed_queue.enqueue({}, id="on time")
+    timed_queue.finish(take("dan"), {})
+    assert ids(timed_queue) == ["failed", "finished", "given back", "held"]
+    (held_item,) = (item for item in timed_queue.late_items() if item.id == "held")
+    assert held_item == timed_queue.get("held")
     assert [answer.result for answer in held_item.late_answers] == [{"by": "ann"}]
-    timed.adopt("held", held_item.late_answers[0].token)
-    assert ids(timed) == ["failed", "finished", "given back"]
+    timed_queue.adopt("held", held_item.late_answers[0].token)
+    assert ids(timed_queue) == ["failed", "finished", "given back"]
 
 
 def test_since_leaves_out_what_came_before(
-    timed: leaseq.Queue, answer_late: Callable[[str], leaseq.Lease], clock: Clock
+    timed_queue: leaseq.Queue, answer_late: Callable[[str], leaseq.Lease], clock: Clock
 ) -> None:
     answer_late("early")
     clock.tick(600)
     answer_late("later")
-    (answer,) = timed.get("later").late_answers
-    assert ids(timed, answer.finished_at) == ["later"]
-    assert ids(timed, answer.finished_at + timedelta(microseconds=1)) == []
-    (answer,) = timed.get("early").late_answers
-    assert ids(timed, answer.finished_at) == ["early", "later"]
+    (answer,) = timed_queue.get("later").late_answers
+    assert ids(timed_queue, answer.finished_at) == ["later"]
+    assert ids(timed_queue, answer.finished_at + timedelta(microseconds=1)) == []
+    (answer,) = timed_queue.get("early").late_answers
+    assert ids(timed_queue, answer.finished_at) == ["early", "later"]
     with pytest.raises(leaseq.Invalid, match="since"):
-        timed.late_items(datetime(2026, 1, 1))  # noqa: DTZ001 - without a zone
+        timed_queue.late_items(datetime(2026, 1, 1))  # noqa: DTZ001 - without a zone
 
 
 def test_many_are_all_found_and_each_once(
-    timed: leaseq.Queue, answer_late: Callable[[str], leaseq.Lease]
+    timed_queue: leaseq.Queue, answer_late: Callable[[str], leaseq.Lease]
 ) -> None:
     expected = [f"n{n:03}" for n in range(90)]
     for id in expected:
-        timed.finish(answer_late(id), {"long": "x" * 100})
-    assert ids(timed) == expected
+        timed_queue.finish(answer_late(id), {"long": "x" * 100})
+    assert ids(timed_queue) == expected
 
 
 def test_each_is_told_once_though_most_are_gone_half_way(
-    timed: leaseq.Queue, answer_late: Callable[..., leaseq.Lease]
+    timed_queue: leaseq.Queue, answer_late: Callable[..., leaseq.Lease]
 ) -> None:
     """The server moves what is left together then, to where the walk has not been yet."""
     all_ids = [f"n{n:03}" for n in range(600)]
     for id in all_ids:
-        timed.finish(answer_late(id, text="long " * 20), {})
-    walk = timed.late_items()
+        timed_queue.finish(answer_late(id, text="long " * 20), {})
+    walk = timed_queue.late_items()
     ids = [next(walk).id for _ in range(20)]
     for id in all_ids:
         if id not in ids:
-            timed.remove(id)
+            timed_queue.remove(id)
     ids += [item.id for item in walk]
     assert len(ids) < 100, "a look is a short one, and what is gone by the next one is not told"
     assert len(ids) == len(set(ids))
@@ -116,31 +116,31 @@ def pages(queue: leaseq.Queue, limit: int, after: str | None = None) -> Iterator
 
 @pytest.mark.parametrize(("count", "limit"), [(0, 5), (3, 1), (3, 3), (90, 1), (90, 7), (90, 200)])
 def test_by_pages_each_is_on_one(
-    timed: leaseq.Queue, answer_late: Callable[..., leaseq.Lease], count: int, limit: int
+    timed_queue: leaseq.Queue, answer_late: Callable[..., leaseq.Lease], count: int, limit: int
 ) -> None:
-    timed.configure()
+    timed_queue.configure()
     expected = [f"n/{n:03}, é" for n in range(count)]
     for id in expected:
-        timed.finish(answer_late(id, text="long " * 20 if count > 3 else ""), {})
-    found_ids = [item.id for page in pages(timed, limit) for item in page.items]
+        timed_queue.finish(answer_late(id, text="long " * 20 if count > 3 else ""), {})
+    found_ids = [item.id for page in pages(timed_queue, limit) for item in page.items]
     assert sorted(found_ids) == expected
     if found_ids:
-        first = timed.late_page(limit=limit).items[0]
-        assert first == timed.get(first.id)
+        first = timed_queue.late_page(limit=limit).items[0]
+        assert first == timed_queue.get(first.id)
 
 
 def test_what_is_gone_or_used_by_the_next_page_is_not_on_it(
-    timed: leaseq.Queue, answer_late: Callable[..., leaseq.Lease]
+    timed_queue: leaseq.Queue, answer_late: Callable[..., leaseq.Lease]
 ) -> None:
     """Also of what was left of the server's last step, and while the server moves what it has."""
     ids = [f"n{n:03}" for n in range(300)]
     for id in ids:
-        timed.finish(answer_late(id, text="long " * 20), {})
-    walk = pages(timed, 7)
+        timed_queue.finish(answer_late(id, text="long " * 20), {})
+    walk = pages(timed_queue, 7)
     first_ids = [item.id for item in next(walk).items]
     kept_ids = {id for id in ids if id.endswith("3")}
     for id in set(ids) - set(first_ids) - kept_ids:
-        timed.remove(id)
+        timed_queue.remove(id)
     next_ids = [item.id for page in walk for item in page.items]
     assert kept_ids <= {*first_ids, *next_ids}
     assert set(next_ids) <= {*kept_ids, *first_ids}
@@ -148,31 +148,31 @@ def test_what_is_gone_or_used_by_the_next_page_is_not_on_it(
 
 @pytest.mark.parametrize("text", ["", "long " * 20])
 def test_a_cursor_of_a_server_that_was_replaced_begins_anew(
-    timed: leaseq.Queue, answer_late: Callable[..., leaseq.Lease], server: Server, text: str
+    timed_queue: leaseq.Queue, answer_late: Callable[..., leaseq.Lease], server: Server, text: str
 ) -> None:
     """There, the place where a step begins means another one."""
     expected = [f"n{n:03}" for n in range(60)]
     for id in expected:
-        timed.finish(answer_late(id, text=text), {})
-    page = timed.late_page(limit=30)
+        timed_queue.finish(answer_late(id, text=text), {})
+    page = timed_queue.late_page(limit=30)
     assert page.after
     server.redis.script_flush()
     witness, _, *rest = page.after.split("/")
     wrong_cursor = "/".join((witness, "end", *rest))
-    found_ids = [item.id for page in pages(timed, 30, wrong_cursor) for item in page.items]
+    found_ids = [item.id for page in pages(timed_queue, 30, wrong_cursor) for item in page.items]
     assert sorted({*found_ids, *(item.id for item in page.items)}) == expected
 
 
 def test_all_of_them_though_the_server_is_replaced_meanwhile(
-    timed: leaseq.Queue,
+    timed_queue: leaseq.Queue,
     answer_late: Callable[..., leaseq.Lease],
     server: Server,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     expected = [f"n{n:03}" for n in range(60)]
     for id in expected:
-        timed.finish(answer_late(id, text="long " * 20), {})
-    late_items = timed._commands.late_items
+        timed_queue.finish(answer_late(id, text="long " * 20), {})
+    late_items = timed_queue._commands.late_items
     is_replaced = False
 
     def step(position: str, count: int, since: str) -> Reply:
@@ -183,10 +183,10 @@ def test_all_of_them_though_the_server_is_replaced_meanwhile(
         server.redis.script_flush()
         return Reply(b"items", [b"0"], False)
 
-    monkeypatch.setattr(timed._commands, "late_items", step)
-    assert ids(timed) == expected
+    monkeypatch.setattr(timed_queue._commands, "late_items", step)
+    assert ids(timed_queue) == expected
     is_replaced = False
-    found_ids = [item.id for page in pages(timed, 100) for item in page.items]
+    found_ids = [item.id for page in pages(timed_queue, 100) for item in page.items]
     assert sorted(set(found_ids)) == expected
 
 
@@ -197,14 +197,14 @@ def test_a_cursor_that_is_none_is_refused(queue: leaseq.Queue, after: Any) -> No
 
 
 def test_what_was_left_of_a_step_is_looked_at_again(
-    timed: leaseq.Queue, answer_late: Callable[..., leaseq.Lease]
+    timed_queue: leaseq.Queue, answer_late: Callable[..., leaseq.Lease]
 ) -> None:
     for id in ("one", "two"):
-        timed.finish(answer_late(id), {})
-    timed.enqueue({}, id="none is late")
-    witness = (timed.late_page(limit=1).after or "").partition("/")[0]
-    page = timed.late_page(limit=2, after=f"{witness}/end//none%20is%20late,%00,two,one")
+        timed_queue.finish(answer_late(id), {})
+    timed_queue.enqueue({}, id="none is late")
+    witness = (timed_queue.late_page(limit=1).after or "").partition("/")[0]
+    page = timed_queue.late_page(limit=2, after=f"{witness}/end//none%20is%20late,%00,two,one")
     assert [item.id for item in page.items] == []
     assert page.after == f"{witness}/end//two,one"
-    page = timed.late_page(limit=2, after=page.after)
+    page = timed_queue.late_page(limit=2, after=page.after)
     assert ([item.id for item in page.items], page.after) == (["two", "one"], None)

@@ -23,16 +23,16 @@ def close(time: datetime | None, to: datetime) -> bool:
     return time is not None and abs(time - to) < timedelta(milliseconds=1)
 
 
-def test_an_item_tells_its_whole_story(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
-    timed.enqueue({"n": 1}, id="one")
-    timed.abandon(take("ann"), "later")
+def test_an_item_tells_its_whole_story(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed_queue.enqueue({"n": 1}, id="one")
+    timed_queue.abandon(take("ann"), "later")
     clock.tick(10)
     take("bob")
     clock.tick(301)
-    timed.fail(take("cyd"), "torn")
+    timed_queue.fail(take("cyd"), "torn")
     clock.tick(10)
-    timed.renew(take("dan"))
-    item = timed.get("one")
+    timed_queue.renew(take("dan"))
+    item = timed_queue.get("one")
     assert [(g.token, g.person, g.attempt, g.how, g.reason, g.renewals) for g in item.history] == [
         (1, "ann", 1, "abandoned", "later", 0),
         (2, "bob", 2, "expired", None, 0),
@@ -47,79 +47,81 @@ def test_an_item_tells_its_whole_story(timed: leaseq.Queue, take: Take, clock: C
     assert close(item.state_since, at(clock, 321 + 300))
 
 
-def test_since_is_when_it_entered_its_state(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
-    timed.enqueue({}, id="one")
+def test_since_is_when_it_entered_its_state(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed_queue.enqueue({}, id="one")
     clock.tick(50)
-    timed.abandon(take("ann"))
-    assert close(timed.get("one").state_since, at(clock, 50))
+    timed_queue.abandon(take("ann"))
+    assert close(timed_queue.get("one").state_since, at(clock, 50))
     clock.tick(50)
-    timed.finish(take("ann"), {})
-    assert close(timed.get("one").state_since, at(clock, 100))
+    timed_queue.finish(take("ann"), {})
+    assert close(timed_queue.get("one").state_since, at(clock, 100))
 
 
-def test_mine_shows_what_is_held_alive_and_only_mine(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
-    timed.configure(holds=3)
-    timed.enqueue_many([{}] * 4)
-    assert timed.mine("ann") == []
+def test_mine_shows_what_is_held_alive_and_only_mine(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed_queue.configure(holds=3)
+    timed_queue.enqueue_many([{}] * 4)
+    assert timed_queue.mine("ann") == []
     first = take("ann")
     clock.tick(200)
     second = take("ann")
     take("bob")
-    assert timed.mine("ann") == [first, second]
+    assert timed_queue.mine("ann") == [first, second]
     clock.tick(101)
-    assert timed.mine("ann") == [second], "before anything swept"
+    assert timed_queue.mine("ann") == [second], "before anything swept"
 
 
-def test_why_there_is_nothing(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
-    timed.configure()
-    assert timed.why_nothing("ann") == WhyNothing("empty")
-    timed.enqueue({}, id="one")
-    assert timed.why_nothing("ann") == WhyNothing(None)
+def test_why_there_is_nothing(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed_queue.configure()
+    assert timed_queue.why_nothing("ann") == WhyNothing("empty")
+    timed_queue.enqueue({}, id="one")
+    assert timed_queue.why_nothing("ann") == WhyNothing(None)
     lease = take("bob")
-    assert timed.why_nothing("ann") == WhyNothing("held", lease.expires_at)
-    assert timed.why_nothing("bob") == WhyNothing(None), "bob would get his own"
-    timed.enqueue({}, id="soon", delay=100)
-    explanation = timed.why_nothing("ann")
+    assert timed_queue.why_nothing("ann") == WhyNothing("held", lease.expires_at)
+    assert timed_queue.why_nothing("bob") == WhyNothing(None), "bob would get his own"
+    timed_queue.enqueue({}, id="soon", delay=100)
+    explanation = timed_queue.why_nothing("ann")
     assert explanation.reason == "held"
     assert close(explanation.free_at, at(clock, 100))
     clock.tick(101)
-    assert timed.why_nothing("ann") == WhyNothing(None), "one is due, though nothing swept yet"
+    assert timed_queue.why_nothing("ann") == WhyNothing(None), "one is due, though nothing swept yet"
     take("ann")
-    timed.finish(lease, {})
-    assert timed.why_nothing("bob").reason == "held"
+    timed_queue.finish(lease, {})
+    assert timed_queue.why_nothing("bob").reason == "held"
 
 
-def test_only_scheduled_items_are_empty_until_then(timed: leaseq.Queue, clock: Clock) -> None:
-    timed.enqueue({}, delay=60)
-    explanation = timed.why_nothing("ann")
+def test_only_scheduled_items_are_empty_until_then(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    timed_queue.enqueue({}, delay=60)
+    explanation = timed_queue.why_nothing("ann")
     assert explanation.reason == "empty"
     assert close(explanation.free_at, at(clock, 60))
 
 
 def test_a_pause_is_the_reason_even_with_dead_leases_in_hand(
-    timed: leaseq.Queue, take: Take, clock: Clock
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
-    timed.enqueue({})
+    timed_queue.enqueue({})
     take("ann")
-    timed.pause("lunch")
-    assert timed.why_nothing("ann") == WhyNothing(None)
+    timed_queue.pause("lunch")
+    assert timed_queue.why_nothing("ann") == WhyNothing(None)
     clock.tick(301)
-    assert timed.why_nothing("ann") == WhyNothing("paused", detail="lunch")
-    assert timed.reserve("ann") is None
+    assert timed_queue.why_nothing("ann") == WhyNothing("paused", detail="lunch")
+    assert timed_queue.reserve("ann") is None
 
 
-def test_stats_count_states_and_what_happened(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
-    timed.enqueue_many(NewItem({}, max_attempts=1) for _ in range(5))
-    timed.enqueue({}, delay=1000)
-    timed.finish(take("ann"), {})
-    timed.abandon(take("ann"))
-    timed.fail(take("ann"), "no")
+def test_stats_count_states_and_what_happened(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed_queue.enqueue_many(NewItem({}, max_attempts=1) for _ in range(5))
+    timed_queue.enqueue({}, delay=1000)
+    timed_queue.finish(take("ann"), {})
+    timed_queue.abandon(take("ann"))
+    timed_queue.fail(take("ann"), "no")
     lease = take("ann")
-    timed.release(lease.id)
+    timed_queue.release(lease.id)
     take("bob")
     clock.tick(301)
     take("cyd")
-    stats = timed.stats()
+    stats = timed_queue.stats()
     assert (stats.inbound, stats.reserved, stats.scheduled, stats.finished, stats.dead) == (1, 1, 1, 1, 2)
     assert stats.counters == {
         "enqueued": 6,
@@ -142,17 +144,17 @@ def test_stats_count_states_and_what_happened(timed: leaseq.Queue, take: Take, c
     assert stats.paused is None
 
 
-def test_the_age_of_the_oldest_in_inbound(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
-    timed.configure()
-    assert timed.stats().oldest_inbound_seconds is None
-    timed.enqueue({}, priority=900)
+def test_the_age_of_the_oldest_in_inbound(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed_queue.configure()
+    assert timed_queue.stats().oldest_inbound_seconds is None
+    timed_queue.enqueue({}, priority=900)
     clock.tick(70)
-    timed.enqueue({}, priority=1)
+    timed_queue.enqueue({}, priority=1)
     clock.tick(30)
-    assert timed.stats().oldest_inbound_seconds == pytest.approx(100, abs=0.001)
+    assert timed_queue.stats().oldest_inbound_seconds == pytest.approx(100, abs=0.001)
     take("ann")
     take("bob")
-    assert timed.stats().oldest_inbound_seconds is None
+    assert timed_queue.stats().oldest_inbound_seconds is None
 
 
 def event_fields(
@@ -161,17 +163,17 @@ def event_fields(
     return [(e.what, e.id, e.person, e.token) for e in queue.journal(**arguments)]
 
 
-def test_each_transition_is_in_the_journal_once(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
-    timed.enqueue({}, id="a", max_attempts=2)
+def test_each_transition_is_in_the_journal_once(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
+    timed_queue.enqueue({}, id="a", max_attempts=2)
     lease = take("ann")
-    timed.renew(lease)
-    timed.abandon(lease, "later")
+    timed_queue.renew(lease)
+    timed_queue.abandon(lease, "later")
     take("bob")
     clock.tick(301)
-    timed.fail(take("cyd"), "torn")
-    timed.revive("a", by="meg")
-    timed.finish(take("dan"), {}, then_reserve=True)
-    assert event_fields(timed) == [
+    timed_queue.fail(take("cyd"), "torn")
+    timed_queue.revive("a", by="meg")
+    timed_queue.finish(take("dan"), {}, then_reserve=True)
+    assert event_fields(timed_queue) == [
         ("created", None, None, None),
         ("enqueued", "a", None, None),
         ("reserved", "a", "ann", 1),
@@ -186,45 +188,45 @@ def test_each_transition_is_in_the_journal_once(timed: leaseq.Queue, take: Take,
         ("reserved", "a", "dan", 4),
         ("finished", "a", "dan", 4),
     ]
-    assert [e.detail for e in timed.journal() if e.detail] == ["later", "torn"]
-    times = [e.at for e in timed.journal()]
+    assert [e.detail for e in timed_queue.journal() if e.detail] == ["later", "torn"]
+    times = [e.at for e in timed_queue.journal()]
     assert times == sorted(times)
 
 
 @pytest.mark.parametrize("limit", [1, 2, 7, 100, 300, 10_000])
-def test_a_page_of_the_journal_may_end_anywhere(timed: leaseq.Queue, take: Take, limit: int) -> None:
-    timed.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(260))
+def test_a_page_of_the_journal_may_end_anywhere(timed_queue: leaseq.Queue, take: Take, limit: int) -> None:
+    timed_queue.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(260))
     for n in range(20):
         take(f"p{n}")
-    timed.enqueue_many(NewItem({}, id=f"x{n:03}") for n in range(20))
-    all_events = timed.journal(limit=10_000)
+    timed_queue.enqueue_many(NewItem({}, id=f"x{n:03}") for n in range(20))
+    all_events = timed_queue.journal(limit=10_000)
     assert len(all_events) == 1 + 260 + 20 + 20
-    events = page = timed.journal(limit=limit)
+    events = page = timed_queue.journal(limit=limit)
     while page:
         assert len(page) <= limit
-        page = timed.journal(after=page[-1].cursor, limit=limit)
+        page = timed_queue.journal(after=page[-1].cursor, limit=limit)
         events = events + page
         assert len(events) <= len(all_events), "each goes on behind the one before"
     assert events == all_events
 
 
-def test_a_page_of_the_journal_is_full_while_there_is_more(timed: leaseq.Queue) -> None:
+def test_a_page_of_the_journal_is_full_while_there_is_more(timed_queue: leaseq.Queue) -> None:
     for n in range(1_200):
-        timed.enqueue({}, id=str(n))
-    assert len(timed.journal(limit=1_150)) == 1_150
-    assert timed.journal(limit=2_000)[-1].id == "1199"
+        timed_queue.enqueue({}, id=str(n))
+    assert len(timed_queue.journal(limit=1_150)) == 1_150
+    assert timed_queue.journal(limit=2_000)[-1].id == "1199"
 
 
 @pytest.mark.parametrize("limit", [1, 7, 300, 10_000])
-def test_the_journal_backwards_is_the_journal(timed: leaseq.Queue, take: Take, limit: int) -> None:
-    timed.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(260))
+def test_the_journal_backwards_is_the_journal(timed_queue: leaseq.Queue, take: Take, limit: int) -> None:
+    timed_queue.enqueue_many(NewItem({}, id=f"{n:03}") for n in range(260))
     for n in range(20):
         take(f"p{n}")
-    all_events = timed.journal(limit=10_000)
-    events = page = timed.latest_events(limit)
+    all_events = timed_queue.journal(limit=10_000)
+    events = page = timed_queue.latest_events(limit)
     while page:
         assert len(page) <= limit
-        page = timed.latest_events(limit, before=page[-1].cursor)
+        page = timed_queue.latest_events(limit, before=page[-1].cursor)
         events = events + page
         assert len(events) <= len(all_events), "each goes on behind the one before"
     assert events == all_events[::-1]

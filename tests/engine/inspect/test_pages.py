@@ -36,171 +36,171 @@ def leaf(queue: leaseq.Queue, state: leaseq.State, limit: int) -> list[list[str]
     return pages
 
 
-def test_a_page_may_end_at_a_time_of_any_year(timed: leaseq.Queue) -> None:
+def test_a_page_may_end_at_a_time_of_any_year(timed_queue: leaseq.Queue) -> None:
     far_date = datetime(8999, 12, 31, tzinfo=UTC)
-    timed.enqueue_many(NewItem({}, id=id, at=far_date, due=far_date) for id in ("a", "b"))
-    assert leaf(timed, "scheduled", 1) == [["a"], ["b"]]
-    first = timed.by_due(limit=1)
-    assert ids(timed.by_due(limit=1, after=first.after).items) == ["b"]
+    timed_queue.enqueue_many(NewItem({}, id=id, at=far_date, due=far_date) for id in ("a", "b"))
+    assert leaf(timed_queue, "scheduled", 1) == [["a"], ["b"]]
+    first = timed_queue.by_due(limit=1)
+    assert ids(timed_queue.by_due(limit=1, after=first.after).items) == ["b"]
 
 
 @pytest.mark.parametrize("limit", [1, 3, 49, 50, 51, 100, 1000])
-def test_pages_give_each_item_once_in_order(timed: leaseq.Queue, limit: int) -> None:
-    item_ids = fill(timed, 130)
-    pages = leaf(timed, "inbound", limit)
+def test_pages_give_each_item_once_in_order(timed_queue: leaseq.Queue, limit: int) -> None:
+    item_ids = fill(timed_queue, 130)
+    pages = leaf(timed_queue, "inbound", limit)
     assert [id for page in pages for id in page] == item_ids
     assert all(len(page) == limit for page in pages[:-1])
 
 
-def test_a_cursor_of_another_list_is_refused(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(holds=3)
-    fill(timed, 6)
+def test_a_cursor_of_another_list_is_refused(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(holds=3)
+    fill(timed_queue, 6)
     for _ in range(3):
         take("ann")
     states: tuple[leaseq.State, leaseq.State] = ("inbound", "reserved")
     for state, other in (states, states[::-1]):
-        cursor = timed.page(state, limit=1).after
+        cursor = timed_queue.page(state, limit=1).after
         assert cursor
-        assert timed.page(state, limit=1, after=cursor).items
+        assert timed_queue.page(state, limit=1, after=cursor).items
         with pytest.raises(leaseq.Invalid, match=f"a cursor from an earlier page of {other} items"):
-            timed.page(other, limit=1, after=cursor)
+            timed_queue.page(other, limit=1, after=cursor)
 
 
-def test_inbound_is_in_the_order_of_handing_out(timed: leaseq.Queue, take: Take) -> None:
+def test_inbound_is_in_the_order_of_handing_out(timed_queue: leaseq.Queue, take: Take) -> None:
     for priority in (900, 100, 5):
-        timed.enqueue_many(NewItem({}, id=f"{priority}-{n}", priority=priority) for n in range(3))
+        timed_queue.enqueue_many(NewItem({}, id=f"{priority}-{n}", priority=priority) for n in range(3))
     for person, gives_back in (("ann", True), ("bob", False), ("cyd", True), ("dan", True)):
         lease = take(person)
         if gives_back:
-            timed.abandon(lease)
-    waiting_ids = ids(timed.items("inbound"))
+            timed_queue.abandon(lease)
+    waiting_ids = ids(timed_queue.items("inbound"))
     for limit in (1, 2, 5):
-        assert [id for page in leaf(timed, "inbound", limit) for id in page] == waiting_ids
+        assert [id for page in leaf(timed_queue, "inbound", limit) for id in page] == waiting_ids
     granted_ids = [take(f"p{n}").id for n in range(len(waiting_ids))]
     assert granted_ids == waiting_ids
 
 
 @pytest.mark.parametrize("state", ["reserved", "scheduled", "finished", "dead"])
-def test_every_state_by_its_time(timed: leaseq.Queue, sets: Sets, state: leaseq.State) -> None:
-    timed.configure(max_attempts=1)
-    fill(timed, 7)
-    timed.enqueue_many(NewItem({}, id=f"later{n}", delay=9 - n) for n in range(7))
-    leases = [take(timed, f"p{n}") for n in range(7)]
+def test_every_state_by_its_time(timed_queue: leaseq.Queue, sets: Sets, state: leaseq.State) -> None:
+    timed_queue.configure(max_attempts=1)
+    fill(timed_queue, 7)
+    timed_queue.enqueue_many(NewItem({}, id=f"later{n}", delay=9 - n) for n in range(7))
+    leases = [take(timed_queue, f"p{n}") for n in range(7)]
     for lease in reversed(leases):
         if state == "finished":
-            timed.finish(lease, {})
+            timed_queue.finish(lease, {})
         elif state == "dead":
-            timed.fail(lease, "no")
-    assert ids(timed.items(state)) == sets()[state]
+            timed_queue.fail(lease, "no")
+    assert ids(timed_queue.items(state)) == sets()[state]
     assert len(sets()[state]) == 7
-    assert [id for page in leaf(timed, state, 2) for id in page] == sets()[state]
-    assert {item.state for item in timed.items(state)} == {state}
+    assert [id for page in leaf(timed_queue, state, 2) for id in page] == sets()[state]
+    assert {item.state for item in timed_queue.items(state)} == {state}
 
 
-def test_a_page_goes_on_where_its_last_item_has_left(timed: leaseq.Queue, take: Take) -> None:
-    item_ids = fill(timed, 10)
-    page = timed.page("inbound", limit=4)
+def test_a_page_goes_on_where_its_last_item_has_left(timed_queue: leaseq.Queue, take: Take) -> None:
+    item_ids = fill(timed_queue, 10)
+    page = timed_queue.page("inbound", limit=4)
     for n in range(6):
         take(f"p{n}")
-    assert ids(timed.items("inbound", after=page.after)) == item_ids[6:]
-    page = timed.page("reserved", limit=2)
-    timed.finish(timed.mine("p1")[0], {})
-    assert ids(timed.items("reserved", after=page.after)) == item_ids[2:6]
+    assert ids(timed_queue.items("inbound", after=page.after)) == item_ids[6:]
+    page = timed_queue.page("reserved", limit=2)
+    timed_queue.finish(timed_queue.mine("p1")[0], {})
+    assert ids(timed_queue.items("reserved", after=page.after)) == item_ids[2:6]
 
 
-def test_a_page_goes_on_where_its_last_item_has_moved_back(timed: leaseq.Queue, take: Take) -> None:
-    item_ids = fill(timed, 6)
-    page = timed.page("inbound", limit=3)
+def test_a_page_goes_on_where_its_last_item_has_moved_back(timed_queue: leaseq.Queue, take: Take) -> None:
+    item_ids = fill(timed_queue, 6)
+    page = timed_queue.page("inbound", limit=3)
     for n in range(3):
-        timed.abandon(take(f"p{n}"))
-    assert ids(timed.items("inbound", after=page.after)) == item_ids[3:], (
+        timed_queue.abandon(take(f"p{n}"))
+    assert ids(timed_queue.items("inbound", after=page.after)) == item_ids[3:], (
         "what came back is ahead of the cursor"
     )
 
 
-def test_a_page_goes_on_where_its_shelf_was_emptied(timed: leaseq.Queue, take: Take) -> None:
-    timed.enqueue_many(NewItem({}, id=f"u{n}", priority=1) for n in range(3))
-    item_ids = fill(timed, 3)
-    page = timed.page("inbound", limit=2)
+def test_a_page_goes_on_where_its_shelf_was_emptied(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.enqueue_many(NewItem({}, id=f"u{n}", priority=1) for n in range(3))
+    item_ids = fill(timed_queue, 3)
+    page = timed_queue.page("inbound", limit=2)
     for n in range(3):
         take(f"p{n}")
     assert take("dan").id == item_ids[0]
-    assert ids(timed.items("inbound", after=page.after)) == item_ids[1:]
+    assert ids(timed_queue.items("inbound", after=page.after)) == item_ids[1:]
 
 
-def test_new_items_show_on_later_pages(timed: leaseq.Queue) -> None:
-    fill(timed, 3)
-    page = timed.page("inbound", limit=2)
+def test_new_items_show_on_later_pages(timed_queue: leaseq.Queue) -> None:
+    fill(timed_queue, 3)
+    page = timed_queue.page("inbound", limit=2)
     assert page.after is not None
-    timed.enqueue({}, id="new")
-    assert ids(timed.items("inbound", after=page.after)) == ["002", "new"]
+    timed_queue.enqueue({}, id="new")
+    assert ids(timed_queue.items("inbound", after=page.after)) == ["002", "new"]
 
 
 @pytest.mark.parametrize("count", [2, 50, 100])
-def test_a_page_that_is_just_full_says_that_it_is_the_last(timed: leaseq.Queue, count: int) -> None:
-    fill(timed, count)
-    assert timed.page("inbound", limit=count).after is None
+def test_a_page_that_is_just_full_says_that_it_is_the_last(timed_queue: leaseq.Queue, count: int) -> None:
+    fill(timed_queue, count)
+    assert timed_queue.page("inbound", limit=count).after is None
 
 
 @pytest.mark.parametrize("removed_id", [None, "b", "c"])
 def test_items_of_one_and_the_same_time_are_each_shown_once(
-    timed: leaseq.Queue, server: Server, removed_id: str | None
+    timed_queue: leaseq.Queue, server: Server, removed_id: str | None
 ) -> None:
     for id in "abcde":
-        timed.enqueue({}, id=id, delay=60)
-    scheduled = Keys(timed.name).scheduled
+        timed_queue.enqueue({}, id=id, delay=60)
+    scheduled = Keys(timed_queue.name).scheduled
     server.redis.zadd(scheduled, dict.fromkeys("abcde", 1_800_000_060_000_000))
-    page = timed.page("scheduled", limit=2)
+    page = timed_queue.page("scheduled", limit=2)
     assert ids(page.items) == ["a", "b"]
     if removed_id:
-        timed.remove(removed_id)
-    assert ids(timed.items("scheduled", after=page.after)) == [id for id in "cde" if id != removed_id]
+        timed_queue.remove(removed_id)
+    assert ids(timed_queue.items("scheduled", after=page.after)) == [id for id in "cde" if id != removed_id]
 
 
-def test_an_item_itself_serves_as_the_cursor(timed: leaseq.Queue) -> None:
-    item_ids = fill(timed, 4)
-    first = timed.items("inbound", limit=2)
-    assert ids(timed.items("inbound", after=first[-1])) == item_ids[2:]
+def test_an_item_itself_serves_as_the_cursor(timed_queue: leaseq.Queue) -> None:
+    item_ids = fill(timed_queue, 4)
+    first = timed_queue.items("inbound", limit=2)
+    assert ids(timed_queue.items("inbound", after=first[-1])) == item_ids[2:]
 
 
-def test_an_empty_state(timed: leaseq.Queue) -> None:
-    fill(timed, 1)
-    assert timed.page("dead") == leaseq.Page((), None)
+def test_an_empty_state(timed_queue: leaseq.Queue) -> None:
+    fill(timed_queue, 1)
+    assert timed_queue.page("dead") == leaseq.Page((), None)
 
 
-def test_an_id_with_slashes_serves_in_a_cursor(timed: leaseq.Queue) -> None:
+def test_an_id_with_slashes_serves_in_a_cursor(timed_queue: leaseq.Queue) -> None:
     for id in ("a/1", "a//", "/"):
-        timed.enqueue({}, id=id)
-    assert leaf(timed, "inbound", 1)[:3] == [["a/1"], ["a//"], ["/"]]
+        timed_queue.enqueue({}, id=id)
+    assert leaf(timed_queue, "inbound", 1)[:3] == [["a/1"], ["a//"], ["/"]]
 
 
-def test_answers_come_in_the_order_of_finishing_by_small_steps(timed: leaseq.Queue) -> None:
-    item_ids = fill(timed, 60)
-    leases = [take(timed, f"p{n:02}") for n in range(60)]
+def test_answers_come_in_the_order_of_finishing_by_small_steps(timed_queue: leaseq.Queue) -> None:
+    item_ids = fill(timed_queue, 60)
+    leases = [take(timed_queue, f"p{n:02}") for n in range(60)]
     for lease in reversed(leases):
-        timed.finish(lease, {"id": lease.id})
-    answers = list(timed.answers(chunk=7))
+        timed_queue.finish(lease, {"id": lease.id})
+    answers = list(timed_queue.answers(chunk=7))
     assert [a.id for a in answers] == item_ids[::-1]
     assert all(a.result == {"id": a.id} and a.payload == {"n": a.id} for a in answers)
     times = [a.finished_at for a in answers]
     assert times == sorted(times)
 
 
-def test_late_answers_of_items_in_any_state_come_with_them(timed: leaseq.Queue, take: Take) -> None:
-    fill(timed, 2)
+def test_late_answers_of_items_in_any_state_come_with_them(timed_queue: leaseq.Queue, take: Take) -> None:
+    fill(timed_queue, 2)
     for person in ("ann", "bob"):
         lease = take(person)
-        timed.release(lease.id)
+        timed_queue.release(lease.id)
         with pytest.raises(leaseq.LeaseLost):
-            timed.finish(lease, {"late": person})
-        timed.finish(take(person), {"by": person}) if person == "ann" else None
-    assert [a.result for a in timed.answers()] == [{"by": "ann"}]
-    answers = [(a.result, a.late) for a in timed.answers(with_late=True)]
+            timed_queue.finish(lease, {"late": person})
+        timed_queue.finish(take(person), {"by": person}) if person == "ann" else None
+    assert [a.result for a in timed_queue.answers()] == [{"by": "ann"}]
+    answers = [(a.result, a.late) for a in timed_queue.answers(with_late=True)]
     assert sorted(answers, key=str) == sorted(
         [({"by": "ann"}, False), ({"late": "ann"}, True), ({"late": "bob"}, True)], key=str
     )
 
 
-def test_a_page_of_several_calls_has_as_many_as_were_asked_for(timed: leaseq.Queue) -> None:
-    timed.enqueue_many([{}] * 120)
-    assert len(timed.items("inbound", limit=75)) == 75
+def test_a_page_of_several_calls_has_as_many_as_were_asked_for(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue_many([{}] * 120)
+    assert len(timed_queue.items("inbound", limit=75)) == 75

@@ -13,8 +13,8 @@ DRAFT = {"text": "half a thou\tght\n\n"}
 
 
 @pytest.fixture(autouse=True)
-def one(timed: leaseq.Queue) -> None:
-    timed.enqueue({"n": 1}, id="one")
+def one(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue({"n": 1}, id="one")
 
 
 def drafts_in(server: Server, queue: leaseq.Queue) -> int:
@@ -22,134 +22,138 @@ def drafts_in(server: Server, queue: leaseq.Queue) -> int:
     return count
 
 
-def test_a_draft_comes_back_with_the_lease(timed: leaseq.Queue, take: Take) -> None:
+def test_a_draft_comes_back_with_the_lease(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
-    timed.save_draft(lease, {"first": 1})
-    timed.save_draft(lease, DRAFT)
-    assert timed.mine("ann")[0].draft == DRAFT
+    timed_queue.save_draft(lease, {"first": 1})
+    timed_queue.save_draft(lease, DRAFT)
+    assert timed_queue.mine("ann")[0].draft == DRAFT
     assert take("ann").draft == DRAFT, "full hands: what is held"
-    assert timed.renew(lease).draft == DRAFT
+    assert timed_queue.renew(lease).draft == DRAFT
 
 
 @pytest.mark.parametrize("ending", ["expiry", "abandon", "fail", "release"])
 def test_a_draft_survives_and_goes_back_to_the_same_person(
-    timed: leaseq.Queue, take: Take, clock: Clock, ending: str
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, ending: str
 ) -> None:
     lease = take("ann")
-    timed.save_draft(lease, DRAFT)
+    timed_queue.save_draft(lease, DRAFT)
     calls: dict[str, Callable[[], object]] = {
         "expiry": lambda: clock.tick(301),
-        "abandon": lambda: timed.abandon(lease),
-        "fail": lambda: timed.fail(lease, "no"),
-        "release": lambda: timed.release("one"),
+        "abandon": lambda: timed_queue.abandon(lease),
+        "fail": lambda: timed_queue.fail(lease, "no"),
+        "release": lambda: timed_queue.release("one"),
     }
     calls[ending]()
     clock.tick(5)
     other = take("bob")
     assert other.draft is None
-    timed.abandon(other)
+    timed_queue.abandon(other)
     assert take("ann").draft == DRAFT
 
 
-def test_a_draft_stays_with_a_lease_that_is_renewed(timed: leaseq.Queue, take: Take) -> None:
-    timed.enqueue({})
+def test_a_draft_stays_with_a_lease_that_is_renewed(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.enqueue({})
     lease = take("ann")
-    timed.save_draft(lease, "half")
-    assert [timed.renew(lease).draft for _ in range(2)] == ["half"] * 2
-    assert timed.mine("ann")[0].draft == "half"
+    timed_queue.save_draft(lease, "half")
+    assert [timed_queue.renew(lease).draft for _ in range(2)] == ["half"] * 2
+    assert timed_queue.mine("ann")[0].draft == "half"
 
 
-def test_each_has_a_draft_of_their_own(timed: leaseq.Queue, take: Take) -> None:
+def test_each_has_a_draft_of_their_own(timed_queue: leaseq.Queue, take: Take) -> None:
     for person in ("ann", "bob"):
         lease = take(person)
-        timed.save_draft(lease, {"of": person})
-        timed.abandon(lease)
+        timed_queue.save_draft(lease, {"of": person})
+        timed_queue.abandon(lease)
     for person in ("ann", "bob"):
         lease = take(person)
         assert lease.draft == {"of": person}
-        timed.abandon(lease)
+        timed_queue.abandon(lease)
 
 
-def test_a_shared_draft_goes_to_the_next_person_who_has_none(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(share_drafts=True)
+def test_a_shared_draft_goes_to_the_next_person_who_has_none(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(share_drafts=True)
     for person in ("ann", "bob"):
         lease = take(person)
-        timed.save_draft(lease, {"of": person})
-        timed.abandon(lease)
+        timed_queue.save_draft(lease, {"of": person})
+        timed_queue.abandon(lease)
     lease = take("cyd")
     assert lease.draft == {"of": "bob"}, "the latest"
-    timed.abandon(lease)
+    timed_queue.abandon(lease)
     assert take("ann").draft == {"of": "ann"}, "one's own before others'"
 
 
-def test_a_finish_removes_every_draft_of_the_item(timed: leaseq.Queue, take: Take, server: Server) -> None:
-    timed.enqueue({}, id="two")
+def test_a_finish_removes_every_draft_of_the_item(
+    timed_queue: leaseq.Queue, take: Take, server: Server
+) -> None:
+    timed_queue.enqueue({}, id="two")
     other = take("ann")
-    timed.save_draft(other, DRAFT)
+    timed_queue.save_draft(other, DRAFT)
     lease = take("bob")
-    timed.save_draft(lease, DRAFT)
-    timed.abandon(other)
+    timed_queue.save_draft(lease, DRAFT)
+    timed_queue.abandon(other)
     third_lease = take("cyd")
-    assert drafts_in(server, timed) == 4
-    timed.finish(third_lease, {})
-    assert drafts_in(server, timed) == 2, "two's are left"
-    timed.finish(lease, {}, then_reserve=True)
-    assert drafts_in(server, timed) == 0
+    assert drafts_in(server, timed_queue) == 4
+    timed_queue.finish(third_lease, {})
+    assert drafts_in(server, timed_queue) == 2, "two's are left"
+    timed_queue.finish(lease, {}, then_reserve=True)
+    assert drafts_in(server, timed_queue) == 0
 
 
-def test_two_people_s_drafts_of_one_item_go_together(timed: leaseq.Queue, take: Take, server: Server) -> None:
-    timed.enqueue({})
+def test_two_people_s_drafts_of_one_item_go_together(
+    timed_queue: leaseq.Queue, take: Take, server: Server
+) -> None:
+    timed_queue.enqueue({})
     for person in ("ann", "bob"):
         lease = take(person)
-        timed.save_draft(lease, DRAFT)
-        timed.abandon(lease)
-    assert drafts_in(server, timed) == 3
-    timed.finish(take("cyd"), {})
-    assert drafts_in(server, timed) == 0
+        timed_queue.save_draft(lease, DRAFT)
+        timed_queue.abandon(lease)
+    assert drafts_in(server, timed_queue) == 3
+    timed_queue.finish(take("cyd"), {})
+    assert drafts_in(server, timed_queue) == 0
 
 
 def test_a_late_finish_removes_them_too(
-    timed: leaseq.Queue, take: Take, server: Server, clock: Clock
+    timed_queue: leaseq.Queue, take: Take, server: Server, clock: Clock
 ) -> None:
     lease = take("ann")
-    timed.save_draft(lease, DRAFT)
+    timed_queue.save_draft(lease, DRAFT)
     clock.tick(301)
-    timed.clear()
-    timed.finish(lease, {})
-    assert drafts_in(server, timed) == 0
+    timed_queue.clear()
+    timed_queue.finish(lease, {})
+    assert drafts_in(server, timed_queue) == 0
 
 
-def test_removing_the_item_removes_them_too(timed: leaseq.Queue, take: Take, server: Server) -> None:
-    timed.save_draft(take("ann"), DRAFT)
-    timed.remove("one")
-    assert drafts_in(server, timed) == 0
+def test_removing_the_item_removes_them_too(timed_queue: leaseq.Queue, take: Take, server: Server) -> None:
+    timed_queue.save_draft(take("ann"), DRAFT)
+    timed_queue.remove("one")
+    assert drafts_in(server, timed_queue) == 0
 
 
 @pytest.mark.parametrize("with_clear", [False, True])
 def test_a_draft_is_taken_after_the_lease_ran_out(
-    timed: leaseq.Queue, take: Take, clock: Clock, with_clear: bool
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, with_clear: bool
 ) -> None:
     lease = take("ann")
     clock.tick(301)
     if with_clear:
-        timed.clear()
-    timed.save_draft(lease, DRAFT)
+        timed_queue.clear()
+    timed_queue.save_draft(lease, DRAFT)
     assert take("ann").draft == DRAFT
 
 
 def test_and_comes_back_with_an_item_that_was_taken_back(
-    timed: leaseq.Queue, take: Take, clock: Clock
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
 ) -> None:
     lease = take("ann")
     clock.tick(301)
-    timed.clear()
-    timed.save_draft(lease, DRAFT)
-    assert timed.renew(lease).draft == DRAFT
+    timed_queue.clear()
+    timed_queue.save_draft(lease, DRAFT)
+    assert timed_queue.renew(lease).draft == DRAFT
 
 
 @pytest.mark.parametrize("ending", ["abandon", "finish", "regranted", "foreign", "removed"])
 def test_a_draft_without_a_lease_is_refused(
-    timed: leaseq.Queue, take: Take, clock: Clock, server: Server, ending: str
+    timed_queue: leaseq.Queue, take: Take, clock: Clock, server: Server, ending: str
 ) -> None:
     lease = take("ann")
 
@@ -158,56 +162,56 @@ def test_a_draft_without_a_lease_is_refused(
         take("bob")
 
     calls: dict[str, Callable[[], object]] = {
-        "abandon": lambda: timed.abandon(lease),
-        "finish": lambda: timed.finish(lease, {}),
+        "abandon": lambda: timed_queue.abandon(lease),
+        "finish": lambda: timed_queue.finish(lease, {}),
         "regranted": regrant,
         "foreign": lambda: None,
-        "removed": lambda: timed.remove("one"),
+        "removed": lambda: timed_queue.remove("one"),
     }
     calls[ending]()
     with pytest.raises(leaseq.ItemNotFound if ending == "removed" else leaseq.LeaseLost):
-        timed.save_draft(
+        timed_queue.save_draft(
             draft=DRAFT, id="one", token=lease.token, person="eve" if ending == "foreign" else "ann"
         )
-    assert drafts_in(server, timed) == 0
+    assert drafts_in(server, timed_queue) == 0
 
 
-def test_a_draft_is_there_for_a_person_named_like_a_mark(timed: leaseq.Queue, take: Take) -> None:
+def test_a_draft_is_there_for_a_person_named_like_a_mark(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take(" w")
-    assert timed.mine(" w")[0].draft is None
-    timed.save_draft(lease, DRAFT)
-    timed.abandon(lease)
+    assert timed_queue.mine(" w")[0].draft is None
+    timed_queue.save_draft(lease, DRAFT)
+    timed_queue.abandon(lease)
     assert take(" w").draft == DRAFT
 
 
 def test_drafts_go_with_the_last_answer_though_the_policy_asks_for_more_by_now(
-    timed: leaseq.Queue, take: Take, server: Server
+    timed_queue: leaseq.Queue, take: Take, server: Server
 ) -> None:
     """What was handed out whole before the policy changed gets no answer more."""
-    timed.configure(answers=2)
+    timed_queue.configure(answers=2)
     first, second = take("ann"), take("bob")
-    timed.save_draft(second, DRAFT)
-    timed.abandon(second)
+    timed_queue.save_draft(second, DRAFT)
+    timed_queue.abandon(second)
     second = take("cyd")
-    timed.configure(answers=3)
-    timed.finish(first, {})
-    assert drafts_in(server, timed) == 2, "bob's"
-    timed.finish(second, {})
-    assert timed.get("one").state == "finished"
-    assert drafts_in(server, timed) == 0
+    timed_queue.configure(answers=3)
+    timed_queue.finish(first, {})
+    assert drafts_in(server, timed_queue) == 2, "bob's"
+    timed_queue.finish(second, {})
+    assert timed_queue.get("one").state == "finished"
+    assert drafts_in(server, timed_queue) == 0
 
 
 def test_drafts_stay_for_what_is_dead_till_it_is_revived_and_answered(
-    timed: leaseq.Queue, take: Take, server: Server
+    timed_queue: leaseq.Queue, take: Take, server: Server
 ) -> None:
-    timed.configure(answers=2, max_attempts=1)
+    timed_queue.configure(answers=2, max_attempts=1)
     first, second = take("ann"), take("bob")
-    timed.save_draft(second, DRAFT)
-    timed.finish(first, {})
-    timed.fail(second, "torn")
-    timed.finish(timed.undo_finish(first), {})
-    timed.revive("one")
+    timed_queue.save_draft(second, DRAFT)
+    timed_queue.finish(first, {})
+    timed_queue.fail(second, "torn")
+    timed_queue.finish(timed_queue.undo_finish(first), {})
+    timed_queue.revive("one")
     second = take("bob")
     assert second.draft == DRAFT
-    timed.finish(second, {})
-    assert drafts_in(server, timed) == 0
+    timed_queue.finish(second, {})
+    assert drafts_in(server, timed_queue) == 0

@@ -12,8 +12,8 @@ from tests.support.taking import take
 
 
 @pytest.fixture(autouse=True)
-def one(timed: leaseq.Queue) -> None:
-    timed.enqueue({}, id="a")
+def one(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue({}, id="a")
 
 
 def message_of(call: Callable[[], object]) -> str:
@@ -34,11 +34,11 @@ def verbs(queue: leaseq.Queue, lease: leaseq.Lease) -> list[Callable[[], object]
     ]
 
 
-def test_the_same_person_has_it_again(timed: leaseq.Queue) -> None:
-    lease = take(timed, "ann")
-    timed.release("a")
-    new_lease = take(timed, "ann")
-    for call in verbs(timed, lease):
+def test_the_same_person_has_it_again(timed_queue: leaseq.Queue) -> None:
+    lease = take(timed_queue, "ann")
+    timed_queue.release("a")
+    new_lease = take(timed_queue, "ann")
+    for call in verbs(timed_queue, lease):
         text = message_of(call)
         assert text.startswith(
             f"this lease of item 'a' is over: the same person holds it, under token {new_lease.token}"
@@ -46,88 +46,89 @@ def test_the_same_person_has_it_again(timed: leaseq.Queue) -> None:
         assert "somebody else" not in text
 
 
-def test_also_of_several_answers_though_others_hold_some_as_well(timed: leaseq.Queue) -> None:
-    timed.configure(answers=2)
-    lease = take(timed, "ann")
-    take(timed, "bob")
-    timed.release("a", person="ann")
-    new_lease = take(timed, "ann")
+def test_also_of_several_answers_though_others_hold_some_as_well(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(answers=2)
+    lease = take(timed_queue, "ann")
+    take(timed_queue, "bob")
+    timed_queue.release("a", person="ann")
+    new_lease = take(timed_queue, "ann")
     assert f"the same person holds it, under token {new_lease.token}" in message_of(
-        lambda: timed.renew(lease)
+        lambda: timed_queue.renew(lease)
     )
 
 
-def test_what_they_undid_is_theirs_again(timed: leaseq.Queue) -> None:
-    lease = take(timed, "ann")
-    timed.finish(lease, {"v": 1})
-    new_lease = timed.undo_finish(lease)
-    text = message_of(lambda: timed.finish(lease, {"v": 1}))
+def test_what_they_undid_is_theirs_again(timed_queue: leaseq.Queue) -> None:
+    lease = take(timed_queue, "ann")
+    timed_queue.finish(lease, {"v": 1})
+    new_lease = timed_queue.undo_finish(lease)
+    text = message_of(lambda: timed_queue.finish(lease, {"v": 1}))
     assert f"the same person holds it, under token {new_lease.token}" in text
 
 
-def test_somebody_else_has_it(timed: leaseq.Queue) -> None:
-    lease = take(timed, "ann")
-    timed.release("a")
-    take(timed, "bob")
-    for call in verbs(timed, lease):
+def test_somebody_else_has_it(timed_queue: leaseq.Queue) -> None:
+    lease = take(timed_queue, "ann")
+    timed_queue.release("a")
+    take(timed_queue, "bob")
+    for call in verbs(timed_queue, lease):
         assert message_of(call).startswith("this lease of item 'a' is over: somebody else is on it now")
 
 
-def test_what_was_not_finished_is_not_undone_and_not_over(timed: leaseq.Queue) -> None:
-    lease = take(timed, "ann")
-    assert message_of(lambda: timed.undo_finish(lease)) == (
+def test_what_was_not_finished_is_not_undone_and_not_over(timed_queue: leaseq.Queue) -> None:
+    lease = take(timed_queue, "ann")
+    assert message_of(lambda: timed_queue.undo_finish(lease)) == (
         "this lease of item 'a' was not finished, so there is nothing to undo"
     )
 
 
-def test_a_lease_that_never_was_theirs(timed: leaseq.Queue) -> None:
-    lease = take(timed, "ann")
-    text = message_of(lambda: timed.renew(id="a", token=lease.token, person="bob"))
+def test_a_lease_that_never_was_theirs(timed_queue: leaseq.Queue) -> None:
+    lease = take(timed_queue, "ann")
+    text = message_of(lambda: timed_queue.renew(id="a", token=lease.token, person="bob"))
     assert text == f"'bob' has no lease of item 'a' with token {lease.token}: somebody else is on it now"
-    text = message_of(lambda: timed.renew(id="a", token=99, person="ann"))
+    text = message_of(lambda: timed_queue.renew(id="a", token=99, person="ann"))
     assert text == (
         f"'ann' has no lease of item 'a' with token 99: the same person holds it, under token {lease.token}"
     )
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_their_answer_stands(timed: leaseq.Queue, several: bool) -> None:
+def test_their_answer_stands(timed_queue: leaseq.Queue, several: bool) -> None:
     """Also where others are to answer it: it does not wait for somebody instead of them."""
-    timed.configure(answers=2 if several else 1)
-    lease = take(timed, "ann")
-    timed.finish(lease, {"v": 1})
-    text = message_of(lambda: timed.finish(lease, {"v": 2}))
+    timed_queue.configure(answers=2 if several else 1)
+    lease = take(timed_queue, "ann")
+    timed_queue.finish(lease, {"v": 1})
+    text = message_of(lambda: timed_queue.finish(lease, {"v": 2}))
     state_text = "its answer stands" if several else "it is finished, and its answer stands"
     assert text == f"this lease of item 'a' is over: {state_text}; the answer is kept for the manager"
 
 
-def test_it_is_finished_by_somebody_else(timed: leaseq.Queue) -> None:
-    lease = take(timed, "ann")
-    timed.release("a")
-    timed.finish(take(timed, "bob"), {})
-    assert message_of(lambda: timed.renew(lease)) == "this lease of item 'a' is over: it is finished"
+def test_it_is_finished_by_somebody_else(timed_queue: leaseq.Queue) -> None:
+    lease = take(timed_queue, "ann")
+    timed_queue.release("a")
+    timed_queue.finish(take(timed_queue, "bob"), {})
+    assert message_of(lambda: timed_queue.renew(lease)) == "this lease of item 'a' is over: it is finished"
 
 
-def test_a_manager_adopted_their_late_answer(timed: leaseq.Queue, clock: Clock) -> None:
-    lease = take(timed, "ann")
+def test_a_manager_adopted_their_late_answer(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    lease = take(timed_queue, "ann")
     clock.tick(301)
-    take(timed, "bob")
-    assert "kept" in message_of(lambda: timed.finish(lease, {"by": "ann"}))
-    timed.adopt("a", lease.token)
-    assert message_of(lambda: timed.undo_finish(lease)) == (
+    take(timed_queue, "bob")
+    assert "kept" in message_of(lambda: timed_queue.finish(lease, {"by": "ann"}))
+    timed_queue.adopt("a", lease.token)
+    assert message_of(lambda: timed_queue.undo_finish(lease)) == (
         "a manager adopted the answer of this lease of item 'a': only a manager can change it"
     )
 
 
-def test_it_is_dead_of_its_attempts_or_of_being_given_back(timed: leaseq.Queue) -> None:
-    timed.configure(max_attempts=1)
-    lease = take(timed, "ann")
-    timed.release("a")
-    timed.fail(take(timed, "bob"), "no")
+def test_it_is_dead_of_its_attempts_or_of_being_given_back(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(max_attempts=1)
+    lease = take(timed_queue, "ann")
+    timed_queue.release("a")
+    timed_queue.fail(take(timed_queue, "bob"), "no")
     assert (
-        message_of(lambda: timed.renew(lease)) == "this lease of item 'a' is over: its attempts are used up"
+        message_of(lambda: timed_queue.renew(lease))
+        == "this lease of item 'a' is over: its attempts are used up"
     )
-    timed.configure(max_attempts=9, max_abandons=1)
-    timed.revive("a")
-    timed.abandon(take(timed, "bob"))
-    assert message_of(lambda: timed.renew(lease)) == "this lease of item 'a' is over: it is dead"
+    timed_queue.configure(max_attempts=9, max_abandons=1)
+    timed_queue.revive("a")
+    timed_queue.abandon(take(timed_queue, "bob"))
+    assert message_of(lambda: timed_queue.renew(lease)) == "this lease of item 'a' is over: it is dead"

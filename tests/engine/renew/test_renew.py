@@ -14,14 +14,14 @@ Take = Callable[[str], leaseq.Lease]
 
 
 @pytest.fixture(autouse=True)
-def one(timed: leaseq.Queue) -> None:
-    timed.enqueue({"n": 1}, id="one")
+def one(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue({"n": 1}, id="one")
 
 
-def test_renewing_gives_a_full_lease_from_now(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_renewing_gives_a_full_lease_from_now(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
     lease = take("ann")
     clock.tick(200)
-    renewed_lease = timed.renew(lease)
+    renewed_lease = timed_queue.renew(lease)
     assert renewed_lease.expires_at - lease.expires_at == pytest.approx(
         timedelta(seconds=200), abs=timedelta(0, 0, 9)
     )
@@ -32,180 +32,182 @@ def test_renewing_gives_a_full_lease_from_now(timed: leaseq.Queue, clock: Clock,
     )
     assert renewed_lease.payload == {"n": 1}
     clock.tick(299)
-    assert timed.reserve("bob") is None, "the first lease would have run out by now"
-    assert timed.mine("ann") == [renewed_lease]
+    assert timed_queue.reserve("bob") is None, "the first lease would have run out by now"
+    assert timed_queue.mine("ann") == [renewed_lease]
 
 
 def test_a_renewed_lease_ends_a_full_lease_later_to_the_microsecond(
-    timed: leaseq.Queue, clock: Clock, take: Take
+    timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
     lease = take("ann")
     clock.now += 200_123_457
     now = datetime.fromtimestamp(clock.now // 1_000_000, UTC) + timedelta(microseconds=clock.now % 1_000_000)
-    assert timed.renew(lease).expires_at - now == timedelta(seconds=300)
+    assert timed_queue.renew(lease).expires_at - now == timedelta(seconds=300)
 
 
-def test_renewing_never_shortens(timed: leaseq.Queue, take: Take) -> None:
+def test_renewing_never_shortens(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
-    timed.configure(lease_seconds=5)
-    assert timed.renew(lease).expires_at == lease.expires_at
+    timed_queue.configure(lease_seconds=5)
+    assert timed_queue.renew(lease).expires_at == lease.expires_at
 
 
-def test_a_renewed_lease_runs_out_too(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
-    timed.renew(take("ann"))
+def test_a_renewed_lease_runs_out_too(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
+    timed_queue.renew(take("ann"))
     clock.tick(301)
     assert take("bob").attempt == 2
 
 
-def test_renewals_end_where_the_policy_says(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(renewals=2)
+def test_renewals_end_where_the_policy_says(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(renewals=2)
     lease = take("ann")
-    timed.renew(lease)
-    timed.renew(lease)
+    timed_queue.renew(lease)
+    timed_queue.renew(lease)
     with pytest.raises(leaseq.Invalid, match="at most 2 renewals") as error:
-        timed.renew(lease)
+        timed_queue.renew(lease)
     assert error.value.field == "renewals"
-    assert timed.get("one").leases[0].renewals == 2
+    assert timed_queue.get("one").leases[0].renewals == 2
 
 
-def test_a_queue_without_renewals_allows_none(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(renewals=0)
+def test_a_queue_without_renewals_allows_none(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(renewals=0)
     with pytest.raises(leaseq.Invalid, match="renewals"):
-        timed.renew(take("ann"))
+        timed_queue.renew(take("ann"))
 
 
-def test_the_same_request_counts_once(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
-    timed.configure(renewals=1)
+def test_the_same_request_counts_once(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
+    timed_queue.configure(renewals=1)
     lease = take("ann")
-    first = timed.renew(lease, request_id="r")
+    first = timed_queue.renew(lease, request_id="r")
     clock.tick(10)
-    assert timed.renew(lease, request_id="r") == first
-    assert [e.what for e in timed.journal()].count("renewed") == 1
+    assert timed_queue.renew(lease, request_id="r") == first
+    assert [e.what for e in timed_queue.journal()].count("renewed") == 1
     with pytest.raises(leaseq.Invalid, match="1 renewal of one lease: finish the item or give it back"):
-        timed.renew(lease)
+        timed_queue.renew(lease)
 
 
 @pytest.mark.parametrize("second", ["renewal-1", "renewal-123", "enewal-12", "x"])
 def test_a_request_is_known_by_its_whole_id(
-    timed: leaseq.Queue, clock: Clock, take: Take, second: str
+    timed_queue: leaseq.Queue, clock: Clock, take: Take, second: str
 ) -> None:
     lease = take("ann")
-    first = timed.renew(lease, request_id="renewal-12")
+    first = timed_queue.renew(lease, request_id="renewal-12")
     clock.tick(10)
-    assert timed.renew(lease, request_id=second).expires_at > first.expires_at
-    assert [e.what for e in timed.journal()].count("renewed") == 2
+    assert timed_queue.renew(lease, request_id=second).expires_at > first.expires_at
+    assert [e.what for e in timed_queue.journal()].count("renewed") == 2
 
 
 def test_a_request_sent_again_after_the_lease_ran_out_holds_the_item_again(
-    timed: leaseq.Queue, clock: Clock, take: Take, sets: Sets
+    timed_queue: leaseq.Queue, clock: Clock, take: Take, sets: Sets
 ) -> None:
     lease = take("ann")
-    timed.renew(lease, request_id="r")
+    timed_queue.renew(lease, request_id="r")
     clock.tick(301)
-    timed.clear()
-    timed.renew(lease, request_id="r")
+    timed_queue.clear()
+    timed_queue.renew(lease, request_id="r")
     assert sets()["reserved"] == ["one"]
 
 
 def test_an_item_whose_lease_ran_out_is_taken_back_while_nobody_has_it(
-    timed: leaseq.Queue, clock: Clock, take: Take, sets: Sets
+    timed_queue: leaseq.Queue, clock: Clock, take: Take, sets: Sets
 ) -> None:
     lease = take("ann")
     clock.tick(301)
-    timed.clear()
+    timed_queue.clear()
     assert sets()["inbound"] == ["one"]
-    renewed_lease = timed.renew(lease)
+    renewed_lease = timed_queue.renew(lease)
     assert (renewed_lease.token, renewed_lease.attempt) == (lease.token, 1)
     assert sets()["reserved"] == ["one"]
     assert sets()["inbound"] == []
-    assert timed.mine("ann") == [renewed_lease]
-    assert timed.finish(renewed_lease, {}).late is False
+    assert timed_queue.mine("ann") == [renewed_lease]
+    assert timed_queue.finish(renewed_lease, {}).late is False
 
 
-def test_an_item_taken_back_runs_out_again(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_an_item_taken_back_runs_out_again(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
     lease = take("ann")
     clock.tick(301)
-    timed.clear()
-    timed.renew(lease)
+    timed_queue.clear()
+    timed_queue.renew(lease)
     clock.tick(301)
-    assert timed.clear().returned == 1
+    assert timed_queue.clear().returned == 1
     assert take("bob").attempt == 2
 
 
-def test_not_once_somebody_else_has_it(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_not_once_somebody_else_has_it(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
     lease = take("ann")
     clock.tick(301)
     take("bob")
     with pytest.raises(leaseq.LeaseLost, match="somebody else is on it now") as error:
-        timed.renew(lease)
+        timed_queue.renew(lease)
     assert error.value.item.leases[0].person == "bob"
-    assert timed.mine("ann") == []
+    assert timed_queue.mine("ann") == []
 
 
-def test_not_with_full_hands(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_not_with_full_hands(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
     lease = take("ann")
     clock.tick(301)
-    timed.clear()
-    timed.enqueue({}, id="urgent", priority=1)
+    timed_queue.clear()
+    timed_queue.enqueue({}, id="urgent", priority=1)
     assert take("ann").id == "urgent"
     with pytest.raises(leaseq.Invalid, match="at most 1 lease at once") as error:
-        timed.renew(lease)
+        timed_queue.renew(lease)
     assert error.value.field == "holds"
 
 
-def test_a_lease_that_ran_out_fills_no_hand(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_a_lease_that_ran_out_fills_no_hand(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
     lease = take("ann")
     clock.tick(301)
-    timed.clear()
-    timed.enqueue({}, id="urgent", priority=1)
+    timed_queue.clear()
+    timed_queue.enqueue({}, id="urgent", priority=1)
     take("ann")
     clock.tick(301)
-    assert timed.mine("ann") == []
-    renewed_lease = timed.renew(lease)
-    assert timed.mine("ann") == [renewed_lease]
+    assert timed_queue.mine("ann") == []
+    renewed_lease = timed_queue.renew(lease)
+    assert timed_queue.mine("ann") == [renewed_lease]
     assert take("ann") == renewed_lease
 
 
-def test_an_item_taken_back_fills_the_hands(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
+def test_an_item_taken_back_fills_the_hands(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
     lease = take("ann")
     clock.tick(301)
-    timed.clear()
-    timed.enqueue({}, id="two")
-    renewed_lease = timed.renew(lease)
+    timed_queue.clear()
+    timed_queue.enqueue({}, id="two")
+    renewed_lease = timed_queue.renew(lease)
     assert take("ann") == renewed_lease
 
 
 @pytest.mark.parametrize("verb", ["finish", "abandon", "fail", "release"])
-def test_an_ended_lease_is_not_renewed(timed: leaseq.Queue, take: Take, sets: Sets, verb: str) -> None:
+def test_an_ended_lease_is_not_renewed(timed_queue: leaseq.Queue, take: Take, sets: Sets, verb: str) -> None:
     lease = take("ann")
     calls: dict[str, Callable[[], object]] = {
-        "finish": lambda: timed.finish(lease, {}),
-        "abandon": lambda: timed.abandon(lease),
-        "fail": lambda: timed.fail(lease, "no"),
-        "release": lambda: timed.release("one"),
+        "finish": lambda: timed_queue.finish(lease, {}),
+        "abandon": lambda: timed_queue.abandon(lease),
+        "fail": lambda: timed_queue.fail(lease, "no"),
+        "release": lambda: timed_queue.release("one"),
     }
     calls[verb]()
     before = sets()
     with pytest.raises(leaseq.LeaseLost):
-        timed.renew(lease)
+        timed_queue.renew(lease)
     assert sets() == before
 
 
-def test_an_item_that_died_by_expiry_is_not_taken_back(timed: leaseq.Queue, clock: Clock, take: Take) -> None:
-    timed.enqueue(NewItem({}, id="two").payload, id="two", max_attempts=1)
+def test_an_item_that_died_by_expiry_is_not_taken_back(
+    timed_queue: leaseq.Queue, clock: Clock, take: Take
+) -> None:
+    timed_queue.enqueue(NewItem({}, id="two").payload, id="two", max_attempts=1)
     take("ann")
     lease = take("bob")
     clock.tick(301)
-    timed.clear()
+    timed_queue.clear()
     with pytest.raises(leaseq.LeaseLost, match="attempts are used up"):
-        timed.renew(lease)
+        timed_queue.renew(lease)
 
 
-def test_parts_of_a_lease_do_as_well(timed: leaseq.Queue, take: Take) -> None:
+def test_parts_of_a_lease_do_as_well(timed_queue: leaseq.Queue, take: Take) -> None:
     lease = take("ann")
-    assert timed.renew(id="one", token=lease.token, person="ann").id == "one"
+    assert timed_queue.renew(id="one", token=lease.token, person="ann").id == "one"
 
 
-def test_an_item_that_is_not_there(timed: leaseq.Queue) -> None:
+def test_an_item_that_is_not_there(timed_queue: leaseq.Queue) -> None:
     with pytest.raises(leaseq.ItemNotFound):
-        timed.renew(id="nobody", token=1, person="ann")
+        timed_queue.renew(id="nobody", token=1, person="ann")

@@ -18,13 +18,13 @@ def answers(item: leaseq.Item) -> list[tuple[str, object]]:
 
 
 def test_both_answers_are_kept(
-    timed: leaseq.Queue,
+    timed_queue: leaseq.Queue,
     finished_lease: leaseq.Lease,  # noqa: F811
     clock: Clock,
     sets: Sets,
 ) -> None:
     clock.tick(3_600)
-    item = timed.correct("one", finished_lease.token, {"by": "meg"}, by="meg")
+    item = timed_queue.correct("one", finished_lease.token, {"by": "meg"}, by="meg")
     assert answers(item) == [("meg", {"by": "meg"})]
     (answer,) = item.answers
     assert (answer.late, answer.attempt) == (False, 1)
@@ -35,90 +35,93 @@ def test_both_answers_are_kept(
         ("meg", "finished"),
     ]
     assert sets()["finished"] == ["one"]
-    event = timed.journal()[-1]
+    event = timed_queue.journal()[-1]
     assert (event.what, event.id, event.token, event.person) == ("corrected", "one", answer.token, "meg")
-    counters = timed.stats().counters
+    counters = timed_queue.stats().counters
     assert (counters["corrected"], counters["finished"], counters["reserved"]) == (1, 1, 1)
-    assert take(timed, "bob").token > answer.token
+    assert take(timed_queue, "bob").token > answer.token
 
 
-def test_sent_twice_it_is_corrected_once(timed: leaseq.Queue, finished_lease: leaseq.Lease) -> None:  # noqa: F811
-    first = timed.correct("one", finished_lease.token, {"by": "meg"}, by="meg")
-    assert timed.correct("one", finished_lease.token, {"by": "meg"}, by="meg") == first
-    assert timed.stats().counters["corrected"] == 1
+def test_sent_twice_it_is_corrected_once(timed_queue: leaseq.Queue, finished_lease: leaseq.Lease) -> None:  # noqa: F811
+    first = timed_queue.correct("one", finished_lease.token, {"by": "meg"}, by="meg")
+    assert timed_queue.correct("one", finished_lease.token, {"by": "meg"}, by="meg") == first
+    assert timed_queue.stats().counters["corrected"] == 1
     for result, by in (({"by": "eva"}, "eva"), ({"by": "eva"}, "meg"), ({"by": "meg"}, "eva")):
         with pytest.raises(leaseq.Invalid, match="token of an answer"):
-            timed.correct("one", finished_lease.token, result, by=by)
+            timed_queue.correct("one", finished_lease.token, result, by=by)
 
 
-def test_the_first_answer_can_be_adopted_again(timed: leaseq.Queue, finished_lease: leaseq.Lease) -> None:  # noqa: F811
-    timed.correct("one", finished_lease.token, {"by": "meg"}, by="meg")
-    item = timed.adopt("one", finished_lease.token)
+def test_the_first_answer_can_be_adopted_again(
+    timed_queue: leaseq.Queue,
+    finished_lease: leaseq.Lease,  # noqa: F811
+) -> None:
+    timed_queue.correct("one", finished_lease.token, {"by": "meg"}, by="meg")
+    item = timed_queue.adopt("one", finished_lease.token)
     assert answers(item) == [("ann", {"by": "ann"})]
     assert [late.person for late in item.late_answers] == ["meg"]
 
 
 def test_a_correction_can_be_corrected_and_reopened_and_is_nobody_s_to_undo(
-    timed: leaseq.Queue,
+    timed_queue: leaseq.Queue,
     finished_lease: leaseq.Lease,  # noqa: F811
 ) -> None:
-    first = timed.correct("one", finished_lease.token, 1, by="meg").answers[0]
-    second = timed.correct("one", first.token, 2, by="meg").answers[0]
+    first = timed_queue.correct("one", finished_lease.token, 1, by="meg").answers[0]
+    second = timed_queue.correct("one", first.token, 2, by="meg").answers[0]
     for token in (finished_lease.token, first.token):
         with pytest.raises(leaseq.Invalid, match="token of an answer"):
-            timed.correct("one", token, 3, by="meg")
+            timed_queue.correct("one", token, 3, by="meg")
     with pytest.raises(leaseq.LeaseLost):
-        timed.undo_finish(id="one", token=second.token, person="meg")
-    item = timed.reopen("one", second.token, to="ann")
+        timed_queue.undo_finish(id="one", token=second.token, person="meg")
+    item = timed_queue.reopen("one", second.token, to="ann")
     assert (item.answers, len(item.late_answers)) == ((), 3)
-    assert take(timed, "ann").id == "one"
+    assert take(timed_queue, "ann").id == "one"
 
 
-def test_it_fits_the_form(timed: leaseq.Queue) -> None:
-    timed.configure(form=FORM)
-    timed.enqueue({}, id="one")
-    lease = take(timed, "ann")
-    timed.finish(lease, {"ok": True})
+def test_it_fits_the_form(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(form=FORM)
+    timed_queue.enqueue({}, id="one")
+    lease = take(timed_queue, "ann")
+    timed_queue.finish(lease, {"ok": True})
     with pytest.raises(leaseq.Invalid) as error:
-        timed.correct("one", lease.token, {"ok": "no"}, by="meg")
+        timed_queue.correct("one", lease.token, {"ok": "no"}, by="meg")
     assert (error.value.field, list(error.value.errors)) == ("result", ["ok"])
-    assert answers(timed.get("one")) == [("ann", {"ok": True})]
-    timed.correct("one", lease.token, {"ok": False}, by="meg")
+    assert answers(timed_queue.get("one")) == [("ann", {"ok": True})]
+    timed_queue.correct("one", lease.token, {"ok": False}, by="meg")
 
 
 def test_also_where_the_form_was_changed_since_it_was_read(
-    timed: leaseq.Queue, same_queue: leaseq.Queue
+    timed_queue: leaseq.Queue, same_queue: leaseq.Queue
 ) -> None:
-    timed.enqueue({}, id="one")
-    lease = take(timed, "ann")
-    timed.finish(lease, {"ok": True})
+    timed_queue.enqueue({}, id="one")
+    lease = take(timed_queue, "ann")
+    timed_queue.finish(lease, {"ok": True})
     assert same_queue.policy.form is None
-    timed.configure(form=FORM)
+    timed_queue.configure(form=FORM)
     with pytest.raises(leaseq.Invalid, match="result"):
         same_queue.correct("one", lease.token, {"ok": "no"}, by="meg")
 
 
-def test_of_several_answers_by_nobody_who_has_another(timed: leaseq.Queue) -> None:
-    timed.configure(answers=3)
-    timed.enqueue({}, id="a")
-    timed.finish(take(timed, "ann"), 1)
-    timed.finish(take(timed, "bob"), 2)
-    take(timed, "cyd")
-    anns = timed.get("a").answers[0].token
+def test_of_several_answers_by_nobody_who_has_another(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(answers=3)
+    timed_queue.enqueue({}, id="a")
+    timed_queue.finish(take(timed_queue, "ann"), 1)
+    timed_queue.finish(take(timed_queue, "bob"), 2)
+    take(timed_queue, "cyd")
+    anns = timed_queue.get("a").answers[0].token
     for person in ("bob", "cyd"):
         with pytest.raises(leaseq.Invalid, match="another part") as error:
-            timed.correct("a", anns, 3, by=person)
+            timed_queue.correct("a", anns, 3, by=person)
         assert error.value.field == "by"
-    timed.correct("a", anns, 3, by="meg")
-    assert sorted(answers(timed.get("a"))) == [("bob", 2), ("meg", 3)]
-    assert timed.reserve("meg") is None, "they answered it"
+    timed_queue.correct("a", anns, 3, by="meg")
+    assert sorted(answers(timed_queue.get("a"))) == [("bob", 2), ("meg", 3)]
+    assert timed_queue.reserve("meg") is None, "they answered it"
 
 
-def test_a_large_answer_is_no_burden_of_the_history(timed: leaseq.Queue) -> None:
-    timed.enqueue({}, id="one")
-    lease = take(timed, "ann")
-    timed.finish(lease, "x" * 200_000)
-    item = timed.correct("one", lease.token, "y" * 200_000, by="meg")
+def test_a_large_answer_is_no_burden_of_the_history(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue({}, id="one")
+    lease = take(timed_queue, "ann")
+    timed_queue.finish(lease, "x" * 200_000)
+    item = timed_queue.correct("one", lease.token, "y" * 200_000, by="meg")
     assert [len(str(one.result)) for one in (*item.answers, *item.late_answers)] == [200_000] * 2
-    timed.reopen("one", item.answers[0].token)
-    assert [grant.how for grant in timed.get("one").history] == ["corrected", "reopened"]
+    timed_queue.reopen("one", item.answers[0].token)
+    assert [grant.how for grant in timed_queue.get("one").history] == ["corrected", "reopened"]

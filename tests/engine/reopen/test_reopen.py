@@ -11,19 +11,19 @@ from tests.support.taking import take
 
 
 @pytest.fixture
-def finished_lease(timed: leaseq.Queue) -> leaseq.Lease:
+def finished_lease(timed_queue: leaseq.Queue) -> leaseq.Lease:
     """Ann's answer to "one"; "two" waits."""
-    timed.enqueue({"n": 1}, id="one")
-    timed.enqueue({"n": 2}, id="two")
-    lease = take(timed, "ann")
-    timed.finish(lease, {"by": "ann"})
+    timed_queue.enqueue({"n": 1}, id="one")
+    timed_queue.enqueue({"n": 2}, id="two")
+    lease = take(timed_queue, "ann")
+    timed_queue.finish(lease, {"by": "ann"})
     return lease
 
 
 def test_the_item_waits_first_and_its_answer_is_kept(
-    timed: leaseq.Queue, finished_lease: leaseq.Lease, sets: Sets
+    timed_queue: leaseq.Queue, finished_lease: leaseq.Lease, sets: Sets
 ) -> None:
-    item = timed.reopen("one", finished_lease.token, reason="read it again", by="meg")
+    item = timed_queue.reopen("one", finished_lease.token, reason="read it again", by="meg")
     assert (item.state, item.answers) == ("inbound", ())
     assert [(answer.person, answer.token, answer.result) for answer in item.late_answers] == [
         ("ann", finished_lease.token, {"by": "ann"})
@@ -31,7 +31,7 @@ def test_the_item_waits_first_and_its_answer_is_kept(
     (grant,) = item.history
     assert (grant.how, grant.reason) == ("reopened", "read it again")
     assert sets()["finished"] == []
-    event = timed.journal()[-1]
+    event = timed_queue.journal()[-1]
     assert (event.what, event.id, event.token, event.person) == (
         "reopened",
         "one",
@@ -39,124 +39,128 @@ def test_the_item_waits_first_and_its_answer_is_kept(
         "meg",
     )
     assert event.detail == "read it again"
-    counters = timed.stats().counters
+    counters = timed_queue.stats().counters
     assert (counters["reopened"], counters["finished"], counters["reserved"]) == (1, 1, 1)
-    lease = take(timed, "bob")
+    lease = take(timed_queue, "bob")
     assert (lease.id, lease.attempt, lease.draft) == ("one", 2, None)
-    timed.finish(lease, {"by": "bob"})
-    assert [answer.result for answer in timed.get("one").answers] == [{"by": "bob"}]
+    timed_queue.finish(lease, {"by": "bob"})
+    assert [answer.result for answer in timed_queue.get("one").answers] == [{"by": "bob"}]
 
 
 def test_who_gave_the_answer_finds_it_as_their_draft(
-    timed: leaseq.Queue, finished_lease: leaseq.Lease
+    timed_queue: leaseq.Queue, finished_lease: leaseq.Lease
 ) -> None:
-    timed.reopen("one", finished_lease.token)
-    assert take(timed, "ann").draft == {"by": "ann"}
+    timed_queue.reopen("one", finished_lease.token)
+    assert take(timed_queue, "ann").draft == {"by": "ann"}
 
 
-def test_for_one_person_alone(timed: leaseq.Queue, finished_lease: leaseq.Lease) -> None:
-    assert timed.reopen("one", finished_lease.token, to="ann", by="meg").assigned_to == ("ann",)
-    assert [event.what for event in timed.journal()[-2:]] == ["reopened", "assigned"]
-    assert take(timed, "bob").id == "two"
-    lease = take(timed, "ann")
+def test_for_one_person_alone(timed_queue: leaseq.Queue, finished_lease: leaseq.Lease) -> None:
+    assert timed_queue.reopen("one", finished_lease.token, to="ann", by="meg").assigned_to == ("ann",)
+    assert [event.what for event in timed_queue.journal()[-2:]] == ["reopened", "assigned"]
+    assert take(timed_queue, "bob").id == "two"
+    lease = take(timed_queue, "ann")
     assert (lease.id, lease.draft) == ("one", {"by": "ann"})
 
 
 def test_not_for_one_more_person_than_rows_may_wait_for(
-    timed: leaseq.Queue, finished_lease: leaseq.Lease
+    timed_queue: leaseq.Queue, finished_lease: leaseq.Lease
 ) -> None:
-    timed.enqueue_many(leaseq.NewItem({}, requires=(f"s{n}",)) for n in range(500))
+    timed_queue.enqueue_many(leaseq.NewItem({}, requires=(f"s{n}",)) for n in range(500))
     with pytest.raises(leaseq.Invalid, match="at most 500 different sets") as error:
-        timed.reopen("one", finished_lease.token, to="ann")
+        timed_queue.reopen("one", finished_lease.token, to="ann")
     assert error.value.field == "to"
-    assert timed.get("one").state == "finished"
-    assert timed.reopen("one", finished_lease.token).state == "inbound", "for anybody it may wait"
+    assert timed_queue.get("one").state == "finished"
+    assert timed_queue.reopen("one", finished_lease.token).state == "inbound", "for anybody it may wait"
 
 
-def test_sent_twice_it_is_reopened_once(timed: leaseq.Queue, finished_lease: leaseq.Lease) -> None:
-    first = timed.reopen("one", finished_lease.token, by="meg")
-    assert timed.reopen("one", finished_lease.token, by="meg") == first
-    assert timed.stats().counters["reopened"] == 1
+def test_sent_twice_it_is_reopened_once(timed_queue: leaseq.Queue, finished_lease: leaseq.Lease) -> None:
+    first = timed_queue.reopen("one", finished_lease.token, by="meg")
+    assert timed_queue.reopen("one", finished_lease.token, by="meg") == first
+    assert timed_queue.stats().counters["reopened"] == 1
 
 
 def test_its_answer_can_be_adopted_and_reopened_again(
-    timed: leaseq.Queue, finished_lease: leaseq.Lease
+    timed_queue: leaseq.Queue, finished_lease: leaseq.Lease
 ) -> None:
     for _ in range(2):
-        timed.reopen("one", finished_lease.token)
-        item = timed.adopt("one", finished_lease.token, by="meg")
+        timed_queue.reopen("one", finished_lease.token)
+        item = timed_queue.adopt("one", finished_lease.token, by="meg")
         assert (item.state, [answer.result for answer in item.answers]) == ("finished", [{"by": "ann"}])
         assert item.late_answers == ()
 
 
 def test_it_is_not_theirs_to_undo_or_to_finish_again(
-    timed: leaseq.Queue, finished_lease: leaseq.Lease
+    timed_queue: leaseq.Queue, finished_lease: leaseq.Lease
 ) -> None:
-    timed.reopen("one", finished_lease.token)
+    timed_queue.reopen("one", finished_lease.token)
     with pytest.raises(leaseq.LeaseLost):
-        timed.undo_finish(finished_lease)
+        timed_queue.undo_finish(finished_lease)
     with pytest.raises(leaseq.LeaseLost) as error:
-        timed.finish(finished_lease, {"by": "ann"})
+        timed_queue.finish(finished_lease, {"by": "ann"})
     assert error.value.answer_kept
-    assert len(timed.get("one").late_answers) == 1, "it is kept already"
+    assert len(timed_queue.get("one").late_answers) == 1, "it is kept already"
 
 
-def test_only_an_answer_that_the_item_has(timed: leaseq.Queue, finished_lease: leaseq.Lease) -> None:
-    bobs = take(timed, "bob")
+def test_only_an_answer_that_the_item_has(timed_queue: leaseq.Queue, finished_lease: leaseq.Lease) -> None:
+    bobs = take(timed_queue, "bob")
     for id, token in (("one", 99), ("two", bobs.token), ("two", finished_lease.token)):
         with pytest.raises(leaseq.Invalid, match="token of an answer"):
-            timed.reopen(id, token)
+            timed_queue.reopen(id, token)
     with pytest.raises(leaseq.ItemNotFound):
-        timed.reopen("gone", finished_lease.token)
+        timed_queue.reopen("gone", finished_lease.token)
 
 
-def test_of_several_answers_one_alone_waits_again(timed: leaseq.Queue, sets: Sets) -> None:
-    timed.configure(answers=2)
-    timed.enqueue({}, id="a")
+def test_of_several_answers_one_alone_waits_again(timed_queue: leaseq.Queue, sets: Sets) -> None:
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue({}, id="a")
     for person in ("ann", "bob"):
-        timed.finish(take(timed, person), {"by": person})
-    anns = timed.get("a").answers[0].token
+        timed_queue.finish(take(timed_queue, person), {"by": person})
+    anns = timed_queue.get("a").answers[0].token
     with pytest.raises(leaseq.Invalid, match="another part"):
-        timed.reopen("a", anns, to="bob")
-    item = timed.reopen("a", anns)
+        timed_queue.reopen("a", anns, to="bob")
+    item = timed_queue.reopen("a", anns)
     assert (item.state, [answer.person for answer in item.answers]) == ("inbound", ["bob"])
     assert sets()["finished"] == ["a\a2"]
-    assert timed.reserve("bob") is None, "they answered it"
-    timed.finish(take(timed, "ann"), {"by": "ann, again"})
-    assert sorted(answer.person for answer in timed.get("a").answers) == ["ann", "bob"]
+    assert timed_queue.reserve("bob") is None, "they answered it"
+    timed_queue.finish(take(timed_queue, "ann"), {"by": "ann, again"})
+    assert sorted(answer.person for answer in timed_queue.get("a").answers) == ["ann", "bob"]
 
 
-def test_a_due_date_counts_again_and_an_assignment_is_over(timed: leaseq.Queue, clock: Clock) -> None:
-    due = timed.get(timed.enqueue({}, id="a", due=leaseq.engine.codec.to_datetime(clock.now)).id).due
-    timed.assign("a", "ann")
-    lease = take(timed, "ann")
-    timed.finish(lease, {})
-    assert timed.by_due().items == ()
-    timed.reopen("a", lease.token)
-    assert [(item.id, item.due) for item in timed.by_due().items] == [("a", due)]
-    assert take(timed, "bob").id == "a"
+def test_a_due_date_counts_again_and_an_assignment_is_over(timed_queue: leaseq.Queue, clock: Clock) -> None:
+    due = timed_queue.get(
+        timed_queue.enqueue({}, id="a", due=leaseq.engine.codec.to_datetime(clock.now)).id
+    ).due
+    timed_queue.assign("a", "ann")
+    lease = take(timed_queue, "ann")
+    timed_queue.finish(lease, {})
+    assert timed_queue.by_due().items == ()
+    timed_queue.reopen("a", lease.token)
+    assert [(item.id, item.due) for item in timed_queue.by_due().items] == [("a", due)]
+    assert take(timed_queue, "bob").id == "a"
 
 
-def test_an_answer_that_filled_another_assignment_was_an_attempt(timed: leaseq.Queue, clock: Clock) -> None:
-    timed.configure(answers=2)
-    timed.enqueue({}, id="a")
-    late_lease = take(timed, "ann")
+def test_an_answer_that_filled_another_assignment_was_an_attempt(
+    timed_queue: leaseq.Queue, clock: Clock
+) -> None:
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue({}, id="a")
+    late_lease = take(timed_queue, "ann")
     clock.tick(301)
-    take(timed, "bob")
-    assert timed.finish(late_lease, {"by": "ann"}).late
-    timed.reopen("a", late_lease.token, reason="look again")
-    assert take(timed, "cyd").attempt == 2
+    take(timed_queue, "bob")
+    assert timed_queue.finish(late_lease, {"by": "ann"}).late
+    timed_queue.reopen("a", late_lease.token, reason="look again")
+    assert take(timed_queue, "cyd").attempt == 2
 
 
 def test_leases_are_counted_on_after_an_earlier_one_s_answer_was_adopted(
-    timed: leaseq.Queue, finished_lease: leaseq.Lease
+    timed_queue: leaseq.Queue, finished_lease: leaseq.Lease
 ) -> None:
-    late_lease = take(timed, "ann")
-    timed.release("two")
-    assert take(timed, "bob").attempt == 2
+    late_lease = take(timed_queue, "ann")
+    timed_queue.release("two")
+    assert take(timed_queue, "bob").attempt == 2
     with pytest.raises(leaseq.LeaseLost):
-        timed.finish(late_lease, {"by": "ann"})
-    timed.adopt("two", late_lease.token)
-    assert timed.reopen("two", late_lease.token).attempts == 2
-    assert take(timed, "eve").attempt == 3
-    assert timed.get("two").attempts == 3
+        timed_queue.finish(late_lease, {"by": "ann"})
+    timed_queue.adopt("two", late_lease.token)
+    assert timed_queue.reopen("two", late_lease.token).attempts == 2
+    assert take(timed_queue, "eve").attempt == 3
+    assert timed_queue.get("two").attempts == 3

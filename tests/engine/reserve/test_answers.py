@@ -203,13 +203,13 @@ def test_drafts_are_each_persons_own_and_go_with_their_answer(three: leaseq.Queu
     assert take(three, "cyd").draft is None
 
 
-def test_more_answers_may_be_asked_for_later(timed: leaseq.Queue) -> None:
-    timed.enqueue({}, id="a")
-    timed.enqueue({}, id="b")
-    timed.finish(take(timed, "ann"), {})
-    timed.configure(answers=2)
-    assert [take(timed, person).id for person in ("bob", "cyd")] == ["b", "b"]
-    assert timed.get("a").state == "finished", "what was handed out before stays as it was"
+def test_more_answers_may_be_asked_for_later(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue({}, id="a")
+    timed_queue.enqueue({}, id="b")
+    timed_queue.finish(take(timed_queue, "ann"), {})
+    timed_queue.configure(answers=2)
+    assert [take(timed_queue, person).id for person in ("bob", "cyd")] == ["b", "b"]
+    assert timed_queue.get("a").state == "finished", "what was handed out before stays as it was"
 
 
 def test_fewer_answers_leave_what_is_there_alone(three: leaseq.Queue) -> None:

@@ -13,13 +13,13 @@ from tests.support.taking import take
 
 
 @pytest.fixture
-def dated_queue(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
+def dated_queue(timed_queue: leaseq.Queue, clock: Clock) -> leaseq.Queue:
     """Due in an hour, in two, … the last one first."""
     now = datetime.fromtimestamp(clock.now / 1e6, UTC)
     for hour in (3, 1, 2):
-        timed.enqueue({}, id=f"h{hour}", due=now + timedelta(hours=hour))
-    timed.enqueue({}, id="whenever")
-    return timed
+        timed_queue.enqueue({}, id=f"h{hour}", due=now + timedelta(hours=hour))
+    timed_queue.enqueue({}, id="whenever")
+    return timed_queue
 
 
 def ids(queue: leaseq.Queue, limit: int = 100) -> list[str]:
@@ -38,17 +38,17 @@ def test_they_are_listed_by_date(dated_queue: leaseq.Queue, limit: int) -> None:
 
 @pytest.mark.parametrize("index", [0, 57, 597])
 def test_of_one_and_the_same_date_each_is_listed_once_though_the_last_one_seen_has_left(
-    timed: leaseq.Queue, index: int
+    timed_queue: leaseq.Queue, index: int
 ) -> None:
     date = datetime(2030, 1, 1, tzinfo=UTC)
     names = [f"{n:03}" for n in range(600)]
-    timed.enqueue_many(leaseq.NewItem({}, id=name, due=date) for name in names[9:])
-    timed.enqueue_many(leaseq.NewItem({}, id=name, due=date - timedelta(1)) for name in names[:9])
-    page = timed.by_due(limit=index + 1)
+    timed_queue.enqueue_many(leaseq.NewItem({}, id=name, due=date) for name in names[9:])
+    timed_queue.enqueue_many(leaseq.NewItem({}, id=name, due=date - timedelta(1)) for name in names[:9])
+    page = timed_queue.by_due(limit=index + 1)
     item_ids = [item.id for item in page.items]
-    timed.remove(item_ids[-1])
+    timed_queue.remove(item_ids[-1])
     while page.after is not None:
-        page = timed.by_due(limit=100, after=page.after)
+        page = timed_queue.by_due(limit=100, after=page.after)
         item_ids += [item.id for item in page.items]
     assert item_ids == names
 
@@ -100,13 +100,13 @@ def test_revived_it_is_due_again(dated_queue: leaseq.Queue) -> None:
     assert ids(dated_queue) == ["h1", "h2", "h3"]
 
 
-def test_of_several_answers_until_the_last_one(timed: leaseq.Queue) -> None:
-    timed.configure(answers=3)
-    timed.enqueue({}, id="a", due=datetime(2020, 1, 1, tzinfo=UTC))
+def test_of_several_answers_until_the_last_one(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(answers=3)
+    timed_queue.enqueue({}, id="a", due=datetime(2020, 1, 1, tzinfo=UTC))
     for person in ("ann", "bob", "cyd"):
-        assert timed.stats().overdue == 1
-        timed.finish(take(timed, person), {})
-    assert timed.stats().overdue == 0
+        assert timed_queue.stats().overdue == 1
+        timed_queue.finish(take(timed_queue, person), {})
+    assert timed_queue.stats().overdue == 0
 
 
 def test_what_is_due_does_not_come_sooner(dated_queue: leaseq.Queue) -> None:
@@ -128,27 +128,29 @@ def overdue(queue: leaseq.Queue) -> tuple[int, list[str]]:
     return queue.stats().overdue, ids(queue)
 
 
-def test_done_with_fewer_answers_than_are_asked_for_by_now_it_is_due_no_more(timed: leaseq.Queue) -> None:
+def test_done_with_fewer_answers_than_are_asked_for_by_now_it_is_due_no_more(
+    timed_queue: leaseq.Queue,
+) -> None:
     """What was handed out whole before the policy changed gets no answer more."""
-    enqueue_overdue(timed, answers=2)
-    leases = [take(timed, person) for person in ("ann", "bob")]
-    timed.configure(answers=3)
+    enqueue_overdue(timed_queue, answers=2)
+    leases = [take(timed_queue, person) for person in ("ann", "bob")]
+    timed_queue.configure(answers=3)
     for lease in leases:
-        assert overdue(timed) == (1, ["a"])
-        timed.finish(lease, {})
-    assert timed.get("a").state == "finished"
-    assert overdue(timed) == (0, [])
+        assert overdue(timed_queue) == (1, ["a"])
+        timed_queue.finish(lease, {})
+    assert timed_queue.get("a").state == "finished"
+    assert overdue(timed_queue) == (0, [])
 
 
-def test_and_where_one_more_is_to_come_it_is_due_until_then(timed: leaseq.Queue) -> None:
-    enqueue_overdue(timed, answers=2)
-    first = take(timed, "ann")
-    timed.configure(answers=3)
-    timed.finish(first, {})
-    timed.finish(take(timed, "bob"), {})
-    assert overdue(timed) == (1, ["a"])
-    timed.finish(take(timed, "cyd"), {})
-    assert overdue(timed) == (0, [])
+def test_and_where_one_more_is_to_come_it_is_due_until_then(timed_queue: leaseq.Queue) -> None:
+    enqueue_overdue(timed_queue, answers=2)
+    first = take(timed_queue, "ann")
+    timed_queue.configure(answers=3)
+    timed_queue.finish(first, {})
+    timed_queue.finish(take(timed_queue, "bob"), {})
+    assert overdue(timed_queue) == (1, ["a"])
+    timed_queue.finish(take(timed_queue, "cyd"), {})
+    assert overdue(timed_queue) == (0, [])
 
 
 def finish_one_and_fail_one(queue: leaseq.Queue) -> leaseq.Lease:
@@ -161,47 +163,47 @@ def finish_one_and_fail_one(queue: leaseq.Queue) -> leaseq.Lease:
     return anns
 
 
-def test_an_undo_beside_what_is_dead_does_not_make_it_due(timed: leaseq.Queue) -> None:
-    new_lease = timed.undo_finish(finish_one_and_fail_one(timed))
-    assert overdue(timed) == (0, []), "it is not until it is revived"
-    timed.finish(new_lease, {})
-    assert (timed.get("a").state, overdue(timed)) == ("dead", (0, []))
+def test_an_undo_beside_what_is_dead_does_not_make_it_due(timed_queue: leaseq.Queue) -> None:
+    new_lease = timed_queue.undo_finish(finish_one_and_fail_one(timed_queue))
+    assert overdue(timed_queue) == (0, []), "it is not until it is revived"
+    timed_queue.finish(new_lease, {})
+    assert (timed_queue.get("a").state, overdue(timed_queue)) == ("dead", (0, []))
 
 
-def test_revived_after_such_an_undo_it_is_due_until_it_is_done(timed: leaseq.Queue) -> None:
-    new_lease = timed.undo_finish(finish_one_and_fail_one(timed))
-    timed.revive("a")
-    assert overdue(timed) == (1, ["a"])
-    timed.finish(new_lease, {})
-    timed.finish(take(timed, "bob"), {})
-    assert overdue(timed) == (0, [])
+def test_revived_after_such_an_undo_it_is_due_until_it_is_done(timed_queue: leaseq.Queue) -> None:
+    new_lease = timed_queue.undo_finish(finish_one_and_fail_one(timed_queue))
+    timed_queue.revive("a")
+    assert overdue(timed_queue) == (1, ["a"])
+    timed_queue.finish(new_lease, {})
+    timed_queue.finish(take(timed_queue, "bob"), {})
+    assert overdue(timed_queue) == (0, [])
 
 
 def test_a_late_answer_in_place_of_what_is_dead_makes_the_rest_due_again(
-    timed: leaseq.Queue, clock: Clock
+    timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
     """And if that dies when it comes back, it is not due again."""
-    enqueue_overdue(timed, answers=2, max_attempts=1)
-    anns = take(timed, "ann")
+    enqueue_overdue(timed_queue, answers=2, max_attempts=1)
+    anns = take(timed_queue, "ann")
     clock.tick(200)
-    take(timed, "bob")
+    take(timed_queue, "bob")
     clock.tick(101)
-    timed.clear()
-    assert overdue(timed) == (0, []), "ann's is dead"
-    timed.finish(anns, {})
-    assert (timed.get("a").state, overdue(timed)) == ("reserved", (1, ["a"]))
-    timed.release("a")
-    assert (timed.get("a").state, overdue(timed)) == ("dead", (0, []))
+    timed_queue.clear()
+    assert overdue(timed_queue) == (0, []), "ann's is dead"
+    timed_queue.finish(anns, {})
+    assert (timed_queue.get("a").state, overdue(timed_queue)) == ("reserved", (1, ["a"]))
+    timed_queue.release("a")
+    assert (timed_queue.get("a").state, overdue(timed_queue)) == ("dead", (0, []))
 
 
-def test_so_does_one_that_is_adopted(timed: leaseq.Queue) -> None:
-    enqueue_overdue(timed, answers=2, max_attempts=1)
-    anns, bobs = take(timed, "ann"), take(timed, "bob")
-    timed.fail(anns, "torn")
+def test_so_does_one_that_is_adopted(timed_queue: leaseq.Queue) -> None:
+    enqueue_overdue(timed_queue, answers=2, max_attempts=1)
+    anns, bobs = take(timed_queue, "ann"), take(timed_queue, "bob")
+    timed_queue.fail(anns, "torn")
     with pytest.raises(leaseq.LeaseLost):
-        timed.finish(anns, {"after": "all"})
-    assert overdue(timed) == (0, [])
-    timed.adopt("a", anns.token)
-    assert (timed.get("a").state, overdue(timed)) == ("reserved", (1, ["a"]))
-    timed.finish(bobs, {})
-    assert overdue(timed) == (0, [])
+        timed_queue.finish(anns, {"after": "all"})
+    assert overdue(timed_queue) == (0, [])
+    timed_queue.adopt("a", anns.token)
+    assert (timed_queue.get("a").state, overdue(timed_queue)) == ("reserved", (1, ["a"]))
+    timed_queue.finish(bobs, {})
+    assert overdue(timed_queue) == (0, [])

@@ -18,10 +18,12 @@ def given_answer(person: str, token: int, *, late: bool = False, stands: bool = 
     return GivenAnswer(token, person, json.dumps({"by": person}), AT, late, stands)
 
 
-def test_an_item_waits_again_with_all_that_it_had(timed: leaseq.Queue) -> None:
+def test_an_item_waits_again_with_all_that_it_had(timed_queue: leaseq.Queue) -> None:
     due = datetime(2030, 1, 1, tzinfo=UTC)
-    assert timed.restore(NewItem({"n": 1}, "one", 7, requires=("fr",), due=due, max_attempts=9), by="bob")
-    restored_item = timed.get("one")
+    assert timed_queue.restore(
+        NewItem({"n": 1}, "one", 7, requires=("fr",), due=due, max_attempts=9), by="bob"
+    )
+    restored_item = timed_queue.get("one")
     assert (restored_item.state, restored_item.payload, restored_item.priority, restored_item.requires) == (
         "inbound",
         {"n": 1},
@@ -29,56 +31,56 @@ def test_an_item_waits_again_with_all_that_it_had(timed: leaseq.Queue) -> None:
         ("fr",),
     )
     assert (restored_item.due, restored_item.max_attempts) == (due, 9)
-    assert [item.id for item in timed.by_due().items] == ["one"]
-    assert timed.reserve("ann") is None
-    assert not_none(timed.reserve("ann", skills=["fr"])).id == "one"
-    event = next(event for event in timed.journal() if event.what == "restored")
+    assert [item.id for item in timed_queue.by_due().items] == ["one"]
+    assert timed_queue.reserve("ann") is None
+    assert not_none(timed_queue.reserve("ann", skills=["fr"])).id == "one"
+    event = next(event for event in timed_queue.journal() if event.what == "restored")
     assert (event.id, event.person) == ("one", "bob")
 
 
-def test_an_item_that_is_there_is_left_as_it_is(timed: leaseq.Queue) -> None:
-    timed.enqueue("there", id="one")
-    assert not timed.restore(NewItem("other", "one"), [given_answer("ann", 5)])
-    assert timed.get("one").payload == "there"
-    assert timed.get("one").answers == ()
+def test_an_item_that_is_there_is_left_as_it_is(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue("there", id="one")
+    assert not timed_queue.restore(NewItem("other", "one"), [given_answer("ann", 5)])
+    assert timed_queue.get("one").payload == "there"
+    assert timed_queue.get("one").answers == ()
 
 
-def test_answers_come_back_and_their_people_get_the_item_no_more(timed: leaseq.Queue) -> None:
-    timed.configure(answers=3)
-    timed.restore(
+def test_answers_come_back_and_their_people_get_the_item_no_more(timed_queue: leaseq.Queue) -> None:
+    timed_queue.configure(answers=3)
+    timed_queue.restore(
         NewItem(1, "one"),
         [given_answer("ann", 5), given_answer("bob", 6, late=True), given_answer("cyd", 4, stands=False)],
     )
-    item = timed.get("one")
+    item = timed_queue.get("one")
     assert [(a.person, a.token, a.result, a.late, a.finished_at) for a in item.answers] == [
         ("ann", 5, {"by": "ann"}, False, AT),
         ("bob", 6, {"by": "bob"}, True, AT),
     ]
     assert [(grant.reserved_at, grant.ended_at) for grant in item.history] == [(AT, AT)] * 2
     assert [(a.person, a.token) for a in item.late_answers] == [("cyd", 4)]
-    assert timed.reserve("ann") is None
-    assert timed.reserve("bob") is None
-    timed.finish(not_none(timed.reserve("dan")), "third")
-    assert timed.get("one").state == "finished"
-    assert timed.adopt("one", 4).answers != item.answers
+    assert timed_queue.reserve("ann") is None
+    assert timed_queue.reserve("bob") is None
+    timed_queue.finish(not_none(timed_queue.reserve("dan")), "third")
+    assert timed_queue.get("one").state == "finished"
+    assert timed_queue.adopt("one", 4).answers != item.answers
 
 
-def test_tokens_go_on_above_the_ones_that_were_granted(timed: leaseq.Queue) -> None:
-    timed.enqueue_many([1, 2, 3])
-    first = not_none(timed.reserve("ann"))
-    timed.raise_tokens(1_900_000_000_000_000)
-    timed.raise_tokens(5)
-    second = not_none(timed.reserve("bob"))
+def test_tokens_go_on_above_the_ones_that_were_granted(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue_many([1, 2, 3])
+    first = not_none(timed_queue.reserve("ann"))
+    timed_queue.raise_tokens(1_900_000_000_000_000)
+    timed_queue.raise_tokens(5)
+    second = not_none(timed_queue.reserve("bob"))
     assert (first.token, second.token) == (1, 1_900_000_000_000_001)
-    timed.finish(first, "still good")
-    assert timed.finish(second, "x", then_reserve=True).next == timed.mine("bob")[0]
-    assert timed.stats().counters["reserved"] == 3
+    timed_queue.finish(first, "still good")
+    assert timed_queue.finish(second, "x", then_reserve=True).next == timed_queue.mine("bob")[0]
+    assert timed_queue.stats().counters["reserved"] == 3
 
 
 @pytest.mark.parametrize("token", [-1, 2**53, 1.5, "7", None])
-def test_a_token_that_is_none_is_refused(timed: leaseq.Queue, token: object) -> None:
+def test_a_token_that_is_none_is_refused(timed_queue: leaseq.Queue, token: object) -> None:
     with pytest.raises(leaseq.Invalid, match="above"):
-        timed.raise_tokens(token)  # type: ignore[arg-type]
+        timed_queue.raise_tokens(token)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
@@ -91,9 +93,9 @@ def test_a_token_that_is_none_is_refused(timed: leaseq.Queue, token: object) -> 
     ],
 )
 def test_what_is_invalid_is_refused_and_nothing_changes(
-    timed: leaseq.Queue, item: NewItem, answer: GivenAnswer, field: str
+    timed_queue: leaseq.Queue, item: NewItem, answer: GivenAnswer, field: str
 ) -> None:
     with pytest.raises(leaseq.Invalid) as error:
-        timed.restore(item, [answer])
+        timed_queue.restore(item, [answer])
     assert error.value.field == field
-    assert not timed.exists()
+    assert not timed_queue.exists()

@@ -28,13 +28,13 @@ PROMISE = 5  # seconds for which a waiter is believed to be there, since it last
 
 
 @pytest.fixture
-def stand(timed: leaseq.Queue, clock: Clock) -> Callable[..., None]:
+def stand(timed_queue: leaseq.Queue, clock: Clock) -> Callable[..., None]:
     """Let people stand in line, a moment apart, each as the waiter of their name."""
 
     def stand(*people: str) -> None:
         for person in people:
             clock.tick(0.01)
-            assert look(timed, person) is None
+            assert look(timed_queue, person) is None
 
     return stand
 
@@ -57,146 +57,148 @@ def test_they_are_in_no_figure_once_their_promise_is_over(server: Server, queue:
 
 
 def test_they_are_no_longer_stored_once_others_waited(
-    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None], server: Server
+    timed_queue: leaseq.Queue, clock: Clock, stand: Callable[..., None], server: Server
 ) -> None:
-    timed.configure()
+    timed_queue.configure()
     stand(*(f"killed {n}" for n in range(60)))
     clock.tick(PROMISE + 1)
     stand("ann")
-    keys = Keys(timed.name)
+    keys = Keys(timed_queue.name)
     assert server.redis.zrange(keys.line, 0, -1) == server.redis.hkeys(keys.line_until) == [b"ann"]
-    timed.enqueue({}, id="a")
-    assert look(timed, "ann", woken=True) == "a"
+    timed_queue.enqueue({}, id="a")
+    assert look(timed_queue, "ann", woken=True) == "a"
     assert not server.redis.exists(keys.line, keys.line_until)
     assert not server.redis.hexists(keys.ledger, "line"), "an enqueue pays nothing any more"
 
 
 def test_where_all_were_killed_the_server_forgets_them(
-    timed: leaseq.Queue, stand: Callable[..., None], server: Server
+    timed_queue: leaseq.Queue, stand: Callable[..., None], server: Server
 ) -> None:
-    timed.configure()
+    timed_queue.configure()
     stand("ann", "bob")
-    timed.enqueue({})  # ann is woken, and does not come
-    assert 0 < server.redis.ttl(Keys(timed.name).line) <= 60
-    assert 0 < server.redis.ttl(Keys(timed.name).line_until) <= 60
+    timed_queue.enqueue({})  # ann is woken, and does not come
+    assert 0 < server.redis.ttl(Keys(timed_queue.name).line) <= 60
+    assert 0 < server.redis.ttl(Keys(timed_queue.name).line_until) <= 60
 
 
 def test_more_of_them_than_one_wake_up_looks_at_keep_no_item_from_who_is_there(
-    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+    timed_queue: leaseq.Queue, clock: Clock, stand: Callable[..., None]
 ) -> None:
-    timed.configure()
+    timed_queue.configure()
     stand(*(f"killed {n}" for n in range(60)), "ann")
     clock.tick(4)
-    assert look(timed, "ann") is None
+    assert look(timed_queue, "ann") is None
     clock.tick(1.5)  # five and a half seconds after the others looked
-    timed.enqueue({}, id="a")
-    assert timed.stats().waiting == 0, "ann is woken"
-    assert look(timed, "ann", woken=True) == "a"
+    timed_queue.enqueue({}, id="a")
+    assert timed_queue.stats().waiting == 0, "ann is woken"
+    assert look(timed_queue, "ann", woken=True) == "a"
 
 
 def test_who_stands_behind_them_looks_when_a_lease_runs_out(
-    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+    timed_queue: leaseq.Queue, clock: Clock, stand: Callable[..., None]
 ) -> None:
-    timed.configure(lease_seconds=20)
-    timed.enqueue({})
-    assert timed.reserve("gone")
+    timed_queue.configure(lease_seconds=20)
+    timed_queue.enqueue({})
+    assert timed_queue.reserve("gone")
     stand("killed 1", "killed 2", "ann")
     clock.tick(PROMISE + 12)
-    outcome = timed._reserve("ann", "r-ann", "", "ann", False)
+    outcome = timed_queue._reserve("ann", "r-ann", "", "ann", False)
     assert isinstance(outcome, NoItemYet)
     assert outcome.seconds < 3
 
 
 def test_the_next_are_woken_in_the_place_of_who_does_not_come(
-    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+    timed_queue: leaseq.Queue, clock: Clock, stand: Callable[..., None]
 ) -> None:
     """Also where all of them are believed to be there still."""
-    timed.configure()
+    timed_queue.configure()
     stand("killed 1", "killed 2", "killed 3", "ann", "bob")
-    timed.enqueue({}, id="a")
+    timed_queue.enqueue({}, id="a")
     clock.tick(0.25)
-    assert look(timed, "ann") is None, "two more are woken, who were killed, too"
-    assert timed.stats().waiting == 2, "ann and bob wait on"
+    assert look(timed_queue, "ann") is None, "two more are woken, who were killed, too"
+    assert timed_queue.stats().waiting == 2, "ann and bob wait on"
     clock.tick(0.25)
-    assert look(timed, "ann") == "a"
+    assert look(timed_queue, "ann") == "a"
 
 
 def test_no_more_than_two_are_woken_in_the_place_of_one(
-    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+    timed_queue: leaseq.Queue, clock: Clock, stand: Callable[..., None]
 ) -> None:
-    timed.configure()
+    timed_queue.configure()
     stand("killed", "ann", "bob", "cyd", "dan")
-    timed.enqueue({})
+    timed_queue.enqueue({})
     clock.tick(0.25)
-    assert look(timed, "dan") is None
-    assert timed.stats().waiting == 2, "cyd and dan wait on"
+    assert look(timed_queue, "dan") is None
+    assert timed_queue.stats().waiting == 2, "cyd and dan wait on"
 
 
 def test_however_many_do_not_come_one_call_wakes_only_so_many(
-    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+    timed_queue: leaseq.Queue, clock: Clock, stand: Callable[..., None]
 ) -> None:
-    timed.configure()
+    timed_queue.configure()
     for n in range(400):
         clock.tick(0.001)
-        assert look(timed, f"killed {n}") is None
+        assert look(timed_queue, f"killed {n}") is None
     stand("ann")
-    timed.enqueue_many([{} for _ in range(130)])
-    assert timed.stats().waiting == 271, "each item has woken one"
+    timed_queue.enqueue_many([{} for _ in range(130)])
+    assert timed_queue.stats().waiting == 271, "each item has woken one"
     clock.tick(0.25)
-    assert look(timed, "ann") is None
-    assert timed.stats().waiting == 21, "two more for each of them would be 260"
+    assert look(timed_queue, "ann") is None
+    assert timed_queue.stats().waiting == 21, "two more for each of them would be 260"
 
 
 @pytest.mark.parametrize("seconds", [0.25, PROMISE - 0.02], ids=["soon", "at the end of its promise"])
 def test_who_was_slow_to_come_keeps_their_place(
-    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None], server: Server, seconds: float
+    timed_queue: leaseq.Queue, clock: Clock, stand: Callable[..., None], server: Server, seconds: float
 ) -> None:
-    timed.configure()
+    timed_queue.configure()
     stand("slow", "ann", "bob")  # two hundredths of a second
-    timed.enqueue({}, id="a")  # wakes the slow one
+    timed_queue.enqueue({}, id="a")  # wakes the slow one
     clock.tick(seconds)
-    assert look(timed, "ann") == "a", "and bob is woken, too"
-    assert look(timed, "bob", woken=True) is None
+    assert look(timed_queue, "ann") == "a", "and bob is woken, too"
+    assert look(timed_queue, "bob", woken=True) is None
     clock.tick(0.25)
-    assert look(timed, "slow", woken=True) is None
-    timed.enqueue({}, id="b")
-    assert server.redis.zrange(Keys(timed.name).line, 0, -1) == [b"bob"], "who began later, and waits on"
-    assert look(timed, "slow", woken=True) == "b"
+    assert look(timed_queue, "slow", woken=True) is None
+    timed_queue.enqueue({}, id="b")
+    assert server.redis.zrange(Keys(timed_queue.name).line, 0, -1) == [b"bob"], (
+        "who began later, and waits on"
+    )
+    assert look(timed_queue, "slow", woken=True) == "b"
 
 
 @pytest.mark.parametrize("seconds", [0.25, 3.5])
 def test_who_looks_first_does_not_take_the_turn_of_who_began_first(
-    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None], seconds: float
+    timed_queue: leaseq.Queue, clock: Clock, stand: Callable[..., None], seconds: float
 ) -> None:
     """Where the one that was woken does not come: all that may come for it are woken, and begin anew."""
-    timed.configure()
+    timed_queue.configure()
     stand("killed", "ann", "bob")
-    timed.enqueue({}, id="a")
+    timed_queue.enqueue({}, id="a")
     clock.tick(seconds)
-    assert look(timed, "bob") is None
-    assert timed.stats().waiting == 0, "both are woken"
-    assert look(timed, "ann", woken=True) == "a"
-    assert look(timed, "bob", woken=True) is None
+    assert look(timed_queue, "bob") is None
+    assert timed_queue.stats().waiting == 0, "both are woken"
+    assert look(timed_queue, "ann", woken=True) == "a"
+    assert look(timed_queue, "bob", woken=True) is None
 
 
 def test_one_who_was_killed_while_others_got_an_item_holds_up_nobody_later(
-    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+    timed_queue: leaseq.Queue, clock: Clock, stand: Callable[..., None]
 ) -> None:
     """They are on record still, though two were woken in their place."""
-    timed.configure(lease_seconds=10)
-    timed.enqueue({}, id="held")
-    assert timed.reserve("gone")
+    timed_queue.configure(lease_seconds=10)
+    timed_queue.enqueue({}, id="held")
+    assert timed_queue.reserve("gone")
     clock.tick(6)
     stand("killed", "ann", "bob", "cyd")
-    timed.enqueue({}, id="a")
+    timed_queue.enqueue({}, id="a")
     clock.tick(0.25)
-    assert look(timed, "cyd") is None
-    assert look(timed, "ann", woken=True) == "a"
-    assert look(timed, "bob", woken=True) is None
+    assert look(timed_queue, "cyd") is None
+    assert look(timed_queue, "ann", woken=True) == "a"
+    assert look(timed_queue, "bob", woken=True) is None
     clock.tick(PROMISE - 1.25)
-    assert look(timed, "cyd") is None, "who is second in line, and takes back the lease that ran out"
-    assert timed.get("held").state == "inbound"
-    assert look(timed, "bob", woken=True) == "held"
+    assert look(timed_queue, "cyd") is None, "who is second in line, and takes back the lease that ran out"
+    assert timed_queue.get("held").state == "inbound"
+    assert look(timed_queue, "bob", woken=True) == "held"
 
 
 class RousedQueue(leaseq.Queue):

@@ -126,7 +126,7 @@ def test_how_long(queue: leaseq.Queue, wait: object) -> None:
 
 
 def test_who_stands_in_line_for_long_is_woken_first(
-    timed: leaseq.Queue, clock: Clock, start: Start, monkeypatch: pytest.MonkeyPatch
+    timed_queue: leaseq.Queue, clock: Clock, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As long as they look now and then, as who waits does."""
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (0.05, 0.05))
@@ -138,15 +138,15 @@ def test_who_stands_in_line_for_long_is_woken_first(
         return reserve(self, person, *arguments)
 
     monkeypatch.setattr(leaseq.Queue, "_reserve", look)
-    timed.configure()
-    ann, bob = start("ann", on=timed), start("bob", on=timed)
+    timed_queue.configure()
+    ann, bob = start("ann", on=timed_queue), start("bob", on=timed_queue)
     for _ in range(4):
         clock.tick(2)
         count = len(names)
         eventually(lambda count=count: {"ann", "bob"} <= set(names[count + 1 :]))  # type: ignore[misc]
-    timed.enqueue({}, id="a")
+    timed_queue.enqueue({}, id="a")
     assert granted_ids(ann) == ["a"]
-    timed.enqueue({}, id="b")
+    timed_queue.enqueue({}, id="b")
     assert granted_ids(bob) == ["b"]
 
 

@@ -14,147 +14,147 @@ from tests.support.patience import eventually
 
 
 @pytest.fixture
-def stand(timed: leaseq.Queue, clock: Clock) -> Callable[..., None]:
+def stand(timed_queue: leaseq.Queue, clock: Clock) -> Callable[..., None]:
     """Let people stand in line, a moment apart, each as the waiter of their name."""
 
     def stand(*people: str) -> None:
         for person in people:
             clock.tick(0.1)
-            assert not isinstance(timed._reserve(person, f"r-{person}", "", person), leaseq.Lease)
+            assert not isinstance(timed_queue._reserve(person, f"r-{person}", "", person), leaseq.Lease)
 
     return stand
 
 
-def look(timed: leaseq.Queue, person: str, woken: bool, skills: str = "") -> str | None:
-    outcome = timed._reserve(person, f"r-{person}", skills, person, woken)
+def look(timed_queue: leaseq.Queue, person: str, woken: bool, skills: str = "") -> str | None:
+    outcome = timed_queue._reserve(person, f"r-{person}", skills, person, woken)
     return outcome.id if isinstance(outcome, leaseq.Lease) else None
 
 
-def test_the_line_by_the_tests_clock(timed: leaseq.Queue, clock: Clock, server: Server) -> None:
+def test_the_line_by_the_tests_clock(timed_queue: leaseq.Queue, clock: Clock, server: Server) -> None:
     """Who has said nothing for five seconds is not woken any more."""
-    timed.configure()
+    timed_queue.configure()
     for name in ("first", "second"):
-        timed._commands.reserve(name, "r", "", f"w-{name}")
+        timed_queue._commands.reserve(name, "r", "", f"w-{name}")
         clock.tick(1)
     clock.tick(3.5)  # five and a half after the first, four and a half after the second
     pubsub = server.redis.pubsub()
     pubsub.psubscribe("leaseq:*")
     eventually(lambda: (pubsub.get_message() or {}).get("type") == "psubscribe")
-    timed.enqueue({})
+    timed_queue.enqueue({})
     message = None
     while message is None:
         message = pubsub.get_message(timeout=1)
     pubsub.close()
-    assert message["channel"] == f"leaseq:{{{timed.name}}}:wake".encode()
+    assert message["channel"] == f"leaseq:{{{timed_queue.name}}}:wake".encode()
     assert message["data"] == b"w-second"
 
 
 @pytest.mark.parametrize(("microseconds", "count"), [(5_000_000, 1), (5_000_001, 0)])
 def test_a_waiter_counts_for_five_seconds_to_the_last_moment(
-    timed: leaseq.Queue, stand: Callable[..., None], clock: Clock, microseconds: int, count: int
+    timed_queue: leaseq.Queue, stand: Callable[..., None], clock: Clock, microseconds: int, count: int
 ) -> None:
     """Afterwards the next one is woken instead, and no longer in line either."""
-    timed.configure()
+    timed_queue.configure()
     stand("ann")
     start_time = clock.now
     stand("bob")
     clock.now = start_time + microseconds
-    timed.enqueue({})
-    assert timed.stats().waiting == count
+    timed_queue.enqueue({})
+    assert timed_queue.stats().waiting == count
 
 
 def test_who_was_killed_after_being_woken_is_forgotten(
-    timed: leaseq.Queue, stand: Callable[..., None], server: Server
+    timed_queue: leaseq.Queue, stand: Callable[..., None], server: Server
 ) -> None:
     """Their entry is the last of the line: it goes by itself, and an enqueue pays nothing any more."""
-    timed.configure()
+    timed_queue.configure()
     stand("ann")
-    timed.enqueue({}, id="a")
-    assert timed.reserve("bob") is not None
-    keys = Keys(timed.name)
+    timed_queue.enqueue({}, id="a")
+    assert timed_queue.reserve("bob") is not None
+    keys = Keys(timed_queue.name)
     assert server.redis.hlen(keys.line_until) == 1
     assert 0 < server.redis.ttl(keys.line_until) <= 60
     server.redis.delete(keys.line_until)  # as its time does
-    timed.enqueue({}, id="b")
+    timed_queue.enqueue({}, id="b")
     assert server.redis.hget(keys.ledger, "line") is None
 
 
 def test_an_expired_item_goes_to_the_first_in_line(
-    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+    timed_queue: leaseq.Queue, clock: Clock, stand: Callable[..., None]
 ) -> None:
-    timed.configure(lease_seconds=4)
-    timed.enqueue({}, id="a")
-    timed.reserve("gone")
+    timed_queue.configure(lease_seconds=4)
+    timed_queue.enqueue({}, id="a")
+    timed_queue.reserve("gone")
     stand("first", "second")
     clock.tick(4)
-    assert look(timed, "second", woken=False) is None
-    assert look(timed, "first", woken=True) == "a"
+    assert look(timed_queue, "second", woken=False) is None
+    assert look(timed_queue, "first", woken=True) == "a"
 
 
 def test_the_next_answer_wakes_another_than_who_took_the_one_before(
-    timed: leaseq.Queue, clock: Clock, stand: Callable[..., None]
+    timed_queue: leaseq.Queue, clock: Clock, stand: Callable[..., None]
 ) -> None:
-    timed.configure(answers=2)
+    timed_queue.configure(answers=2)
     stand("died", "second", "third")
-    timed.enqueue({}, id="a")  # wakes the first, who does not come
+    timed_queue.enqueue({}, id="a")  # wakes the first, who does not come
     clock.tick(3.5)
-    assert look(timed, "second", woken=False) == "a"
-    assert timed.stats().waiting == 0, "the third is woken for the other answer"
-    assert look(timed, "third", woken=True) == "a"
+    assert look(timed_queue, "second", woken=False) == "a"
+    assert timed_queue.stats().waiting == 0, "the third is woken for the other answer"
+    assert look(timed_queue, "third", woken=True) == "a"
 
 
 def test_who_is_woken_and_has_their_hands_full_by_now_makes_room_for_the_next(
-    timed: leaseq.Queue, stand: Callable[..., None]
+    timed_queue: leaseq.Queue, stand: Callable[..., None]
 ) -> None:
-    timed.configure()
+    timed_queue.configure()
     stand("ann", "bob")
-    timed.enqueue({}, id="french", requires=["fr"])  # ann is woken for nothing, and so is bob then
-    assert look(timed, "ann", woken=True) is None
-    assert look(timed, "bob", woken=True) is None
-    timed.enqueue({}, id="any", priority=200)
-    lease = timed.reserve("ann", skills=["fr"])
+    timed_queue.enqueue({}, id="french", requires=["fr"])  # ann is woken for nothing, and so is bob then
+    assert look(timed_queue, "ann", woken=True) is None
+    assert look(timed_queue, "bob", woken=True) is None
+    timed_queue.enqueue({}, id="any", priority=200)
+    lease = timed_queue.reserve("ann", skills=["fr"])
     assert lease is not None
     assert lease.id == "french"
-    assert look(timed, "ann", woken=True) == "french"
-    assert timed.stats().waiting == 0, "bob is woken"
-    assert look(timed, "bob", woken=True) == "any"
+    assert look(timed_queue, "ann", woken=True) == "french"
+    assert timed_queue.stats().waiting == 0, "bob is woken"
+    assert look(timed_queue, "bob", woken=True) == "any"
 
 
 @pytest.mark.parametrize("paused", [False, True])
 def test_as_many_are_woken_at_once_as_there_are_items(
-    timed: leaseq.Queue, stand: Callable[..., None], paused: bool
+    timed_queue: leaseq.Queue, stand: Callable[..., None], paused: bool
 ) -> None:
     """Nobody has to look by themselves first."""
-    timed.configure()
+    timed_queue.configure()
     stand("ann", "bob", "cyd")
     if paused:
-        timed.pause()
-    timed.enqueue_many([{}, {}])
-    assert timed.stats().waiting == (3 if paused else 1)
-    timed.resume()
-    assert timed.stats().waiting == 1
+        timed_queue.pause()
+    timed_queue.enqueue_many([{}, {}])
+    assert timed_queue.stats().waiting == (3 if paused else 1)
+    timed_queue.resume()
+    assert timed_queue.stats().waiting == 1
 
 
 def test_who_was_woken_and_leaves_makes_room_for_the_next(
-    timed: leaseq.Queue, stand: Callable[..., None]
+    timed_queue: leaseq.Queue, stand: Callable[..., None]
 ) -> None:
-    timed.configure()
+    timed_queue.configure()
     stand("ann", "bob")
-    timed.enqueue({})
-    assert timed.stats().waiting == 1
-    timed._commands.leave_line("ann", "ann", "r-ann", 0)
-    assert timed.stats().waiting == 0
+    timed_queue.enqueue({})
+    assert timed_queue.stats().waiting == 1
+    timed_queue._commands.leave_line("ann", "ann", "r-ann", 0)
+    assert timed_queue.stats().waiting == 0
 
 
 def test_what_is_not_for_who_was_woken_wakes_the_next(
-    timed: leaseq.Queue, stand: Callable[..., None], server: Server
+    timed_queue: leaseq.Queue, stand: Callable[..., None], server: Server
 ) -> None:
-    timed.configure()
+    timed_queue.configure()
     stand("ann", "bob", "cyd")
-    timed.enqueue({}, requires=["fr"])
-    assert server.redis.zrange(Keys(timed.name).line, 0, -1) == [b"bob", b"cyd"]
-    assert look(timed, "ann", woken=True) is None
-    assert server.redis.zrange(Keys(timed.name).line, 0, -1) == [b"ann", b"cyd"]
+    timed_queue.enqueue({}, requires=["fr"])
+    assert server.redis.zrange(Keys(timed_queue.name).line, 0, -1) == [b"bob", b"cyd"]
+    assert look(timed_queue, "ann", woken=True) is None
+    assert server.redis.zrange(Keys(timed_queue.name).line, 0, -1) == [b"ann", b"cyd"]
 
 
 def waiters(server: Server, queue: leaseq.Queue) -> list[bytes]:
@@ -164,54 +164,56 @@ def waiters(server: Server, queue: leaseq.Queue) -> list[bytes]:
 
 
 def test_waiters_that_begin_at_one_moment_are_woken_in_the_order_of_their_calls(
-    timed: leaseq.Queue, server: Server
+    timed_queue: leaseq.Queue, server: Server
 ) -> None:
-    timed.configure()
+    timed_queue.configure()
     for person in ("cyd", "bob", "ann"):
-        assert look(timed, person, woken=False) is None
-    assert waiters(server, timed) == [b"cyd", b"bob", b"ann"]
+        assert look(timed_queue, person, woken=False) is None
+    assert waiters(server, timed_queue) == [b"cyd", b"bob", b"ann"]
 
 
 def test_a_waiter_that_begins_while_those_in_front_are_woken_stands_behind_them(
-    timed: leaseq.Queue, stand: Callable[..., None], server: Server
+    timed_queue: leaseq.Queue, stand: Callable[..., None], server: Server
 ) -> None:
-    timed.configure()
+    timed_queue.configure()
     stand("cyd", "bob")
-    timed.enqueue_many(NewItem({}, requires=("fr",)) for _ in range(2))  # both are woken, and get nothing
+    timed_queue.enqueue_many(
+        NewItem({}, requires=("fr",)) for _ in range(2)
+    )  # both are woken, and get nothing
     stand("ann")
     for person in ("cyd", "bob", "ann"):  # each wakes the next by that
-        assert look(timed, person, woken=True) is None
-    assert waiters(server, timed) == [b"cyd", b"bob", b"ann"]
+        assert look(timed_queue, person, woken=True) is None
+    assert waiters(server, timed_queue) == [b"cyd", b"bob", b"ann"]
 
 
 @pytest.fixture
-def french(timed: leaseq.Queue, stand: Callable[..., None]) -> None:
+def french(timed_queue: leaseq.Queue, stand: Callable[..., None]) -> None:
     """An item that waits; ann and bob, who stand in line, were woken for it, and could not do it."""
-    timed.configure(answers=2)
+    timed_queue.configure(answers=2)
     stand("ann", "bob")
-    timed.enqueue({}, id="french", requires=["fr"])
+    timed_queue.enqueue({}, id="french", requires=["fr"])
     for person in ("ann", "bob"):
-        assert look(timed, person, woken=True) is None
+        assert look(timed_queue, person, woken=True) is None
 
 
 @pytest.mark.usefixtures("french")
 @pytest.mark.parametrize(("person", "microseconds"), [("ann", 200_000), ("bob", 3_000_000)])
 def test_a_waiter_that_was_not_woken_has_its_turn_a_while_after_the_last_wake_up(
-    timed: leaseq.Queue, clock: Clock, server: Server, person: str, microseconds: int
+    timed_queue: leaseq.Queue, clock: Clock, server: Server, person: str, microseconds: int
 ) -> None:
     """The first in line when those who were woken had time to come; the others when no message can be on its
     way any more."""
-    clock.now = int(server.redis.hget(Keys(timed.name).ledger, "line")) + microseconds - 1
-    assert look(timed, person, woken=False, skills="fr") is None
+    clock.now = int(server.redis.hget(Keys(timed_queue.name).ledger, "line")) + microseconds - 1
+    assert look(timed_queue, person, woken=False, skills="fr") is None
     clock.now += 1
-    assert look(timed, person, woken=False, skills="fr") == "french"
+    assert look(timed_queue, person, woken=False, skills="fr") == "french"
 
 
 @pytest.mark.usefixtures("french")
 def test_a_waiter_that_takes_an_answer_without_a_wake_up_wakes_another_for_the_next(
-    timed: leaseq.Queue, clock: Clock
+    timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
     clock.tick(1)
-    assert timed.stats().waiting == 2
-    assert look(timed, "ann", woken=False, skills="fr") == "french"
-    assert timed.stats().waiting == 0, "bob is woken"
+    assert timed_queue.stats().waiting == 2
+    assert look(timed_queue, "ann", woken=False, skills="fr") == "french"
+    assert timed_queue.stats().waiting == 0, "bob is woken"

@@ -19,9 +19,9 @@ __attribute__((constructor)) static void begin(void) {
     real_clock = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, "clock_gettime");
     const char *path = getenv("SHIM_CLOCK");
     int fd = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
-    void *found = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *wrong_by, PROT_READ, MAP_SHARED, fd, 0);
-    if (found == MAP_FAILED) abort();
-    wrong_by = found;
+    void *mapping = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *wrong_by, PROT_READ, MAP_SHARED, fd, 0);
+    if (mapping == MAP_FAILED) abort();
+    wrong_by = mapping;
     close(fd);
 }
 

@@ -30,25 +30,25 @@
 
 #define REAL(name) ((__typeof__(&name))real(#name))
 
-static const char *folder, *record_path, *kept_folder;
+static const char *folder, *record_path, *backup_folder;
 static _Atomic int64_t *room;
 
 static void *real(const char *name) { return dlsym(RTLD_NEXT, name); }
 
 /* A copy: a server writes its title over its environment. */
 static const char *setting(const char *name) {
-    const char *found = getenv(name);
-    return found ? strdup(found) : NULL;
+    const char *value = getenv(name);
+    return value ? strdup(value) : NULL;
 }
 
 __attribute__((constructor)) static void begin(void) {
     folder = setting("SHIM_FOLDER");
     record_path = setting("SHIM_RECORD");
-    kept_folder = setting("SHIM_KEPT");
+    backup_folder = setting("SHIM_KEPT");
     const char *path = getenv("SHIM_ROOM");
     int fd = path ? REAL(open64)(path, O_RDWR | O_CLOEXEC) : -1;
-    void *found = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    room = found == MAP_FAILED ? NULL : found;
+    void *mapping = fd < 0 ? MAP_FAILED : mmap(NULL, sizeof *room, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    room = mapping == MAP_FAILED ? NULL : mapping;
     if (fd >= 0) close(fd);
 }
 
@@ -86,16 +86,16 @@ static const char *path_of(int fd, char *path) {
 }
 
 static void record_length(int fd, const char *what, int64_t length) {
-    struct stat64 found;
+    struct stat64 status;
     char path[PATH_MAX];
-    if (!path_of(fd, path) || fstat64(fd, &found)) return;
-    if (S_ISDIR(found.st_mode)) record("synced-folder\t%s\n", path);
-    if (S_ISREG(found.st_mode)) record("%s\t%lu\t%ld\n", what, (unsigned long)found.st_ino, (long)length);
+    if (!path_of(fd, path) || fstat64(fd, &status)) return;
+    if (S_ISDIR(status.st_mode)) record("synced-folder\t%s\n", path);
+    if (S_ISREG(status.st_mode)) record("%s\t%lu\t%ld\n", what, (unsigned long)status.st_ino, (long)length);
 }
 
 static int64_t length_of(int fd) {
-    struct stat64 found;
-    return fstat64(fd, &found) ? 0 : found.st_size;
+    struct stat64 status;
+    return fstat64(fd, &status) ? 0 : status.st_size;
 }
 
 static int synced(int fd, int (*sync)(int)) {
@@ -128,10 +128,10 @@ static const char *about_to_make(const char *path, char *whole) {
     return ours(path, whole) && access(path, F_OK) ? whole : NULL;
 }
 
-static void made(const char *whole) {
-    struct stat64 found;
-    if (whole && stat64(whole, &found) == 0)
-        record("made\t%s\t%lu\n", whole, S_ISDIR(found.st_mode) ? 0UL : (unsigned long)found.st_ino);
+static void record_new_name(const char *whole) {
+    struct stat64 status;
+    if (whole && stat64(whole, &status) == 0)
+        record("made\t%s\t%lu\n", whole, S_ISDIR(status.st_mode) ? 0UL : (unsigned long)status.st_ino);
 }
 
 int open64(const char *path, int flags, ...) {
@@ -142,7 +142,7 @@ int open64(const char *path, int flags, ...) {
     va_end(words);
     const char *new = flags & O_CREAT ? about_to_make(path, whole) : NULL;
     int fd = REAL(open64)(path, flags, mode);
-    if (fd >= 0) made(new);
+    if (fd >= 0) record_new_name(new);
     if (fd >= 0 && !new && flags & O_TRUNC) record_length(fd, "shortened", 0);
     return fd;
 }
@@ -151,7 +151,7 @@ FILE *fopen64(const char *path, const char *mode) {
     char whole[PATH_MAX];
     const char *new = *mode == 'r' ? NULL : about_to_make(path, whole);
     FILE *file = REAL(fopen64)(path, mode);
-    if (file) made(new);
+    if (file) record_new_name(new);
     if (file && !new && *mode == 'w') record_length(fileno(file), "shortened", 0);
     return file;
 }
@@ -161,45 +161,45 @@ int mkdir(const char *path, mode_t mode) {
     char whole[PATH_MAX];
     const char *new = about_to_make(path, whole);
     int result = REAL(mkdir)(path, mode);
-    if (result == 0) made(new);
+    if (result == 0) record_new_name(new);
     return result;
 }
 
 /* Another name for what is about to lose this one, so that it can be given back. */
-static const char *keep(const char *whole, char *kept) {
+static const char *link_backup(const char *whole, char *backup) {
     static _Atomic unsigned number;
-    snprintf(kept, PATH_MAX, "%s/%d.%u", kept_folder, (int)getpid(), number++);
-    return link(whole, kept) == 0 ? kept : "-";
+    snprintf(backup, PATH_MAX, "%s/%d.%u", backup_folder, (int)getpid(), number++);
+    return link(whole, backup) == 0 ? backup : "-";
 }
 
 int rename(const char *from, const char *to) {
-    char whole_from[PATH_MAX], whole_to[PATH_MAX], kept[PATH_MAX];
+    char whole_from[PATH_MAX], whole_to[PATH_MAX], backup[PATH_MAX];
     if (!ours(from, whole_from) || !ours(to, whole_to)) return REAL(rename)(from, to);
-    const char *other = keep(whole_to, kept);
+    const char *backup_name = link_backup(whole_to, backup);
     int result = REAL(rename)(from, to);
-    if (result == 0) record("renamed\t%s\t%s\t%s\n", whole_from, whole_to, other);
+    if (result == 0) record("renamed\t%s\t%s\t%s\n", whole_from, whole_to, backup_name);
     return result;
 }
 
 int unlink(const char *path) {
-    char whole[PATH_MAX], kept[PATH_MAX];
+    char whole[PATH_MAX], backup[PATH_MAX];
     if (!ours(path, whole)) return REAL(unlink)(path);
-    const char *other = keep(whole, kept);
+    const char *backup_name = link_backup(whole, backup);
     int result = REAL(unlink)(path);
-    if (result == 0) record("unlinked\t%s\t%s\n", whole, other);
+    if (result == 0) record("unlinked\t%s\t%s\n", whole, backup_name);
     return result;
 }
 
 /* How much of `size` bytes there is room for; -1: none. */
 static int64_t room_for(int fd, int64_t size) {
-    struct stat64 found;
+    struct stat64 status;
     char path[PATH_MAX];
-    if (!room || *room < 0 || size <= 0 || fstat64(fd, &found) || !S_ISREG(found.st_mode)) return size;
+    if (!room || *room < 0 || size <= 0 || fstat64(fd, &status) || !S_ISREG(status.st_mode)) return size;
     if (!path_of(fd, path)) return size;
-    int64_t left = *room;
-    if (left == 0) return errno = ENOSPC, -1;
-    if (left < size) size = left;
-    *room = left - size;
+    int64_t remaining = *room;
+    if (remaining == 0) return errno = ENOSPC, -1;
+    if (remaining < size) size = remaining;
+    *room = remaining - size;
     return size;
 }
 

@@ -39,7 +39,7 @@ an asynchronous iterator. This page is made from the code.
 def page() -> str:
     functions = (leaseq.connect, leaseq.queues, leaseq.read_queues)
     return PAGE.format(
-        functions="\n\n".join(_call(one.__name__, one) for one in functions),
+        functions="\n\n".join(_call(function.__name__, function) for function in functions),
         classes="\n\n".join(map(_class, (leaseq.Client, leaseq.Queue, leaseq.Worker))),
         transfer=_module(transfer),
         backup=_module(backup),
@@ -48,63 +48,70 @@ def page() -> str:
 
 def members(kind: type[Any]) -> dict[str, Any]:
     """The public methods and properties of a class, by name."""
-    found = {name: inspect.getattr_static(kind, name) for name in dir(kind) if not name.startswith("_")}
-    return {name: one for name, one in found.items() if callable(one) or isinstance(one, _PROPERTY)}
+    attributes = {name: inspect.getattr_static(kind, name) for name in dir(kind) if not name.startswith("_")}
+    return {
+        name: value
+        for name, value in attributes.items()
+        if callable(value) or isinstance(value, _PROPERTY_TYPES)
+    }
 
 
-_PROPERTY = (property, cached_property)
+_PROPERTY_TYPES = (property, cached_property)
 
 
 def _module(module: ModuleType) -> str:
     """Its functions, and how its classes that are no records are made."""
-    there = [getattr(module, name) for name in module.__all__]
-    functions = [one for one in there if inspect.isfunction(one)]
+    exports = [getattr(module, name) for name in module.__all__]
+    functions = [value for value in exports if inspect.isfunction(value)]
     classes = [transfer.AnswersSince, transfer.Rejects] if module is transfer else []
-    made = (
-        _section(f"{one.__name__}({', '.join(_parameters(inspect.signature(one)))})", one) for one in classes
+    constructors = (
+        _section(f"{kind.__name__}({', '.join(_parameters(inspect.signature(kind)))})", kind)
+        for kind in classes
     )
-    return "\n\n".join([*(_call(one.__name__, one) for one in functions), *made])
+    return "\n\n".join([*(_call(function.__name__, function) for function in functions), *constructors])
 
 
 def _class(kind: type[Any]) -> str:
-    made = [] if kind is leaseq.Client else [_call(kind.__name__, kind.__init__)]  # connect makes it
-    about = markdown(inspect.getdoc(kind) or "")
-    calls = (_member(name, one) for name, one in members(kind).items())
-    return "\n\n".join([f"## `{kind.__name__}`", about, *made, *calls])
+    constructor = [] if kind is leaseq.Client else [_call(kind.__name__, kind.__init__)]  # connect makes it
+    description = markdown(inspect.getdoc(kind) or "")
+    calls = (_member(name, member) for name, member in members(kind).items())
+    return "\n\n".join([f"## `{kind.__name__}`", description, *constructor, *calls])
 
 
-def _member(name: str, one: Any) -> str:
-    if not isinstance(one, _PROPERTY):
-        return _call(name, one)
-    get: Any = one.fget if isinstance(one, property) else one.func
-    return _section(f"{name}: {get.__annotations__['return']}", get)
+def _member(name: str, member: Any) -> str:
+    if not isinstance(member, _PROPERTY_TYPES):
+        return _call(name, member)
+    getter: Any = member.fget if isinstance(member, property) else member.func
+    return _section(f"{name}: {getter.__annotations__['return']}", getter)
 
 
 def _call(name: str, call: Callable[..., Any]) -> str:
     """With a lease, where there are several forms of it."""
-    shown = next(iter(get_overloads(call)), call)
-    signature = inspect.signature(shown)
+    overload = next(iter(get_overloads(call)), call)
+    signature = inspect.signature(overload)
     parameters = ", ".join(_parameters(signature))
-    gives = str(signature.return_annotation)
+    return_type = str(signature.return_annotation)
     if inspect.unwrap(call) is not call:  # by contextlib.contextmanager
-        gives = gives.replace("Iterator", "AbstractContextManager")
-    returns = "" if call.__name__ == "__init__" else f" -> {gives}"
+        return_type = return_type.replace("Iterator", "AbstractContextManager")
+    returns = "" if call.__name__ == "__init__" else f" -> {return_type}"
     return _section(f"{name}({parameters}){returns}", call)
 
 
 def _parameters(signature: inspect.Signature) -> list[str]:
-    shown, starred = [], False
-    for one in signature.parameters.values():
-        if one.name == "self" or "LeaseParts" in str(one.annotation):
+    texts, has_star = [], False
+    for parameter in signature.parameters.values():
+        if parameter.name == "self" or "LeaseParts" in str(parameter.annotation):
             continue
-        if one.kind is one.KEYWORD_ONLY and not starred:
-            shown.append("*")
-            starred = True
-        stars = "*" * (one.kind is one.VAR_POSITIONAL) or "**" * (one.kind is one.VAR_KEYWORD)
-        starred = starred or bool(stars)
-        default = "" if one.default is one.empty else f" = {_default(one.default)}"
-        shown.append(f"{stars}{one.name}: {one.annotation}{default}")
-    return shown
+        if parameter.kind is parameter.KEYWORD_ONLY and not has_star:
+            texts.append("*")
+            has_star = True
+        stars = "*" * (parameter.kind is parameter.VAR_POSITIONAL) or "**" * (
+            parameter.kind is parameter.VAR_KEYWORD
+        )
+        has_star = has_star or bool(stars)
+        default = "" if parameter.default is parameter.empty else f" = {_default(parameter.default)}"
+        texts.append(f"{stars}{parameter.name}: {parameter.annotation}{default}")
+    return texts
 
 
 def _default(value: object) -> str:
@@ -113,8 +120,8 @@ def _default(value: object) -> str:
     return value.__name__ if inspect.isroutine(value) or inspect.isclass(value) else repr(value)
 
 
-def _section(title: str, about: Any) -> str:
-    return f"### `{title}`\n\n{markdown(inspect.cleandoc(about.__doc__ or ''))}".rstrip()
+def _section(title: str, source: Any) -> str:
+    return f"### `{title}`\n\n{markdown(inspect.cleandoc(source.__doc__ or ''))}".rstrip()
 
 
 if __name__ == "__main__":

@@ -8,14 +8,17 @@ from leaseq.doctor import CHECKS
 
 
 def table() -> str:
-    rows = [f"| `{one.name}` | {one.level} | {_shown(one.says)} | {_shown(one.cure)} |" for one in CHECKS]
+    rows = [
+        f"| `{check.name}` | {check.level} | {_format(check.says)} | {_format(check.cure)} |"
+        for check in CHECKS
+    ]
     return "\n".join(["| check | level | the server … | fix |", "|---|---|---|---|", *rows])
 
 
-def _shown(text: str) -> str:
+def _format(text: str) -> str:
     """A fact's place is shown by its name: ``{fsync}`` as *fsync*."""
-    named = re.sub(r"\{(\w+)[^}]*\}", lambda match: f"*{match[1].replace('_', ' ')}*", text)
-    return named.replace("|", r"\|")
+    markup = re.sub(r"\{(\w+)[^}]*\}", lambda match: f"*{match[1].replace('_', ' ')}*", text)
+    return markup.replace("|", r"\|")
 
 
 if __name__ == "__main__":

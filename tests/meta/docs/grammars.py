@@ -8,7 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs/inspecting.md"
-_PLACE = re.compile(r"(<!-- from lua/lib/(\w+)\.lua -->\n)(?:```text\n.*?\n```\n)?", re.DOTALL)
+_PLACEHOLDER = re.compile(r"(<!-- from lua/lib/(\w+)\.lua -->\n)(?:```text\n.*?\n```\n)?", re.DOTALL)
 
 
 def header(name: str) -> str:
@@ -19,18 +19,18 @@ def header(name: str) -> str:
     return match[1].strip()
 
 
-def names() -> set[str]:
+def header_names() -> set[str]:
     """The files of ``lua/lib`` that have such a header."""
     return {path.stem for path in (ROOT / "lua/lib").glob("*.lua") if "\n--[[ " in f"\n{path.read_text()}"}
 
 
-def filled(page: str) -> str:
-    return _PLACE.sub(lambda place: f"{place[1]}```text\n{header(place[2])}\n```\n", page)
+def fill_in(page: str) -> str:
+    return _PLACEHOLDER.sub(lambda match: f"{match[1]}```text\n{header(match[2])}\n```\n", page)
 
 
-def places(page: str) -> list[str]:
-    return [name for _, name in _PLACE.findall(page)]
+def placeholder_names(page: str) -> list[str]:
+    return [name for _, name in _PLACEHOLDER.findall(page)]
 
 
 if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    PAGE.write_text(fill_in(PAGE.read_text(encoding="utf-8")), encoding="utf-8")

@@ -33,13 +33,13 @@ def _group(group: str) -> str:
 def _row(field: Field) -> str:
     flags, settings = flags_and_settings(field)
     option = ", ".join(f"`{flag} {settings.get('metavar', '')}".strip() + "`" for flag in flags.split("/"))
-    takes = [field.kind.limits, f"none: {field.about.none}" if field.about.none else ""]
+    limits = [field.kind.limits, f"none: {field.about.none}" if field.about.none else ""]
     cells = (
         f"`{field.name}`",
         option,
         field.about.label,
         field.about.help,
-        "; ".join(filter(None, takes)),
+        "; ".join(filter(None, limits)),
         _default(field),
     )
     return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"

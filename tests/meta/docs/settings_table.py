@@ -23,37 +23,37 @@ variable counts as not set. This table is made from the code.
 
 
 def page() -> str:
-    return PAGE.format(rows="\n".join(sorted({*_of_commands(), *_of_the_app()})))
+    return PAGE.format(rows="\n".join(sorted({*_command_rows(), *_app_rows()})))
 
 
-def _of_commands() -> list[str]:
+def _command_rows() -> list[str]:
     @click.command()
     @redis_option
     @data_option
-    def shared() -> None: ...
+    def shared_options() -> None: ...
 
     rows: list[str] = []
-    for option in [*shared.params, *serve.params, *run.params]:
+    for option in [*shared_options.params, *serve.params, *run.params]:
         if isinstance(option, click.Option) and isinstance(option.envvar, str):
             default = DEFAULT_DATA if option.name == "data" else option.default
             text = (option.help or "").partition(" [env")[0]
-            shown = f"`{default:g}`" if isinstance(default, float) else ""
-            shown = f"`{default}`" if isinstance(default, str | int) else shown
-            rows.append(f"| `{option.envvar}` | `{option.opts[0]}` | {shown} | {text} |")
+            cell = f"`{default:g}`" if isinstance(default, float) else ""
+            cell = f"`{default}`" if isinstance(default, str | int) else cell
+            rows.append(f"| `{option.envvar}` | `{option.opts[0]}` | {cell} | {text} |")
     return rows
 
 
-def _of_the_app() -> list[str]:
+def _app_rows() -> list[str]:
     rows: list[str] = []
     for name, field in Settings.model_fields.items():
         if name == "redis_url":  # a flag of the commands as well
             continue
-        unset = field.default is PydanticUndefined or field.default in ((), None)
+        is_unset = field.default is PydanticUndefined or field.default in ((), None)
         default = (
             " ".join(map(str, field.default)) if isinstance(field.default, tuple) else str(field.default)
         )
-        shown = "" if unset else f"`{default.lower() if isinstance(field.default, bool) else default}`"
-        rows.append(f"| `LEASEQ_{name.upper()}` | | {shown} | {field.description} |")
+        cell = "" if is_unset else f"`{default.lower() if isinstance(field.default, bool) else default}`"
+        rows.append(f"| `LEASEQ_{name.upper()}` | | {cell} | {field.description} |")
     return rows
 
 

@@ -15,14 +15,14 @@ from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
-from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
+from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
 
 PAGE = (Path(__file__).parents[3] / "docs/acl.md").read_text()
 RULES = dict(re.findall(r"^ACL SETUSER (\w+) (.+)$", PAGE, re.M))
 
 
 @pytest.fixture
-def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
+def acl_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
     """A server that has the page's users only for the test."""
     with EmbeddedServer(tmp_path_factory.mktemp("s"), fsync="no") as server:
         redis: Any = leaseq.connect(server.url).redis
@@ -33,57 +33,61 @@ def alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
 
 
 def test_its_users_are_of_the_one_list() -> None:
-    wanted = {
+    expected = {
         "leaseq": acl.rules(acl.LIBRARY, password="PASSWORD"),
         "pages": acl.rules(acl.LIBRARY, acl.PAGES, password="PASSWORD"),
         "doctor": acl.rules(acl.LIBRARY, acl.DOCTOR, password="PASSWORD"),
     }
-    assert {user: rules.split() for user, rules in RULES.items()} == wanted
+    assert {user: rules.split() for user, rules in RULES.items()} == expected
     assert f"`{' '.join(acl.allow_rules(acl.CLUSTER))}`" in PAGE
     assert f"-@all {' '.join(acl.allow_rules(acl.SENTINEL))}`" in PAGE
     assert f"`{' '.join(acl.allow_rules(acl.SENTINEL_DOCTOR))}`" in PAGE
 
 
-def test_the_doctors_user_sees_everything(alone: EmbeddedServer) -> None:
-    path = alone.url.removeprefix("unix://")
+def test_the_doctors_user_sees_everything(acl_server: EmbeddedServer) -> None:
+    path = acl_server.url.removeprefix("unix://")
     report = examine(leaseq.connect(f"unix://doctor:PASSWORD@{path}"))
-    assert [(one.check, one.level) for one in report.findings] == [("appendfsync", "error")]
+    assert [(finding.check, finding.level) for finding in report.findings] == [("appendfsync", "error")]
 
 
-def test_the_pages_user_can_do_what_people_do_there(alone: EmbeddedServer) -> None:
-    url = f"unix://pages:PASSWORD@{alone.url.removeprefix('unix://')}"
-    app = create_app(Settings(redis_url=url, secret_key=SECRET), passwords=CHEAP)
+def test_the_pages_user_can_do_what_people_do_there(acl_server: EmbeddedServer) -> None:
+    url = f"unix://pages:PASSWORD@{acl_server.url.removeprefix('unix://')}"
+    app = create_app(Settings(redis_url=url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
     accounts: Accounts = app.extensions["leaseq"].accounts
-    admin = set_up(app, accounts)
+    admin_browser = set_up(app, accounts)
     invite_and_shut_out(app, accounts)
     token = accounts.create_token("ann", "a program", by="ann")
     headers = {"Authorization": f"Bearer {token}"}
-    queues = "/api/v1/queues/reviews"
-    assert app.test_client().put(queues, json={"holds": 2}, headers=headers).status_code == 201
-    assert app.test_client().post(f"{queues}/items", json={"payload": 1}, headers=headers).status_code == 201
-    assert app.test_client().post(f"{queues}/reserve", headers=headers).status_code == 200
+    queue_url = "/api/v1/queues/reviews"
+    assert app.test_client().put(queue_url, json={"holds": 2}, headers=headers).status_code == 201
+    assert (
+        app.test_client().post(f"{queue_url}/items", json={"payload": 1}, headers=headers).status_code == 201
+    )
+    assert app.test_client().post(f"{queue_url}/reserve", headers=headers).status_code == 200
     accounts.revoke_token(accounts.tokens("ann")[0].id, by="ann")
     for page in ("/", "/manage", "/people", "/account", "/q/reviews", "/manage/reviews", "/readyz"):
-        assert admin.get(page, follow_redirects=True).status_code == 200, page
-    redis: Any = leaseq.connect(alone.url).redis
-    refused = {entry["object"].decode() for entry in redis.acl_log() if entry["reason"] == b"command"}
-    assert refused <= {"client|setinfo"}
+        assert admin_browser.get(page, follow_redirects=True).status_code == 200, page
+    redis: Any = leaseq.connect(acl_server.url).redis
+    refused_commands = {
+        entry["object"].decode() for entry in redis.acl_log() if entry["reason"] == b"command"
+    }
+    assert refused_commands <= {"client|setinfo"}
 
 
 def set_up(app: Any, accounts: Accounts) -> Browser:
     token = accounts.setup_token()
-    admin = Browser(app, "ann")
+    admin_browser = Browser(app, "ann")
     fields = {"token": token, "name": "ann", "new_password": PASSWORD, "again": PASSWORD}
-    assert admin.post("/setup", fields, page=f"/setup?token={token}").location == "/manage"
-    return admin
+    assert admin_browser.post("/setup", fields, page=f"/setup?token={token}").location == "/manage"
+    return admin_browser
 
 
 def invite_and_shut_out(app: Any, accounts: Accounts) -> None:
     """Somebody new sets a password by a link, gets it wrong until they must wait, and is shut out."""
     accounts.add("bob", by="ann", skills=["fr"])
     accounts.use_link(accounts.password_link("bob", by="ann"), PASSWORD)
-    bob = Browser(app, "bob")
-    assert bob.sign_in().status_code == 303
+    bob_browser = Browser(app, "bob")
+    assert bob_browser.sign_in().status_code == 303
     for _ in range(10):
         assert Browser(app, "bob").sign_in("not this password").status_code == 401
     assert Browser(app, "bob").sign_in().status_code == 429

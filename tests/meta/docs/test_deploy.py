@@ -22,8 +22,8 @@ from leaseq.webapp.commands.serve import serve
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.patience import PATIENCE
-from tests.web.gunicorn_place import ADJUSTED, gunicorn
-from tests.web.nginx_place import IS_HERE, connect, nginx_before
+from tests.web.gunicorn_place import ADJUSTED_APP, run_gunicorn
+from tests.web.nginx_place import HAS_NGINX, connect, run_nginx
 
 DOCS = Path(__file__).parents[3] / "docs"
 FILES = sorted(
@@ -35,7 +35,7 @@ FILES = sorted(
 SECRET = "a secret for tests that is long enough"
 
 
-def known_settings() -> set[str]:
+def setting_names() -> set[str]:
     fields = {f"LEASEQ_{name.upper()}" for name in Settings.model_fields}
     return fields | {str(option.envvar) for option in serve.params if isinstance(option, click.Option)}
 
@@ -43,25 +43,27 @@ def known_settings() -> set[str]:
 @pytest.mark.parametrize("path", [*FILES, DOCS / "deploy.md"], ids=lambda path: path.name)
 def test_settings_and_options_are_real(path: Path) -> None:
     text = path.read_text()
-    assert set(re.findall(r"\bLEASEQ_[A-Z_]+\b", text)) <= known_settings()
+    assert set(re.findall(r"\bLEASEQ_[A-Z_]+\b", text)) <= setting_names()
     context = click.Context(main)
     for line in re.findall(r"(?:^|[ /=\"'])leaseq ((?:serve|up|clear|webhook)\b[^\n`\"']*)", text):
         name, *words = line.split()
         command = main.get_command(context, name)
         assert command is not None
-        options = {flag for one in command.params for flag in (*one.opts, *one.secondary_opts)}
+        options = {
+            flag for parameter in command.params for flag in (*parameter.opts, *parameter.secondary_opts)
+        }
         assert {word for word in words if word.startswith("--")} <= options, line
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="platform: there is no systemd")
 @pytest.mark.parametrize("unit", sorted((DOCS / "systemd").iterdir()), ids=lambda path: path.name)
 def test_units_are_what_systemd_understands(unit: Path, tmp_path: Path) -> None:
-    for one in (DOCS / "systemd").iterdir():
-        text = one.read_text().replace("/opt/leaseq/bin/leaseq", "/bin/true")
-        (tmp_path / one.name).write_text(text)
+    for path in (DOCS / "systemd").iterdir():
+        text = path.read_text().replace("/opt/leaseq/bin/leaseq", "/bin/true")
+        (tmp_path / path.name).write_text(text)
     command = ["systemd-analyze", "verify", "--recursive-errors=no", str(tmp_path / unit.name)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert [line for line in done.stderr.splitlines() if unit.name in line] == []
+    completed = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert [line for line in completed.stderr.splitlines() if unit.name in line] == []
 
 
 @pytest.fixture
@@ -69,11 +71,13 @@ def nginx(server: Any, tmp_path: Path) -> Iterator[int]:
     """nginx by the example's file in front of leaseq; the port for TLS."""
     settings: dict[str, Any] = {"LEASEQ_SECURE_COOKIES": "true", "LEASEQ_TRUSTED_PROXIES": "1"}
     with (
-        gunicorn(server.url, SECRET, workers=1, threads=4, app=ADJUSTED, SLOW_SECONDS="3600", **settings) as (
+        run_gunicorn(
+            server.url, SECRET, workers=1, threads=4, app=ADJUSTED_APP, SLOW_SECONDS="3600", **settings
+        ) as (
             url,
             _,
         ),
-        nginx_before(url.removeprefix("http://"), tmp_path) as port,
+        run_nginx(url.removeprefix("http://"), tmp_path) as port,
     ):
         yield port
 
@@ -81,21 +85,24 @@ def nginx(server: Any, tmp_path: Path) -> Iterator[int]:
 FORM = b"Content-Type: application/x-www-form-urlencoded\r\n"
 
 
-@pytest.mark.skipif(not IS_HERE, reason="platform: there is no nginx, or no openssl")
+@pytest.mark.skipif(not HAS_NGINX, reason="platform: there is no nginx, or no openssl")
 def test_behind_nginx_slow_clients_hold_nothing(nginx: int) -> None:
     """Thirty of each kind: nothing is sent, half of the headers, half of a body, and no answer is read."""
     head = b"POST /login HTTP/1.1\r\nHost: leaseq.example.org\r\n" + FORM
-    long = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: leaseq.example.org\r\n\r\n"
-    with ExitStack() as slow:
-        for sent in (b"", head, head + b"Content-Length: 9\r\n\r\nname", long * 10) * 30:
-            slow.enter_context(connect(nginx)).sendall(sent)
-        with connect(nginx) as other:
-            other.settimeout(PATIENCE / 2)  # nginx gives up on the others after its default of 60 seconds
-            other.sendall(b"GET /healthz HTTP/1.1\r\nHost: leaseq.example.org\r\nConnection: close\r\n\r\n")
-            assert other.recv(15) == b"HTTP/1.1 200 OK"
+    unread_request = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: leaseq.example.org\r\n\r\n"
+    with ExitStack() as connections:
+        for request in (b"", head, head + b"Content-Length: 9\r\n\r\nname", unread_request * 10) * 30:
+            connections.enter_context(connect(nginx)).sendall(request)
+        with connect(nginx) as connection:
+            # nginx gives up on the slow ones after its default of 60 seconds.
+            connection.settimeout(PATIENCE / 2)
+            connection.sendall(
+                b"GET /healthz HTTP/1.1\r\nHost: leaseq.example.org\r\nConnection: close\r\n\r\n"
+            )
+            assert connection.recv(15) == b"HTTP/1.1 200 OK"
 
 
-@pytest.mark.skipif(not IS_HERE, reason="platform: there is no nginx, or no openssl")
+@pytest.mark.skipif(not HAS_NGINX, reason="platform: there is no nginx, or no openssl")
 def test_behind_nginx_an_address_streams_four_imports_at_once(nginx: int, server: Any) -> None:
     accounts = Accounts(server.client)
     name = f"boss-{secrets.token_hex(4)}"
@@ -108,32 +115,36 @@ def test_behind_nginx_an_address_streams_four_imports_at_once(nginx: int, server
         "Content-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
     row = '{"payload": 1}\n'
-    with ExitStack() as all_of_them:
+    with ExitStack() as connections:
         for _ in range(4):
-            all_of_them.enter_context(connect(nginx)).sendall(f"{head}{len(row):x}\r\n{row}\r\n".encode())
-        with connect(nginx) as fifth:
-            fifth.sendall(head.encode())
-            assert fifth.recv(12) == b"HTTP/1.1 429"
+            connections.enter_context(connect(nginx)).sendall(f"{head}{len(row):x}\r\n{row}\r\n".encode())
+        with connect(nginx) as fifth_connection:
+            fifth_connection.sendall(head.encode())
+            assert fifth_connection.recv(12) == b"HTTP/1.1 429"
 
 
-@pytest.mark.skipif(not IS_HERE, reason="platform: there is no nginx, or no openssl")
+@pytest.mark.skipif(not HAS_NGINX, reason="platform: there is no nginx, or no openssl")
 def test_behind_nginx_with_tls(nginx: int) -> None:
-    def ask(path: str, **headers: str) -> http.client.HTTPResponse:
-        trust = ssl._create_unverified_context()  # a certificate that was made a moment ago
-        connection = http.client.HTTPSConnection("127.0.0.1", nginx, context=trust, timeout=30)
+    def send_request(path: str, **headers: str) -> http.client.HTTPResponse:
+        context = ssl._create_unverified_context()  # a certificate that was made a moment ago
+        connection = http.client.HTTPSConnection("127.0.0.1", nginx, context=context, timeout=30)
         connection.request("GET", path, headers={"Host": "leaseq.example.org", **headers})
-        answer = connection.getresponse()
-        answer.read()
+        response = connection.getresponse()
+        response.read()
         connection.close()
-        return answer
+        return response
 
-    answer = ask("/login")
-    assert answer.status == 200
-    cookie = str(answer.headers["Set-Cookie"])
+    response = send_request("/login")
+    assert response.status == 200
+    cookie = str(response.headers["Set-Cookie"])
     assert cookie.startswith("__Host-leaseq=")
     assert {"Secure", "HttpOnly", "Path=/"} <= set(cookie.split("; "))
-    assert "max-age" in answer.headers["Strict-Transport-Security"]
-    forged = ask("/healthz", **{"X-Request-Id": "forged-by-the-client", "X-Forwarded-For": "203.0.113.9"})
-    assert re.fullmatch(r"[0-9a-f]{32}", forged.headers["X-Request-Id"]), "nginx's own id came through"
-    assert ask("/metrics").status == 404
-    assert ask("/readyz").status == 200
+    assert "max-age" in response.headers["Strict-Transport-Security"]
+    spoofed_response = send_request(
+        "/healthz", **{"X-Request-Id": "forged-by-the-client", "X-Forwarded-For": "203.0.113.9"}
+    )
+    assert re.fullmatch(r"[0-9a-f]{32}", spoofed_response.headers["X-Request-Id"]), (
+        "nginx's own id came through"
+    )
+    assert send_request("/metrics").status == 404
+    assert send_request("/readyz").status == 200

@@ -15,6 +15,6 @@ def test_the_table_is_made_from_the_code() -> None:
 
 
 def test_what_is_shown_to_be_well_is_what_is_said() -> None:
-    for group, well in GROUPS.items():
+    for group, message in GROUPS.items():
         assert f"  {group}: " in PAGE
-        assert f"{well}\n" in PAGE, group
+        assert f"{message}\n" in PAGE, group

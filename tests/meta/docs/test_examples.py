@@ -21,7 +21,7 @@ from leaseq import backup, transfer, webhooks
 from leaseq.engine.keys import Keys
 from leaseq.webapp.store.accounts import Accounts
 from tests.meta.docs import calls_table, policy_table, settings_table, types_table
-from tests.web.gunicorn_place import serving
+from tests.web.gunicorn_place import serve_app
 
 ROOT = Path(__file__).parents[3]
 SECRET = "a secret for tests that is long enough"
@@ -44,10 +44,10 @@ def test_the_examples_for_event_loops_run(
     server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The first two. Django and Celery are not installed for tests: their examples compile."""
-    plain, fastapi, *others = blocks("docs/asyncio.md", "python")
-    for other in others:
-        compile(other, "docs/asyncio.md", "exec")
-    assert len(others) == 3
+    plain, fastapi, *other_examples = blocks("docs/asyncio.md", "python")
+    for example in other_examples:
+        compile(example, "docs/asyncio.md", "exec")
+    assert len(other_examples) == 3
     plain = plain.replace("redis://localhost:6379/0", server.url)
     exec(compile(plain.replace('"reviews"', f'"{queue_name}"'), "docs/asyncio.md", "exec"), {})
     queue = leaseq.Queue(server.client, queue_name)
@@ -57,18 +57,18 @@ def test_the_examples_for_event_loops_run(
     exec(compile(fastapi.replace('"reviews"', f'"{queue_name}"'), "docs/asyncio.md", "exec"), names)
     queue.enqueue({}, id="one")
 
-    async def asks() -> tuple[Any, Any, Any]:
+    async def send_requests() -> tuple[Any, Any, Any]:
         app = names["app"]
         transport = httpx.ASGITransport(app)
-        async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport) as web:
-            lease = (await web.post("http://app/next/ann")).json()
+        async with app.router.lifespan_context(app), httpx.AsyncClient(transport=transport) as client:
+            lease = (await client.post("http://app/next/ann")).json()
             finish = f"http://app/items/one/finish?person=ann&token={lease['token']}"
-            return lease, await web.post(finish, json={}), await web.post(finish + "9", json={})
+            return lease, await client.post(finish, json={}), await client.post(finish + "9", json={})
 
-    lease, done, lost = asyncio.run(asks())
+    lease, finish_response, wrong_token_response = asyncio.run(send_requests())
     assert lease["id"] == "one"
-    assert done.json() == {"late": False}
-    assert (lost.status_code, queue.stats().finished) == (409, 2)
+    assert finish_response.json() == {"late": False}
+    assert (wrong_token_response.status_code, queue.stats().finished) == (409, 2)
 
 
 def test_the_library_example_is_short() -> None:
@@ -77,35 +77,35 @@ def test_the_library_example_is_short() -> None:
 
 
 @pytest.fixture(scope="module")
-def place(server: Any) -> Any:
+def api(server: Any) -> Any:
     accounts = Accounts(server.client)
     accounts.add("readme", by="the tests", role="manager")
-    with serving(server.url, SECRET) as url:
+    with serve_app(server.url, SECRET) as url:
         yield url, accounts.create_token("readme", "for the README", by="the tests")
 
 
-def test_the_curl_example_runs(server: Any, place: Any, queue_name: str) -> None:
-    url, token = place
-    first, finish = (block for block in blocks("README.md", "sh") if "curl" in block)
-    begin, *calls = re.split(r"\n(?=curl)", first.strip())
-    assert begin == "export LEASEQ=http://127.0.0.1:8000/api/v1 TOKEN=$(leaseq token create alice)"
+def test_the_curl_example_runs(server: Any, api: Any, queue_name: str) -> None:
+    url, token = api
+    begin_block, finish_command = (block for block in blocks("README.md", "sh") if "curl" in block)
+    export_line, *calls = re.split(r"\n(?=curl)", begin_block.strip())
+    assert export_line == "export LEASEQ=http://127.0.0.1:8000/api/v1 TOKEN=$(leaseq token create alice)"
 
     def run(command: str, **names: str) -> Any:
         environment = {**os.environ, "LEASEQ": f"{url}/api/v1", "TOKEN": token, **names}
         command = command.replace("queues/reviews", f"queues/{queue_name}")
-        done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, check=True)
-        answer = json.loads(done.stdout)
-        assert "code" not in answer, (command, answer)
-        return answer
+        completed = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, check=True)
+        body = json.loads(completed.stdout)
+        assert "code" not in body, (command, body)
+        return body
 
-    _, added, lease = map(run, calls)
-    assert added["added"]
-    assert lease["id"] == added["id"]
-    finished = run(finish, ID=lease["id"], LEASE_TOKEN=str(lease["token"]))
-    assert finished == {"id": lease["id"], "late": False, "replayed": False, "next": None}
+    _, added_item, lease = map(run, calls)
+    assert added_item["added"]
+    assert lease["id"] == added_item["id"]
+    finish_result = run(finish_command, ID=lease["id"], LEASE_TOKEN=str(lease["token"]))
+    assert finish_result == {"id": lease["id"], "late": False, "replayed": False, "next": None}
 
 
-def _typed(page: str) -> list[list[str]]:
+def _valkey_commands(page: str) -> list[list[str]]:
     lines = "\n".join(blocks(page, "sh")).splitlines()
     return [shlex.split(line)[1:] for line in lines if line.startswith("valkey-cli ")]
 
@@ -114,22 +114,22 @@ def _typed(page: str) -> list[list[str]]:
 def test_what_is_typed_into_valkey_cli_answers(page: str, server: Any, queue_name: str) -> None:
     queue = leaseq.Queue(server.client, queue_name)
     queue.enqueue_many([leaseq.NewItem({"n": n}, id=f"item-{n}", max_attempts=1) for n in range(3)])
-    dead = queue.reserve("alice")
-    assert dead is not None
-    queue.fail(dead, "unreadable")
+    lease = queue.reserve("alice")
+    assert lease is not None
+    queue.fail(lease, "unreadable")
     assert queue.reserve("alice") is not None
     endpoints = webhooks.Endpoints(server.client)
     loopback = webhooks.networks("127.0.0.0/8")
-    made = endpoints.add("http://127.0.0.1/", events=["person.*"], by="alice", allow=loopback)
+    registration = endpoints.add("http://127.0.0.1/", events=["person.*"], by="alice", allow=loopback)
     webhooks.emit(server.client, "person.added", {"name": "bob", "by": "alice"})
-    commands = _typed(page)
+    commands = _valkey_commands(page)
     assert commands
     for command in commands:
         words = [word.replace("{reviews}", f"{{{queue_name}}}").replace("ID", "item-1") for word in command]
-        answer = server.redis.execute_command(*words)
-        assert answer not in (None, [], 0), words
-        assert not isinstance(answer, list) or None not in answer, words
-    endpoints.remove(made.endpoint.id)
+        reply = server.redis.execute_command(*words)
+        assert reply not in (None, [], 0), words
+        assert not isinstance(reply, list) or None not in reply, words
+    endpoints.remove(registration.endpoint.id)
 
 
 def test_every_key_of_a_queue_is_explained() -> None:
@@ -156,22 +156,22 @@ def test_the_table_of_settings_is_what_the_code_says() -> None:
 
 
 def test_the_page_of_the_types_is_what_the_code_says() -> None:
-    made = types_table.page()
-    assert (ROOT / "docs/types.md").read_text() == made, "python -m tests.meta.docs.types_table prints it"
+    page = types_table.page()
+    assert (ROOT / "docs/types.md").read_text() == page, "python -m tests.meta.docs.types_table prints it"
     for module in (leaseq, transfer, backup, webhooks):
         for record in types_table.records(module):
-            named = set(types_table.fields(record))
-            assert named >= set(typing.get_type_hints(record)), record
+            names = set(types_table.fields(record))
+            assert names >= set(typing.get_type_hints(record)), record
 
 
 def test_the_page_of_the_calls_is_what_the_code_says() -> None:
-    made = calls_table.page()
-    assert (ROOT / "docs/calls.md").read_text() == made, "python -m tests.meta.docs.calls_table prints it"
+    page = calls_table.page()
+    assert (ROOT / "docs/calls.md").read_text() == page, "python -m tests.meta.docs.calls_table prints it"
     for kind in (leaseq.Client, leaseq.Queue, leaseq.Worker):
-        assert all(re.search(rf"^### `{name}[(:]", made, re.MULTILINE) for name in calls_table.members(kind))
+        assert all(re.search(rf"^### `{name}[(:]", page, re.MULTILINE) for name in calls_table.members(kind))
 
 
 def test_the_page_of_the_policy_is_what_the_code_says() -> None:
-    made = policy_table.page()
-    assert (ROOT / "docs/policy.md").read_text() == made, "python -m tests.meta.docs.policy_table prints it"
-    assert all(f"| `{field.name}` |" in made for field in fields(leaseq.Policy))
+    page = policy_table.page()
+    assert (ROOT / "docs/policy.md").read_text() == page, "python -m tests.meta.docs.policy_table prints it"
+    assert all(f"| `{field.name}` |" in page for field in fields(leaseq.Policy))

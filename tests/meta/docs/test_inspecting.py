@@ -41,22 +41,24 @@ def _letters(codec: str, table: str) -> set[str]:
 
 
 def events() -> set[str]:
-    noted = re.findall(r"journal\.note\((.*)$", LUA, re.MULTILINE)
-    by_name = {what for call in noted for what in re.findall(r"'([a-z.]+)'", call.partition(",")[0])}
-    return {*by_name, *re.findall(r"'XADD', keys\.journal, .*?'([a-z]+)'", LUA)}
+    note_calls = re.findall(r"journal\.note\((.*)$", LUA, re.MULTILINE)
+    event_names = {name for call in note_calls for name in re.findall(r"'([a-z.]+)'", call.partition(",")[0])}
+    return {*event_names, *re.findall(r"'XADD', keys\.journal, .*?'([a-z]+)'", LUA)}
 
 
 def ledger_fields() -> set[str]:
-    written = re.findall(r"'H(?:SET|INCRBY)', (?:keys\.ledger|LEDGER), (.*)$", LUA, re.MULTILINE)
-    collected = re.findall(r"fields\[#fields \+ 1\].* = '(\w+)', ", LUA)
-    named = {name for fields in written for name in re.findall(r"'(\w+:?)'(?: \.\.|, |\))", fields)}
-    return {*TEXTS, *collected, *named}
+    write_arguments = re.findall(r"'H(?:SET|INCRBY)', (?:keys\.ledger|LEDGER), (.*)$", LUA, re.MULTILINE)
+    listed_fields = re.findall(r"fields\[#fields \+ 1\].* = '(\w+)', ", LUA)
+    literal_fields = {
+        name for fields in write_arguments for name in re.findall(r"'(\w+:?)'(?: \.\.|, |\))", fields)
+    }
+    return {*TEXTS, *listed_fields, *literal_fields}
 
 
 def key_parts() -> set[str]:
-    derived = re.findall(r"\bkeys\.(\w+)", LUA)
-    declared = {name for name, value in vars(Keys).items() if hasattr(value, "func")}
-    return {*derived, *declared, *(key for script in SCRIPTS.values() for key in script.keys)}
+    script_keys = re.findall(r"\bkeys\.(\w+)", LUA)
+    declared_keys = {name for name, value in vars(Keys).items() if hasattr(value, "func")}
+    return {*script_keys, *declared_keys, *(key for script in SCRIPTS.values() for key in script.keys)}
 
 
 def test_what_is_looked_for_is_found() -> None:
@@ -79,8 +81,8 @@ def test_what_is_looked_for_is_found() -> None:
 
 
 def test_each_grammar_is_the_header_of_its_codec() -> None:
-    assert sorted(grammars.places(PAGE)) == sorted(grammars.names())
-    assert grammars.filled(PAGE) == PAGE, "python -m tests.meta.docs.grammars writes it"
+    assert sorted(grammars.placeholder_names(PAGE)) == sorted(grammars.header_names())
+    assert grammars.fill_in(PAGE) == PAGE, "python -m tests.meta.docs.grammars writes it"
 
 
 @pytest.mark.parametrize("letter", sorted(letters()))
@@ -105,5 +107,5 @@ def test_each_key(part: str) -> None:
 
 @pytest.mark.parametrize("field", sorted(ledger_fields()))
 def test_each_field_of_the_ledger(field: str) -> None:
-    named = rf"{field}\w+" if field.endswith(":") else field
-    assert re.search(rf"[`\"]{named}[`\"]", PAGE)
+    pattern = rf"{field}\w+" if field.endswith(":") else field
+    assert re.search(rf"[`\"]{pattern}[`\"]", PAGE)

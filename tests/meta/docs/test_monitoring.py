@@ -18,14 +18,14 @@ import leaseq
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from tests.support.booting import Engine
-from tests.web.conftest import CHEAP, SECRET
+from tests.web.conftest import CHEAP_PASSWORDS, SECRET
 
 DOCS = Path(__file__).parents[3] / "docs"
 RULES = yaml.safe_load((DOCS / "prometheus/leaseq-rules.yml").read_text())
-BOARD = json.loads((DOCS / "grafana/leaseq.json").read_text())
+DASHBOARD = json.loads((DOCS / "grafana/leaseq.json").read_text())
 TOKEN = "a token for Prometheus, long enough"
 ALERTS = [rule for group in RULES["groups"] for rule in group["rules"]]
-PANELS = [panel for panel in BOARD["panels"] if panel["type"] != "row"]
+PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 EXPRESSIONS = {rule["alert"]: rule["expr"] for rule in ALERTS} | {
     f"{panel['title']}, {target['refId']}": target["expr"] for panel in PANELS for target in panel["targets"]
 }
@@ -35,39 +35,39 @@ Samples = dict[str, dict[str, set[str]]]
 
 
 @pytest.fixture(scope="module")
-def samples(shared: Engine) -> Samples:
+def samples(shared_engine: Engine) -> Samples:
     """What a web app gives that has a queue, and a user who may read the server's figures."""
-    queue = leaseq.Queue(shared.connect(), "monitored")
+    queue = leaseq.Queue(shared_engine.connect(), "monitored")
     queue.enqueue({})
-    settings = Settings(redis_url=shared.of_all, secret_key=SECRET, metrics_token=TOKEN)
-    client = create_app(settings, passwords=CHEAP).test_client()
+    settings = Settings(redis_url=shared_engine.admin_url, secret_key=SECRET, metrics_token=TOKEN)
+    client = create_app(settings, passwords=CHEAP_PASSWORDS).test_client()
     client.get("/login", buffered=True)  # a request, of which the next scrape tells
     text = client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
-    found: Samples = defaultdict(lambda: defaultdict(set))
+    labels_by_sample: Samples = defaultdict(lambda: defaultdict(set))
     for family in text_string_to_metric_families(text):
         for sample in family.samples:
             for label, value in sample.labels.items():
-                found[sample.name][label].add(value)
-            _ = found[sample.name]  # also one without labels
-    return found
+                labels_by_sample[sample.name][label].add(value)
+            _ = labels_by_sample[sample.name]  # also one without labels
+    return labels_by_sample
 
 
-def parsed(text: str) -> promql_parser.Expr:
+def parse(text: str) -> promql_parser.Expr:
     """An expression, with Grafana's variables filled in."""
     return promql_parser.parse(text.replace("$__rate_interval", "1m").replace("$queue", "reviews"))
 
 
 def nodes(text: str) -> Iterator[promql_parser.Expr]:
     """All parts of an expression."""
-    found: list[promql_parser.Expr] = []
-    promql_parser.walk(parsed(text), found.append)
-    yield from found
+    expressions: list[promql_parser.Expr] = []
+    promql_parser.walk(parse(text), expressions.append)
+    yield from expressions
 
 
-def grouped(text: str) -> set[str]:
+def grouping_labels(text: str) -> set[str]:
     """The labels by which it groups."""
-    parts = [node for node in nodes(text) if isinstance(node, promql_parser.AggregateExpr)]
-    return {label for part in parts if part.modifier for label in part.modifier.labels}
+    aggregates = [node for node in nodes(text) if isinstance(node, promql_parser.AggregateExpr)]
+    return {label for aggregate in aggregates if aggregate.modifier for label in aggregate.modifier.labels}
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
@@ -82,12 +82,14 @@ def test_an_expression_names_what_a_scrape_gives(samples: Samples, name: str) ->
             assert matcher.name in labels, f"{selector.name} has no label {matcher.name}"
             if matcher.op == promql_parser.MatchOp.Equal:
                 assert matcher.value in labels[matcher.name]
-    assert grouped(text) <= {label for one in selectors for label in samples[str(one.name)]}
+    assert grouping_labels(text) <= {label for selector in selectors for label in samples[str(selector.name)]}
 
 
 def test_a_selector_in_a_range_is_looked_at_too() -> None:
-    found = [node for node in nodes("rate(a_total[5m])") if isinstance(node, promql_parser.VectorSelector)]
-    assert [one.name for one in found] == ["a_total"]
+    selectors = [
+        node for node in nodes("rate(a_total[5m])") if isinstance(node, promql_parser.VectorSelector)
+    ]
+    assert [selector.name for selector in selectors] == ["a_total"]
 
 
 @pytest.mark.parametrize("rule", ALERTS, ids=lambda rule: rule["alert"])
@@ -101,9 +103,9 @@ def test_a_rule_is_whole(rule: dict[str, Any]) -> None:
     assert re.fullmatch(r"\d+[smh]", rule.get("for", "1m"))
     assert rule["labels"]["severity"] in ("warning", "critical")
     assert set(rule["annotations"]) == {"summary", "description"}
-    said = " ".join(rule["annotations"].values())
-    assert set(re.findall(r"\$labels\.(\w+)", said)) <= grouped(rule["expr"])
-    for template in re.findall(r"\{\{(.*?)\}\}", said):
+    text = " ".join(rule["annotations"].values())
+    assert set(re.findall(r"\$labels\.(\w+)", text)) <= grouping_labels(rule["expr"])
+    for template in re.findall(r"\{\{(.*?)\}\}", text):
         assert re.fullmatch(r" \$(labels\.\w+|value( \| humanize(Duration|Percentage)?)?) ", template), (
             template
         )
@@ -118,24 +120,24 @@ def test_each_rule_has_a_name_of_its_own_and_the_page_on_it_names_each() -> None
 
 
 def test_the_dashboard_is_of_a_schema_that_grafana_11_reads() -> None:
-    assert BOARD["schemaVersion"] == 39
-    assert "id" not in BOARD, "Grafana gives it one"
-    assert (BOARD["uid"], BOARD["title"]) == ("leaseq", "leaseq")
-    ids = [panel["id"] for panel in BOARD["panels"]]
+    assert DASHBOARD["schemaVersion"] == 39
+    assert "id" not in DASHBOARD, "Grafana gives it one"
+    assert (DASHBOARD["uid"], DASHBOARD["title"]) == ("leaseq", "leaseq")
+    ids = [panel["id"] for panel in DASHBOARD["panels"]]
     assert len(set(ids)) == len(ids)
-    assert {panel["type"] for panel in BOARD["panels"]} == {"row", "stat", "timeseries"}
+    assert {panel["type"] for panel in DASHBOARD["panels"]} == {"row", "stat", "timeseries"}
 
 
 def test_its_data_source_is_a_variable() -> None:
-    source, queue = BOARD["templating"]["list"]
+    source, queue = DASHBOARD["templating"]["list"]
     assert (source["type"], source["query"]) == ("datasource", "prometheus")
-    used = {"type": "prometheus", "uid": f"${{{source['name']}}}"}
+    datasource = {"type": "prometheus", "uid": f"${{{source['name']}}}"}
     places = [queue, *PANELS, *(target for panel in PANELS for target in panel["targets"])]
-    assert [place["datasource"] for place in places] == [used] * len(places)
+    assert [place["datasource"] for place in places] == [datasource] * len(places)
 
 
 def test_its_variable_of_queues_is_of_what_a_scrape_gives(samples: Samples) -> None:
-    queue = BOARD["templating"]["list"][1]
+    queue = DASHBOARD["templating"]["list"][1]
     match = re.fullmatch(r"label_values\((\w+), (\w+)\)", queue["query"]["query"])
     assert match
     assert "monitored" in samples[match[1]][match[2]]
@@ -146,12 +148,12 @@ def test_its_variable_of_queues_is_of_what_a_scrape_gives(samples: Samples) -> N
 @pytest.mark.parametrize("panel", PANELS, ids=lambda panel: panel["title"])
 def test_a_legend_names_labels_that_are_there(panel: dict[str, Any]) -> None:
     for target in panel["targets"]:
-        assert set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) <= grouped(target["expr"])
+        assert set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) <= grouping_labels(target["expr"])
 
 
 def test_no_two_panels_lie_over_each_other() -> None:
-    taken: set[tuple[int, int]] = set()
-    for panel in BOARD["panels"]:
+    earlier_cells: set[tuple[int, int]] = set()
+    for panel in DASHBOARD["panels"]:
         place = panel["gridPos"]
         cells = {
             (x, y)
@@ -159,5 +161,5 @@ def test_no_two_panels_lie_over_each_other() -> None:
             for y in range(place["y"], place["y"] + place["h"])
         }
         assert max(x for x, _ in cells) < 24, panel["title"]
-        assert not cells & taken, panel["title"]
-        taken |= cells
+        assert not cells & earlier_cells, panel["title"]
+        earlier_cells |= cells

@@ -17,14 +17,14 @@ DOCS = Path(__file__).parents[3] / "docs"
 
 def test_rest_md_names_every_call_and_only_those(app: Any) -> None:
     text = (DOCS / "rest.md").read_text()
-    said = set(
+    page_calls = set(
         re.findall(r"`(GET|PUT|POST|PATCH|DELETE) (/(?!api/|healthz|readyz|metrics|items/)[a-z][^`?]*)", text)
     )
     document = app.test_client().get("/api/v1/openapi.json").json["paths"]
-    there = {
+    api_calls = {
         (method.upper(), path.removeprefix("/api/v1")) for path, item in document.items() for method in item
     }
-    assert said == there
+    assert page_calls == api_calls
 
 
 def test_rest_md_names_every_code() -> None:

@@ -12,16 +12,16 @@ from typing import Any
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.meta.docs.test_examples import SECRET, blocks
-from tests.web.gunicorn_place import serving
+from tests.web.gunicorn_place import serve_app
 
-SET_BY_THE_TEST = ("export LEASEQ=", "AUTH=")
+TEST_SETTINGS = ("export LEASEQ=", "AUTH=")
 
 
 def commands() -> list[tuple[str, str]]:
     """Each command of the page with what it is shown to print, '' where nothing is shown."""
     text = "".join(blocks("docs/rest.md", "console"))
     matches = re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE)
-    return [(command, shown.strip()) for command, shown in matches if not command.startswith(SET_BY_THE_TEST)]
+    return [(command, output.strip()) for command, output in matches if not command.startswith(TEST_SETTINGS)]
 
 
 def test_its_commands_work_from_top_to_bottom(server: Any, queue_name: str, tmp_path: Path) -> None:
@@ -29,27 +29,27 @@ def test_its_commands_work_from_top_to_bottom(server: Any, queue_name: str, tmp_
     alice, bob = (accounts.add(f"{name} of {queue_name}", by="test", role="manager") for name in ("a", "b"))
     (tmp_path / "reviews.jsonl").write_text('{"id": "r-2", "payload": {"text": "Never came"}}\n')
     (tmp_path / "reviews.csv").write_text("id,text\nr-7,Late\nr-8\nr-9,Early\n")
-    asked = commands()
-    assert len(asked) > 6
-    with serving(server.url, SECRET) as url:
+    page_commands = commands()
+    assert len(page_commands) > 6
+    with serve_app(server.url, SECRET) as url:
         token = accounts.create_token(alice.name, "for the page", by="test")
-        places = {"LEASEQ": f"{url}/api/v1", "AUTH": f"Authorization: Bearer {token}"}
-        for typed, shown in asked:
-            command = typed.replace("queues/reviews", f"queues/{queue_name}")
+        environment = {"LEASEQ": f"{url}/api/v1", "AUTH": f"Authorization: Bearer {token}"}
+        for page_command, output in page_commands:
+            command = page_command.replace("queues/reviews", f"queues/{queue_name}")
             command = command.replace('"bob"', f'"{bob.name}"')
-            done = subprocess.run(
+            completed = subprocess.run(
                 ["sh", "-c", command],
-                env={**os.environ, **places},
+                env={**os.environ, **environment},
                 cwd=tmp_path,
                 capture_output=True,
                 text=True,
                 check=True,
                 timeout=20,
             )
-            answer = json.loads(done.stdout) if done.stdout else {}
-            assert "code" not in answer, (command, answer)
-            if shown:
-                assert list(answer) == list(json.loads(shown)), command
+            body = json.loads(completed.stdout) if completed.stdout else {}
+            assert "code" not in body, (command, body)
+            if output:
+                assert list(body) == list(json.loads(output)), command
     queue = leaseq.Queue(server.client, queue_name)
     assert queue.get("r-1").state == "finished"
     assert queue.get("r-2").assigned_to == (bob.name,)

@@ -17,9 +17,9 @@ SOURCES = [
     for path in sorted((ROOT / folder).rglob("*"))
     if path.suffix in {".py", ".lua", ".js", ".html", ".css"} and path != Path(__file__)
 ]
-COINED = r"who(m)?ever|\bof whom\b|\bhow-manieth\b|\bit is all one\b"
-GONE = (
-    COINED,
+COINED_WORDS = r"who(m)?ever|\bof whom\b|\bhow-manieth\b|\bit is all one\b"
+REPLACED_PHRASES = (
+    COINED_WORDS,
     r"\bgoes? ahead of (those|what) (that )?never left\b",  # returns to the front of the queue
     r"\bmade-up (people|person)\b",  # simulated
     r"\b(turned away|told to come again)\b",  # refused
@@ -33,22 +33,25 @@ GONE = (
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_a_page_is_literal(page: Path) -> None:
     prose = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
-    assert gone_from(prose) == []
+    assert find_replaced_phrases(prose) == []
 
 
 def test_the_texts_of_pages_are_literal() -> None:
     with TEXTS.open("rb") as file:
         texts = [message.id for message in read_po(file)]
-    assert gone_from("\n".join(text if isinstance(text, str) else "\n".join(text) for text in texts)) == []
+    assert (
+        find_replaced_phrases("\n".join(text if isinstance(text, str) else "\n".join(text) for text in texts))
+        == []
+    )
 
 
 def test_the_source_is_literal() -> None:
     lines = ((path, line) for path in SOURCES for line in path.read_text().splitlines())
-    coined = [
-        (path.relative_to(ROOT), line) for path, line in lines if re.search(COINED, line, re.IGNORECASE)
+    coined_lines = [
+        (path.relative_to(ROOT), line) for path, line in lines if re.search(COINED_WORDS, line, re.IGNORECASE)
     ]
-    assert coined == []
+    assert coined_lines == []
 
 
-def gone_from(text: str) -> list[str]:
-    return [match[0] for gone in GONE for match in re.finditer(gone, text, re.IGNORECASE)]
+def find_replaced_phrases(text: str) -> list[str]:
+    return [match[0] for phrase in REPLACED_PHRASES for match in re.finditer(phrase, text, re.IGNORECASE)]

@@ -50,7 +50,7 @@ _MODULES = (
 
 def page() -> str:
     return PAGE.format(
-        modules="\n\n".join(_module(*one) for one in _MODULES),
+        modules="\n\n".join(_module(*entry) for entry in _MODULES),
         errors="\n".join(map(_error, errors())),
         literals="\n".join(_literals()),
     )
@@ -62,12 +62,12 @@ def records(module: ModuleType) -> list[type[Any]]:
     names = [
         name for name in exported if name != "Policy" and (module is leaseq or name not in leaseq.__all__)
     ]
-    there = (getattr(module, name) for name in names)
-    return [one for one in there if isinstance(one, type) and _is_record(one)]
+    exports = (getattr(module, name) for name in names)
+    return [value for value in exports if isinstance(value, type) and _is_record(value)]
 
 
 @dataclass
-class Described:
+class FieldDescription:
     """A field in words."""
 
     type: str
@@ -75,48 +75,56 @@ class Described:
     meaning: str
 
 
-def fields(record: type[Any]) -> dict[str, Described]:
+def fields(record: type[Any]) -> dict[str, FieldDescription]:
     """What the source says of each field."""
-    source, tree = _parsed(record)
+    source, tree = _parse(record)
     comments = _comments(source)
-    found = {}
-    for node, after in zip(tree.body, [*tree.body[1:], None], strict=True):
+    descriptions = {}
+    for node, next_node in zip(tree.body, [*tree.body[1:], None], strict=True):
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             lines = range(node.lineno, (node.end_lineno or node.lineno) + 1)
-            said = [comments[line] for line in lines if line in comments]
-            meaning = _text_of(after) or " ".join(said)
-            found[node.target.id] = Described(ast.unparse(node.annotation), _default(node.value), meaning)
+            texts = [comments[line] for line in lines if line in comments]
+            meaning = _string_of(next_node) or " ".join(texts)
+            descriptions[node.target.id] = FieldDescription(
+                ast.unparse(node.annotation), _default(node.value), meaning
+            )
         elif isinstance(node, ast.FunctionDef) and _is_property(node):
             assert node.returns is not None
-            found[node.name] = Described(ast.unparse(node.returns), "", ast.get_docstring(node) or "")
-    return found
+            descriptions[node.name] = FieldDescription(
+                ast.unparse(node.returns), "", ast.get_docstring(node) or ""
+            )
+    return descriptions
 
 
 def errors() -> list[type[Exception]]:
-    there = (getattr(module, name) for module, _ in _MODULES for name in module.__all__)
-    return [one for one in there if isinstance(one, type) and issubclass(one, Exception)]
+    exports = (getattr(module, name) for module, _ in _MODULES for name in module.__all__)
+    return [value for value in exports if isinstance(value, type) and issubclass(value, Exception)]
 
 
 def attributes(error: type[Exception]) -> dict[str, str]:
     """The type of each attribute that an error sets itself."""
-    _, tree = _parsed(error)
-    made = next(
-        (one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == "__init__"), None
+    _, tree = _parse(error)
+    constructor = next(
+        (member for member in tree.body if isinstance(member, ast.FunctionDef) and member.name == "__init__"),
+        None,
     )
-    if made is None:
+    if constructor is None:
         return {}
-    taken = {one.arg: one.annotation for one in (*made.args.args, *made.args.kwonlyargs)}
-    found = {}
-    for node in made.body:
+    annotations = {
+        argument.arg: argument.annotation
+        for argument in (*constructor.args.args, *constructor.args.kwonlyargs)
+    }
+    types = {}
+    for node in constructor.body:
         target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
         if isinstance(target, ast.Attribute):
-            kind = node.annotation if isinstance(node, ast.AnnAssign) else taken[target.attr]
+            kind = node.annotation if isinstance(node, ast.AnnAssign) else annotations[target.attr]
             assert kind is not None
-            found[target.attr] = ast.unparse(kind)
-    return found
+            types[target.attr] = ast.unparse(kind)
+    return types
 
 
-def _parsed(kind: type[Any]) -> tuple[str, ast.ClassDef]:
+def _parse(kind: type[Any]) -> tuple[str, ast.ClassDef]:
     source = textwrap.dedent(inspect.getsource(kind))
     (tree,) = ast.parse(source).body
     assert isinstance(tree, ast.ClassDef)
@@ -125,23 +133,25 @@ def _parsed(kind: type[Any]) -> tuple[str, ast.ClassDef]:
 
 def _default(value: ast.expr | None) -> str:
     if isinstance(value, ast.Call) and ast.unparse(value.func) == "field":
-        said = {one.arg: one.value for one in value.keywords}
-        made = said.get("default_factory")
-        return f"{ast.unparse(made)}()" if made else _default(said.get("default"))
+        keywords = {keyword.arg: keyword.value for keyword in value.keywords}
+        factory = keywords.get("default_factory")
+        return f"{ast.unparse(factory)}()" if factory else _default(keywords.get("default"))
     return "" if value is None else ast.unparse(value)
 
 
-def _is_record(one: type[Any]) -> bool:
-    if issubclass(one, Exception) or one is leaseq.PolicyChanges:
+def _is_record(value: type[Any]) -> bool:
+    if issubclass(value, Exception) or value is leaseq.PolicyChanges:
         return False
-    return hasattr(one, "__dataclass_fields__") or hasattr(one, "_fields") or hasattr(one, "__total__")
+    return hasattr(value, "__dataclass_fields__") or hasattr(value, "_fields") or hasattr(value, "__total__")
 
 
 def _is_property(node: ast.FunctionDef) -> bool:
-    return any(isinstance(one, ast.Name) and one.id == "property" for one in node.decorator_list)
+    return any(
+        isinstance(decorator, ast.Name) and decorator.id == "property" for decorator in node.decorator_list
+    )
 
 
-def _text_of(node: ast.stmt | None) -> str:
+def _string_of(node: ast.stmt | None) -> str:
     """A string that stands by itself, as it explains the field before it."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return " ".join(str(node.value.value).split())
@@ -150,7 +160,7 @@ def _text_of(node: ast.stmt | None) -> str:
 
 def _comments(source: str) -> dict[int, str]:
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    return {one.start[0]: one.string.lstrip("# ") for one in tokens if one.type == tokenize.COMMENT}
+    return {token.start[0]: token.string.lstrip("# ") for token in tokens if token.type == tokenize.COMMENT}
 
 
 def _module(module: ModuleType, name: str) -> str:
@@ -161,40 +171,50 @@ def _record(record: type[Any]) -> str:
     kind = "A named tuple. " if hasattr(record, "_fields") else ""
     about = inspect.cleandoc(record.__doc__ or "")
     about = "" if about.startswith(f"{record.__name__}(") else kind + about  # a dataclass's is made by Python
-    described = fields(record)
-    if any(one.default for one in described.values()):
+    descriptions = fields(record)
+    if any(description.default for description in descriptions.values()):
         rows = [
-            _row(f"`{name}`", f"`{one.type}`", one.default and f"`{one.default}`", one.meaning)
-            for name, one in described.items()
+            _row(
+                f"`{name}`",
+                f"`{description.type}`",
+                description.default and f"`{description.default}`",
+                description.meaning,
+            )
+            for name, description in descriptions.items()
         ]
         table = "\n".join(["| field | type | default | what |", "|---|---|---|---|", *rows])
     else:
-        rows = [_row(f"`{name}`", f"`{one.type}`", one.meaning) for name, one in described.items()]
+        rows = [
+            _row(f"`{name}`", f"`{description.type}`", description.meaning)
+            for name, description in descriptions.items()
+        ]
         table = "\n".join(["| field | type | what |", "|---|---|---|", *rows])
     return "\n\n".join(filter(None, [f"### `{record.__name__}`", markdown(about), table]))
 
 
 def _error(error: type[Exception]) -> str:
-    known = attributes(error).items()
+    types = attributes(error).items()
     base = error.__bases__[0].__name__
     place = error.__module__.split(".")[1] if error.__module__ != "leaseq.errors" else ""
     name = f"{place}.{error.__name__}" if place else error.__name__
-    return _row(f"`{name}`", f"`{base}`", ", ".join(f"`{name}: {kind}`" for name, kind in known))
+    return _row(f"`{name}`", f"`{base}`", ", ".join(f"`{name}: {kind}`" for name, kind in types))
 
 
 def _literals() -> Iterator[str]:
     for module in (models, events, policy):
         source = inspect.getsource(module)
         body = ast.parse(source).body
-        for node, after in zip(body, [*body[1:], None], strict=True):
-            name = _assigned(node)
+        for node, next_node in zip(body, [*body[1:], None], strict=True):
+            name = _target_name(node)
             values = get_args(getattr(module, name, None)) if name in leaseq.__all__ else ()
-            flat = [text for one in values for text in (get_args(one) or (one,)) if isinstance(text, str)]
-            if flat:
-                yield _row(f"`{name}`", ", ".join(f"`{text}`" for text in flat), _text_of(after))
+            texts = [
+                text for value in values for text in (get_args(value) or (value,)) if isinstance(text, str)
+            ]
+            if texts:
+                yield _row(f"`{name}`", ", ".join(f"`{text}`" for text in texts), _string_of(next_node))
 
 
-def _assigned(node: ast.stmt) -> str:
+def _target_name(node: ast.stmt) -> str:
     if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
         return node.targets[0].id
     if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):

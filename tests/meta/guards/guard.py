@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from tests.meta.guards.marks import places, removed
+from tests.meta.guards.marks import guard_files, remove_guard
 from tests.support.planting import nodes
 
 
@@ -24,7 +24,7 @@ class Guard:
 
     @property
     def file(self) -> str:
-        (file,) = places()[self.id]
+        (file,) = guard_files()[self.id]
         return file
 
     @property
@@ -34,7 +34,7 @@ class Guard:
 
     def apply(self, text: str) -> str:
         """The text of its file without it."""
-        return removed(self.file, text, self.id, self.instead)
+        return remove_guard(self.file, text, self.id, self.instead)
 
 
 def guard(name: str, *tests: str, instead: str | None = None) -> Guard:

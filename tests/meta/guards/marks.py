@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 
-from tests.meta.mutants.mutant import target
+from tests.meta.mutants.mutant import target_line
 from tests.support.planting import ROOT
 
 _MARK = re.compile(r"(?:#|//|--) guard: (?P<names>[a-z0-9-]+(?:, [a-z0-9-]+)*)")
@@ -26,111 +26,111 @@ _SUFFIXES = {".py", ".html", ".js", ".lua"}
 class Span:
     start: int
     end: int
-    nothing: str  # what stands there when the guard is gone
+    replacement: str  # what stands there when the guard is gone
 
 
 @cache
-def places() -> dict[str, list[str]]:
+def guard_files() -> dict[str, list[str]]:
     """The files in which each guard is marked."""
-    found: dict[str, list[str]] = defaultdict(list)
+    files: dict[str, list[str]] = defaultdict(list)
     for folder in ("leaseq", "webapp", "lua"):
         for path in sorted((ROOT / folder).rglob("*")):
             if path.suffix in _SUFFIXES and path.is_file():
                 for match in _MARK.finditer(path.read_text()):
                     for name in match["names"].split(", "):
-                        found[name].append(path.relative_to(ROOT).as_posix())
-    return found
+                        files[name].append(path.relative_to(ROOT).as_posix())
+    return files
 
 
-def removed(file: str, text: str, name: str, instead: str | None) -> str:
+def remove_guard(file: str, text: str, name: str, instead: str | None) -> str:
     """The text of a file without the guard of that name, or with ``instead`` in its place."""
     lines = text.splitlines()
-    (number,) = (number for number, line in enumerate(lines, start=1) if name in _names(line))
-    number = target(lines, number)
-    span = _span(text, number) if file.endswith(".py") else _line(text, number)
-    return text[: span.start] + (span.nothing if instead is None else instead) + text[span.end :]
+    (number,) = (number for number, line in enumerate(lines, start=1) if name in _guard_names(line))
+    number = target_line(lines, number)
+    span = _python_span(text, number) if file.endswith(".py") else _line_span(text, number)
+    return text[: span.start] + (span.replacement if instead is None else instead) + text[span.end :]
 
 
-def _names(line: str) -> list[str]:
-    found = _MARK.search(line)
-    return found["names"].split(", ") if found else []
+def _guard_names(line: str) -> list[str]:
+    match = _MARK.search(line)
+    return match["names"].split(", ") if match else []
 
 
-def _line(text: str, number: int) -> Span:
+def _line_span(text: str, number: int) -> Span:
     start = sum(len(line) for line in text.splitlines(keepends=True)[: number - 1])
     return Span(start, text.index("\n", start), "")
 
 
-def _span(source: str, number: int) -> Span:
-    place = _Places(source)
+def _python_span(source: str, number: int) -> Span:
+    positions = _Positions(source)
     tree = ast.parse(source)
-    listed = [span for node in ast.walk(tree) for span in _listed(place, node, number)]
-    if listed:
-        return max(listed, key=lambda span: span.end - span.start)
+    spans = [span for node in ast.walk(tree) for span in _entry_spans(positions, node, number)]
+    if spans:
+        return max(spans, key=lambda span: span.end - span.start)
     statements = (node for node in ast.walk(tree) if isinstance(node, ast.stmt))
-    around = [node for node in statements if node.lineno <= number <= (node.end_lineno or 0)]
-    statement = max(around, key=lambda node: (node.lineno, node.col_offset))
+    enclosing_statements = [node for node in statements if node.lineno <= number <= (node.end_lineno or 0)]
+    statement = max(enclosing_statements, key=lambda node: (node.lineno, node.col_offset))
     if isinstance(statement, ast.If):
-        return Span(*place.of(statement.test), "False")
-    return Span(*place.of(statement), "pass")
+        return Span(*positions.range_of(statement.test), "False")
+    return Span(*positions.range_of(statement), "pass")
 
 
-def _listed(place: _Places, node: ast.AST, number: int) -> Iterator[Span]:
+def _entry_spans(positions: _Positions, node: ast.AST, number: int) -> Iterator[Span]:
     """What begins in the line as one of several: arguments, entries, operands, decorators."""
     if isinstance(node, ast.BoolOp):
-        for at, one in enumerate(node.values):
-            start, end = place.of(one)
-            if at == 0 and place.begins(number, start):
-                yield Span(start, place.of(node.values[1])[0], "")
-            elif place.begins(number, start, "and ", "or "):
-                yield Span(place.of(node.values[at - 1])[1], end, "")
+        for index, operand in enumerate(node.values):
+            start, end = positions.range_of(operand)
+            if index == 0 and positions.begins(number, start):
+                yield Span(start, positions.range_of(node.values[1])[0], "")
+            elif positions.begins(number, start, "and ", "or "):
+                yield Span(positions.range_of(node.values[index - 1])[1], end, "")
     for nodes in _entries(node):
-        start, end = place.of(*nodes)
-        if place.begins(number, start):
-            yield Span(start, end + (place.source[end : end + 1] == ","), "")
-        elif place.begins(number, start, "@"):
+        start, end = positions.range_of(*nodes)
+        if positions.begins(number, start):
+            yield Span(start, end + (positions.source[end : end + 1] == ","), "")
+        elif positions.begins(number, start, "@"):
             yield Span(start - 1, end, "")
 
 
-def _entries(node: ast.AST) -> Iterator[tuple[_Located, ...]]:
+def _entries(node: ast.AST) -> Iterator[tuple[_PartNode, ...]]:
     """Each with the first and the last node that it has."""
     match node:
         case ast.Call():
-            found: list[_Located] = [*node.args, *node.keywords]
+            entries: list[_PartNode] = [*node.args, *node.keywords]
         case ast.Dict():
             yield from ((key, value) for key, value in zip(node.keys, node.values, strict=True) if key)
             return
         case ast.List() | ast.Tuple() | ast.Set():
-            found = [*node.elts]
+            entries = [*node.elts]
         case ast.FunctionDef() | ast.ClassDef():
-            found = [*node.decorator_list]
+            entries = [*node.decorator_list]
         case _:
             return
-    yield from ((one,) for one in found)
+    yield from ((entry,) for entry in entries)
 
 
-_Located = ast.expr | ast.stmt | ast.keyword
+_PartNode = ast.expr | ast.stmt | ast.keyword
 
 
-class _Places:
+class _Positions:
     """Where in the text nodes are, of which ``ast`` counts lines and bytes."""
 
     def __init__(self, source: str) -> None:
         self.source = source
         self._lines = source.splitlines(keepends=True)
 
-    def of(self, *nodes: _Located) -> tuple[int, int]:
+    def range_of(self, *nodes: _PartNode) -> tuple[int, int]:
         first, last = nodes[0], nodes[-1]
         assert last.end_lineno is not None
         assert last.end_col_offset is not None
-        return self._at(first.lineno, first.col_offset), self._at(last.end_lineno, last.end_col_offset)
+        return self._index(first.lineno, first.col_offset), self._index(last.end_lineno, last.end_col_offset)
 
-    def begins(self, number: int, start: int, *after: str) -> bool:
+    def begins(self, number: int, start: int, *prefixes: str) -> bool:
         """Whether the line begins there, or with one of these words in front."""
         line = sum(map(len, self._lines[: number - 1]))
         if not line <= start < line + len(self._lines[number - 1]):
             return False
-        return self.source[line:start].lstrip() in ("", *after)
+        return self.source[line:start].lstrip() in ("", *prefixes)
 
-    def _at(self, line: int, column: int) -> int:
+    def _index(self, line: int, column: int) -> int:
         return sum(map(len, self._lines[: line - 1])) + len(self._lines[line - 1].encode()[:column].decode())

@@ -23,30 +23,35 @@ PATIENCE = 1_200  # for the tests of one guard, or for all of them
 
 
 def main(*words: str) -> int:
-    began = time.monotonic()
-    chosen = [guard for guard in GUARDS if not words or any(_is_meant(guard, word) for word in words)]
+    start = time.monotonic()
+    guards = [guard for guard in GUARDS if not words or any(_matches(guard, word) for word in words)]
     with planting.copies(os.cpu_count() or 1) as trees:
-        whole = run(trees[0], {test for guard in chosen for test in guard.nodes})
-        if whole.returncode != 0:
-            print(whole.stdout[-3_000:], "With every guard in its place, these have to pass first.", sep="\n")
+        completed = run(trees[0], {test for guard in guards for test in guard.nodes})
+        if completed.returncode != 0:
+            print(
+                completed.stdout[-3_000:],
+                "With every guard in its place, these have to pass first.",
+                sep="\n",
+            )
             return 1
-        noticed = sum(planting.each(trees, chosen, is_noticed))
-    left = f"{noticed} of {len(chosen)} guards were missed by a test when they were gone"
-    print(f"{left}, in {time.monotonic() - began:.0f} s")
-    return 1 if noticed < len(chosen) else 0
+        noticed_count = sum(planting.try_each(trees, guards, is_noticed))
+    summary = f"{noticed_count} of {len(guards)} guards were missed by a test when they were gone"
+    print(f"{summary}, in {time.monotonic() - start:.0f} s")
+    return 1 if noticed_count < len(guards) else 0
 
 
-def _is_meant(guard: Guard, word: str) -> bool:
+def _matches(guard: Guard, word: str) -> bool:
     return word == guard.id or word in guard.row or word in guard.file
 
 
 def is_noticed(tree: Path, guard: Guard) -> bool:
     """Whether a test of the guard fails in a tree without it."""
-    said = planting.failed(run(tree, guard.nodes, "-x"))
+    failures = planting.failures(run(tree, guard.nodes, "-x"))
     print(
-        f"{'noticed' if said else 'NOT NOTICED'}  {guard.row}: {guard.id} in {guard.file}: {said}", flush=True
+        f"{'noticed' if failures else 'NOT NOTICED'}  {guard.row}: {guard.id} in {guard.file}: {failures}",
+        flush=True,
     )
-    return bool(said)
+    return bool(failures)
 
 
 def run(tree: Path, tests: Iterable[str], *options: str) -> subprocess.CompletedProcess[str]:

@@ -10,22 +10,22 @@ HEAD = "| what | where | tests that notice |\n|---|---|---|\n"
 
 
 def table() -> str:
-    return HEAD + "".join(map(_line, dict.fromkeys(guard.row for guard in GUARDS)))
+    return HEAD + "".join(map(_table_row, dict.fromkeys(guard.row for guard in GUARDS)))
 
 
-def _line(row: str) -> str:
-    found = [guard for guard in GUARDS if guard.row == row]
-    tests = (test for guard in found for test in guard.nodes)
-    return f"| {row} | {_listed(guard.file for guard in found)} | {_listed(map(_short, tests))} |\n"
+def _table_row(row: str) -> str:
+    guards = [guard for guard in GUARDS if guard.row == row]
+    tests = (test for guard in guards for test in guard.nodes)
+    return f"| {row} | {_join(guard.file for guard in guards)} | {_join(map(_short_name, tests))} |\n"
 
 
-def _short(test: str) -> str:
+def _short_name(test: str) -> str:
     """``tests/web/security/test_authorization.py::test_a_stranger_gets_nowhere`` in the words of its name."""
     file, _, name = test.removeprefix("tests/").partition("::")
     return f"{file}: {name.removeprefix('test_').replace('_', ' ')}" if name else file
 
 
-def _listed(words: Iterable[str]) -> str:
+def _join(words: Iterable[str]) -> str:
     return "; ".join(f"`{word}`" for word in dict.fromkeys(words))
 
 

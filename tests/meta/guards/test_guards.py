@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.meta.guards import GUARDS, Guard
-from tests.meta.guards.marks import places, removed
+from tests.meta.guards.marks import guard_files, remove_guard
 from tests.meta.guards.table import table
 from tests.support.planting import ROOT
 
@@ -46,28 +46,30 @@ def test_every_row_has_a_guard() -> None:
 
 
 def test_each_guard_is_marked_once_in_the_product() -> None:
-    assert Counter(guard.id for guard in GUARDS) == {name: len(files) for name, files in places().items()}
+    assert Counter(guard.id for guard in GUARDS) == {
+        name: len(files) for name, files in guard_files().items()
+    }
 
 
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.id)
 def test_a_guard_can_be_taken_out(guard: Guard) -> None:
-    whole = (ROOT / guard.file).read_text()
-    without = guard.apply(whole)
+    text = (ROOT / guard.file).read_text()
+    text_without = guard.apply(text)
     if guard.file.endswith(".py"):
-        assert ast.dump(ast.parse(without)) != ast.dump(ast.parse(whole))
+        assert ast.dump(ast.parse(text_without)) != ast.dump(ast.parse(text))
     else:
-        assert without != whole
+        assert text_without != text
 
 
 def test_without_a_guard_its_file_has_no_unknown_name(tmp_path: Path) -> None:
     """Otherwise its tests fail for that, and not because somebody gets in."""
     for guard in GUARDS:
         if guard.file.endswith(".py"):
-            planted = guard.apply((ROOT / guard.file).read_text())
-            (tmp_path / f"{guard.id}.py").write_text(planted)
+            text = guard.apply((ROOT / guard.file).read_text())
+            (tmp_path / f"{guard.id}.py").write_text(text)
     words = ("ruff", "check", "--isolated", "--quiet", "--select", "F821", str(tmp_path))
-    checked = subprocess.run([sys.executable, "-m", *words], check=False, capture_output=True, text=True)
-    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
+    completed = subprocess.run([sys.executable, "-m", *words], check=False, capture_output=True, text=True)
+    assert (completed.returncode, completed.stdout, completed.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize("guard", GUARDS, ids=lambda guard: guard.id)
@@ -76,7 +78,7 @@ def test_each_of_its_tests_is_there_once(guard: Guard) -> None:
 
 
 @pytest.mark.parametrize(
-    ("lines", "without"),
+    ("lines", "expected"),
     [
         ("if a:  # guard: x\n    b()", "if False:  # guard: x\n    b()"),
         ("if a:\n    b()  # guard: x", "if a:\n    pass  # guard: x"),
@@ -86,8 +88,8 @@ def test_each_of_its_tests_is_there_once(guard: Guard) -> None:
         ("@once  # guard: x\ndef b(): ...", "  # guard: x\ndef b(): ..."),
     ],
 )
-def test_what_a_mark_marks(lines: str, without: str) -> None:
-    assert removed("some.py", lines, "x", None) == without
+def test_what_a_mark_marks(lines: str, expected: str) -> None:
+    assert remove_guard("some.py", lines, "x", None) == expected
 
 
 def test_the_page_has_the_table() -> None:

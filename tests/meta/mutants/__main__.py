@@ -30,16 +30,16 @@ from tests.meta.mutants.mutant import Mutant
 from tests.meta.mutants.runner import Change, Result
 from tests.meta.mutants.sampling import sample
 
-_MADE_UP = 1_000_000
+_MAX_SEED = 1_000_000
 
 
 def main(words: Sequence[str]) -> int:
     options = _options(words)
-    seed = options.seed if options.seed is not None else random.randrange(_MADE_UP)
+    seed = options.seed if options.seed is not None else random.randrange(_MAX_SEED)
     os.environ.setdefault("LEASEQ_SEED", str(seed))  # the tests' own: what failed fails again by itself
     if options.list:
         return _list(tuple(options.word))
-    changes = _named(options.word)
+    changes = _changes_of(options.word)
     if not changes:
         mutants = sample(seed, options.count, tuple(options.word))
         changes = [*mutants, *(FAULTS if not options.word else ())]
@@ -53,9 +53,11 @@ def main(words: Sequence[str]) -> int:
             f"no mutant is of {' or '.join(options.word)}: name a part of a path, such as lua/ or webapp/auth"
         )
         return 2
-    began = time.monotonic()
-    found = runner.results(changes, runner.catchers(options.log.read_text()) if options.log else {})
-    return _report(found, time.monotonic() - began)
+    start = time.monotonic()
+    results = runner.run_changes(
+        changes, runner.read_catchers(options.log.read_text()) if options.log else {}
+    )
+    return _report(results, time.monotonic() - start)
 
 
 def _options(words: Sequence[str]) -> argparse.Namespace:
@@ -72,14 +74,14 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def _named(words: Sequence[str]) -> list[Change]:
+def _changes_of(words: Sequence[str]) -> list[Change]:
     """Those whose ids are given; none where these are no ids."""
-    found: list[Change] = [fault for fault in FAULTS if fault.id in words]
+    changes: list[Change] = [fault for fault in FAULTS if fault.id in words]
     for word in words:
         file = word.partition(":")[0]
         if ":" in word and file in sources.files(file.partition("/")[0]):
-            found += [mutant for mutant in sources.mutants_of(file) if mutant.id == word]
-    return found
+            changes += [mutant for mutant in sources.mutants_of(file) if mutant.id == word]
+    return changes
 
 
 def _list(words: tuple[str, ...]) -> int:
@@ -91,15 +93,19 @@ def _list(words: tuple[str, ...]) -> int:
     return 0
 
 
-def _report(found: Sequence[Result], seconds: float) -> int:
-    survived = [one for one in found if not one.test]
-    for one in survived:
-        print(f"\nSURVIVED {one.change.id}", one.change.diff(sources.text(one.change.file)), sep="\n")
+def _report(results: Sequence[Result], seconds: float) -> int:
+    survivors = [result for result in results if not result.test]
+    for result in survivors:
+        print(
+            f"\nSURVIVED {result.change.id}", result.change.diff(sources.text(result.change.file)), sep="\n"
+        )
     for kind, name in ((Mutant, "mutants"), (Fault, "faults")):
-        all_, left = (sum(isinstance(one.change, kind) for one in of) for of in (found, survived))
-        print(f"{all_ - left} of {all_} {name} were caught")
+        count, survivor_count = (
+            sum(isinstance(result.change, kind) for result in group) for group in (results, survivors)
+        )
+        print(f"{count - survivor_count} of {count} {name} were caught")
     print(f"in {seconds:.0f} s")
-    return 1 if survived else 0
+    return 1 if survivors else 0
 
 
 if __name__ == "__main__":

@@ -38,14 +38,14 @@ def measure(tree: Path, tests: Sequence[str]) -> Covering:
     planting.run(tree, tests, _PATIENCE, *_OPTIONS)
     data = coverage.CoverageData(str(tree / ".coverage"))
     data.read()
-    found = {}
+    lines_by_file = {}
     for path in data.measured_files():
         lines = data.contexts_by_lineno(path)
         file = Path(path).relative_to(tree.resolve()).as_posix()
-        found[file] = {
+        lines_by_file[file] = {
             line: frozenset(filter(None, map(_test, contexts))) for line, contexts in lines.items()
         }
-    return Covering(found)
+    return Covering(lines_by_file)
 
 
 @cache

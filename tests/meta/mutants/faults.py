@@ -30,11 +30,11 @@ class Fault:
         return self.code.strip()
 
 
-def scripts(id: str, verbs: str, code: str, *tests: str) -> Iterator[Fault]:
+def script_faults(id: str, verbs: str, code: str, *tests: str) -> Iterator[Fault]:
     return (Fault(f"{id} ({verb})", f"lua/{verb}.lua", code, tests) for verb in verbs.split())
 
 
-def calls(body: str) -> str:
+def replace_call(body: str) -> str:
     """A ``redis.call`` for which ``body`` stands in. It has the command and its key, and ``has(part)``, which
     says whether the key is of this part of the queue."""
     return f"""
@@ -50,10 +50,10 @@ def calls(body: str) -> str:
         """
 
 
-def leaves_early(set_: str, to: str = "") -> str:
+def remove_early(set_: str, to: str = "") -> str:
     """What leaves a set does so before it is in another one. Where the server breaks the script off between
     the two, it is nowhere."""
-    return calls(f"""
+    return replace_call(f"""
         if command == 'ZADD' and has('{to}') then
             held[#held + 1] = {{ ... }}
             return 1
@@ -67,9 +67,9 @@ def leaves_early(set_: str, to: str = "") -> str:
         """)
 
 
-def without_the_moment(set_: str) -> str:
+def exclude_this_moment(set_: str) -> str:
     """What ends at this very microsecond does not count as ended."""
-    return calls(f"""
+    return replace_call(f"""
         if command == 'ZRANGEBYSCORE' and has('{set_}') then
             local words = {{ ... }}
             words[4] = '(' .. string.format('%.0f', words[4])
@@ -80,7 +80,7 @@ def without_the_moment(set_: str) -> str:
 
 
 # ZRANGE is of the ordinary case.
-NEWEST_FIRST = calls("""
+NEWEST_FIRST = replace_call("""
     local words = { ... }
     if command == 'ZRANGE' and has('inbound') then
         words[1] = 'ZREVRANGE'
@@ -89,7 +89,7 @@ NEWEST_FIRST = calls("""
     end
     return real(unpack(words))
     """)
-NEWEST_FIRST_IN_THE_ORDINARY_CASE = calls("""
+NEWEST_FIRST_IN_THE_ORDINARY_CASE = replace_call("""
     if command == 'ZRANGE' and has('inbound') then return real('ZREVRANGE', select(2, ...)) end
     return real(...)
     """)
@@ -115,61 +115,61 @@ NO_JITTER = """
     """
 
 FAULTS: tuple[Fault, ...] = (
-    *scripts(
+    *script_faults(
         "what is granted leaves inbound before it is in reserved",
         "reserve finish",
-        leaves_early("inbound", to="reserved"),
+        remove_early("inbound", to="reserved"),
         "test_nothing_is_lost",
         "test_the_next_item_after_a_finish_is_not_lost",
     ),
-    *scripts(
+    *script_faults(
         "what leaves reserved is nowhere for a moment",
         "abandon clear fail finish release reserve",
-        leaves_early("reserved"),
+        remove_early("reserved"),
         "test_nothing_is_lost",
     ),
-    *scripts(
+    *script_faults(
         "what leaves scheduled is nowhere for a moment",
         "clear",
-        leaves_early("scheduled"),
+        remove_early("scheduled"),
         "test_nothing_is_lost",
     ),
-    *scripts(
-        "what leaves dead is nowhere for a moment", "revive", leaves_early("dead"), "test_nothing_is_lost"
+    *script_faults(
+        "what leaves dead is nowhere for a moment", "revive", remove_early("dead"), "test_nothing_is_lost"
     ),
-    *scripts(
+    *script_faults(
         "what leaves finished is nowhere for a moment",
         "undo_finish",
-        leaves_early("finished"),
+        remove_early("finished"),
         "test_nothing_is_lost",
     ),
-    *scripts("the newest first", "reserve", NEWEST_FIRST, "test_the_oldest_first"),
-    *scripts("the newest first", "finish", NEWEST_FIRST, "test_the_next_item_is_the_oldest"),
-    *scripts(
+    *script_faults("the newest first", "reserve", NEWEST_FIRST, "test_the_oldest_first"),
+    *script_faults("the newest first", "finish", NEWEST_FIRST, "test_the_next_item_is_the_oldest"),
+    *script_faults(
         "the newest first in the ordinary case",
         "reserve",
         NEWEST_FIRST_IN_THE_ORDINARY_CASE,
         "test_the_oldest_first",
     ),
-    *scripts(
+    *script_faults(
         "the newest first in the ordinary case",
         "finish",
         NEWEST_FIRST_IN_THE_ORDINARY_CASE,
         "test_the_next_item_is_the_oldest",
     ),
-    *scripts(
+    *script_faults(
         "a lease that runs out this very microsecond is not over",
         "reserve",
-        without_the_moment("reserved"),
+        exclude_this_moment("reserved"),
         "test_reserve_returns_it",
     ),
-    *scripts(
+    *script_faults(
         "what is due this very microsecond is not due",
         "reserve",
-        without_the_moment("scheduled"),
+        exclude_this_moment("scheduled"),
         "test_reserve_releases_what_is_due",
     ),
-    *scripts(
+    *script_faults(
         "a name is read as a pattern",
         "finish abandon reserve renew",
         FIND_TAKES_PATTERNS,
@@ -178,7 +178,7 @@ FAULTS: tuple[Fault, ...] = (
         "test_one_who_answered_keeps_nobody_from_renewing",
         "test_two_who_gave_an_item_back_are_two",
     ),
-    *scripts(
+    *script_faults(
         "the last digits of times are lost",
         "enqueue finish renew reserve",
         TIMES_OF_14_DIGITS,
@@ -186,7 +186,7 @@ FAULTS: tuple[Fault, ...] = (
         "test_an_answer_is_kept_whole",
         "test_a_renewed_lease_ends_a_full_lease_later_to_the_microsecond",
     ),
-    *scripts(
+    *script_faults(
         "what fails together comes back together",
         "fail",
         NO_JITTER,

@@ -9,7 +9,7 @@ from itertools import pairwise
 from tests.meta.mutants.lua_syntax import Node, parse
 from tests.meta.mutants.mutant import Edit
 
-SWAPPED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
+COMPARISON_SWAPS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 # Commands whose arguments after the key are pairs of a field and a value, or of a score and a member.
 _IN_PAIRS = {"HSET", "ZADD"}
 # Options of commands, and how many arguments belong to them.
@@ -28,9 +28,9 @@ def edits(text: str) -> Iterator[Edit]:
 
 def _flags(text: str) -> Iterator[Edit]:
     """A script without its flags, or with the one that lets it write where memory is full."""
-    found = _FLAGS.match(text)
-    if found:
-        yield Edit("flags", 0, found.end(), "#!lua" if found["flags"] else "#!lua flags=allow-oom")
+    match = _FLAGS.match(text)
+    if match:
+        yield Edit("flags", 0, match.end(), "#!lua" if match["flags"] else "#!lua flags=allow-oom")
 
 
 def _statement(text: str, node: Node) -> Iterator[Edit]:
@@ -38,7 +38,7 @@ def _statement(text: str, node: Node) -> Iterator[Edit]:
     if node.kind in {"call", "set"} and (node.kind == "set" or node.parts[0].kind == "call"):
         is_call_statement = node.kind == "call" and len(node.parts) == 1
         if node.kind == "set" or is_call_statement:
-            yield _nothing(text, node.kind, node)
+            yield _empty_statement(text, node.kind, node)
 
 
 def _return(text: str, node: Node) -> Iterator[Edit]:
@@ -46,14 +46,14 @@ def _return(text: str, node: Node) -> Iterator[Edit]:
     if node.kind in {"if", "while", "repeat", "for"}:
         for block in node.parts:
             if block.kind == "block" and block.parts and block.parts[-1].kind == "return":
-                yield _nothing(text, "return", block.parts[-1])
+                yield _empty_statement(text, "return", block.parts[-1])
 
 
 def _negate(text: str, node: Node) -> Iterator[Edit]:
     if node.kind in {"if", "while", "repeat"}:
         for condition in node.parts:
             if condition.kind != "block" and condition.text != "true":
-                yield Edit("negate", condition.start, condition.end, f"not ({_of(text, condition)})")
+                yield Edit("negate", condition.start, condition.end, f"not ({_source_of(text, condition)})")
 
 
 def _part(text: str, node: Node) -> Iterator[Edit]:
@@ -63,17 +63,17 @@ def _part(text: str, node: Node) -> Iterator[Edit]:
         or (node.text in {"+", "-"} and all(part.kind != "number" for part in node.parts))
     ):
         for part in node.parts:
-            yield Edit("part", node.start, node.end, _of(text, part))
+            yield Edit("part", node.start, node.end, _source_of(text, part))
 
 
 def _compare(text: str, node: Node) -> Iterator[Edit]:
-    if node.kind == "binary" and node.text in SWAPPED:
-        yield Edit("compare", node.mark, node.mark + len(node.text), SWAPPED[node.text])
+    if node.kind == "binary" and node.text in COMPARISON_SWAPS:
+        yield Edit("compare", node.mark, node.mark + len(node.text), COMPARISON_SWAPS[node.text])
 
 
 def _bound(text: str, node: Node) -> Iterator[Edit]:
     """A number in a comparison one higher; one that is added or subtracted one lower."""
-    if node.kind == "binary" and node.text in {*SWAPPED, "==", "~=", "+", "-"}:
+    if node.kind == "binary" and node.text in {*COMPARISON_SWAPS, "==", "~=", "+", "-"}:
         shift = -1 if node.text in {"+", "-"} else 1
         for part in node.parts:
             if part.kind == "number" and part.text.isdigit():
@@ -90,9 +90,13 @@ def _constant(text: str, node: Node) -> Iterator[Edit]:
 
 def _limit(text: str, node: Node) -> Iterator[Edit]:
     """``math.min(a, b)`` as ``a``, and as ``b``."""
-    if node.kind == "call" and _called(text, node) in {"math.min", "math.max"} and len(node.parts) == 3:
+    if (
+        node.kind == "call"
+        and _function_name(text, node) in {"math.min", "math.max"}
+        and len(node.parts) == 3
+    ):
         for argument in node.parts[1:]:
-            yield Edit("limit", node.start, node.end, f"({_of(text, argument)})")
+            yield Edit("limit", node.start, node.end, f"({_source_of(text, argument)})")
 
 
 def _field(text: str, node: Node) -> Iterator[Edit]:
@@ -101,34 +105,41 @@ def _field(text: str, node: Node) -> Iterator[Edit]:
     if node.kind == "call" and _command(node) in _IN_PAIRS:
         pairs = node.parts[3:]
         if len(pairs) >= 4 and len(pairs) % 2 == 0:
-            yield from (_drop_listed(text, "field", pairs, at, 2) for at in range(0, len(pairs), 2))
-    elif node.kind == "table" and (len(node.parts) > 1 or any(map(_is_named, node.parts))):
-        yield from (_drop_listed(text, "field", node.parts, at, 1) for at in range(len(node.parts)))
+            yield from (_drop_listed(text, "field", pairs, index, 2) for index in range(0, len(pairs), 2))
+    elif node.kind == "table" and (len(node.parts) > 1 or any(map(_has_name, node.parts))):
+        yield from (_drop_listed(text, "field", node.parts, index, 1) for index in range(len(node.parts)))
     elif node.kind == "binary" and node.text == "..":
         left, right = node.parts
-        for dropped, kept in ((left, right), (right, left)):
-            if dropped.kind not in {"string", "binary"}:
-                yield Edit("field", node.start, node.end, f"({_of(text, kept)})")
+        for operand, remaining in ((left, right), (right, left)):
+            if operand.kind not in {"string", "binary"}:
+                yield Edit("field", node.start, node.end, f"({_source_of(text, remaining)})")
 
 
 def _option(text: str, node: Node) -> Iterator[Edit]:
     """An option of a command dropped: NX, LIMIT, MAXLEN …"""
     if node.kind == "call" and _command(node):
-        for at, argument in enumerate(node.parts[3:], start=3):
+        for index, argument in enumerate(node.parts[3:], start=3):
             count = _OPTIONS.get(argument.text.strip("'\"")) if argument.kind == "string" else None
             if count is not None:
-                end = min(at + count + (_unquoted(node.parts[at + 1 : at + 2]) == "~"), len(node.parts) - 1)
-                yield _drop(text, "option", node.parts[at - 1].end, node.parts[end].end)
+                end = min(
+                    index + count + (_unquoted(node.parts[index + 1 : index + 2]) == "~"), len(node.parts) - 1
+                )
+                yield _drop(text, "option", node.parts[index - 1].end, node.parts[end].end)
 
 
 def _order(text: str, node: Node) -> Iterator[Edit]:
     """A write that adds and the one that removes right after it, the other way round: where the server
     breaks off between them, something is nowhere."""
     if node.kind == "block":
-        for one, other in pairwise(node.parts):
-            if _written(one) in _ADD and _written(other) in _REMOVE:
-                between = text[one.end : other.start]
-                yield Edit("order", one.start, other.end, _of(text, other) + between + _of(text, one))
+        for statement, next_statement in pairwise(node.parts):
+            if _statement_command(statement) in _ADD and _statement_command(next_statement) in _REMOVE:
+                between = text[statement.end : next_statement.start]
+                yield Edit(
+                    "order",
+                    statement.start,
+                    next_statement.end,
+                    _source_of(text, next_statement) + between + _source_of(text, statement),
+                )
 
 
 _OPERATORS = (
@@ -137,11 +148,11 @@ _OPERATORS = (
 )
 
 
-def _of(text: str, node: Node) -> str:
+def _source_of(text: str, node: Node) -> str:
     return text[node.start : node.end]
 
 
-def _nothing(text: str, operator: str, statement: Node) -> Edit:
+def _empty_statement(text: str, operator: str, statement: Node) -> Edit:
     """An empty statement in its place. Its lines stay, so that all others keep their numbers."""
     lines = "\n" * text.count("\n", statement.start, statement.end)
     return Edit(operator, statement.start, statement.end, f"do end{lines}")
@@ -155,16 +166,16 @@ def _drop(text: str, operator: str, start: int, end: int) -> Edit:
     return Edit(operator, start, end, "\n" * text.count("\n", start, end))
 
 
-def _drop_listed(text: str, operator: str, listed: list[Node], at: int, count: int) -> Edit:
+def _drop_listed(text: str, operator: str, nodes: list[Node], index: int, count: int) -> Edit:
     """So many of what stands between commas, with a comma."""
-    if at + count < len(listed):
-        return _drop(text, operator, listed[at].start, listed[at + count].start)
-    start = listed[at - 1].end if at else listed[at].start
-    return _drop(text, operator, start, listed[-1].end)
+    if index + count < len(nodes):
+        return _drop(text, operator, nodes[index].start, nodes[index + count].start)
+    start = nodes[index - 1].end if index else nodes[index].start
+    return _drop(text, operator, start, nodes[-1].end)
 
 
-def _called(text: str, call: Node) -> str:
-    return _of(text, call.parts[0])
+def _function_name(text: str, call: Node) -> str:
+    return _source_of(text, call.parts[0])
 
 
 def _command(call: Node) -> str:
@@ -177,10 +188,10 @@ def _unquoted(nodes: Iterable[Node]) -> str:
     return next((node.text[1:-1] for node in nodes if node.kind == "string"), "")
 
 
-def _written(statement: Node) -> str:
+def _statement_command(statement: Node) -> str:
     """The command of a statement that is one call of a command, else ''."""
     return _command(statement.parts[0]) if statement.kind == "call" and len(statement.parts) == 1 else ""
 
 
-def _is_named(entry: Node) -> bool:
+def _has_name(entry: Node) -> bool:
     return entry.kind == "named entry"

@@ -55,42 +55,42 @@ class _Parser:
     def __init__(self, text: str) -> None:
         self._text = text
         self._tokens = tokens(text)
-        self._at = 0
+        self._position = 0
 
     @property
-    def _next(self) -> Token:
-        return self._tokens[self._at]
+    def _next_token(self) -> Token:
+        return self._tokens[self._position]
 
     @property
     def _last_end(self) -> int:
-        return self._tokens[self._at - 1].end
+        return self._tokens[self._position - 1].end
 
-    def _is(self, *texts: str) -> bool:
-        return self._next.kind != "string" and self._next.text in texts
+    def _next_is(self, *texts: str) -> bool:
+        return self._next_token.kind != "string" and self._next_token.text in texts
 
     def take(self, *texts: str) -> Token:
-        token = self._next
-        if texts and not self._is(*texts):
+        token = self._next_token
+        if texts and not self._next_is(*texts):
             line = self._text.count("\n", 0, token.start) + 1
             raise LuaSyntaxError(f"line {line}: {texts[0] or 'the end'!r} expected near {token.text!r}")
-        self._at += 1
+        self._position += 1
         return token
 
-    def _takes(self, text: str) -> bool:
-        if not self._is(text):
+    def _take_if(self, text: str) -> bool:
+        if not self._next_is(text):
             return False
-        self._at += 1
+        self._position += 1
         return True
 
     def block(self) -> Node:
-        start, statements = self._next.start, []
-        while not self._is("", "end", "else", "elseif", "until"):
+        start, statements = self._next_token.start, []
+        while not self._next_is("", "end", "else", "elseif", "until"):
             statements.append(self._statement())
-            self._takes(";")
+            self._take_if(";")
         return Node("block", start, statements[-1].end if statements else start, statements)
 
     def _statement(self) -> Node:
-        start = self._next.start
+        start = self._next_token.start
         kind, parts = self._statement_parts()
         return Node(kind, start, self._last_end, parts)
 
@@ -105,18 +105,18 @@ class _Parser:
             "local": self._local,
             "return": self._return,
         }
-        if self._takes("break"):
+        if self._take_if("break"):
             return "break", []
-        for word, rest in compound.items():
-            if self._takes(word):
-                return rest()
+        for word, parse_rest in compound.items():
+            if self._take_if(word):
+                return parse_rest()
         return self._call_or_set()
 
     def _if(self) -> tuple[str, list[Node]]:
         parts = [self._expression(), self._then()]
-        while self._takes("elseif"):
+        while self._take_if("elseif"):
             parts += [self._expression(), self._then()]
-        if self._takes("else"):
+        if self._take_if("else"):
             parts.append(self.block())
         self.take("end")
         return "if", parts
@@ -135,150 +135,150 @@ class _Parser:
         return "repeat", [self._expression(), block]
 
     def _for(self) -> tuple[str, list[Node]]:
-        self._names()
+        self._skip_names()
         self.take("=", "in")
         values = self._expressions()
         return "for", [*values, *self._do()[1]]
 
     def _do(self) -> tuple[str, list[Node]]:
-        self._takes("do")
+        self._take_if("do")
         block = self.block()
         self.take("end")
         return "do", [block]
 
     def _named_function(self) -> tuple[str, list[Node]]:
         self.take()
-        while self._is(".", ":"):
+        while self._next_is(".", ":"):
             self.take()
             self.take()
         return "function", [self._body()]
 
     def _local(self) -> tuple[str, list[Node]]:
-        if self._takes("function"):
+        if self._take_if("function"):
             self.take()
             return "function", [self._body()]
-        self._names()
-        return "local", self._expressions() if self._takes("=") else []
+        self._skip_names()
+        return "local", self._expressions() if self._take_if("=") else []
 
-    def _names(self) -> None:
+    def _skip_names(self) -> None:
         self.take()
-        while self._takes(","):
+        while self._take_if(","):
             self.take()
 
     def _return(self) -> tuple[str, list[Node]]:
-        if self._is("", "end", "else", "elseif", "until", ";"):
+        if self._next_is("", "end", "else", "elseif", "until", ";"):
             return "return", []
         return "return", self._expressions()
 
     def _call_or_set(self) -> tuple[str, list[Node]]:
-        first = self._suffixed()
-        if first.kind == "call":
-            return "call", [first]
-        targets = [first]
-        while self._takes(","):
-            targets.append(self._suffixed())
+        target = self._suffixed_expression()
+        if target.kind == "call":
+            return "call", [target]
+        targets = [target]
+        while self._take_if(","):
+            targets.append(self._suffixed_expression())
         self.take("=")
         return "set", [*targets, *self._expressions()]
 
     def _body(self) -> Node:
         self.take("(")
-        while not self._takes(")"):
+        while not self._take_if(")"):
             self.take()
         block = self.block()
         self.take("end")
         return block
 
     def _expressions(self) -> list[Node]:
-        found = [self._expression()]
-        while self._takes(","):
-            found.append(self._expression())
-        return found
+        expressions = [self._expression()]
+        while self._take_if(","):
+            expressions.append(self._expression())
+        return expressions
 
     def _expression(self, power: int = 0) -> Node:
-        start = self._next.start
-        if self._is("not", "-", "#"):
+        start = self._next_token.start
+        if self._next_is("not", "-", "#"):
             word = self.take().text
             operand = self._expression(_UNARY_POWER)
             left = Node("unary", start, operand.end, [operand], word)
         else:
-            left = self._simple()
-        while self._next.kind != "string" and self._next.text in _POWER:
-            binds, right_power = _POWER[self._next.text]
-            if binds <= power:
+            left = self._simple_expression()
+        while self._next_token.kind != "string" and self._next_token.text in _POWER:
+            left_power, right_power = _POWER[self._next_token.text]
+            if left_power <= power:
                 break
             operator = self.take()
             right = self._expression(right_power)
             left = Node("binary", start, right.end, [left, right], operator.text, operator.start)
         return left
 
-    def _simple(self) -> Node:
-        token = self._next
+    def _simple_expression(self) -> Node:
+        token = self._next_token
         if token.kind in {"string", "number"}:
             self.take()
             return Node(token.kind, token.start, token.end, text=token.text)
-        if self._is("nil", "true", "false", "..."):
+        if self._next_is("nil", "true", "false", "..."):
             self.take()
             return Node("constant", token.start, token.end, text=token.text)
-        if self._is("{"):
+        if self._next_is("{"):
             return self._table()
-        if self._takes("function"):
+        if self._take_if("function"):
             body = self._body()
             return Node("function", token.start, self._last_end, [body])
-        return self._suffixed()
+        return self._suffixed_expression()
 
     def _table(self) -> Node:
         start, entries = self.take("{").start, []
-        while not self._is("}"):
+        while not self._next_is("}"):
             entries.append(self._entry())
-            if not (self._takes(",") or self._takes(";")):
+            if not (self._take_if(",") or self._take_if(";")):
                 break
         self.take("}")
         return Node("table", start, self._last_end, entries)
 
     def _entry(self) -> Node:
-        start = self._next.start
-        if self._takes("["):
+        start = self._next_token.start
+        if self._take_if("["):
             self._expression()
             self.take("]")
             self.take("=")
-        elif self._next.kind == "name" and self._tokens[self._at + 1].text == "=":
-            self._at += 2
+        elif self._next_token.kind == "name" and self._tokens[self._position + 1].text == "=":
+            self._position += 2
         value = self._expression()
         kind = "entry" if value.start == start else "named entry"
         return Node(kind, start, value.end, [value])
 
-    def _suffixed(self) -> Node:
-        start = self._next.start
-        if self._takes("("):
+    def _suffixed_expression(self) -> Node:
+        start = self._next_token.start
+        if self._take_if("("):
             inner = self._expression()
             self.take(")")
-            found = Node("parentheses", start, self._last_end, [inner])
+            node = Node("parentheses", start, self._last_end, [inner])
         else:
             token = self.take()
             if token.kind != "name" or token.text in WORDS:
                 line = self._text.count("\n", 0, token.start) + 1
                 raise LuaSyntaxError(f"line {line}: unexpected {token.text!r}")
-            found = Node("name", start, token.end, text=token.text)
+            node = Node("name", start, token.end, text=token.text)
         while True:
-            if self._takes("."):
+            if self._take_if("."):
                 self.take()
-                found = Node("index", start, self._last_end, [found])
-            elif self._takes("["):
+                node = Node("index", start, self._last_end, [node])
+            elif self._take_if("["):
                 inner = self._expression()
                 self.take("]")
-                found = Node("index", start, self._last_end, [found, inner])
-            elif self._is("(", "{", ":") or self._next.kind == "string":
-                found = self._call(found)
+                node = Node("index", start, self._last_end, [node, inner])
+            elif self._next_is("(", "{", ":") or self._next_token.kind == "string":
+                node = self._call(node)
             else:
-                return found
+                return node
 
-    def _call(self, called: Node) -> Node:
-        if self._takes(":"):
+    def _call(self, function: Node) -> Node:
+        if self._take_if(":"):
             self.take()
-        if self._next.kind == "string" or self._is("{"):
-            arguments = [self._simple()]
+        if self._next_token.kind == "string" or self._next_is("{"):
+            arguments = [self._simple_expression()]
         else:
             self.take("(")
-            arguments = [] if self._is(")") else self._expressions()
+            arguments = [] if self._next_is(")") else self._expressions()
             self.take(")")
-        return Node("call", called.start, self._last_end, [called, *arguments])
+        return Node("call", function.start, self._last_end, [function, *arguments])

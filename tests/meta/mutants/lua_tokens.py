@@ -55,13 +55,15 @@ class Token:
 
 
 def tokens(text: str) -> list[Token]:
-    found, at = [], 0
-    while at < len(text):
-        match = _TOKEN.match(text, at)
+    tokens_before_end, position = [], 0
+    while position < len(text):
+        match = _TOKEN.match(text, position)
         if match is None:
-            raise LuaSyntaxError(f"line {text.count(chr(10), 0, at) + 1}: unreadable {text[at : at + 20]!r}")
+            raise LuaSyntaxError(
+                f"line {text.count(chr(10), 0, position) + 1}: unreadable {text[position : position + 20]!r}"
+            )
         kind = next(name for name in ("skip", "string", "number", "name", "mark") if match[name] is not None)
         if kind != "skip":
-            found.append(Token(kind, match[0], at, match.end()))
-        at = match.end()
-    return [*found, Token("end", "", at, at)]
+            tokens_before_end.append(Token(kind, match[0], position, match.end()))
+        position = match.end()
+    return [*tokens_before_end, Token("end", "", position, position)]

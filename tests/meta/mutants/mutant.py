@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from typing import NamedTuple
 
-EQUIVALENT = re.compile(r"(?:#|--) equivalent mutant: (\w+(?::\d+)?): (.+)")
+EQUIVALENT_MARK = re.compile(r"(?:#|--) equivalent mutant: (\w+(?::\d+)?): (.+)")
 
 
 class Edit(NamedTuple):
@@ -31,10 +31,10 @@ class Mutant:
     @property
     def id(self) -> str:
         """``webapp/app.py:12:negate``, and ``webapp/app.py:12:negate:2`` for the second one."""
-        last = f":{self.ordinal}" if self.ordinal > 1 else ""
-        return f"{self.file}:{self.line}:{self.edit.operator}{last}"
+        suffix = f":{self.ordinal}" if self.ordinal > 1 else ""
+        return f"{self.file}:{self.line}:{self.edit.operator}{suffix}"
 
-    def near(self, text: str) -> str:
+    def lines_near(self, text: str) -> str:
         """The lines around the change."""
         return "\n".join(text.splitlines()[max(0, self.line - 15) : self.line + 15])
 
@@ -48,27 +48,27 @@ class Mutant:
 
 def mutants(file: str, text: str, edits: Iterable[Edit]) -> Iterator[Mutant]:
     """The edits in the order of the file, without those that are marked as equivalent."""
-    equivalent = set(_marked(text))
-    seen: Counter[tuple[int, str]] = Counter()
+    equivalent = set(_equivalent_mutants(text))
+    counts: Counter[tuple[int, str]] = Counter()
     for edit in sorted(set(edits), key=lambda edit: (edit.start, edit.end, edit.operator, edit.new)):
         place = (text.count("\n", 0, edit.start) + 1, edit.operator)
-        seen[place] += 1
-        numbered = (place[0], f"{edit.operator}:{seen[place]}")
-        if equivalent.isdisjoint({place, numbered}):
-            yield Mutant(file, edit, place[0], seen[place])
+        counts[place] += 1
+        numbered_place = (place[0], f"{edit.operator}:{counts[place]}")
+        if equivalent.isdisjoint({place, numbered_place}):
+            yield Mutant(file, edit, place[0], counts[place])
 
 
-def _marked(text: str) -> Iterator[tuple[int, str]]:
+def _equivalent_mutants(text: str) -> Iterator[tuple[int, str]]:
     """Line and operator of each ``# equivalent mutant: operator: reason``, which stands at the end of the
     line that it is about, or in a line of its own above it. ``operator:2`` is the second one in that line."""
     lines = text.splitlines()
     for number, line in enumerate(lines, start=1):
-        found = EQUIVALENT.search(line)
-        if found:
-            yield target(lines, number), found[1]
+        match = EQUIVALENT_MARK.search(line)
+        if match:
+            yield target_line(lines, number), match[1]
 
 
-def target(lines: list[str], number: int) -> int:
+def target_line(lines: list[str], number: int) -> int:
     """The line that a mark in this line is about: itself, or the next one with code in it."""
     while number < len(lines) and lines[number - 1].lstrip().startswith(("#", "--", "//", "{#")):
         number += 1

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tests.meta.mutants.mutant import Edit
 
-_SWAPPED: dict[type[ast.cmpop], tuple[str, str]] = {
+_COMPARISON_SWAPS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Lt: ("<", "<="),
     ast.LtE: ("<=", "<"),
     ast.Gt: (">", ">="),
@@ -21,16 +21,16 @@ _TEXTS = {"help", "description", "title", "summary", "doc", "examples", "metavar
 def edits(source: str) -> Iterator[Edit]:
     finder = _Finder(source)
     finder.visit(ast.parse(source))
-    yield from finder.found
+    yield from finder.edits
 
 
-def is_program(source: str, mutated: str) -> bool:
+def is_program(source: str, mutant_text: str) -> bool:
     """Whether it compiles, and means something else than the source does."""
     try:
-        compile(mutated, "<mutant>", "exec", dont_inherit=True)
+        compile(mutant_text, "<mutant>", "exec", dont_inherit=True)
     except SyntaxError:
         return False
-    return ast.dump(ast.parse(mutated)) != ast.dump(ast.parse(source))
+    return ast.dump(ast.parse(mutant_text)) != ast.dump(ast.parse(source))
 
 
 class _Finder(ast.NodeVisitor):
@@ -41,27 +41,27 @@ class _Finder(ast.NodeVisitor):
         self._starts = [0]
         for line in lines:
             self._starts.append(self._starts[-1] + len(line))
-        self.found: list[Edit] = []
+        self.edits: list[Edit] = []
 
-    def _at(self, line: int, column: int) -> int:
+    def _index(self, line: int, column: int) -> int:
         """Where a place of ``ast``, which counts bytes, is in the text."""
         before = self._lines[line - 1].encode()[:column]
         return self._starts[line - 1] + len(before.decode())
 
     def _start(self, node: ast.expr | ast.stmt | ast.keyword) -> int:
-        return self._at(node.lineno, node.col_offset)
+        return self._index(node.lineno, node.col_offset)
 
     def _end(self, node: ast.expr | ast.stmt | ast.keyword) -> int:
         assert node.end_lineno is not None
         assert node.end_col_offset is not None
-        return self._at(node.end_lineno, node.end_col_offset)
+        return self._index(node.end_lineno, node.end_col_offset)
 
-    def _of(self, node: ast.expr) -> str:
+    def _source_of(self, node: ast.expr) -> str:
         return self._source[self._start(node) : self._end(node)]
 
     def _replace(self, operator: str, node: ast.expr | ast.stmt, new: str) -> None:
         start, end = self._start(node), self._end(node)
-        self.found.append(Edit(operator, start, end, new + self._newlines(start, end, new)))
+        self.edits.append(Edit(operator, start, end, new + self._newlines(start, end, new)))
 
     def _newlines(self, start: int, end: int, new: str) -> str:
         """As many as the replaced text has more, so that all other lines keep their numbers. They may only
@@ -73,7 +73,7 @@ class _Finder(ast.NodeVisitor):
     def visit_Expr(self, node: ast.Expr) -> None:
         value = node.value.value if isinstance(node.value, ast.Await) else node.value
         if isinstance(value, ast.Call):
-            if _is_logged(value):
+            if _is_log_call(value):
                 return
             self._replace("call", node, "pass")
         self.generic_visit(node)
@@ -97,20 +97,20 @@ class _Finder(ast.NodeVisitor):
         self._replace("set", node, "pass")
 
     def visit_If(self, node: ast.If) -> None:
-        if _is_for_types(node.test):
+        if _is_type_check(node.test):
             return
         self._negate(node.test)
-        self._leaves(node.body)
-        self._leaves(node.orelse)
+        self._drop_exit(node.body)
+        self._drop_exit(node.orelse)
         self.generic_visit(node)
 
     def visit_While(self, node: ast.While) -> None:
         self._negate(node.test)
-        self._leaves(node.body)
+        self._drop_exit(node.body)
         self.generic_visit(node)
 
     def visit_For(self, node: ast.For) -> None:
-        self._leaves(node.body)
+        self._drop_exit(node.body)
         self.generic_visit(node)
 
     def visit_Return(self, node: ast.Return) -> None:
@@ -124,11 +124,11 @@ class _Finder(ast.NodeVisitor):
         """An error that is not caught."""
         if node.type is not None:
             self._replace("except", node.type, "ZeroDivisionError")
-        self._leaves(node.body)
+        self._drop_exit(node.body)
         for statement in node.body:
             self.visit(statement)
 
-    def _leaves(self, block: Sequence[ast.stmt]) -> None:
+    def _drop_exit(self, block: Sequence[ast.stmt]) -> None:
         """A return, continue or raise at the end of a block dropped, so that what follows runs as well."""
         if block and isinstance(block[-1], ast.Return | ast.Continue | ast.Raise):
             self._replace("return", block[-1], "pass")
@@ -146,52 +146,54 @@ class _Finder(ast.NodeVisitor):
 
     def _negate(self, test: ast.expr) -> None:
         if not isinstance(test, ast.Constant):
-            self._replace("negate", test, f"(not ({self._of(test)}))")
+            self._replace("negate", test, f"(not ({self._source_of(test)}))")
 
     def visit_BoolOp(self, node: ast.BoolOp) -> None:
         """``a and b`` without ``b``, and without ``a``."""
-        for at in range(len(node.values)):
-            self._drop_listed("part", node.values, at)
+        for index in range(len(node.values)):
+            self._drop_listed("part", node.values, index)
         self.generic_visit(node)
 
     def visit_Compare(self, node: ast.Compare) -> None:
         operands = [node.left, *node.comparators]
         for left, operator, right in zip(operands, node.ops, node.comparators, strict=False):
-            words = _SWAPPED.get(type(operator))
-            if words:
-                start = self._source.index(words[0], self._end(left), self._start(right))
-                self.found.append(Edit("compare", start, start + len(words[0]), words[1]))
+            swap = _COMPARISON_SWAPS.get(type(operator))
+            if swap:
+                start = self._source.index(swap[0], self._end(left), self._start(right))
+                self.edits.append(Edit("compare", start, start + len(swap[0]), swap[1]))
         self._shift(operands, 1)
         self.generic_visit(node)
 
     def visit_BinOp(self, node: ast.BinOp) -> None:
         if isinstance(node.op, ast.Add | ast.Sub):
             self._shift((node.left, node.right), -1)
-            if not any(isinstance(one, ast.Constant | ast.JoinedStr) for one in (node.left, node.right)):
-                self._replace("part", node, f"({self._of(node.left)})")
-                self._replace("part", node, f"({self._of(node.right)})")
+            if not any(
+                isinstance(operand, ast.Constant | ast.JoinedStr) for operand in (node.left, node.right)
+            ):
+                self._replace("part", node, f"({self._source_of(node.left)})")
+                self._replace("part", node, f"({self._source_of(node.right)})")
         self.generic_visit(node)
 
     def visit_Slice(self, node: ast.Slice) -> None:
-        self._shift((one for one in (node.lower, node.upper) if one is not None), 1)
+        self._shift((operand for operand in (node.lower, node.upper) if operand is not None), 1)
         self.generic_visit(node)
 
-    def _shift(self, operands: Iterable[ast.expr], by: int) -> None:
+    def _shift(self, operands: Iterable[ast.expr], difference: int) -> None:
         """Numbers in a comparison or a slice one higher; those that are added or subtracted one lower."""
-        for one in operands:
-            if isinstance(one, ast.Constant) and type(one.value) is int:
-                self._replace("bound", one, str(one.value + by))
+        for operand in operands:
+            if isinstance(operand, ast.Constant) and type(operand.value) is int:
+                self._replace("bound", operand, str(operand.value + difference))
 
     def visit_Call(self, node: ast.Call) -> None:
         """A keyword argument dropped; ``min(a, b)`` as ``a``, and as ``b``."""
-        if _is_logged(node):
+        if _is_log_call(node):
             return
         for keyword in node.keywords:
             if keyword.arg is not None and keyword.arg not in _TEXTS:
                 self._drop_with_comma("field", self._start(keyword), self._end(keyword))
         if isinstance(node.func, ast.Name) and node.func.id in {"min", "max"} and len(node.args) == 2:
-            for one in node.args:
-                self._replace("limit", node, f"({self._of(one)})")
+            for argument in node.args:
+                self._replace("limit", node, f"({self._source_of(argument)})")
         self.generic_visit(node)
 
     def visit_Dict(self, node: ast.Dict) -> None:
@@ -214,17 +216,17 @@ class _Finder(ast.NodeVisitor):
 
     def _drop_constants(self, elements: Sequence[ast.expr]) -> None:
         """Elements of a list of words or numbers."""
-        if len(elements) > 1 and all(isinstance(one, ast.Constant) for one in elements):
-            for at in range(len(elements)):
-                self._drop_listed("field", elements, at)
+        if len(elements) > 1 and all(isinstance(element, ast.Constant) for element in elements):
+            for index in range(len(elements)):
+                self._drop_listed("field", elements, index)
 
-    def _drop_listed(self, operator: str, listed: Sequence[ast.expr], at: int) -> None:
+    def _drop_listed(self, operator: str, nodes: Sequence[ast.expr], index: int) -> None:
         """One of several, with what stands between it and its neighbour."""
-        if at + 1 < len(listed):
-            start, end = self._start(listed[at]), self._start(listed[at + 1])
+        if index + 1 < len(nodes):
+            start, end = self._start(nodes[index]), self._start(nodes[index + 1])
         else:
-            start, end = self._end(listed[at - 1]), self._end(listed[at])
-        self.found.append(Edit(operator, start, end, ""))
+            start, end = self._end(nodes[index - 1]), self._end(nodes[index])
+        self.edits.append(Edit(operator, start, end, ""))
 
     def _drop_with_comma(self, operator: str, start: int, end: int) -> None:
         after = self._source[end:]
@@ -233,7 +235,7 @@ class _Finder(ast.NodeVisitor):
             end += blank + 1
         elif self._source[:start].rstrip().endswith(","):
             start = self._source.rindex(",", 0, start)
-        self.found.append(Edit(operator, start, end, ""))
+        self.edits.append(Edit(operator, start, end, ""))
 
     # What is left alone
 
@@ -250,7 +252,7 @@ class _Finder(ast.NodeVisitor):
         """Before Python 3.12, what is in an f-string has no place in the file."""
 
 
-def _is_logged(call: ast.Call) -> bool:
+def _is_log_call(call: ast.Call) -> bool:
     return (
         isinstance(call.func, ast.Attribute)
         and isinstance(call.func.value, ast.Name)
@@ -258,7 +260,7 @@ def _is_logged(call: ast.Call) -> bool:
     )
 
 
-def _is_for_types(test: ast.expr) -> bool:
+def _is_type_check(test: ast.expr) -> bool:
     if isinstance(test, ast.Name):
         return test.id == "TYPE_CHECKING"
     return isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and test.left.id == "__name__"

@@ -22,21 +22,25 @@ from tests.meta.mutants.mutant import Mutant
 from tests.support import planting
 
 TREES = 2
-NEAREST = 4  # test files that are run first
-MANY = 20  # mutants of Python, from which on it pays to run all tests once to see which run a line
+NEAREST_FILES = 4  # test files that are run first
+MIN_FOR_COVERAGE = (
+    20  # mutants of Python, from which on it pays to run all tests once to see which run a line
+)
 LIMIT = 120  # seconds for one test
 NEAREST_SECONDS = 300  # for the nearest test files
 ALL_SECONDS = 1_800  # for the others
 # Plugins that these tests don't use take longer to load than most of the tests to run.
-_UNUSED = ("schemathesis", "playwright", "anyio", "xdist", "xdist.looponfail")
-_OPTIONS = (*(f"-pno:{name}" for name in _UNUSED), "-x", "--tb=short", f"--limit={LIMIT}")
-_UNREADABLE = "while loading conftest"
-_GONE = "ERROR: not found:"
+_UNUSED_PLUGINS = ("schemathesis", "playwright", "anyio", "xdist", "xdist.looponfail")
+_OPTIONS = (*(f"-pno:{name}" for name in _UNUSED_PLUGINS), "-x", "--tb=short", f"--limit={LIMIT}")
+_CONFTEST_ERROR = "while loading conftest"
+_NOT_FOUND = "ERROR: not found:"
 # They need one of those plugins.
-_NOT_RUN = {"test_schemathesis.py"}
+_SKIPPED_FILES = {"test_schemathesis.py"}
 _SUMMARY = "short test summary info"
-_CAUGHT = re.compile(r"^ *[\d.]+ s  (.+?): caught by (.+)$", re.MULTILINE)  # as `line` writes it
-_FAILED = re.compile(r"^(?:FAILED|ERROR) ([^\s:]+\.py(?:::[\w:]+(?:\[.*?\])?)?)(?: - .*)?$", re.MULTILINE)
+_CATCH_LINE = re.compile(r"^ *[\d.]+ s  (.+?): caught by (.+)$", re.MULTILINE)  # as `report_line` writes it
+_FAILURE_LINE = re.compile(
+    r"^(?:FAILED|ERROR) ([^\s:]+\.py(?:::[\w:]+(?:\[.*?\])?)?)(?: - .*)?$", re.MULTILINE
+)
 
 Change = Mutant | Fault
 
@@ -48,61 +52,64 @@ class Result:
     seconds: float
 
 
-def results(changes: Sequence[Change], earlier: Mapping[str, str]) -> list[Result]:
+def run_changes(changes: Sequence[Change], earlier_tests: Mapping[str, str]) -> list[Result]:
     """Each printed as soon as it is known. ``earlier``: by the id of a change, the test to run first."""
-    python = [one for one in changes if isinstance(one, Mutant) and one.file.endswith(".py")]
+    python = [change for change in changes if isinstance(change, Mutant) and change.file.endswith(".py")]
     with planting.copies(TREES + 1) as (unchanged, *trees):
         search = Search(unchanged)
-        covered = _covered(unchanged) if len(python) >= MANY else Covering({})
+        coverage = _measure_coverage(unchanged) if len(python) >= MIN_FOR_COVERAGE else Covering({})
 
-        def result(tree: Path, change: Change) -> Result:
-            began = time.monotonic()
+        def run_change(tree: Path, change: Change) -> Result:
+            start = time.monotonic()
             if (unchanged / change.file).read_text() != sources.text(change.file):
                 raise RuntimeError(f"{change.file} was edited while its mutants were chosen: start again")
-            stages = _stages(change, covered, earlier.get(change.id, ""))
-            found = Result(change, search.catcher(tree, stages), time.monotonic() - began)
-            print(line(found), flush=True)
-            return found
+            stages = _stages(change, coverage, earlier_tests.get(change.id, ""))
+            result = Result(change, search.catcher(tree, stages), time.monotonic() - start)
+            print(report_line(result), flush=True)
+            return result
 
-        return planting.each(trees, changes, result)
-
-
-def line(result: Result) -> str:
-    said = f"caught by {result.test}" if result.test else "SURVIVED"
-    return f"{result.seconds:6.1f} s  {result.change.id}: {said}"
+        return planting.try_each(trees, changes, run_change)
 
 
-def catchers(log: str) -> dict[str, str]:
+def report_line(result: Result) -> str:
+    verdict = f"caught by {result.test}" if result.test else "SURVIVED"
+    return f"{result.seconds:6.1f} s  {result.change.id}: {verdict}"
+
+
+def read_catchers(log: str) -> dict[str, str]:
     """The test that caught each change, by its id, from the lines that an earlier run printed."""
-    return dict(_CAUGHT.findall(log))
+    return dict(_CATCH_LINE.findall(log))
 
 
-def _covered(tree: Path) -> Covering:
-    began = time.monotonic()
-    covered = covering.measure(tree, sorted({*sources.tests_of("leaseq"), *sources.tests_of("webapp")}))
-    print(f"{time.monotonic() - began:6.1f} s  for which tests run a line of Python", flush=True)
-    return covered
+def _measure_coverage(tree: Path) -> Covering:
+    start = time.monotonic()
+    coverage = covering.measure(tree, sorted({*sources.tests_of("leaseq"), *sources.tests_of("webapp")}))
+    print(f"{time.monotonic() - start:6.1f} s  for which tests run a line of Python", flush=True)
+    return coverage
 
 
-def _stages(change: Change, covered: Covering, earlier: str) -> Iterator[tuple[list[str], float]]:
+def _stages(change: Change, coverage: Covering, earlier_test: str) -> Iterator[tuple[list[str], float]]:
     """The tests to run, the likeliest to fail first, and how many seconds they may take."""
-    if Path(earlier.partition("::")[0]).is_file():
-        yield [earlier], NEAREST_SECONDS
+    if Path(earlier_test.partition("::")[0]).is_file():
+        yield [earlier_test], NEAREST_SECONDS
     if isinstance(change, Fault):  # a test of how scripts are written may fail for any code that is put in
         yield [node for test in change.tests for node in planting.nodes(test)], NEAREST_SECONDS
         return
-    found = sources.tests_for(change.file, change.near(sources.text(change.file)))
-    files = [test for test in found if Path(test).name not in _NOT_RUN]
-    tests = covered.tests(change.file, change.line)
+    ranked_files = sources.tests_for(change.file, change.lines_near(sources.text(change.file)))
+    files = [test for test in ranked_files if Path(test).name not in _SKIPPED_FILES]
+    tests = coverage.tests(change.file, change.line)
     if not tests:  # it is Lua, or runs at import, or only in programs that tests start
-        yield files[:NEAREST], NEAREST_SECONDS
-        yield files[NEAREST:], ALL_SECONDS
+        yield files[:NEAREST_FILES], NEAREST_SECONDS
+        yield files[NEAREST_FILES:], ALL_SECONDS
         return
     by_file = [sorted(test for test in tests if test.startswith(f"{file}::")) for file in files]
-    likely = [of_one for of_one in by_file if of_one]
-    yield [test for of_one in likely[:NEAREST] for test in of_one], NEAREST_SECONDS
-    yield [test for of_one in likely[NEAREST:] for test in of_one], ALL_SECONDS
-    yield files[:NEAREST], NEAREST_SECONDS  # these may start programs that run it
+    tests_of_files = [tests_of_file for tests_of_file in by_file if tests_of_file]
+    yield (
+        [test for tests_of_file in tests_of_files[:NEAREST_FILES] for test in tests_of_file],
+        NEAREST_SECONDS,
+    )
+    yield [test for tests_of_file in tests_of_files[NEAREST_FILES:] for test in tests_of_file], ALL_SECONDS
+    yield files[:NEAREST_FILES], NEAREST_SECONDS  # these may start programs that run it
 
 
 @dataclass
@@ -110,57 +117,62 @@ class Search:
     """For a test that fails because of a change."""
 
     unchanged: Path  # a copy of the tree without any change
-    _passes: dict[str, bool] = field(default_factory=dict)  # in the unchanged tree, by test
+    _results: dict[str, bool] = field(default_factory=dict)  # whether it passes unchanged, by test
 
     def catcher(self, tree: Path, stages: Iterable[tuple[list[str], float]]) -> str:
         """The first test that fails because of the change in this tree, '' where none does."""
-        return next(filter(None, (self._of_stage(tree, *stage) for stage in stages)), "")
+        return next(filter(None, (self._catcher_in_stage(tree, *stage) for stage in stages)), "")
 
-    def _of_stage(self, tree: Path, tests: list[str], seconds: float) -> str:
-        without: list[str] = []
-        while test := _first_failed(tree, tests, seconds, without):
-            if not self._passes_unchanged(test):
+    def _catcher_in_stage(self, tree: Path, tests: list[str], seconds: float) -> str:
+        deselect_options: list[str] = []
+        while test := _find_failure(tree, tests, seconds, deselect_options):
+            if not self._passes_without_change(test):
                 print(f"not counted: {test} fails with nothing planted", flush=True)
             elif _passes(tree, test):
                 print(f"not counted: {test} failed among others, and passed by itself", flush=True)
             else:
                 return test
-            tests = [one for one in tests if one != test]
-            without.append(f"--deselect={test}")
+            tests = [name for name in tests if name != test]
+            deselect_options.append(f"--deselect={test}")
         return ""
 
-    def _passes_unchanged(self, test: str) -> bool:
-        if test not in self._passes:
-            self._passes[test] = _passes(self.unchanged, test)
-        return self._passes[test]
+    def _passes_without_change(self, test: str) -> bool:
+        if test not in self._results:
+            self._results[test] = _passes(self.unchanged, test)
+        return self._results[test]
 
 
 def _passes(tree: Path, test: str) -> bool:
     """By itself. A file is named where it can't be loaded: then loading is what it has to pass."""
     try:
-        done = planting.run(tree, [test], NEAREST_SECONDS, *_OPTIONS, *(["--co"] if "::" not in test else []))
+        process = planting.run(
+            tree, [test], NEAREST_SECONDS, *_OPTIONS, *(["--co"] if "::" not in test else [])
+        )
     except subprocess.TimeoutExpired:
         return False
-    return done.returncode == pytest.ExitCode.OK
+    return process.returncode == pytest.ExitCode.OK
 
 
-def _first_failed(tree: Path, tests: Sequence[str], seconds: float, options: Sequence[str]) -> str:
+def _find_failure(tree: Path, tests: Sequence[str], seconds: float, options: Sequence[str]) -> str:
     """'' where none fails. One test that comes to no end has failed; all of them, which took too long, have
     not: that may be the machine."""
     if not tests:
         return ""
     try:
-        done = planting.run(tree, tests, seconds, *_OPTIONS, *options)
+        process = planting.run(tree, tests, seconds, *_OPTIONS, *options)
     except subprocess.TimeoutExpired:
         print(f"{len(tests)} test files had no end after {seconds:g} s", flush=True)
         return ""
-    if done.returncode in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) or _GONE in done.stderr:
+    if (
+        process.returncode in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
+        or _NOT_FOUND in process.stderr
+    ):
         return ""
-    if _UNREADABLE in done.stderr:
+    if _CONFTEST_ERROR in process.stderr:
         return tests[0].partition("::")[0]
-    found = _FAILED.search(done.stdout.rpartition(_SUMMARY)[2])
-    if not found:
+    match = _FAILURE_LINE.search(process.stdout.rpartition(_SUMMARY)[2])
+    if not match:
         raise RuntimeError(
-            f"pytest ended with {done.returncode}:\n{done.stdout[-2_000:]}{done.stderr[-2_000:]}"
+            f"pytest ended with {process.returncode}:\n{process.stdout[-2_000:]}{process.stderr[-2_000:]}"
         )
-    return found[1]
+    return match[1]

@@ -29,29 +29,29 @@ def sample(seed: int, count: int, words: tuple[str, ...] = ()) -> list[Mutant]:
     half of all would be keyword arguments.
     """
     with compiler() as compiles:
-        return list(islice(filter(compiles, _drawn(seed, words)), count))
+        return list(islice(filter(compiles, _draw(seed, words)), count))
 
 
-def _drawn(seed: int, words: tuple[str, ...]) -> Iterator[Mutant]:
-    chance = random.Random(seed)
-    left = {part: _by_operator(seed, part, words) for part in sources.PARTS}
-    while left := {part: operators for part, operators in left.items() if operators}:
-        operators = left[chance.choice(list(left))]
-        operator = chance.choice(sorted(operators))
+def _draw(seed: int, words: tuple[str, ...]) -> Iterator[Mutant]:
+    generator = random.Random(seed)
+    remaining = {part: _by_operator(seed, part, words) for part in sources.PARTS}
+    while remaining := {part: operators for part, operators in remaining.items() if operators}:
+        operators = remaining[generator.choice(list(remaining))]
+        operator = generator.choice(sorted(operators))
         yield operators[operator].pop()
         if not operators[operator]:
             del operators[operator]
 
 
 def _by_operator(seed: int, part: str, words: tuple[str, ...]) -> dict[str, list[Mutant]]:
-    found: dict[str, list[Mutant]] = defaultdict(list)
+    mutants_by_operator: dict[str, list[Mutant]] = defaultdict(list)
     for file in sources.files(part):
         if not words or any(word in file for word in words):
             for mutant in sources.mutants_of(file):
-                found[mutant.edit.operator].append(mutant)
-    for mutants in found.values():
+                mutants_by_operator[mutant.edit.operator].append(mutant)
+    for mutants in mutants_by_operator.values():
         mutants.sort(key=lambda mutant: rank(seed, mutant, sources.text(mutant.file)))
-    return found
+    return mutants_by_operator
 
 
 def rank(seed: int, mutant: Mutant, text: str) -> str:
@@ -83,16 +83,16 @@ def compiler() -> Iterator[Callable[[Mutant], bool]]:
 def is_script(file: str, text: str, lua: Path, server: redis.Redis) -> bool:
     """Whether the server compiles all scripts when this file of lua/ has this text. ``lua`` is a copy."""
     path = lua / Path(file).relative_to("lua")
-    before = {name: scripts.read(lua, name).source for name in scripts.names()}
-    whole = path.read_text()
+    sources_before = {name: scripts.read(lua, name).source for name in scripts.names()}
+    original_text = path.read_text()
     path.write_text(text)
     try:
-        after = {name: scripts.read(lua, name).source for name in before}
-        for name, source in after.items():
-            if source != before[name]:
+        sources_after = {name: scripts.read(lua, name).source for name in sources_before}
+        for name, source in sources_after.items():
+            if source != sources_before[name]:
                 server.script_load(source)
     except (redis.ResponseError, scripts.ScriptError):
         return False
     finally:
-        path.write_text(whole)
+        path.write_text(original_text)
     return True

@@ -15,24 +15,24 @@ from tests.support.planting import ROOT
 
 PARTS = ("lua", "leaseq", "webapp")
 # They measure, make up data, or write the documentation's tables: nothing that a user relies on.
-LEFT_OUT = {"bench", "simulation", "demo", "bench.py", "load.py"}
+EXCLUDED_NAMES = {"bench", "simulation", "demo", "bench.py", "load.py"}
 
 # Folders of tests that may notice a fault in each part.
 _ENGINE = ("engine", "conformance", "unit", "worker", "transfer", "backup", "webhooks", "cli")
-_TESTS = {
+_TEST_FOLDERS = {
     "lua": _ENGINE,
     "leaseq": (*_ENGINE, "aio", "bridge", "web", "doctor", "server"),
     "webapp": ("web", "unit", "cli", "doctor", "webhooks"),
 }
 # Sequences of calls by chance: they share words with everything, and take a minute.
-_LAST = ("/test_state_machine.py",)
+_LAST_FILES = ("/test_state_machine.py",)
 
 
 def files(part: str) -> Iterator[str]:
     for path in sorted((ROOT / part).rglob("*.lua" if part == "lua" else "*.py")):
         relative = path.relative_to(ROOT)
-        left_out = LEFT_OUT.intersection(relative.parts) or path in asynchronous.MADE
-        if not left_out and path.resolve() == path:
+        is_excluded = EXCLUDED_NAMES.intersection(relative.parts) or path in asynchronous.AIO_FILES
+        if not is_excluded and path.resolve() == path:
             yield relative.as_posix()
 
 
@@ -47,36 +47,39 @@ def mutants_of(file: str) -> tuple[Mutant, ...]:
     return tuple(mutants(file, text(file), operators.edits(text(file))))
 
 
-def tests_for(file: str, near: str) -> list[str]:
+def tests_for(file: str, nearby_text: str) -> list[str]:
     """Test files, the likeliest to notice a fault in this file first: those that share the most telling
     words with the text near it, then with the file. A word tells the more, the fewer tests have it."""
     words = tests_of(file.partition("/")[0])
-    spread = Counter(word for found in words.values() for word in found)
-    close = _words(near)
-    whole = _words(text(file)) | _words(file) | close
+    file_counts = Counter(word for file_words in words.values() for word in file_words)
+    nearby_words = _words(nearby_text)
+    product_words = _words(text(file)) | _words(file) | nearby_words
 
     def likeness(path: str) -> float:
         shared = sum(
-            math.log(len(words) / spread[word]) * (3 if word in close else 1) for word in words[path] & whole
+            math.log(len(words) / file_counts[word]) * (3 if word in nearby_words else 1)
+            for word in words[path] & product_words
         )
         return shared / math.sqrt(20 + len(words[path]))
 
-    return sorted(words, key=lambda path: (path.endswith(_LAST), -likeness(path)))
+    return sorted(words, key=lambda path: (path.endswith(_LAST_FILES), -likeness(path)))
 
 
 def tests_of(part: str) -> dict[str, frozenset[str]]:
     """The files of tests that may notice a fault in this part, with their words."""
-    return {path: words for path, words in _tests().items() if path.split("/")[1] in _TESTS[part]}
+    return {
+        path: words for path, words in _words_by_file().items() if path.split("/")[1] in _TEST_FOLDERS[part]
+    }
 
 
 @cache
-def _tests() -> dict[str, frozenset[str]]:
+def _words_by_file() -> dict[str, frozenset[str]]:
     """The words of each test file."""
-    found = sorted((ROOT / "tests").rglob("test_*.py"))
-    return {path.relative_to(ROOT).as_posix(): _words(path.read_text() + path.stem) for path in found}
+    paths = sorted((ROOT / "tests").rglob("test_*.py"))
+    return {path.relative_to(ROOT).as_posix(): _words(path.read_text() + path.stem) for path in paths}
 
 
-def _words(of: str) -> frozenset[str]:
+def _words(source: str) -> frozenset[str]:
     """``put_off`` as it is, and as ``put`` and ``off``."""
-    found = set(re.findall(r"[a-z][a-z_]{2,}", of.lower()))
-    return frozenset(found.union(*(word.split("_") for word in found)) if found else ())
+    words = set(re.findall(r"[a-z][a-z_]{2,}", source.lower()))
+    return frozenset(words.union(*(word.split("_") for word in words)) if words else ())

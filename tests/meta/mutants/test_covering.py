@@ -34,7 +34,7 @@ LARGE, SMALL = "tests/test_some.py::test_large", "tests/test_some.py::test_small
 
 
 @pytest.fixture(scope="module")
-def covered(tmp_path_factory: pytest.TempPathFactory) -> Covering:
+def coverage(tmp_path_factory: pytest.TempPathFactory) -> Covering:
     tree = tmp_path_factory.mktemp("tree")
     for folder in ("leaseq", "webapp", "tests"):
         (tree / folder).mkdir()
@@ -54,9 +54,9 @@ def covered(tmp_path_factory: pytest.TempPathFactory) -> Covering:
         pytest.param(1, set(), id="at import"),
     ],
 )
-def test_the_tests_that_run_a_line(covered: Covering, line: int, tests: set[str]) -> None:
-    assert covered.tests("leaseq/product.py", line) == tests
+def test_the_tests_that_run_a_line(coverage: Covering, line: int, tests: set[str]) -> None:
+    assert coverage.tests("leaseq/product.py", line) == tests
 
 
-def test_a_file_that_no_test_runs(covered: Covering) -> None:
-    assert covered.tests("leaseq/other.py", 1) == frozenset()
+def test_a_file_that_no_test_runs(coverage: Covering) -> None:
+    assert coverage.tests("leaseq/other.py", 1) == frozenset()

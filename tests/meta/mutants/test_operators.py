@@ -75,23 +75,27 @@ LUA = [
 ]
 
 
-def applied(text: str, edits: list[Edit]) -> list[str]:
+def apply_edits(text: str, edits: list[Edit]) -> list[str]:
     return [mutant.apply(text) for mutant in mutants("some", text, edits)]
 
 
 @pytest.mark.parametrize(("operator", "text", "expected"), PYTHON)
 def test_an_operator_for_python(operator: str, text: str, expected: list[str]) -> None:
-    made = applied(text, [edit for edit in python_operators.edits(text) if edit.operator == operator])
-    assert sorted(made) == sorted(expected)
-    assert all(python_operators.is_program(text, one) for one in made)
+    mutant_texts = apply_edits(
+        text, [edit for edit in python_operators.edits(text) if edit.operator == operator]
+    )
+    assert sorted(mutant_texts) == sorted(expected)
+    assert all(python_operators.is_program(text, mutant_text) for mutant_text in mutant_texts)
 
 
 @pytest.mark.parametrize(("operator", "text", "expected"), LUA)
 def test_an_operator_for_lua(operator: str, text: str, expected: list[str]) -> None:
-    made = applied(text, [edit for edit in lua_operators.edits(text) if edit.operator == operator])
-    assert sorted(made) == sorted(expected)
-    for one in made:
-        parse(one)
+    mutant_texts = apply_edits(
+        text, [edit for edit in lua_operators.edits(text) if edit.operator == operator]
+    )
+    assert sorted(mutant_texts) == sorted(expected)
+    for mutant_text in mutant_texts:
+        parse(mutant_text)
 
 
 def test_what_is_no_program_is_told_from_what_is_one() -> None:
@@ -104,8 +108,8 @@ def test_what_is_no_program_is_told_from_what_is_one() -> None:
 
 def test_a_mutant_has_an_id_and_a_diff() -> None:
     text = "a = 1\nif a < b and c < d:\n    e()\n"
-    found = list(mutants("some.py", text, python_operators.edits(text)))
-    assert [mutant.id for mutant in found] == [
+    found_mutants = list(mutants("some.py", text, python_operators.edits(text)))
+    assert [mutant.id for mutant in found_mutants] == [
         "some.py:2:part",
         "some.py:2:negate",
         "some.py:2:compare",
@@ -113,7 +117,7 @@ def test_a_mutant_has_an_id_and_a_diff() -> None:
         "some.py:2:compare:2",
         "some.py:3:call",
     ]
-    assert found[-1].diff(text).splitlines()[1:] == [" if a < b and c < d:", "-    e()", "+    pass"]
+    assert found_mutants[-1].diff(text).splitlines()[1:] == [" if a < b and c < d:", "-    e()", "+    pass"]
 
 
 def test_what_is_marked_as_equivalent_is_left_out() -> None:
@@ -123,9 +127,9 @@ def test_what_is_marked_as_equivalent_is_left_out() -> None:
         forget(b < c)
         a = min(b, c)  # equivalent mutant: limit:2: b is never more than c
         """)
-    found = list(mutants("some.py", text, python_operators.edits(text)))
-    ids = ["some.py:1:call", "some.py:3:compare", "some.py:4:limit"]
-    assert [mutant.id for mutant in found] == ids
+    found_mutants = list(mutants("some.py", text, python_operators.edits(text)))
+    expected_ids = ["some.py:1:call", "some.py:3:compare", "some.py:4:limit"]
+    assert [mutant.id for mutant in found_mutants] == expected_ids
 
 
 def test_a_mutant_keeps_its_place_in_the_draw_when_other_lines_change() -> None:
@@ -141,9 +145,9 @@ def test_a_mutant_keeps_its_place_in_the_draw_when_other_lines_change() -> None:
 
 
 def test_a_seed_makes_a_sample_anew(tmp_path: Path) -> None:
-    found = sample(7, 6, ("lua/pause", "leaseq/suggest", "webapp/notes"))
-    assert found == sample(7, 6, ("lua/pause", "leaseq/suggest", "webapp/notes"))
-    assert len(set(found)) == 6
+    first_sample = sample(7, 6, ("lua/pause", "leaseq/suggest", "webapp/notes"))
+    assert first_sample == sample(7, 6, ("lua/pause", "leaseq/suggest", "webapp/notes"))
+    assert len(set(first_sample)) == 6
 
 
 def test_lines_keep_their_numbers_and_none_is_left_blank() -> None:
@@ -152,10 +156,10 @@ def test_lines_keep_their_numbers_and_none_is_left_blank() -> None:
         text = sources.text(file)
         for mutant in sources.mutants_of(file):
             if mutant.edit.operator in {"call", "set", "return", "field", "option"}:
-                changed = mutant.apply(text)
+                mutant_text = mutant.apply(text)
                 if mutant.edit.operator in {"call", "set", "return"}:
-                    assert changed.count("\n") == text.count("\n"), mutant.id
-                assert not re.search(r"^[ \t]+$", changed, re.MULTILINE), mutant.id
+                    assert mutant_text.count("\n") == text.count("\n"), mutant.id
+                assert not re.search(r"^[ \t]+$", mutant_text, re.MULTILINE), mutant.id
 
 
 @pytest.mark.parametrize("part", sources.PARTS)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.meta.mutants.faults import FAULTS, Fault
-from tests.meta.mutants.runner import Result, Search, catchers, line
+from tests.meta.mutants.runner import Result, Search, read_catchers, report_line
 from tests.support import planting
 
 PRODUCT = "RIGHT = True\n"
@@ -26,31 +26,31 @@ def trees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
     return unchanged, changed
 
 
-def caught_by(trees: tuple[Path, Path], text: str) -> str:
+def find_catcher(trees: tuple[Path, Path], text: str) -> str:
     for tree in trees:
         (tree / "tests" / "test_some.py").write_text(text)
     return Search(trees[0]).catcher(trees[1], [(["tests/test_some.py"], 60)])
 
 
 def test_what_fails_because_of_the_change_has_caught_it(trees: tuple[Path, Path]) -> None:
-    assert caught_by(trees, CATCHES) == "tests/test_some.py::test_catches"
+    assert find_catcher(trees, CATCHES) == "tests/test_some.py::test_catches"
 
 
 def test_what_passes_has_not(trees: tuple[Path, Path]) -> None:
-    assert caught_by(trees, "def test_a():\n    pass\n") == ""
+    assert find_catcher(trees, "def test_a():\n    pass\n") == ""
 
 
 def test_what_fails_without_the_change_as_well_is_passed_over(trees: tuple[Path, Path]) -> None:
     always = "def test_always_fails():\n    assert False\n\n\n"
-    assert caught_by(trees, always) == ""
-    assert caught_by(trees, always + CATCHES) == "tests/test_some.py::test_catches"
+    assert find_catcher(trees, always) == ""
+    assert find_catcher(trees, always + CATCHES) == "tests/test_some.py::test_catches"
 
 
 def test_what_fails_only_among_others_is_passed_over(trees: tuple[Path, Path]) -> None:
     order = "import os\n\n\ndef test_a():\n    os.environ['LEFT'] = '1'\n\n\n"
     order += "def test_b():\n    assert 'LEFT' not in os.environ\n\n\n"
-    assert caught_by(trees, order) == ""
-    assert caught_by(trees, order + CATCHES) == "tests/test_some.py::test_catches"
+    assert find_catcher(trees, order) == ""
+    assert find_catcher(trees, order + CATCHES) == "tests/test_some.py::test_catches"
 
 
 def test_a_test_that_an_earlier_run_had_is_passed_over(trees: tuple[Path, Path]) -> None:
@@ -62,40 +62,40 @@ def test_a_test_that_an_earlier_run_had_is_passed_over(trees: tuple[Path, Path])
 
 def test_a_line_of_the_log_is_no_test(trees: tuple[Path, Path]) -> None:
     logs = CATCHES + "\n\ndef setup_function():\n    import logging\n    logging.error('tests/a.py::b - c')\n"
-    assert caught_by(trees, logs) == "tests/test_some.py::test_catches"
+    assert find_catcher(trees, logs) == "tests/test_some.py::test_catches"
 
 
 def test_a_parameter_may_hold_anything(trees: tuple[Path, Path]) -> None:
     text = "import pytest\nimport product\n\n\n@pytest.mark.parametrize('a', ['x - [y]'])\n"
     text += "def test_a(a):\n    assert product.RIGHT, 'wrong [z] - [z]'\n"
-    assert caught_by(trees, text) == "tests/test_some.py::test_a[x - [y]]"
+    assert find_catcher(trees, text) == "tests/test_some.py::test_a[x - [y]]"
 
 
 def test_a_file_that_cannot_be_loaded_with_the_change_has_caught_it(trees: tuple[Path, Path]) -> None:
     fails = "import product\nassert product.RIGHT\n\n\ndef test_a():\n    pass\n"
-    assert caught_by(trees, fails) == "tests/test_some.py"
+    assert find_catcher(trees, fails) == "tests/test_some.py"
     (trees[1] / "conftest.py").write_text("import product\nassert product.RIGHT\n")
-    assert caught_by(trees, CATCHES) == "tests/test_some.py"
+    assert find_catcher(trees, CATCHES) == "tests/test_some.py"
 
 
 def test_a_file_that_can_never_be_loaded_is_passed_over(trees: tuple[Path, Path]) -> None:
-    assert caught_by(trees, "import nothing_of_that_name\n") == ""
+    assert find_catcher(trees, "import nothing_of_that_name\n") == ""
 
 
 def test_what_hypothesis_found_with_one_change_does_not_fail_the_next(tmp_path: Path) -> None:
     (tmp_path / "product.py").write_text(PRODUCT)
     fault = Fault("a fault", "product.py", "RIGHT = False", ())
-    with planting.planted(tmp_path, fault):
+    with planting.plant(tmp_path, fault):
         (tmp_path / ".hypothesis" / "examples").mkdir(parents=True)
     assert not (tmp_path / ".hypothesis").exists()
 
 
 def test_the_log_of_a_run_names_the_tests_for_the_next() -> None:
-    caught, survived = FAULTS[:2]
+    caught_fault, survived_fault = FAULTS[:2]
     log = [
-        line(Result(caught, "tests/a.py::test_b[c: caught by d]", 0.5)),
-        line(Result(survived, "", 1_000.0)),
+        report_line(Result(caught_fault, "tests/a.py::test_b[c: caught by d]", 0.5)),
+        report_line(Result(survived_fault, "", 1_000.0)),
     ]
-    assert catchers("\n".join(["12 mutants and 2 faults", *log])) == {
-        caught.id: "tests/a.py::test_b[c: caught by d]"
+    assert read_catchers("\n".join(["12 mutants and 2 faults", *log])) == {
+        caught_fault.id: "tests/a.py::test_b[c: caught by d]"
     }

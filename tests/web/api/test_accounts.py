@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from leaseq.webapp.store.accounts import Accounts
-from tests.web.api_calls import problem
+from tests.web.api_calls import assert_problem
 from tests.web.conftest import PASSWORD, Browser, Caller
 
 
 def test_one_person(admin: Caller, worker: Caller) -> None:
     person = admin("GET", f"/people/{worker.name}").json
     assert (person["name"], person["role"], person["disabled"]) == (worker.name, "worker", False)
-    problem(admin("GET", "/people/nobody"), 404, "not-found")
+    assert_problem(admin("GET", "/people/nobody"), 404, "not-found")
 
 
 def test_a_password_link_opens_once(app: Any, admin: Caller, worker: Caller, accounts: Accounts) -> None:
@@ -25,17 +25,17 @@ def test_a_password_link_opens_once(app: Any, admin: Caller, worker: Caller, acc
     token = response.json["link"].rpartition("=")[2]
     accounts.use_link(token, PASSWORD)
     assert accounts.link_is_for(token) is None
-    problem(admin("POST", "/people/nobody/password-link", json={}), 404, "not-found")
+    assert_problem(admin("POST", "/people/nobody/password-link", json={}), 404, "not-found")
 
 
 def test_sessions_end_and_a_second_factor_is_reset(
-    admin: Caller, visitor: Callable[[str], Browser], accounts: Accounts
+    admin: Caller, sign_in_as: Callable[[str], Browser], accounts: Accounts
 ) -> None:
-    person = visitor("worker")
+    person = sign_in_as("worker")
     assert admin("DELETE", f"/people/{person.name}/sessions").status_code == 204
     assert person.get("/account").status_code == 303
     assert admin("DELETE", f"/people/{person.name}/factor").status_code == 204, "there was none"
-    problem(admin("DELETE", "/people/nobody/factor"), 404, "not-found")
+    assert_problem(admin("DELETE", "/people/nobody/factor"), 404, "not-found")
     assert [one.what for one in accounts.log.latest(2)].count("sign-in.sessions-ended") == 1
 
 
@@ -51,7 +51,7 @@ def test_an_invitation_is_made_listed_and_revoked(app: Any, admin: Caller, new_n
     ]
     assert admin("DELETE", f"/invitations/{response.json['id']}").status_code == 204
     assert name not in app.test_client().get(response.json["link"]).text
-    problem(admin("DELETE", f"/invitations/{response.json['id']}"), 404, "not-found")
+    assert_problem(admin("DELETE", f"/invitations/{response.json['id']}"), 404, "not-found")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_an_invitation_is_made_listed_and_revoked(app: Any, admin: Caller, new_n
     ],
 )
 def test_an_invitation_that_can_not_be(admin: Caller, body: dict[str, Any], field: str) -> None:
-    assert problem(admin("POST", "/invitations", json=body), 400, "invalid")["field"].startswith(field)
+    assert assert_problem(admin("POST", "/invitations", json=body), 400, "invalid")["field"].startswith(field)
 
 
 def test_the_log_is_read_latest_first_page_by_page(admin: Caller, worker: Caller) -> None:
@@ -81,5 +81,5 @@ def test_the_log_is_read_latest_first_page_by_page(admin: Caller, worker: Caller
     assert admin("GET", next_path).json["entries"][0]["detail"] == "team: – → a"
     for cursor in ("0-0", "0-0s"):
         assert admin("GET", f"/log?after={cursor}").json == {"entries": [], "after": None}
-    assert problem(admin("GET", "/log?after=x"), 400, "invalid")["field"] == "after"
-    problem(worker("GET", "/log"), 403, "forbidden")
+    assert assert_problem(admin("GET", "/log?after=x"), 400, "invalid")["field"] == "after"
+    assert_problem(worker("GET", "/log"), 403, "forbidden")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.web.api_calls import CALLS, problem, unchanged
+from tests.web.api_calls import CALLS, assert_problem, assert_unchanged
 
 DEEP = "[" * 3_000 + "]" * 3_000
 HUGE = "9" * 5_000
@@ -33,36 +33,40 @@ BODIES = {
 
 @pytest.mark.parametrize("body", BODIES)
 @pytest.mark.parametrize("name", CALLS)
-def test_a_body_that_is_no_good(asking: leaseq.Queue, call: Callable[..., Any], name: str, body: str) -> None:
+def test_a_body_that_is_no_good(
+    form_queue: leaseq.Queue, call: Callable[..., Any], name: str, body: str
+) -> None:
     role, method, path, _ = CALLS[name]
     data, field = BODIES[body]
     if name == "put item" and body == "no object":
         data = "3"
-    with unchanged(asking):
-        response = call(role, method, path.format(q=asking.name), data=data, content_type="application/json")
-        refusal = problem(response, 400, "invalid")
+    with assert_unchanged(form_queue):
+        response = call(
+            role, method, path.format(q=form_queue.name), data=data, content_type="application/json"
+        )
+        refusal = assert_problem(response, 400, "invalid")
     assert refusal["limit"]
     if field == "body" and name != "put item":
         assert refusal["field"] == "body"
 
 
 @pytest.mark.parametrize("name", CALLS)
-def test_another_kind_of_content(asking: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
+def test_another_kind_of_content(form_queue: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
     role, method, path, valid_body = CALLS[name]
-    with unchanged(asking):
+    with assert_unchanged(form_queue):
         for kind in ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"):
             response = call(
-                role, method, path.format(q=asking.name), data=json.dumps(valid_body), content_type=kind
+                role, method, path.format(q=form_queue.name), data=json.dumps(valid_body), content_type=kind
             )
-            problem(response, 415, "unsupported-media-type")
+            assert_problem(response, 415, "unsupported-media-type")
 
 
 @pytest.mark.parametrize("token", ["1", 1.5, True, None, -1, 2**53 + 1, [1], {}])
-def test_a_token_of_another_type(asking: leaseq.Queue, call: Callable[..., Any], token: Any) -> None:
-    asking.reserve("table worker")
-    with unchanged(asking):
-        response = call("worker", "POST", f"/queues/{asking.name}/items/one/renew", json={"token": token})
-        assert problem(response, 400, "invalid")["field"] == "token"
+def test_a_token_of_another_type(form_queue: leaseq.Queue, call: Callable[..., Any], token: Any) -> None:
+    form_queue.reserve("table worker")
+    with assert_unchanged(form_queue):
+        response = call("worker", "POST", f"/queues/{form_queue.name}/items/one/renew", json={"token": token})
+        assert assert_problem(response, 400, "invalid")["field"] == "token"
 
 
 @pytest.mark.parametrize(
@@ -110,16 +114,16 @@ def test_a_token_of_another_type(asking: leaseq.Queue, call: Callable[..., Any],
     ],
 )
 def test_a_field_that_is_no_good(
-    asking: leaseq.Queue, call: Callable[..., Any], accounts: Any, name: str, change: Any, field: str
+    form_queue: leaseq.Queue, call: Callable[..., Any], accounts: Any, name: str, change: Any, field: str
 ) -> None:
     role, method, path, valid_body = CALLS[name]
-    lease = asking.reserve("table worker")
+    lease = form_queue.reserve("table worker")
     assert lease
     if "token" in valid_body:
         valid_body = {**valid_body, "token": lease.token}
-    with unchanged(asking):
-        response = call(role, method, path.format(q=asking.name), json={**valid_body, **change})
-        assert problem(response, 400, "invalid")["field"] == field
+    with assert_unchanged(form_queue):
+        response = call(role, method, path.format(q=form_queue.name), json={**valid_body, **change})
+        assert assert_problem(response, 400, "invalid")["field"] == field
     assert accounts.find("somebody new") is None
 
 
@@ -147,11 +151,11 @@ def test_a_field_that_is_no_good(
     ],
 )
 def test_what_a_field_may_be_is_said(
-    asking: leaseq.Queue, call: Callable[..., Any], name: str, change: Any, limit: str
+    form_queue: leaseq.Queue, call: Callable[..., Any], name: str, change: Any, limit: str
 ) -> None:
     role, method, path, valid_body = CALLS[name]
-    response = call(role, method, path.format(q=asking.name), json={**valid_body, **change})
-    refusal = problem(response, 400, "invalid")
+    response = call(role, method, path.format(q=form_queue.name), json={**valid_body, **change})
+    refusal = assert_problem(response, 400, "invalid")
     assert refusal["limit"] == limit
     assert refusal["detail"] == f"{refusal['field']}: {limit}"
     assert refusal["field"].split(".")[0] in change
@@ -168,46 +172,50 @@ def test_what_a_field_may_be_is_said(
     ],
 )
 def test_what_a_parameter_may_be_is_said(
-    asking: leaseq.Queue, call: Callable[..., Any], query: str, limit: str
+    form_queue: leaseq.Queue, call: Callable[..., Any], query: str, limit: str
 ) -> None:
-    path = f"/queues/{asking.name}/items?{query if 'state' in query or not query else 'state=dead&' + query}"
-    assert problem(call("manager", "GET", path), 400, "invalid")["limit"] == limit
+    path = (
+        f"/queues/{form_queue.name}/items?{query if 'state' in query or not query else 'state=dead&' + query}"
+    )
+    assert assert_problem(call("manager", "GET", path), 400, "invalid")["limit"] == limit
 
 
 def test_a_cursor_of_no_list_is_told_by_what_it_should_be(call: Callable[..., Any]) -> None:
-    refusal = problem(call("admin", "GET", "/log?after=zzz"), 400, "invalid")
+    refusal = assert_problem(call("admin", "GET", "/log?after=zzz"), 400, "invalid")
     assert (refusal["field"], refusal["limit"]) == ("after", "a cursor from an earlier page of this list")
 
 
 @pytest.mark.parametrize(
     "name", ["put item", "finish", "abandon", "fail", "renew", "draft", "adopt", "reopen", "correct"]
 )
-def test_a_field_that_is_missing(asking: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
+def test_a_field_that_is_missing(form_queue: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
     role, method, path, valid_body = CALLS[name]
     for field in valid_body:
         body = {key: value for key, value in valid_body.items() if key != field}
-        with unchanged(asking):
-            response = call(role, method, path.format(q=asking.name), json=body)
-            assert problem(response, 400, "invalid")["field"] == field
+        with assert_unchanged(form_queue):
+            response = call(role, method, path.format(q=form_queue.name), json=body)
+            assert assert_problem(response, 400, "invalid")["field"] == field
 
 
-def test_a_body_that_is_too_large(asking: leaseq.Queue, call: Callable[..., Any]) -> None:
+def test_a_body_that_is_too_large(form_queue: leaseq.Queue, call: Callable[..., Any]) -> None:
     body = b'{"payload": "' + b"x" * 9_000_000 + b'"}'
-    with unchanged(asking):
+    with assert_unchanged(form_queue):
         for name, (role, method, path, _) in CALLS.items():
             response = call(
-                role, method, path.format(q=asking.name), data=body, content_type="application/json"
+                role, method, path.format(q=form_queue.name), data=body, content_type="application/json"
             )
-            refusal = problem(response, 413, "too-large")
+            refusal = assert_problem(response, 413, "too-large")
             assert refusal["detail"].startswith("body: at most 8,388,608 bytes (LEASEQ_MAX_BODY_BYTES)"), name
             assert (refusal["field"], "application/x-ndjson" in refusal["detail"]) == ("body", True)
 
 
 @pytest.mark.parametrize("key", ["", "x" * 201, "a\tb"])
-def test_an_idempotency_key_that_is_no_good(asking: leaseq.Queue, call: Callable[..., Any], key: str) -> None:
+def test_an_idempotency_key_that_is_no_good(
+    form_queue: leaseq.Queue, call: Callable[..., Any], key: str
+) -> None:
     for name in ("put item", "reserve"):
         role, method, path, valid_body = CALLS[name]
-        with unchanged(asking):
+        with assert_unchanged(form_queue):
             headers = {"Idempotency-Key": key}
-            response = call(role, method, path.format(q=asking.name), json=valid_body, headers=headers)
-            assert problem(response, 400, "invalid")["field"] == "Idempotency-Key"
+            response = call(role, method, path.format(q=form_queue.name), json=valid_body, headers=headers)
+            assert assert_problem(response, 400, "invalid")["field"] == "Idempotency-Key"

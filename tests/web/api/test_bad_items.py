@@ -8,15 +8,17 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.web.api_calls import problem, unchanged
+from tests.web.api_calls import assert_problem, assert_unchanged
 
 DEEP = "[" * 3_000 + "]" * 3_000
 
 
-def test_an_array_with_a_bad_item_adds_none(asking: leaseq.Queue, call: Callable[..., Any]) -> None:
+def test_an_array_with_a_bad_item_adds_none(form_queue: leaseq.Queue, call: Callable[..., Any]) -> None:
     items = [{"payload": 1}, {"payload": 2, "id": ""}, {"payload": 3}]
-    with unchanged(asking):
-        refusal = problem(call("manager", "POST", f"/queues/{asking.name}/items", json=items), 400, "invalid")
+    with assert_unchanged(form_queue):
+        refusal = assert_problem(
+            call("manager", "POST", f"/queues/{form_queue.name}/items", json=items), 400, "invalid"
+        )
     assert refusal["field"] == "1.id"
     assert "item 2" in refusal["detail"]
 
@@ -27,8 +29,8 @@ def test_an_array_with_too_many_items_adds_none(
     queue.configure()
     monkeypatch.setattr("leaseq.webapp.api.enqueue.MAX_ARRAY", 3)
     path = f"/queues/{queue.name}/items"
-    with unchanged(queue):
-        refusal = problem(call("manager", "POST", path, json=[{"payload": 1}] * 4), 400, "invalid")
+    with assert_unchanged(queue):
+        refusal = assert_problem(call("manager", "POST", path, json=[{"payload": 1}] * 4), 400, "invalid")
     assert refusal["field"] == "body"
     assert "at most 3 items in an array" in refusal["detail"]
     assert call("manager", "POST", path, json=[{"payload": 1}] * 3).json["added"] == 3
@@ -41,16 +43,16 @@ def test_an_array_with_too_many_items_adds_none(
     ids=["nan", "unknown", "malformed", "twice", "deep", "text", "latin"],
 )  # fmt: skip
 def test_lines_stop_at_the_first_bad_one(
-    asking: leaseq.Queue, call: Callable[..., Any], bad_line: str
+    form_queue: leaseq.Queue, call: Callable[..., Any], bad_line: str
 ) -> None:
     lines = (
         '{"payload": 1, "id": "a"}\n{"payload": 1, "id": "a"}\n' + bad_line + '\n{"payload": 4, "id": "d"}\n'
     )
     response = call(
-        "manager", "POST", f"/queues/{asking.name}/items",
+        "manager", "POST", f"/queues/{form_queue.name}/items",
         data=lines.encode("latin-1"), content_type="application/x-ndjson",
     )  # fmt: skip
-    refusal = problem(response, 400, "invalid")
+    refusal = assert_problem(response, 400, "invalid")
     assert (refusal["line"], refusal["added"], refusal["duplicates"]) == (3, 1, 1)
     assert "line 3" in refusal["detail"]
-    assert asking.stats().inbound == 3, "nothing of that line and of those after it entered"
+    assert form_queue.stats().inbound == 3, "nothing of that line and of those after it entered"

@@ -10,14 +10,16 @@ import pytest
 
 import leaseq
 from tests.support.taking import not_none
-from tests.web.api_calls import CALLS, problem, unchanged
+from tests.web.api_calls import CALLS, assert_problem, assert_unchanged
 from tests.web.conftest import Caller
 
 
 @pytest.mark.parametrize("name", [name for name in CALLS if name not in ("put queue", "put person")])
 def test_a_queue_that_is_not_there(call: Callable[..., Any], server: Any, name: str) -> None:
     role, method, path, valid_body = CALLS[name]
-    refusal = problem(call(role, method, path.format(q="not-there"), json=valid_body), 404, "not-found")
+    refusal = assert_problem(
+        call(role, method, path.format(q="not-there"), json=valid_body), 404, "not-found"
+    )
     assert "not-there" in refusal["detail"]
     assert "not-there" not in leaseq.queues(server.client)
 
@@ -26,55 +28,59 @@ def test_a_queue_that_is_not_there(call: Callable[..., Any], server: Any, name: 
 @pytest.mark.parametrize("bad_name", ["UPPER", "sp%20ace", "x" * 65, "%E2%82%AC"])
 def test_a_queue_name_that_can_not_be(call: Callable[..., Any], name: str, bad_name: str) -> None:
     role, method, path, valid_body = CALLS[name]
-    refusal = problem(call(role, method, path.format(q=bad_name), json=valid_body), 400, "invalid")
+    refusal = assert_problem(call(role, method, path.format(q=bad_name), json=valid_body), 400, "invalid")
     assert refusal["field"] == "queue"
 
 
 @pytest.mark.parametrize("name", ["finish", "abandon", "fail", "renew", "draft"])
 def test_a_token_that_is_not_the_holders(
-    asking: leaseq.Queue, call: Callable[..., Any], name: str, worker: Caller
+    form_queue: leaseq.Queue, call: Callable[..., Any], name: str, worker: Caller
 ) -> None:
     role, method, path, valid_body = CALLS[name]
     if name == "finish":
         valid_body = {**valid_body, "result": {"about": "other", "urgent": False}}
-    old_lease = asking.reserve("table worker")
+    old_lease = form_queue.reserve("table worker")
     assert old_lease
-    asking.release(old_lease.id)
-    held_lease = asking.reserve(worker.name)
+    form_queue.release(old_lease.id)
+    held_lease = form_queue.reserve(worker.name)
     assert held_lease
     for token in (old_lease.token, held_lease.token, held_lease.token + 7):  # stale, foreign, never given
-        before = asking.get("one")
+        before = form_queue.get("one")
         body = {**valid_body, "token": token}
-        refusal = problem(call(role, method, path.format(q=asking.name), json=body), 409, "lease-lost")
+        refusal = assert_problem(
+            call(role, method, path.format(q=form_queue.name), json=body), 409, "lease-lost"
+        )
         assert refusal["state"] == "reserved"
         assert isinstance(refusal["answer_kept"], bool)
-        after = asking.get("one")
+        after = form_queue.get("one")
         assert (after.state, after.leases, after.answers) == (before.state, before.leases, before.answers)
 
 
 @pytest.mark.parametrize(
     "name", ["finish", "abandon", "fail", "renew", "draft", "adopt", "reopen", "correct", "revive", "release"]
 )
-def test_an_item_that_is_not_there(asking: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
+def test_an_item_that_is_not_there(form_queue: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
     role, method, path, valid_body = CALLS[name]
     if name == "finish":
         valid_body = {**valid_body, "result": {"about": "other", "urgent": False}}
-    with unchanged(asking):
-        path = path.format(q=asking.name).replace("/one/", "/nowhere/")
-        problem(call(role, method, path, json=valid_body), 404, "not-found")
+    with assert_unchanged(form_queue):
+        path = path.format(q=form_queue.name).replace("/one/", "/nowhere/")
+        assert_problem(call(role, method, path, json=valid_body), 404, "not-found")
 
 
 def test_a_manager_can_not_adopt_what_is_not_there_or_revive_what_is_done(
-    asking: leaseq.Queue, call: Callable[..., Any]
+    form_queue: leaseq.Queue, call: Callable[..., Any]
 ) -> None:
-    base = f"/queues/{asking.name}/items/one"
-    with unchanged(asking):
-        problem(call("manager", "POST", f"{base}/adopt", json={"token": 5}), 400, "invalid")
-        problem(call("manager", "POST", f"{base}/reopen", json={"token": 5}), 400, "invalid")
-        problem(call("manager", "POST", f"{base}/correct", json={"token": 5, "result": {}}), 400, "invalid")
-    asking.finish(not_none(asking.reserve("ann")), {"about": "other", "urgent": False})
-    with unchanged(asking):
-        problem(call("manager", "POST", f"{base}/revive"), 400, "invalid")
+    base = f"/queues/{form_queue.name}/items/one"
+    with assert_unchanged(form_queue):
+        assert_problem(call("manager", "POST", f"{base}/adopt", json={"token": 5}), 400, "invalid")
+        assert_problem(call("manager", "POST", f"{base}/reopen", json={"token": 5}), 400, "invalid")
+        assert_problem(
+            call("manager", "POST", f"{base}/correct", json={"token": 5, "result": {}}), 400, "invalid"
+        )
+    form_queue.finish(not_none(form_queue.reserve("ann")), {"about": "other", "urgent": False})
+    with assert_unchanged(form_queue):
+        assert_problem(call("manager", "POST", f"{base}/revive"), 400, "invalid")
 
 
 @pytest.mark.parametrize(
@@ -122,10 +128,10 @@ def test_a_manager_can_not_adopt_what_is_not_there_or_revive_what_is_done(
     ],
 )
 def test_a_query_that_is_no_good(
-    asking: leaseq.Queue, call: Callable[..., Any], path: str, field: str
+    form_queue: leaseq.Queue, call: Callable[..., Any], path: str, field: str
 ) -> None:
-    url = f"/queues/{asking.name}{path.format(q=asking.name)}"
-    refusal = problem(call("manager", "GET", url), 400, "invalid")
+    url = f"/queues/{form_queue.name}{path.format(q=form_queue.name)}"
+    refusal = assert_problem(call("manager", "GET", url), 400, "invalid")
     assert refusal["field"] == field
 
 
@@ -147,21 +153,23 @@ BYTES = "%ff%fe"
     ],
 )
 def test_a_path_that_is_not_utf_8(
-    asking: leaseq.Queue, call: Callable[..., Any], accounts: Any, role: str, method: str, path: str
+    form_queue: leaseq.Queue, call: Callable[..., Any], accounts: Any, role: str, method: str, path: str
 ) -> None:
-    path_info = unquote_to_bytes(f"/api/v1{path.format(q=asking.name)}").decode("latin-1")  # as WSGI has it
-    with unchanged(asking):
+    path_info = unquote_to_bytes(f"/api/v1{path.format(q=form_queue.name)}").decode(
+        "latin-1"
+    )  # as WSGI has it
+    with assert_unchanged(form_queue):
         response = call(role, method, "/", json={}, environ_overrides={"PATH_INFO": path_info})
-        assert problem(response, 400, "invalid")["field"] == "path"
+        assert assert_problem(response, 400, "invalid")["field"] == "path"
     assert [one.name for one in accounts.people() if "\ufffd" in one.name] == []
 
 
-def test_a_query_that_is_not_utf_8(asking: leaseq.Queue, call: Callable[..., Any]) -> None:
+def test_a_query_that_is_not_utf_8(form_queue: leaseq.Queue, call: Callable[..., Any]) -> None:
     """It would be about another person, whose name is the percent signs."""
     for query in (f"person={BYTES}", f"{BYTES}=1"):
-        response = call("manager", "GET", f"/queues/{asking.name}/answers?{query}")
-        assert problem(response, 400, "invalid")["field"] == "query"
-    valid_response = call("manager", "GET", f"/queues/{asking.name}/answers?person=Zo%C3%AB")
+        response = call("manager", "GET", f"/queues/{form_queue.name}/answers?{query}")
+        assert assert_problem(response, 400, "invalid")["field"] == "query"
+    valid_response = call("manager", "GET", f"/queues/{form_queue.name}/answers?person=Zo%C3%AB")
     assert valid_response.status_code == 200
 
 
@@ -171,12 +179,12 @@ def test_a_page_of_a_path_that_is_not_utf_8(app: Any) -> None:
 
 
 def test_what_flask_itself_refuses_is_a_problem_too(call: Callable[..., Any], app: Any) -> None:
-    problem(call("worker", "GET", "/nowhere"), 404, "not-found")
+    assert_problem(call("worker", "GET", "/nowhere"), 404, "not-found")
     response = call("worker", "DELETE", "/queues")
-    problem(response, 405, "method-not-allowed")
+    assert_problem(response, 405, "method-not-allowed")
     assert "GET" in response.headers["Allow"]
-    problem(app.test_client().get("/api/v1/queues"), 401, "unauthorized")
-    problem(
+    assert_problem(app.test_client().get("/api/v1/queues"), 401, "unauthorized")
+    assert_problem(
         app.test_client().get("/api/v1/queues", headers={"Authorization": "Basic eDp5"}), 401, "unauthorized"
     )
     assert (
@@ -186,4 +194,4 @@ def test_what_flask_itself_refuses_is_a_problem_too(call: Callable[..., Any], ap
 
 @pytest.mark.parametrize("name", ["%20x", "x" * 65, "a%0Ab"])
 def test_a_person_that_can_not_be(call: Callable[..., Any], name: str) -> None:
-    assert problem(call("admin", "PUT", f"/people/{name}", json={}), 400, "invalid")["field"] == "name"
+    assert assert_problem(call("admin", "PUT", f"/people/{name}", json={}), 400, "invalid")["field"] == "name"

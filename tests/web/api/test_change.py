@@ -8,19 +8,19 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.web.api_calls import ANSWER, everything, problem, unchanged
+from tests.web.api_calls import ANSWER, assert_problem, assert_unchanged, whole_state
 from tests.web.conftest import Caller
 
 DUE = "2027-05-01T12:00:00.000Z"
 
 
 @pytest.fixture
-def path(asking: leaseq.Queue) -> str:
-    asking.enqueue({"text": "first"}, id="r-1", requires=["fr"])
-    return f"/queues/{asking.name}/items/r-1"
+def path(form_queue: leaseq.Queue) -> str:
+    form_queue.enqueue({"text": "first"}, id="r-1", requires=["fr"])
+    return f"/queues/{form_queue.name}/items/r-1"
 
 
-def test_only_what_is_named_changes(asking: leaseq.Queue, manager: Caller, path: str) -> None:
+def test_only_what_is_named_changes(form_queue: leaseq.Queue, manager: Caller, path: str) -> None:
     before = manager("GET", path).json
     for changes in (
         {"priority": 10},
@@ -36,7 +36,7 @@ def test_only_what_is_named_changes(asking: leaseq.Queue, manager: Caller, path:
         assert response.json == {**before, **changes}
         before = response.json
     assert manager("GET", path).json == before
-    events = [event for event in asking.journal(limit=1_000) if event.what == "changed"]
+    events = [event for event in form_queue.journal(limit=1_000) if event.what == "changed"]
     assert {event.person for event in events} == {manager.name}
     assert json.loads(events[0].detail or "") == {"priority": 10}
 
@@ -47,8 +47,8 @@ def test_a_delay_schedules_and_lets_in(manager: Caller, path: str) -> None:
     assert manager("PATCH", path, json={"delay": 0}).json["state"] == "inbound"
 
 
-def test_nothing_named_is_no_change(asking: leaseq.Queue, manager: Caller, path: str) -> None:
-    with unchanged(asking):
+def test_nothing_named_is_no_change(form_queue: leaseq.Queue, manager: Caller, path: str) -> None:
+    with assert_unchanged(form_queue):
         assert manager("PATCH", path, json={}).status_code == 200
         assert manager("PATCH", path).status_code == 200
 
@@ -78,36 +78,41 @@ BAD: list[tuple[dict[str, Any], str]] = [
 
 @pytest.mark.parametrize(("body", "field"), BAD)
 def test_bad_input_is_refused_by_name(
-    asking: leaseq.Queue, manager: Caller, path: str, body: dict[str, Any], field: str
+    form_queue: leaseq.Queue, manager: Caller, path: str, body: dict[str, Any], field: str
 ) -> None:
-    with unchanged(asking):
+    with assert_unchanged(form_queue):
         response = manager("PATCH", path, json={"payload": 1, **body})
-    assert problem(response, 400, "invalid")["field"].partition(".")[0] == field
+    assert assert_problem(response, 400, "invalid")["field"].partition(".")[0] == field
 
 
 def test_what_does_not_wait_is_refused(
-    asking: leaseq.Queue, manager: Caller, worker: Caller, path: str
+    form_queue: leaseq.Queue, manager: Caller, worker: Caller, path: str
 ) -> None:
-    lease = worker("POST", f"/queues/{asking.name}/reserve").json
-    held_path = f"/queues/{asking.name}/items/{lease['id']}"
-    with unchanged(asking):
-        refusal = problem(manager("PATCH", held_path, json={"priority": 1}), 400, "invalid")
+    lease = worker("POST", f"/queues/{form_queue.name}/reserve").json
+    held_path = f"/queues/{form_queue.name}/items/{lease['id']}"
+    with assert_unchanged(form_queue):
+        refusal = assert_problem(manager("PATCH", held_path, json={"priority": 1}), 400, "invalid")
         assert refusal["field"] == "id"
         assert "reserved: release it first" in refusal["detail"]
-        problem(manager("PATCH", f"{path}0", json={"priority": 1}), 404, "not-found")
-        problem(manager("PATCH", path, json={"payload": "x" * 262_144}), 413, "too-large")
-        problem(worker("PATCH", path, json={"priority": 1}), 403, "forbidden")
+        assert_problem(manager("PATCH", f"{path}0", json={"priority": 1}), 404, "not-found")
+        assert_problem(manager("PATCH", path, json={"payload": "x" * 262_144}), 413, "too-large")
+        assert_problem(worker("PATCH", path, json={"priority": 1}), 403, "forbidden")
     worker("POST", f"{held_path}/finish", json={"token": lease["token"], "result": ANSWER})
-    assert "finished" in problem(manager("PATCH", held_path, json={"priority": 1}), 400, "invalid")["detail"]
+    assert (
+        "finished"
+        in assert_problem(manager("PATCH", held_path, json={"priority": 1}), 400, "invalid")["detail"]
+    )
 
 
 def test_the_payload_stays_while_somebody_holds_it(
-    asking: leaseq.Queue, manager: Caller, worker: Caller
+    form_queue: leaseq.Queue, manager: Caller, worker: Caller
 ) -> None:
-    asking.configure(answers=2)
-    lease = worker("POST", f"/queues/{asking.name}/reserve").json
-    held_path = f"/queues/{asking.name}/items/{lease['id']}"
-    before = everything(asking)
-    assert problem(manager("PATCH", held_path, json={"payload": 1}), 400, "invalid")["field"] == "payload"
-    assert everything(asking) == before
+    form_queue.configure(answers=2)
+    lease = worker("POST", f"/queues/{form_queue.name}/reserve").json
+    held_path = f"/queues/{form_queue.name}/items/{lease['id']}"
+    before = whole_state(form_queue)
+    assert (
+        assert_problem(manager("PATCH", held_path, json={"payload": 1}), 400, "invalid")["field"] == "payload"
+    )
+    assert whole_state(form_queue) == before
     assert manager("PATCH", held_path, json={"priority": 1}).json["priority"] == 1

@@ -10,7 +10,7 @@ import pytest
 
 import leaseq
 from tests.support.taking import not_none
-from tests.web.api_calls import problem, unchanged
+from tests.web.api_calls import assert_problem, assert_unchanged
 from tests.web.conftest import Caller
 
 NDJSON = "application/x-ndjson"
@@ -50,7 +50,7 @@ def test_an_equal_payload_for_an_id_that_is_there_adds_nothing(
     queue: leaseq.Queue, manager: Caller, path: str
 ) -> None:
     manager("POST", path, json={"payload": {"a": 1, "b": [2]}, "id": "one"})
-    with unchanged(queue):
+    with assert_unchanged(queue):
         response = manager("POST", path, json={"payload": {"b": [2.0], "a": 1}, "id": "one"})
         assert (response.status_code, response.json) == (200, {"id": "one", "added": False})
         assert "Location" not in response.headers
@@ -66,8 +66,10 @@ def test_another_payload_for_an_id_that_is_there_is_a_conflict(
     manager("POST", path, json={"payload": {"n": 1}, "id": "one"})
     if state == "finished":
         queue.finish(not_none(queue.reserve("ann")), {})
-    with unchanged(queue):
-        refusal = problem(manager("POST", path, json={"payload": {"n": 2}, "id": "one"}), 409, "conflict")
+    with assert_unchanged(queue):
+        refusal = assert_problem(
+            manager("POST", path, json={"payload": {"n": 2}, "id": "one"}), 409, "conflict"
+        )
     assert refusal["id"] == "one"
     assert "'one'" in refusal["detail"]
 
@@ -78,13 +80,13 @@ def test_of_several_each_conflict_is_told_and_all_else_enters(
 ) -> None:
     queue.enqueue_many(leaseq.NewItem({"n": n}, id=f"{n}") for n in (0, 1))
     items = [{"payload": {"n": n}, "id": id} for n, id in ((0, "0"), (7, "1"), (2, "2"), (8, "2"), (3, "3"))]
-    refusal = problem(send(manager, path, items, kind, "k"), 409, "conflict")
+    refusal = assert_problem(send(manager, path, items, kind, "k"), 409, "conflict")
     assert (refusal["added"], refusal["duplicates"], refusal["conflicts"]) == (2, 1, 2)
     assert refusal["items"] == [{"number": 2, "id": "1"}, {"number": 4, "id": "2"}]
     assert "item 2 ('1')" in refusal["detail"]
     assert {item.id: item.payload for item in queue.items("inbound")} == {f"{n}": {"n": n} for n in range(4)}
-    with unchanged(queue):
-        second_refusal = problem(send(manager, path, items, kind, "k"), 409, "conflict")
+    with assert_unchanged(queue):
+        second_refusal = assert_problem(send(manager, path, items, kind, "k"), 409, "conflict")
     assert (second_refusal["added"], second_refusal["duplicates"], second_refusal["conflicts"]) == (0, 3, 2)
 
 
@@ -93,7 +95,7 @@ def test_a_long_list_of_conflicts_is_cut_off_and_counted(
 ) -> None:
     queue.enqueue_many(leaseq.NewItem({"n": n}, id=f"{n}") for n in range(300))
     items = [{"payload": "other", "id": f"{n}"} for n in range(300)]
-    refusal = problem(send(manager, path, items, "lines"), 409, "conflict")
+    refusal = assert_problem(send(manager, path, items, "lines"), 409, "conflict")
     assert (refusal["conflicts"], len(refusal["items"])) == (300, 100)
 
 
@@ -106,7 +108,7 @@ def test_lines_that_conflict_and_a_bad_one_are_both_told(
         {"payload": {"n": 1}, "id": "1"},
         {"payload": 1, "id": ""},
     ]
-    refusal = problem(send(manager, path, items, "lines"), 400, "invalid")
+    refusal = assert_problem(send(manager, path, items, "lines"), 400, "invalid")
     assert (refusal["line"], refusal["added"], refusal["duplicates"], refusal["conflicts"]) == (3, 1, 0, 1)
     assert refusal["items"] == [{"number": 1, "id": "0"}]
 
@@ -124,9 +126,9 @@ def test_a_key_used_for_another_item_is_refused_though_its_answer_was_lost(
         first = manager("POST", path, json={"payload": {"n": 1}}, headers=headers)
     for _ in range(0 if is_remembered else 16):
         queue.enqueue({})
-    with unchanged(queue):
+    with assert_unchanged(queue):
         response = manager("POST", path, json={"payload": {"n": 2}}, headers=headers)
-        assert problem(response, 422, "key-reused")["field"] == "Idempotency-Key"
+        assert assert_problem(response, 422, "key-reused")["field"] == "Idempotency-Key"
     repeated_response = manager("POST", path, json={"payload": {"n": 1}}, headers=headers)
     assert (repeated_response.status_code, repeated_response.json) == (
         (201, first.json) if is_remembered else (200, {"id": first.json["id"], "added": False})
@@ -145,14 +147,14 @@ def test_a_new_person_is_created_and_a_known_one_is_not(admin: Caller, new_name:
 
 @pytest.mark.parametrize(("name", "field"), [("finish", "result"), ("draft", "draft")])
 def test_what_a_person_sends_over_the_limit_is_too_large(
-    asking: leaseq.Queue, worker: Caller, name: str, field: str
+    form_queue: leaseq.Queue, worker: Caller, name: str, field: str
 ) -> None:
-    lease = not_none(asking.reserve(worker.name))
+    lease = not_none(form_queue.reserve(worker.name))
     body = {"token": lease.token, field: "x" * 262_143}
     method = "PUT" if name == "draft" else "POST"
-    with unchanged(asking):
-        response = worker(method, f"/queues/{asking.name}/items/{lease.id}/{name}", json=body)
-        refusal = problem(response, 413, "too-large")
+    with assert_unchanged(form_queue):
+        response = worker(method, f"/queues/{form_queue.name}/items/{lease.id}/{name}", json=body)
+        refusal = assert_problem(response, 413, "too-large")
     assert refusal["field"] == field
     assert "262,144" in refusal["limit"]
 
@@ -163,7 +165,7 @@ def test_a_payload_over_the_limit_is_too_large(
 ) -> None:
     items = [{"payload": "small"}, {"payload": "x" * 262_143}, {"payload": "small"}]
     response = manager("POST", path, json=items[1]) if kind == "one" else send(manager, path, items, kind)
-    refusal = problem(response, 413, "too-large")
+    refusal = assert_problem(response, 413, "too-large")
     assert refusal["field"] == {"one": "payload", "array": "1.payload", "lines": "body"}[kind]
     assert "262,144" in refusal["limit"]
     assert queue.stats().inbound == (1 if kind == "lines" else 0)
@@ -173,5 +175,5 @@ def test_a_payload_over_the_limit_is_too_large(
 
 def test_a_line_that_no_item_could_need_is_too_large(queue: leaseq.Queue, manager: Caller, path: str) -> None:
     lines = '{"payload": 1}\n' + " " * 2_200_000 + '{"payload": 2}\n'
-    refusal = problem(manager("POST", path, data=lines, content_type=NDJSON), 413, "too-large")
+    refusal = assert_problem(manager("POST", path, data=lines, content_type=NDJSON), 413, "too-large")
     assert (refusal["line"], refusal["added"]) == (2, 1)

@@ -26,9 +26,9 @@ def test_an_equal_payload_is_a_duplicate_whatever_its_id(queue: leaseq.Queue, ma
 
 
 def test_clear_says_what_it_forgot(
-    queue: leaseq.Queue, manager: Caller, visitor: Callable[[str], Browser]
+    queue: leaseq.Queue, manager: Caller, sign_in_as: Callable[[str], Browser]
 ) -> None:
-    boss = visitor("manager")
+    browser = sign_in_as("manager")
     queue.configure(keep_finished_seconds=0)
     queue.enqueue({}, id="one")
     queue.finish(not_none(queue.reserve("ann")), {})
@@ -38,5 +38,5 @@ def test_clear_says_what_it_forgot(
     queue.enqueue({}, id="two")
     queue.finish(not_none(queue.reserve("ann")), {})
     path = f"/manage/{queue.name}"
-    boss.post(f"{path}/clear")
-    assert "0 failed, 1 deleted." in boss.get(path).text
+    browser.post(f"{path}/clear")
+    assert "0 failed, 1 deleted." in browser.get(path).text

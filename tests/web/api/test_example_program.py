@@ -13,14 +13,14 @@ import pytest
 
 import leaseq
 from tests.web.conftest import SECRET, Caller
-from tests.web.gunicorn_place import ADJUSTED, gunicorn
+from tests.web.gunicorn_place import ADJUSTED_APP, run_gunicorn
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "rest.py"
 
 
 @pytest.fixture(scope="module")
 def api_url(server: Any) -> Iterator[str]:
-    with gunicorn(server.url, SECRET, workers=1, threads=4, app=ADJUSTED, NO_WAIT="1") as (url, _):
+    with run_gunicorn(server.url, SECRET, workers=1, threads=4, app=ADJUSTED_APP, NO_WAIT="1") as (url, _):
         yield f"{url}/api/v1"
 
 

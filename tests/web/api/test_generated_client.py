@@ -16,16 +16,16 @@ import pytest
 
 import leaseq
 from tests.meta.docs.test_examples import blocks
-from tests.support.policy_values import ANOTHER
+from tests.support.policy_values import OTHER_VALUES
 from tests.web.conftest import FORM, SECRET, Caller
-from tests.web.gunicorn_place import serving
+from tests.web.gunicorn_place import serve_app
 
 PACKAGE = "leaseq_generated_client"
 
 
 @pytest.fixture(scope="module")
 def server_url(server: Any) -> Iterator[str]:
-    with serving(server.url, SECRET) as url:
+    with serve_app(server.url, SECRET) as url:
         yield url
 
 
@@ -69,7 +69,7 @@ def send(
         yield lambda name, **options: client_module(f"api.{name}").sync_detailed(client=client, **options)
 
 
-POLICY: dict[str, Any] = {**ANOTHER, "durable": "fsync", "form": FORM}
+POLICY: dict[str, Any] = {**OTHER_VALUES, "durable": "fsync", "form": FORM}
 """Nothing of it is what a new queue has."""
 
 

@@ -15,7 +15,7 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.idempotency import IdempotencyStore
 from tests.support.patience import eventually
 from tests.support.taking import not_none
-from tests.web.api_calls import ANSWER, CALLS, everything, problem, reserve
+from tests.web.api_calls import ANSWER, CALLS, assert_problem, reserve, whole_state
 from tests.web.conftest import Caller
 
 REPLAYED_HEADER = "Idempotency-Replayed"
@@ -89,11 +89,11 @@ def test_every_post_is_in_the_table() -> None:
 
 @pytest.mark.parametrize("name", PREPARATIONS)
 def test_a_post_sent_twice_acts_once(
-    asking: leaseq.Queue, worker: Caller, manager: Caller, name: str
+    form_queue: leaseq.Queue, worker: Caller, manager: Caller, name: str
 ) -> None:
     role, method, path, valid_body = CALLS[name]
-    asking.configure(holds=2, lease_seconds=600)
-    token = PREPARATIONS[name](asking, worker, manager)
+    form_queue.configure(holds=2, lease_seconds=600)
+    token = PREPARATIONS[name](form_queue, worker, manager)
     body = {**valid_body, **({"token": token} if "token" in valid_body else {})}
     if name == "finish":
         body |= {"result": ANSWER, "then_reserve": True}
@@ -102,72 +102,72 @@ def test_a_post_sent_twice_acts_once(
     caller = worker if role == "worker" else manager
 
     def send() -> Any:
-        return caller(method, path.format(q=asking.name), json=body, headers=KEY)
+        return caller(method, path.format(q=form_queue.name), json=body, headers=KEY)
 
     first = send()
     assert first.status_code < 300, first.text
-    expected = everything(asking)
+    expected = whole_state(form_queue)
     second = send()
     assert second.status_code == first.status_code, second.text
-    assert everything(asking) == expected
+    assert whole_state(form_queue) == expected
     assert second.data == first.data
     header_names = ("Content-Type", "Retry-After", "X-Leaseq-Reason")
     assert [second.headers.get(one) for one in header_names] == [
         first.headers.get(one) for one in header_names
     ]
     assert (first.headers.get(REPLAYED_HEADER), second.headers[REPLAYED_HEADER]) == (None, "true")
-    third = caller(method, path.format(q=asking.name), json={**body, "x": 1}, headers=KEY)
-    assert problem(third, 422, "key-reused")["field"] == "Idempotency-Key"
-    assert everything(asking) == expected
+    third = caller(method, path.format(q=form_queue.name), json={**body, "x": 1}, headers=KEY)
+    assert assert_problem(third, 422, "key-reused")["field"] == "Idempotency-Key"
+    assert whole_state(form_queue) == expected
 
 
 @pytest.mark.parametrize("name", ["put item", "reserve", "finish", "undo", "renew"])
 def test_a_process_that_died_before_it_answered_leaves_nothing_to_be_done_twice(
-    asking: leaseq.Queue,
+    form_queue: leaseq.Queue,
     worker: Caller,
     manager: Caller,
     name: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     role, method, path, valid_body = CALLS[name]
-    asking.configure(holds=2, lease_seconds=600)
+    form_queue.configure(holds=2, lease_seconds=600)
     body = {
         **valid_body,
-        **({"token": PREPARATIONS[name](asking, worker, manager)} if "token" in valid_body else {}),
+        **({"token": PREPARATIONS[name](form_queue, worker, manager)} if "token" in valid_body else {}),
     }
     if name == "finish":
         body |= {"result": ANSWER, "then_reserve": True}
     caller = worker if role == "worker" else manager
 
     def send() -> Any:
-        return caller(method, path.format(q=asking.name), json=body, headers=KEY)
+        return caller(method, path.format(q=form_queue.name), json=body, headers=KEY)
 
     with monkeypatch.context() as patch:
         patch.setattr(IdempotencyStore, "keep", lambda store, person, scope, _: store.drop(person, scope))
         first = send()
-    expected = everything(asking)
+    expected = whole_state(form_queue)
     second = send()
     assert (second.status_code, REPLAYED_HEADER in second.headers) == (first.status_code, False)
-    assert everything(asking) == expected
+    assert whole_state(form_queue) == expected
     changes = {"replayed": True} if name == "finish" else {}
     assert second.json == {**first.json, **changes}
 
 
 def test_what_came_again_is_in_the_managers_log_once(
-    asking: leaseq.Queue, accounts: Accounts, manager: Caller
+    form_queue: leaseq.Queue, accounts: Accounts, manager: Caller
 ) -> None:
-    path, body = f"/queues/{asking.name}/pause", {"reason": "lunch"}
+    path, body = f"/queues/{form_queue.name}/pause", {"reason": "lunch"}
     for _ in range(2):
         assert manager("POST", path, json=body, headers=KEY).status_code == 200
     entries = [(one.what, one.detail) for one in accounts.log.page(person=manager.name).entries]
     assert entries.count(("queue.paused", "reason: lunch")) == 1
 
 
-def test_nothing_now_stays_the_answer_of_its_key(asking: leaseq.Queue, worker: Caller) -> None:
-    asking.pause("lunch")
-    path = f"/queues/{asking.name}/reserve"
+def test_nothing_now_stays_the_answer_of_its_key(form_queue: leaseq.Queue, worker: Caller) -> None:
+    form_queue.pause("lunch")
+    path = f"/queues/{form_queue.name}/reserve"
     first = worker("POST", path, headers=KEY)
-    asking.resume()
+    form_queue.resume()
     second = worker("POST", path, headers=KEY)
     assert (first.status_code, first.headers["X-Leaseq-Reason"]) == (204, "paused")
     assert (second.status_code, second.headers["X-Leaseq-Reason"]) == (204, "paused")
@@ -175,90 +175,92 @@ def test_nothing_now_stays_the_answer_of_its_key(asking: leaseq.Queue, worker: C
     assert worker("POST", path, headers={"Idempotency-Key": "a new one"}).status_code == 200
 
 
-def test_a_key_belongs_to_a_person_and_a_path(asking: leaseq.Queue, worker: Caller, caller: Any) -> None:
-    path = f"/queues/{asking.name}/reserve"
+def test_a_key_belongs_to_a_person_and_a_path(
+    form_queue: leaseq.Queue, worker: Caller, make_caller: Any
+) -> None:
+    path = f"/queues/{form_queue.name}/reserve"
     own_response, other_response = (
         worker("POST", path, headers=KEY),
-        caller("worker")("POST", path, headers=KEY),
+        make_caller("worker")("POST", path, headers=KEY),
     )
     assert (own_response.json["id"], other_response.json["id"]) == ("one", "two")
     body = {"token": own_response.json["token"]}
-    response = worker("POST", f"/queues/{asking.name}/items/one/renew", json=body, headers=KEY)
+    response = worker("POST", f"/queues/{form_queue.name}/items/one/renew", json=body, headers=KEY)
     assert (response.status_code, REPLAYED_HEADER in response.headers) == (200, False)
 
 
 @pytest.mark.parametrize("kind", ["item", "array", "lines"])
 def test_two_people_with_one_key_both_put_in_what_they_sent(
-    asking: leaseq.Queue, caller: Callable[[str], Caller], kind: str
+    form_queue: leaseq.Queue, make_caller: Callable[[str], Caller], kind: str
 ) -> None:
     """A key such as "1" or a date is likely to be somebody else's as well."""
-    path, item = f"/queues/{asking.name}/items", '{"payload": {"text": "alike"}}'
+    path, item = f"/queues/{form_queue.name}/items", '{"payload": {"text": "alike"}}'
     body = f"[{item}]" if kind == "array" else item
     mimetype = "application/x-ndjson" if kind == "lines" else "application/json"
-    before = {one.id for one in asking.items("inbound")}
+    before = {one.id for one in form_queue.items("inbound")}
 
     def send(sender: Caller) -> Any:
         return sender("POST", path, data=body, content_type=mimetype, headers=KEY)
 
-    ann, bob = caller("manager"), caller("manager")
+    ann, bob = make_caller("manager"), make_caller("manager")
     assert [send(sender).status_code for sender in (ann, bob)] == [201, 201]
-    new_items = [one for one in asking.items("inbound") if one.id not in before]
+    new_items = [one for one in form_queue.items("inbound") if one.id not in before]
     assert [one.payload for one in new_items] == [{"text": "alike"}] * 2
     assert send(bob).headers[REPLAYED_HEADER] == "true"
-    assert asking.stats().inbound == 4
+    assert form_queue.stats().inbound == 4
 
 
 def test_two_people_with_one_key_put_in_different_things(
-    asking: leaseq.Queue, caller: Callable[[str], Caller]
+    form_queue: leaseq.Queue, make_caller: Callable[[str], Caller]
 ) -> None:
-    for n, sender in enumerate((caller("manager"), caller("manager"))):
-        response = sender("POST", f"/queues/{asking.name}/items", json={"payload": n}, headers=KEY)
+    for n, sender in enumerate((make_caller("manager"), make_caller("manager"))):
+        response = sender("POST", f"/queues/{form_queue.name}/items", json={"payload": n}, headers=KEY)
         assert (response.status_code, response.json["added"]) == (201, True)
-        assert asking.get(response.json["id"]).payload == n
+        assert form_queue.get(response.json["id"]).payload == n
 
 
-def test_what_is_refused_may_be_mended_under_the_same_key(asking: leaseq.Queue, worker: Caller) -> None:
-    lease = reserve(asking, worker)
-    path, body = f"/queues/{asking.name}/items/one/finish", {"token": lease["token"], "result": {}}
-    problem(worker("POST", path, json=body, headers=KEY), 422, "form")
+def test_what_is_refused_may_be_mended_under_the_same_key(form_queue: leaseq.Queue, worker: Caller) -> None:
+    lease = reserve(form_queue, worker)
+    path, body = f"/queues/{form_queue.name}/items/one/finish", {"token": lease["token"], "result": {}}
+    assert_problem(worker("POST", path, json=body, headers=KEY), 422, "form")
     assert worker("POST", path, json={**body, "result": ANSWER}, headers=KEY).status_code == 200
 
 
 def test_a_request_that_is_over_holds_its_key_no_longer(
-    app: Flask, asking: leaseq.Queue, worker: Caller
+    app: Flask, form_queue: leaseq.Queue, worker: Caller
 ) -> None:
     """A lock that went on being renewed would refuse the key where the answer could not be kept."""
     for body in ({}, {"wait": "no number"}):
-        worker("POST", f"/queues/{asking.name}/reserve", json=body, headers=KEY)
+        worker("POST", f"/queues/{form_queue.name}/reserve", json=body, headers=KEY)
         with app.app_context():
             assert state().idempotency._locks._marks == set()
 
 
 def test_while_the_first_runs_the_second_is_told_to_wait(
-    app: Any, asking: leaseq.Queue, worker: Caller
+    app: Any, form_queue: leaseq.Queue, worker: Caller
 ) -> None:
-    asking.remove("one")
-    asking.remove("two")
-    path, headers = f"/queues/{asking.name}/reserve", {"Authorization": f"Bearer {worker.token}", **KEY}
+    form_queue.remove("one")
+    form_queue.remove("two")
+    path, headers = f"/queues/{form_queue.name}/reserve", {"Authorization": f"Bearer {worker.token}", **KEY}
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(app.test_client().post, f"/api/v1{path}", json={"wait": 30}, headers=headers)
-        eventually(lambda: asking.stats().waiting or first.done())
+        eventually(lambda: form_queue.stats().waiting or first.done())
         second = worker("POST", path, json={"wait": 30}, headers=KEY)
-        assert problem(second, 409, "in-progress")["detail"].endswith(": send it again in 1 s")
+        assert assert_problem(second, 409, "in-progress")["detail"].endswith(": send it again in 1 s")
         assert second.headers["Retry-After"] == "1"
-        problem(worker("POST", path, json={"wait": 20}, headers=KEY), 422, "key-reused")
-        asking.enqueue({"text": "here"}, id="three")
+        assert_problem(worker("POST", path, json={"wait": 20}, headers=KEY), 422, "key-reused")
+        form_queue.enqueue({"text": "here"}, id="three")
         assert first.result().json["id"] == "three"
     assert worker("POST", path, json={"wait": 30}, headers=KEY).json == first.result().json
 
 
 def test_a_stream_of_lines_is_answered_the_same_and_known_by_its_bytes(
-    asking: leaseq.Queue, manager: Caller
+    form_queue: leaseq.Queue, manager: Caller
 ) -> None:
     def send(lines: str) -> Any:
         return manager(
             "POST",
-            f"/queues/{asking.name}/items",
+            f"/queues/{form_queue.name}/items",
             data=lines,
             content_type="application/x-ndjson",
             headers=KEY,
@@ -268,5 +270,5 @@ def test_a_stream_of_lines_is_answered_the_same_and_known_by_its_bytes(
     first, second = send(lines), send(lines)
     assert (first.status_code, first.json) == (201, {"added": 20_000, "duplicates": 0})
     assert (second.status_code, second.json, second.headers[REPLAYED_HEADER]) == (201, first.json, "true")
-    problem(send(lines + '{"payload": 2}'), 422, "key-reused")
-    assert asking.stats().inbound == 20_002
+    assert_problem(send(lines + '{"payload": 2}'), 422, "key-reused")
+    assert form_queue.stats().inbound == 20_002

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.web.api_calls import problem, unchanged
+from tests.web.api_calls import assert_problem, assert_unchanged
 from tests.web.conftest import Caller
 
 ROWS = b'nr,text,urgency,by,skills\n7,hello,20,2031-03-01,"fr, legal"\n8,bye\n9,no,high,,\n7,hello,20,,\n'
@@ -152,19 +152,21 @@ def test_what_it_can_not_read_is_refused(
     code: str,
     field: str | None,
 ) -> None:
-    with unchanged(configured_queue):
+    with assert_unchanged(configured_queue):
         response = manager(
             "POST", f"/queues/{configured_queue.name}/import{query}", data=b"n\n1\n", content_type=kind
         )
-        assert problem(response, status, code).get("field") == field
+        assert assert_problem(response, status, code).get("field") == field
 
 
 def test_a_worker_may_not_and_a_queue_must_be_there(
     configured_queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
-    problem(
+    assert_problem(
         worker("POST", f"/queues/{configured_queue.name}/import", data=b"n\n1\n", content_type=CSV),
         403,
         "forbidden",
     )
-    problem(manager("POST", "/queues/nowhere/import", data=b"n\n1\n", content_type=CSV), 404, "not-found")
+    assert_problem(
+        manager("POST", "/queues/nowhere/import", data=b"n\n1\n", content_type=CSV), 404, "not-found"
+    )

@@ -15,12 +15,12 @@ from tests.web.conftest import Caller
 JSON = {"content_type": "application/json"}
 
 
-def test_a_lease_has_its_shape(asking: leaseq.Queue, worker: Caller) -> None:
-    lease = reserve(asking, worker)
+def test_a_lease_has_its_shape(form_queue: leaseq.Queue, worker: Caller) -> None:
+    lease = reserve(form_queue, worker)
     assert TIME.fullmatch(lease.pop("reserved_at"))
     assert TIME.fullmatch(lease.pop("expires_at"))
     assert lease == {
-        "queue": asking.name,
+        "queue": form_queue.name,
         "id": "one",
         "token": lease["token"],
         "payload": {"text": "My parcel is not here", "order": 12},
@@ -29,14 +29,14 @@ def test_a_lease_has_its_shape(asking: leaseq.Queue, worker: Caller) -> None:
         "draft": None,
         "person": worker.name,
     }
-    (held_lease,) = worker("GET", f"/queues/{asking.name}/mine").json["leases"]
+    (held_lease,) = worker("GET", f"/queues/{form_queue.name}/mine").json["leases"]
     assert held_lease["token"] == lease["token"]
-    assert reserve(asking, worker)["token"] == lease["token"], "hands full: the same one again"
+    assert reserve(form_queue, worker)["token"] == lease["token"], "hands full: the same one again"
 
 
-def test_finish_and_next_in_one_call(asking: leaseq.Queue, worker: Caller) -> None:
-    lease = reserve(asking, worker)
-    path = f"/queues/{asking.name}/items/one/finish"
+def test_finish_and_next_in_one_call(form_queue: leaseq.Queue, worker: Caller) -> None:
+    lease = reserve(form_queue, worker)
+    path = f"/queues/{form_queue.name}/items/one/finish"
     body = {"token": lease["token"], "result": ANSWER, "then_reserve": True}
     first = worker("POST", path, json=body)
     assert first.status_code == 200
@@ -44,55 +44,55 @@ def test_finish_and_next_in_one_call(asking: leaseq.Queue, worker: Caller) -> No
     assert {**first.json, "next": None} == {"id": "one", "late": False, "replayed": False, "next": None}
     second = worker("POST", path, json=body)
     assert (second.json["replayed"], second.json["next"]["id"]) == (True, "two")
-    assert asking.stats().counters["finished"] == 1
-    assert asking.get("one").answers[0].result == ANSWER
+    assert form_queue.stats().counters["finished"] == 1
+    assert form_queue.get("one").answers[0].result == ANSWER
 
 
-def test_renew_draft_abandon_fail(asking: leaseq.Queue, worker: Caller) -> None:
-    lease = reserve(asking, worker)
-    base, token = f"/queues/{asking.name}/items/one", lease["token"]
-    asking.configure(lease_seconds=120)
+def test_renew_draft_abandon_fail(form_queue: leaseq.Queue, worker: Caller) -> None:
+    lease = reserve(form_queue, worker)
+    base, token = f"/queues/{form_queue.name}/items/one", lease["token"]
+    form_queue.configure(lease_seconds=120)
     response = worker("POST", f"{base}/renew", json={"token": token})
     assert response.status_code == 200
     assert response.json["expires_at"] > lease["expires_at"]
     response = worker("PUT", f"{base}/draft", json={"token": token, "draft": {"note": "so f"}})
     assert (response.status_code, response.data) == (204, b"")
-    assert reserve(asking, worker)["draft"] == {"note": "so f"}
+    assert reserve(form_queue, worker)["draft"] == {"note": "so f"}
     response = worker("POST", f"{base}/abandon", json={"token": token, "reason": "lunch"})
     assert (response.status_code, response.json) == (200, {"id": "one", "next": None})
-    assert asking.get("one").history[-1].reason == "lunch"
-    asking.remove("two")  # which would come first, now that they put the other off
-    lease = reserve(asking, worker)
+    assert form_queue.get("one").history[-1].reason == "lunch"
+    form_queue.remove("two")  # which would come first, now that they put the other off
+    lease = reserve(form_queue, worker)
     assert (lease["id"], lease["draft"]) == ("one", {"note": "so f"})
     response = worker("POST", f"{base}/fail", json={"token": lease["token"], "error": "unreadable"})
     assert response.status_code == 200
     assert TIME.fullmatch(response.json["retry_at"])
-    assert asking.get("one").last_error == "unreadable"
+    assert form_queue.get("one").last_error == "unreadable"
 
 
-def test_what_can_never_be_done_is_dead_at_once(asking: leaseq.Queue, worker: Caller) -> None:
-    lease = reserve(asking, worker)
+def test_what_can_never_be_done_is_dead_at_once(form_queue: leaseq.Queue, worker: Caller) -> None:
+    lease = reserve(form_queue, worker)
     body = {"token": lease["token"], "error": "no such kind", "retry": False}
-    response = worker("POST", f"/queues/{asking.name}/items/one/fail", json=body)
+    response = worker("POST", f"/queues/{form_queue.name}/items/one/fail", json=body)
     assert (response.status_code, response.json["retry_at"]) == (200, None)
-    assert asking.get("one").state == "dead"
+    assert form_queue.get("one").state == "dead"
 
 
 @pytest.mark.parametrize(
     ("verb", "fields"), [("abandon", {}), ("abandon", {"again": False}), ("fail", {"error": "unreadable"})]
 )
 def test_what_is_given_back_brings_the_next_one(
-    asking: leaseq.Queue, worker: Caller, accounts: Accounts, verb: str, fields: dict[str, object]
+    form_queue: leaseq.Queue, worker: Caller, accounts: Accounts, verb: str, fields: dict[str, object]
 ) -> None:
     accounts.change(worker.name, by="test", skills=["fr"])
-    lease = reserve(asking, worker)
-    asking.enqueue({"text": "bonjour"}, id="french", requires=["fr"], priority=0)
-    path = f"/queues/{asking.name}/items/one/{verb}"
+    lease = reserve(form_queue, worker)
+    form_queue.enqueue({"text": "bonjour"}, id="french", requires=["fr"], priority=0)
+    path = f"/queues/{form_queue.name}/items/one/{verb}"
     body = {"token": lease["token"], "then_reserve": True, **fields}
     first = worker("POST", path, json=body, headers={"Idempotency-Key": "k"})
     assert first.status_code == 200
     assert (first.json["id"], first.json["next"]["id"]) == ("one", "french")
-    assert [one.token for one in asking.mine(worker.name)] == [first.json["next"]["token"]]
+    assert [one.token for one in form_queue.mine(worker.name)] == [first.json["next"]["token"]]
     assert worker("POST", path, json=body, headers={"Idempotency-Key": "k"}).json == first.json
 
 
@@ -123,13 +123,13 @@ def test_nothing_now_says_why_and_when_to_ask_again(
 
 
 def test_a_lost_lease_says_what_is_true_and_that_the_answer_is_kept(
-    asking: leaseq.Queue, worker: Caller, manager: Caller
+    form_queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
-    lease = reserve(asking, worker)
-    base = f"/queues/{asking.name}/items/one"
+    lease = reserve(form_queue, worker)
+    base = f"/queues/{form_queue.name}/items/one"
     response = manager("POST", f"{base}/release")
     assert (response.status_code, response.json["state"]) == (200, "inbound")
-    other = reserve(asking, manager)
+    other = reserve(form_queue, manager)
     assert other["id"] == "one"
     body = {"token": lease["token"], "result": ANSWER}
     response = worker("POST", f"{base}/finish", json=body)
@@ -150,13 +150,13 @@ def test_a_lost_lease_says_what_is_true_and_that_the_answer_is_kept(
     assert (response.json["state"], response.json["answers"][0]["person"]) == ("finished", worker.name)
 
 
-def test_a_result_that_does_not_fit_leaves_the_lease(asking: leaseq.Queue, worker: Caller) -> None:
-    lease = reserve(asking, worker)
+def test_a_result_that_does_not_fit_leaves_the_lease(form_queue: leaseq.Queue, worker: Caller) -> None:
+    lease = reserve(form_queue, worker)
     body = {"token": lease["token"], "result": {"about": "weather", "count": -1}}
-    response = worker("POST", f"/queues/{asking.name}/items/one/finish", json=body)
+    response = worker("POST", f"/queues/{form_queue.name}/items/one/finish", json=body)
     assert (response.status_code, response.json["code"]) == (422, "form")
     assert set(response.json["errors"]) == {"about", "count", "urgent"}
-    assert asking.mine(worker.name)[0].token == lease["token"]
+    assert form_queue.mine(worker.name)[0].token == lease["token"]
 
 
 def test_an_id_may_hold_any_printable_character(queue: leaseq.Queue, worker: Caller, manager: Caller) -> None:
@@ -195,26 +195,28 @@ def test_an_idempotency_key_makes_a_post_act_once(
 
 
 def test_a_whole_number_may_be_written_with_a_point(
-    asking: leaseq.Queue, worker: Caller, manager: Caller
+    form_queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
     """JSON knows one kind of number: there are languages that write 5 as 5.0."""
-    assert manager("PUT", f"/queues/{asking.name}", data='{"holds": 2.0, "bands": [40.0, 150]}', **JSON).json
-    assert (asking.policy.holds, asking.policy.bands) == (2, (40, 150))
+    assert manager(
+        "PUT", f"/queues/{form_queue.name}", data='{"holds": 2.0, "bands": [40.0, 150]}', **JSON
+    ).json
+    assert (form_queue.policy.holds, form_queue.policy.bands) == (2, (40, 150))
     item_body = '{"payload": 1, "id": "three", "priority": 7.0, "max_attempts": 5e0}'
-    assert manager("POST", f"/queues/{asking.name}/items", data=item_body, **JSON).status_code == 201
-    assert asking.get("three").priority == 7
-    lease = reserve(asking, worker)
+    assert manager("POST", f"/queues/{form_queue.name}/items", data=item_body, **JSON).status_code == 201
+    assert form_queue.get("three").priority == 7
+    lease = reserve(form_queue, worker)
     body = f'{{"token": {lease["token"]}.0}}'
-    assert worker("POST", f"/queues/{asking.name}/items/{lease['id']}/renew", data=body, **JSON).json
+    assert worker("POST", f"/queues/{form_queue.name}/items/{lease['id']}/renew", data=body, **JSON).json
 
 
 def test_a_lost_lease_is_not_said_to_be_somebody_else_s_where_they_have_the_item(
-    asking: leaseq.Queue, worker: Caller, manager: Caller
+    form_queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
-    lease = reserve(asking, worker)
-    base = f"/queues/{asking.name}/items/one"
+    lease = reserve(form_queue, worker)
+    base = f"/queues/{form_queue.name}/items/one"
     manager("POST", f"{base}/release")
-    second_lease = reserve(asking, worker)
+    second_lease = reserve(form_queue, worker)
     assert (second_lease["id"], second_lease["token"] > lease["token"]) == ("one", True)
     for verb, body in (("renew", {}), ("finish", {"result": ANSWER}), ("abandon", {})):
         response = worker("POST", f"{base}/{verb}", json={"token": lease["token"], **body})
@@ -226,10 +228,10 @@ def test_a_lost_lease_is_not_said_to_be_somebody_else_s_where_they_have_the_item
     ("verb", "fields"), [("abandon", {}), ("abandon", {"again": False}), ("fail", {"error": "unreadable"})]
 )
 def test_what_was_given_back_is_undone(
-    asking: leaseq.Queue, worker: Caller, app: Flask, verb: str, fields: dict[str, object]
+    form_queue: leaseq.Queue, worker: Caller, app: Flask, verb: str, fields: dict[str, object]
 ) -> None:
-    lease = reserve(asking, worker)
-    base, token_body = f"/queues/{asking.name}/items/one", {"token": lease["token"]}
+    lease = reserve(form_queue, worker)
+    base, token_body = f"/queues/{form_queue.name}/items/one", {"token": lease["token"]}
     worker("PUT", f"{base}/draft", json={**token_body, "draft": {"note": "so f"}})
     outcome = worker("POST", f"{base}/{verb}", json={**token_body, "then_reserve": True, **fields}).json
     response = worker("POST", f"{base}/undo", json=token_body, headers={"Idempotency-Key": "k"})
@@ -238,21 +240,21 @@ def test_what_was_given_back_is_undone(
         "one",
         {"note": "so f"},
     )
-    tokens = [one.token for one in asking.mine(worker.name)]
+    tokens = [one.token for one in form_queue.mine(worker.name)]
     assert tokens == [response.json["token"], outcome["next"]["token"]]
-    today = app.extensions["leaseq"].activity.today(worker.name, asking.name)
+    today = app.extensions["leaseq"].activity.today(worker.name, form_queue.name)
     assert (today.gave_back, today.broken) == (0, 0)
     repeated_response = worker("POST", f"{base}/undo", json=token_body)
     assert (repeated_response.status_code, repeated_response.json["code"]) == (409, "lease-lost")
 
 
 def test_an_answer_that_a_manager_adopted_is_not_undone(
-    asking: leaseq.Queue, worker: Caller, manager: Caller
+    form_queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
-    lease = reserve(asking, worker)
-    base = f"/queues/{asking.name}/items/one"
+    lease = reserve(form_queue, worker)
+    base = f"/queues/{form_queue.name}/items/one"
     manager("POST", f"{base}/release")
-    assert reserve(asking, manager)["id"] == "one"
+    assert reserve(form_queue, manager)["id"] == "one"
     body = {"token": lease["token"], "result": ANSWER}
     assert worker("POST", f"{base}/finish", json=body).json["answer_kept"]
     assert manager("POST", f"{base}/adopt", json={"token": lease["token"]}).status_code == 200
@@ -266,9 +268,11 @@ def test_an_answer_that_a_manager_adopted_is_not_undone(
     assert [one["person"] for one in manager("GET", base).json["answers"]] == [worker.name]
 
 
-def test_an_answer_is_reopened_and_corrected(worker: Caller, manager: Caller, asking: leaseq.Queue) -> None:
-    base = f"/queues/{asking.name}/items/one"
-    first = worker("POST", f"/queues/{asking.name}/reserve", json={}).json
+def test_an_answer_is_reopened_and_corrected(
+    worker: Caller, manager: Caller, form_queue: leaseq.Queue
+) -> None:
+    base = f"/queues/{form_queue.name}/items/one"
+    first = worker("POST", f"/queues/{form_queue.name}/reserve", json={}).json
     answer = {"about": "refund", "urgent": True}
     worker("POST", f"{base}/finish", json={"token": first["token"], "result": answer})
     reopen_body = {"token": first["token"], "to": worker.name, "reason": "it is a delivery"}
@@ -276,7 +280,7 @@ def test_an_answer_is_reopened_and_corrected(worker: Caller, manager: Caller, as
     assert (item["state"], item["assigned_to"], item["answers"]) == ("inbound", [worker.name], [])
     assert (item["history"][0]["how"], item["history"][0]["reason"]) == ("reopened", "it is a delivery")
     assert item["late_answers"][0]["result"] == answer
-    lease = worker("POST", f"/queues/{asking.name}/reserve", json={}).json
+    lease = worker("POST", f"/queues/{form_queue.name}/reserve", json={}).json
     assert (lease["id"], lease["draft"]) == ("one", answer)
     worker("POST", f"{base}/finish", json={"token": lease["token"], "result": answer})
     correct_body = {"token": lease["token"], "result": {**answer, "about": "delivery"}}

@@ -16,9 +16,9 @@ from leaseq.webapp.serving.waits import Waits
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group
 from tests.support.patience import PATIENCE, eventually
-from tests.web.api_calls import problem
+from tests.web.api_calls import assert_problem
 from tests.web.conftest import SECRET, Caller
-from tests.web.gunicorn_place import gunicorn
+from tests.web.gunicorn_place import run_gunicorn
 from tests.web.serving.test_gunicorn import call as over_http
 
 
@@ -78,7 +78,7 @@ def test_who_is_disabled_while_they_wait_gets_nothing(
     eventually(lambda: queue.stats().waiting == 1)
     accounts.change(worker.name, by="test", disabled=True)
     queue.enqueue({"n": 1}, id="one")
-    problem(waiting_call.result(), 401, "unauthorized")
+    assert_problem(waiting_call.result(), 401, "unauthorized")
     assert queue.get("one").state == "inbound"
 
 
@@ -113,7 +113,7 @@ def test_who_is_disabled_while_they_wait_takes_the_item_from_nobody_else(
     eventually(lambda: queue.stats().waiting == 2)
     accounts.change(worker.name, by="test", disabled=True)
     queue.enqueue({"n": 1}, id="one")
-    problem(waiting_call.result(), 401, "unauthorized")
+    assert_problem(waiting_call.result(), 401, "unauthorized")
     assert [lease.person for lease in queue.get("one").leases] == ["ann"]
     assert holder_call.result().id == "one"
 
@@ -130,7 +130,9 @@ def test_sent_again_it_gives_what_it_gave(queue: leaseq.Queue, worker: Caller) -
 def test_a_wait_that_is_no_good(queue: leaseq.Queue, worker: Caller, wait: Any) -> None:
     queue.configure()
     queue.enqueue(1)
-    refusal = problem(worker("POST", f"/queues/{queue.name}/reserve", json={"wait": wait}), 400, "invalid")
+    refusal = assert_problem(
+        worker("POST", f"/queues/{queue.name}/reserve", json={"wait": wait}), 400, "invalid"
+    )
     assert refusal["field"] == "wait"
     assert refusal["limit"]
     assert queue.stats().reserved == 0
@@ -146,7 +148,7 @@ def test_waiting_people_keep_nobody_from_being_served(
         name = new_name("worker")
         accounts.add(name, by="test", role="worker")
         tokens.append(accounts.create_token(name, "test", by="test"))
-    with gunicorn(server.url, SECRET, workers=1, threads=2) as (url, _):
+    with run_gunicorn(server.url, SECRET, workers=1, threads=2) as (url, _):
         address = url.removeprefix("http://")
         path = f"/queues/{queue.name}/reserve"
 
@@ -169,7 +171,7 @@ def test_a_person_may_have_four_waits_at_a_time(queue: leaseq.Queue, worker: Cal
     calls = [WaitingCall(lambda: wait(30)) for _ in range(4)]
     eventually(lambda: queue.stats().waiting == 4)
     response = wait(30)
-    assert problem(response, 429, "too-many-requests")["detail"].startswith("you have 4 waits open")
+    assert assert_problem(response, 429, "too-many-requests")["detail"].startswith("you have 4 waits open")
     assert int(response.headers["Retry-After"]) > 0
     assert wait(0).status_code == 204, "it does not wait"
     queue.enqueue_many(range(4))
@@ -185,7 +187,7 @@ def test_a_client_that_has_gone_gets_no_item(server: Any, queue: leaseq.Queue, w
         f"Authorization: Bearer {worker.token}\r\nContent-Type: application/json\r\n"
         f"Content-Length: {len(body)}\r\n\r\n"
     )
-    with gunicorn(server.url, SECRET, workers=1, threads=2) as (url, _):
+    with run_gunicorn(server.url, SECRET, workers=1, threads=2) as (url, _):
         host, _, port = url.removeprefix("http://").partition(":")
         with socket.create_connection((host, int(port))) as client:
             client.sendall(head.encode() + body)
@@ -199,7 +201,7 @@ def test_who_waits_is_answered_when_the_place_is_stopped(
     server: Any, queue: leaseq.Queue, worker: Caller
 ) -> None:
     queue.configure()
-    with gunicorn(server.url, SECRET, workers=2, threads=4) as (url, process):
+    with run_gunicorn(server.url, SECRET, workers=2, threads=4) as (url, process):
         address = url.removeprefix("http://")
         path = f"/queues/{queue.name}/reserve"
         waiting_call = WaitingCall(lambda: over_http(address, worker.token, "POST", path, {"wait": 30}))

@@ -11,7 +11,7 @@ from urllib.parse import quote
 import pytest
 
 import leaseq
-from tests.web.api_calls import ANSWER, TIME, finish, problem, reserve
+from tests.web.api_calls import ANSWER, TIME, assert_problem, finish, reserve
 from tests.web.conftest import FORM, Caller
 
 DEFAULTS: dict[str, Any] = json.loads(json.dumps(asdict(leaseq.Policy())))
@@ -43,7 +43,9 @@ def test_a_policy_that_somebody_else_changed_is_not_overwritten_with_if_match(
 ) -> None:
     path = f"/queues/{queue.name}"
     for tag in ("*", '"0123"'):
-        refusal = problem(manager("PUT", path, json={}, headers={"If-Match": tag}), 412, "policy-changed")
+        refusal = assert_problem(
+            manager("PUT", path, json={}, headers={"If-Match": tag}), 412, "policy-changed"
+        )
         assert refusal["detail"].startswith(f"there is no queue '{queue.name}' for If-Match. To create it")
     assert not queue.exists()
     tag = manager("PUT", path, json={"title": "One"}).headers["ETag"]
@@ -53,7 +55,7 @@ def test_a_policy_that_somebody_else_changed_is_not_overwritten_with_if_match(
     response = manager("PUT", path, json={"holds": 2}, headers={"If-Match": tag})
     assert response.status_code == 200
     stale_response = manager("PUT", path, json={"holds": 3}, headers={"If-Match": tag})
-    assert "send the ETag that it has now" in problem(stale_response, 412, "policy-changed")["detail"]
+    assert "send the ETag that it has now" in assert_problem(stale_response, 412, "policy-changed")["detail"]
     assert queue.policy.holds == 2
     tags = f'"other", W/{response.headers["ETag"]}'  # as behind a proxy that packs
     assert manager("PUT", path, json={"holds": 3}, headers={"If-Match": tags}).status_code == 200
@@ -66,10 +68,10 @@ def test_an_if_match_that_names_nothing_is_not_taken_for_none(manager: Caller, q
     for tag in ("", ",", version, f'"{version}" x', f"W/{version}"):
         headers = {"If-Match": tag}
         response = manager("PUT", f"/queues/{queue.name}", json={"holds": 3}, headers=headers)
-        refusal = problem(response, 400, "invalid")
+        refusal = assert_problem(response, 400, "invalid")
         assert (refusal["field"], "with its quotes" in refusal["limit"]) == ("If-Match", True)
     response = manager("PUT", f"/queues/{queue.name}", json={"holds": 3}, headers={"If-Match": '""'})
-    problem(response, 412, "policy-changed")
+    assert_problem(response, 412, "policy-changed")
     assert queue.policy.holds == 2
 
 
@@ -78,15 +80,19 @@ def test_a_queue_is_made_with_if_none_match_only_where_there_is_none(
 ) -> None:
     path, headers = f"/queues/{queue.name}", {"If-None-Match": "*"}
     for tag in ('"0123"', "", "x"):
-        refusal = problem(manager("PUT", path, json={}, headers={"If-None-Match": tag}), 400, "invalid")
+        refusal = assert_problem(
+            manager("PUT", path, json={}, headers={"If-None-Match": tag}), 400, "invalid"
+        )
         assert refusal["field"] == "If-None-Match"
     assert not queue.exists()
     response = manager("PUT", path, json={"title": "One"}, headers=headers)
     assert (response.status_code, queue.policy.title) == (201, "One")
-    refusal = problem(manager("PUT", path, json={"title": "Two"}, headers=headers), 412, "queue-exists")
+    refusal = assert_problem(
+        manager("PUT", path, json={"title": "Two"}, headers=headers), 412, "queue-exists"
+    )
     assert queue.name in refusal["detail"]
     both_headers = {**headers, "If-Match": response.headers["ETag"]}
-    problem(manager("PUT", path, json={"title": "Two"}, headers=both_headers), 412, "queue-exists")
+    assert_problem(manager("PUT", path, json={"title": "Two"}, headers=both_headers), 412, "queue-exists")
     assert queue.policy.title == "One"
 
 
@@ -110,10 +116,10 @@ def test_items_go_in_one_by_one_in_arrays_and_as_lines(queue: leaseq.Queue, mana
 
 
 def test_an_item_has_its_shape_and_lists_go_page_by_page(
-    asking: leaseq.Queue, worker: Caller, manager: Caller
+    form_queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
-    finish(asking, worker)
-    item = manager("GET", f"/queues/{asking.name}/items/one").json
+    finish(form_queue, worker)
+    item = manager("GET", f"/queues/{form_queue.name}/items/one").json
     assert list(item) == [
         "id", "state", "payload", "priority", "requires", "assignment", "assigned_to", "due", "attempts",
         "failures", "last_error", "enqueued_at", "leases", "answers", "late_answers", "history",
@@ -123,32 +129,32 @@ def test_an_item_has_its_shape_and_lists_go_page_by_page(
         "id", "payload", "result", "person", "token", "attempt", "finished_at", "late",
     ]  # fmt: skip
     assert item["history"][0]["how"] == "finished"
-    asking.enqueue_many([{"n": n} for n in range(7)])
-    path, ids = f"/queues/{asking.name}/items?state=inbound&limit=3", []
+    form_queue.enqueue_many([{"n": n} for n in range(7)])
+    path, ids = f"/queues/{form_queue.name}/items?state=inbound&limit=3", []
     after: str | None = ""
     while after is not None:
         page = manager("GET", path + (f"&after={after}" if after else "")).json
         ids += [one["id"] for one in page["items"]]
         after = page["after"]
-    assert ids == [one.id for one in asking.items("inbound")]
+    assert ids == [one.id for one in form_queue.items("inbound")]
 
 
-def test_a_managers_moves(asking: leaseq.Queue, worker: Caller, manager: Caller) -> None:
-    asking.configure(max_attempts=1)
-    lease = reserve(asking, worker)
-    base = f"/queues/{asking.name}/items/one"
+def test_a_managers_moves(form_queue: leaseq.Queue, worker: Caller, manager: Caller) -> None:
+    form_queue.configure(max_attempts=1)
+    lease = reserve(form_queue, worker)
+    base = f"/queues/{form_queue.name}/items/one"
     response = worker("POST", f"{base}/fail", json={"token": lease["token"], "error": "broken"})
     assert response.json == {"id": "one", "retry_at": None, "next": None}
     assert manager("POST", f"{base}/revive").json["state"] == "inbound"
     response = manager("DELETE", base)
     assert (response.status_code, response.data) == (204, b"")
     assert manager("GET", base).status_code == 404
-    response = manager("POST", f"/queues/{asking.name}/clear")
+    response = manager("POST", f"/queues/{form_queue.name}/clear")
     assert (response.status_code, response.json) == (
         200,
         {"returned": 0, "released": 0, "died": 0, "more": False, "forgotten": 0},
     )
-    stats = manager("GET", f"/queues/{asking.name}/stats").json
+    stats = manager("GET", f"/queues/{form_queue.name}/stats").json
     assert list(stats) == [
         *("inbound", "reserved", "scheduled", "finished", "dead"),
         *("oldest_inbound_seconds", "overdue", "waiting", "paused", "counters", "alerts"),
@@ -160,8 +166,8 @@ def test_a_managers_moves(asking: leaseq.Queue, worker: Caller, manager: Caller)
     }
 
 
-def test_alerts_are_set_raised_and_told(manager: Caller, worker: Caller, asking: leaseq.Queue) -> None:
-    path = f"/queues/{asking.name}"
+def test_alerts_are_set_raised_and_told(manager: Caller, worker: Caller, form_queue: leaseq.Queue) -> None:
+    path = f"/queues/{form_queue.name}"
     rules = ["oldest>3600", "waiting>1"]
     assert manager("PUT", path, json={"alerts": rules}).json["policy"]["alerts"] == [
         "waiting>1",
@@ -185,16 +191,18 @@ def test_alerts_are_set_raised_and_told(manager: Caller, worker: Caller, asking:
 @pytest.mark.parametrize(
     "rules", ["waiting>1", None, 5, [5], ["waiting"], ["late>5"], ["waiting>0"], ["waiting>1", "waiting>2"]]
 )
-def test_alert_rules_that_are_none_change_nothing(manager: Caller, asking: leaseq.Queue, rules: Any) -> None:
-    before = asking.policy
-    response = manager("PUT", f"/queues/{asking.name}", json={"holds": 2, "alerts": rules})
-    assert problem(response, 400, "invalid")["field"].startswith("alerts")
-    assert asking.policy == before
+def test_alert_rules_that_are_none_change_nothing(
+    manager: Caller, form_queue: leaseq.Queue, rules: Any
+) -> None:
+    before = form_queue.policy
+    response = manager("PUT", f"/queues/{form_queue.name}", json={"holds": 2, "alerts": rules})
+    assert assert_problem(response, 400, "invalid")["field"].startswith("alerts")
+    assert form_queue.policy == before
 
 
-def test_the_journal_names_who_did_what(asking: leaseq.Queue, worker: Caller, manager: Caller) -> None:
-    reserve(asking, worker)
-    path = f"/queues/{asking.name}/journal"
+def test_the_journal_names_who_did_what(form_queue: leaseq.Queue, worker: Caller, manager: Caller) -> None:
+    reserve(form_queue, worker)
+    path = f"/queues/{form_queue.name}/journal"
     first = manager("GET", f"{path}?limit=2").json
     second = manager("GET", f"{path}?after={first['after']}").json
     events = first["events"] + second["events"]
@@ -212,17 +220,17 @@ def test_the_journal_names_who_did_what(asking: leaseq.Queue, worker: Caller, ma
 
 
 def test_answers_stream_as_lines_and_as_a_table(
-    asking: leaseq.Queue, worker: Caller, manager: Caller
+    form_queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
-    finish(asking, worker)
-    lines_response = manager("GET", f"/queues/{asking.name}/answers")
+    finish(form_queue, worker)
+    lines_response = manager("GET", f"/queues/{form_queue.name}/answers")
     assert (lines_response.status_code, lines_response.mimetype) == (200, "application/x-ndjson")
     (answer,) = map(json.loads, lines_response.text.splitlines())
     assert (answer["id"], answer["result"], answer["late"]) == ("one", ANSWER, False)
-    table_response = manager("GET", f"/queues/{asking.name}/answers?format=csv")
+    table_response = manager("GET", f"/queues/{form_queue.name}/answers?format=csv")
     assert table_response.mimetype == "text/csv"
     assert "payload.order" in table_response.text.splitlines()[0]
-    assert f'filename="{asking.name}.csv"' in table_response.headers["Content-Disposition"]
+    assert f'filename="{form_queue.name}.csv"' in table_response.headers["Content-Disposition"]
 
 
 def test_people_are_added_and_changed_by_put(admin: Caller, new_name: Any) -> None:

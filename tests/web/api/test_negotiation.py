@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.web.api_calls import CALLS, problem, unchanged
+from tests.web.api_calls import CALLS, assert_problem, assert_unchanged
 
 PATHS = {
     "/queues": {"GET"},
@@ -31,23 +31,23 @@ def allowed_methods(response: Any) -> set[str]:
 
 @pytest.mark.parametrize("path", PATHS)
 def test_a_path_says_which_methods_it_has(
-    app: Any, asking: leaseq.Queue, call: Callable[..., Any], path: str
+    app: Any, form_queue: leaseq.Queue, call: Callable[..., Any], path: str
 ) -> None:
     methods = PATHS[path] | {"OPTIONS"} | ({"HEAD"} if "GET" in PATHS[path] else set())
-    url = path.format(q=asking.name)
+    url = path.format(q=form_queue.name)
     response = app.test_client().options(f"/api/v1{url}")
     assert (response.status_code, response.data, allowed_methods(response)) == (204, b"", methods)
     item_methods = {"PATCH"} if "/items/" in path else set()  # an id may contain slashes
     for method in {"PATCH", "TRACE", "PROPFIND"} - item_methods:
-        with unchanged(asking):
+        with assert_unchanged(form_queue):
             response = call("admin", method, url)
-        detail = problem(response, 405, "method-not-allowed")["detail"]
+        detail = assert_problem(response, 405, "method-not-allowed")["detail"]
         assert allowed_methods(response) == methods
         assert detail == f"this path takes {', '.join(sorted(methods))}, and no {method}"
 
 
 def test_options_of_what_is_not_there(app: Any) -> None:
-    problem(app.test_client().options("/api/v1/nowhere"), 404, "not-found")
+    assert_problem(app.test_client().options("/api/v1/nowhere"), 404, "not-found")
 
 
 @pytest.mark.parametrize("method", ["GET", "PATCH"])
@@ -61,39 +61,41 @@ def test_options_of_a_page_are_the_page_s(app: Any) -> None:
     assert allowed_methods(app.test_client().options("/login")) == {"GET", "HEAD", "OPTIONS", "POST"}
 
 
-def test_head_is_get_without_a_body(asking: leaseq.Queue, call: Callable[..., Any]) -> None:
+def test_head_is_get_without_a_body(form_queue: leaseq.Queue, call: Callable[..., Any]) -> None:
     for path in ("", "/items?state=inbound", "/items/one", "/stats", "/journal"):
-        url = f"/queues/{asking.name}{path}"
+        url = f"/queues/{form_queue.name}{path}"
         get_response, head_response = call("manager", "GET", url), call("manager", "HEAD", url)
         assert (head_response.status_code, head_response.data) == (200, b"")
         assert head_response.mimetype == get_response.mimetype
         assert abs((head_response.content_length or 0) - len(get_response.data)) < 4, (
             "an age in it may grow by a digit"
         )
-    assert call("manager", "HEAD", f"/queues/{asking.name}/items/none").status_code == 404
+    assert call("manager", "HEAD", f"/queues/{form_queue.name}/items/none").status_code == 404
 
 
 @pytest.mark.parametrize("name", [name for name, call in CALLS.items() if name != "draft"])
-def test_a_kind_that_a_call_does_not_give(asking: leaseq.Queue, call: Callable[..., Any], name: str) -> None:
+def test_a_kind_that_a_call_does_not_give(
+    form_queue: leaseq.Queue, call: Callable[..., Any], name: str
+) -> None:
     role, method, path, valid_body = CALLS[name]
-    with unchanged(asking):
+    with assert_unchanged(form_queue):
         for kind in ("text/html", "application/xml, text/plain", "application/json;q=0"):
             response = call(
-                role, method, path.format(q=asking.name), json=valid_body, headers={"Accept": kind}
+                role, method, path.format(q=form_queue.name), json=valid_body, headers={"Accept": kind}
             )
-            problem(response, 406, "not-acceptable")
+            assert_problem(response, 406, "not-acceptable")
 
 
 @pytest.mark.parametrize("kind", ["*/*", "application/*", "text/html, */*;q=0.1", "application/json", ""])
-def test_kinds_that_take_json(asking: leaseq.Queue, call: Callable[..., Any], kind: str) -> None:
-    response = call("worker", "GET", f"/queues/{asking.name}", headers={"Accept": kind})
+def test_kinds_that_take_json(form_queue: leaseq.Queue, call: Callable[..., Any], kind: str) -> None:
+    response = call("worker", "GET", f"/queues/{form_queue.name}", headers={"Accept": kind})
     assert (response.status_code, response.mimetype) == (200, "application/json")
 
 
 @pytest.mark.parametrize("method", ["DELETE", "OPTIONS"])
 def test_an_answer_without_a_body_is_no_page(
-    asking: leaseq.Queue, call: Callable[..., Any], method: str
+    form_queue: leaseq.Queue, call: Callable[..., Any], method: str
 ) -> None:
-    response = call("manager", method, f"/queues/{asking.name}/items/one")
+    response = call("manager", method, f"/queues/{form_queue.name}/items/one")
     assert (response.status_code, response.headers.get("Content-Type")) == (204, None)
     assert "script-src" not in response.headers["Content-Security-Policy"]

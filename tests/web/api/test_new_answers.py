@@ -11,8 +11,8 @@ import pytest
 import leaseq
 from leaseq.models import GivenAnswer
 from tests.support.taking import take
-from tests.web.api_calls import problem
-from tests.web.conftest import Answer, Caller
+from tests.web.api_calls import assert_problem
+from tests.web.conftest import Caller, Response
 
 THEN = datetime(2026, 11, 21, 10, 5, tzinfo=UTC)
 
@@ -25,7 +25,7 @@ class Poller:
         self._path = f"/queues/{queue.name}/answers/new"
         self.query: dict[str, str] = {}
 
-    def call(self) -> Answer:
+    def call(self) -> Response:
         response = self._caller("GET", self._path, query_string=self.query)
         assert response.status_code == 200, response.text
         self.query["after"] = response.json["after"]
@@ -116,12 +116,12 @@ def test_what_a_manager_makes_an_answer_comes_when_they_do(poll: Poller, queue: 
 
 def test_a_cursor_of_another_queue_is_refused(poll: Poller, queue: leaseq.Queue, manager: Caller) -> None:
     path = f"/queues/{queue.name}/answers/new"
-    refusal = problem(manager("GET", f"{path}?after=another:0"), 400, "invalid")
+    refusal = assert_problem(manager("GET", f"{path}?after=another:0"), 400, "invalid")
     assert refusal["field"] == "after"
     assert refusal["limit"] == f"a cursor of the queue {queue.name!r}, or 0 for the beginning"
-    refusal = problem(manager("GET", f"{path}?after={'x' * 3_000}"), 400, "invalid")
+    refusal = assert_problem(manager("GET", f"{path}?after={'x' * 3_000}"), 400, "invalid")
     assert (refusal["field"], len(refusal["detail"]) < 200) == ("after", True)
 
 
 def test_it_is_for_managers(poll: Poller, queue: leaseq.Queue, worker: Caller) -> None:
-    problem(worker("GET", f"/queues/{queue.name}/answers/new"), 403, "forbidden")
+    assert_problem(worker("GET", f"/queues/{queue.name}/answers/new"), 403, "forbidden")

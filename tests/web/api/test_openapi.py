@@ -57,14 +57,14 @@ def operation_of(document: dict[str, Any], name: str) -> dict[str, Any]:
 
 @pytest.fixture
 def make_call(
-    asking: leaseq.Queue, call: Callable[..., Any], new_name: Callable[[str], str]
+    form_queue: leaseq.Queue, call: Callable[..., Any], new_name: Callable[[str], str]
 ) -> Callable[..., Any]:
     """Make one of the calls that have a body, by its name."""
 
     def make(name: str, **options: Any) -> Any:
         role, method, path, _ = CALLS[name]
         return call(
-            role, method, path.replace("somebody new", new_name("put")).format(q=asking.name), **options
+            role, method, path.replace("somebody new", new_name("put")).format(q=form_queue.name), **options
         )
 
     return make

@@ -10,7 +10,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.web.api_calls import problem
+from tests.web.api_calls import assert_problem
 from tests.web.conftest import Caller
 
 Page = dict[str, Any]
@@ -88,7 +88,7 @@ def test_items_and_events(queue: leaseq.Queue, manager: Caller, path: str, state
 
 @pytest.mark.parametrize("path", ["/queues", "/queues/{q}/mine", "/people", "/queues/{q}/items?state=dead"])
 @pytest.mark.parametrize("bad_query", ["limit=0", "limit=1001", "limit=x", "after=", "before=1"])
-def test_a_page_that_can_not_be(asking: leaseq.Queue, admin: Caller, path: str, bad_query: str) -> None:
+def test_a_page_that_can_not_be(form_queue: leaseq.Queue, admin: Caller, path: str, bad_query: str) -> None:
     sign = "&" if "?" in path else "?"
-    response = admin("GET", path.format(q=asking.name) + sign + bad_query)
-    assert problem(response, 400, "invalid")["field"] == bad_query.partition("=")[0]
+    response = admin("GET", path.format(q=form_queue.name) + sign + bad_query)
+    assert assert_problem(response, 400, "invalid")["field"] == bad_query.partition("=")[0]

@@ -9,23 +9,23 @@ import pytest
 
 import leaseq
 from tests.support.taking import not_none
-from tests.web.api_calls import ANSWER, problem, reserve, unchanged
+from tests.web.api_calls import ANSWER, assert_problem, assert_unchanged, reserve
 from tests.web.conftest import Caller
 
 
 def test_a_worker_reads_the_item_while_they_hold_it(
-    queue: leaseq.Queue, worker: Caller, manager: Caller, caller: Callable[[str], Caller]
+    queue: leaseq.Queue, worker: Caller, manager: Caller, make_caller: Callable[[str], Caller]
 ) -> None:
     queue.configure(answers=2)
     queue.enqueue({"text": "hello"}, id="one")
-    other = caller("worker")
+    other = make_caller("worker")
     other_lease = reserve(queue, other)
     other(
         "POST",
         f"/queues/{queue.name}/items/one/finish",
         json={"token": other_lease["token"], "result": {"a": 1}},
     )
-    problem(worker("GET", f"/queues/{queue.name}/items/one"), 403, "forbidden")
+    assert_problem(worker("GET", f"/queues/{queue.name}/items/one"), 403, "forbidden")
     lease = reserve(queue, worker)
     item = worker("GET", f"/queues/{queue.name}/items/one").json
     assert item["payload"] == {"text": "hello"}
@@ -34,13 +34,13 @@ def test_a_worker_reads_the_item_while_they_hold_it(
     assert item["answers"] == [], "what others answered is not theirs to see"
     assert len(manager("GET", f"/queues/{queue.name}/items/one").json["answers"]) == 1
     for id in ("two", "not-there"):
-        problem(worker("GET", f"/queues/{queue.name}/items/{id}"), 403, "forbidden")
+        assert_problem(worker("GET", f"/queues/{queue.name}/items/{id}"), 403, "forbidden")
 
 
 def test_late_answers_are_listed_until_they_are_used(
-    timed_asking: tuple[leaseq.Queue, Callable[[], None]], manager: Caller, worker: Caller
+    expirable_queue: tuple[leaseq.Queue, Callable[[], None]], manager: Caller, worker: Caller
 ) -> None:
-    asking, expire = timed_asking
+    asking, expire = expirable_queue
     for answer in ({"about": "refund", "urgent": True}, {"about": "other", "urgent": False}):
         lease = not_none(asking.reserve("ann"))
         expire()
@@ -61,11 +61,11 @@ def test_late_answers_are_listed_until_they_are_used(
     assert "Link" not in second.headers
     asking.adopt(late_answers[0]["id"], late_answers[0]["token"])
     assert late_answers[0]["token"] not in [one["token"] for one in manager("GET", path).json["answers"]]
-    problem(worker("GET", path), 403, "forbidden")
+    assert_problem(worker("GET", path), 403, "forbidden")
 
 
-def test_many_at_once_each_by_itself(mixed: leaseq.Queue, manager: Caller, worker: Caller) -> None:
-    path = f"/queues/{mixed.name}/bulk"
+def test_many_at_once_each_by_itself(mixed_queue: leaseq.Queue, manager: Caller, worker: Caller) -> None:
+    path = f"/queues/{mixed_queue.name}/bulk"
     ids = ["dead-1", "nowhere", "dead-1"]
     response = manager("POST", path, json={"action": "revive", "ids": ids})
     assert response.status_code == 200
@@ -73,16 +73,16 @@ def test_many_at_once_each_by_itself(mixed: leaseq.Queue, manager: Caller, worke
     assert [(one["id"], one["code"]) for one in response.json["refused"]] == [
         ("nowhere", "not-found"),
     ]
-    assert mixed.get("dead-1").state == "inbound"
+    assert mixed_queue.get("dead-1").state == "inbound"
     response = manager(
         "POST", path, json={"action": "assign", "ids": ["wait-2", "held-1"], "person": worker.name}
     )
     assert (response.json["done"], response.json["refused"][0]["code"]) == (1, "invalid")
-    assert mixed.get("wait-2").assigned_to == (worker.name,)
+    assert mixed_queue.get("wait-2").assigned_to == (worker.name,)
     manager("POST", path, json={"action": "release", "ids": ["held-1"]})
-    assert mixed.get("held-1").state == "inbound"
+    assert mixed_queue.get("held-1").state == "inbound"
     manager("POST", path, json={"action": "remove", "ids": ["done-1", "held-2"]})
-    assert mixed.stats().reserved == mixed.stats().finished == 0
+    assert mixed_queue.stats().reserved == mixed_queue.stats().finished == 0
 
 
 @pytest.mark.parametrize(
@@ -100,10 +100,12 @@ def test_many_at_once_each_by_itself(mixed: leaseq.Queue, manager: Caller, worke
     ],
 )
 def test_a_bulk_request_that_can_not_be(
-    mixed: leaseq.Queue, call: Callable[..., Any], body: dict[str, Any], field: str
+    mixed_queue: leaseq.Queue, call: Callable[..., Any], body: dict[str, Any], field: str
 ) -> None:
-    with unchanged(mixed):
-        refusal = problem(call("manager", "POST", f"/queues/{mixed.name}/bulk", json=body), 400, "invalid")
+    with assert_unchanged(mixed_queue):
+        refusal = assert_problem(
+            call("manager", "POST", f"/queues/{mixed_queue.name}/bulk", json=body), 400, "invalid"
+        )
     assert refusal["field"] == field
 
 
@@ -120,15 +122,15 @@ def found_ids(manager: Caller, queue: leaseq.Queue, **query: str) -> list[str]:
 
 
 def test_a_search_is_of_all_states_by_words_fields_person_and_time(
-    mixed: leaseq.Queue, manager: Caller, worker: Caller
+    mixed_queue: leaseq.Queue, manager: Caller, worker: Caller
 ) -> None:
-    assert sorted(found_ids(manager, mixed, find="of:ann")) == ["dead-1", "done-1", "held-1"]
-    assert found_ids(manager, mixed, find="of:ann", state="dead") == ["dead-1"]
-    assert found_ids(manager, mixed, find="wait", limit="1") == ["wait-1", "wait-2"], "page by page"
-    assert sorted(found_ids(manager, mixed, person="bob")) == ["dead-2", "held-2"]
-    assert found_ids(manager, mixed, to="2020-01-01") == []
-    assert len(found_ids(manager, mixed, **{"from": "2020-01-01"})) == 7
-    problem(worker("GET", f"/queues/{mixed.name}/search"), 403, "forbidden")
+    assert sorted(found_ids(manager, mixed_queue, find="of:ann")) == ["dead-1", "done-1", "held-1"]
+    assert found_ids(manager, mixed_queue, find="of:ann", state="dead") == ["dead-1"]
+    assert found_ids(manager, mixed_queue, find="wait", limit="1") == ["wait-1", "wait-2"], "page by page"
+    assert sorted(found_ids(manager, mixed_queue, person="bob")) == ["dead-2", "held-2"]
+    assert found_ids(manager, mixed_queue, to="2020-01-01") == []
+    assert len(found_ids(manager, mixed_queue, **{"from": "2020-01-01"})) == 7
+    assert_problem(worker("GET", f"/queues/{mixed_queue.name}/search"), 403, "forbidden")
 
 
 @pytest.mark.parametrize(
@@ -148,15 +150,17 @@ def test_a_search_is_of_all_states_by_words_fields_person_and_time(
     ],
 )
 def test_a_search_that_can_not_be(
-    asking: leaseq.Queue, call: Callable[..., Any], query: str, field: str
+    form_queue: leaseq.Queue, call: Callable[..., Any], query: str, field: str
 ) -> None:
-    refusal = problem(call("manager", "GET", f"/queues/{asking.name}/search?{query}"), 400, "invalid")
+    refusal = assert_problem(
+        call("manager", "GET", f"/queues/{form_queue.name}/search?{query}"), 400, "invalid"
+    )
     assert refusal["field"] == field
 
 
-def test_the_next_page_keeps_the_query(asking: leaseq.Queue, manager: Caller) -> None:
-    asking.enqueue_many(leaseq.NewItem(n, id=f"x {n}/") for n in range(3))
-    path, ids = f"/queues/{asking.name}/items?state=inbound&limit=1", []
+def test_the_next_page_keeps_the_query(form_queue: leaseq.Queue, manager: Caller) -> None:
+    form_queue.enqueue_many(leaseq.NewItem(n, id=f"x {n}/") for n in range(3))
+    path, ids = f"/queues/{form_queue.name}/items?state=inbound&limit=1", []
     while path:
         response = manager("GET", path)
         ids += [one["id"] for one in response.json["items"]]
@@ -171,5 +175,5 @@ def test_a_problem_s_type_is_explained(app: Any, manager: Caller) -> None:
     page = app.test_client().get("/api/v1/docs").text
     for code in MEANINGS:
         assert f'id="problem-{code}"' in page
-    refusal = problem(manager("GET", "/queues/not-there"), 404, "not-found")
+    refusal = assert_problem(manager("GET", "/queues/not-there"), 404, "not-found")
     assert refusal["type"] == "/api/v1/docs#problem-not-found"

@@ -11,7 +11,7 @@ import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.threads import Threads
 from tests.support.taking import take
-from tests.web.api_calls import problem
+from tests.web.api_calls import assert_problem
 from tests.web.conftest import Caller
 
 
@@ -49,7 +49,7 @@ def test_all_of_a_state_or_by_a_filter(
         ({**dead_filter, "error": "x" * 2_001}, "error"),
         ({**dead_filter, "limit": 5}, "limit"),
     ):
-        assert problem(manager("POST", path, json=bad_body), 400, "invalid")["field"] == field
+        assert assert_problem(manager("POST", path, json=bad_body), 400, "invalid")["field"] == field
 
 
 def test_a_queue_is_deleted_where_its_policy_is_the_one_expected(
@@ -58,7 +58,7 @@ def test_a_queue_is_deleted_where_its_policy_is_the_one_expected(
     path = f"/queues/{graves.name}"
     tag = manager("GET", path).headers["ETag"]
     graves.configure(title="Other")
-    refusal = problem(manager("DELETE", path, headers={"If-Match": tag}), 412, "policy-changed")
+    refusal = assert_problem(manager("DELETE", path, headers={"If-Match": tag}), 412, "policy-changed")
     assert "save" not in refusal["detail"]
     assert worker("DELETE", path).status_code == 403
     lease = take(graves, worker.name)
@@ -72,10 +72,10 @@ def test_a_queue_is_deleted_where_its_policy_is_the_one_expected(
         ("POST", "/items/waits/renew", {"token": lease.token}),
         ("POST", "/reserve", {}),
     ):
-        refusal = problem(worker(method, path + below, json=body), 404, "not-found")
+        refusal = assert_problem(worker(method, path + below, json=body), 404, "not-found")
         assert "it was deleted" in refusal["detail"], below
-    problem(manager("DELETE", path), 404, "not-found")
-    refusal = problem(manager("DELETE", path, headers={"If-Match": "*"}), 412, "policy-changed")
+    assert_problem(manager("DELETE", path), 404, "not-found")
+    refusal = assert_problem(manager("DELETE", path, headers={"If-Match": "*"}), 412, "policy-changed")
     assert refusal["detail"] == f"there is no queue '{graves.name}' for If-Match."
     line = accounts.log.latest(1)[0]
     assert (line.by, line.what, line.about) == (manager.name, "queue.deleted", graves.name)
@@ -91,6 +91,6 @@ def test_a_deletion_that_was_broken_off_is_finished(
     graves: leaseq.Queue, manager: Caller, call: Callable[..., Any]
 ) -> None:
     graves._commands.delete("")
-    problem(manager("GET", f"/queues/{graves.name}"), 404, "not-found")
+    assert_problem(manager("GET", f"/queues/{graves.name}"), 404, "not-found")
     assert manager("DELETE", f"/queues/{graves.name}").status_code == 204
-    problem(manager("DELETE", f"/queues/{graves.name}"), 404, "not-found")
+    assert_problem(manager("DELETE", f"/queues/{graves.name}"), 404, "not-found")

@@ -6,7 +6,7 @@ import pytest
 
 import leaseq
 from tests.support.taking import not_none
-from tests.web.api_calls import problem
+from tests.web.api_calls import assert_problem
 from tests.web.conftest import Caller
 
 
@@ -32,7 +32,7 @@ def test_by_rest_all_or_by_a_filter(graves: leaseq.Queue, manager: Caller) -> No
         ({"error": "x" * 2_001}, "error"),
         ({"error": 404}, "error"),
     ):
-        assert problem(manager("POST", path, json=bad_body), 400, "invalid")["field"] == field
+        assert assert_problem(manager("POST", path, json=bad_body), 400, "invalid")["field"] == field
 
 
 def test_by_rest_there_may_be_more(

@@ -11,7 +11,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.store.accounts import callers
-from tests.support.round_trips import round_trips
+from tests.support.round_trips import count_round_trips
 from tests.web.conftest import Caller
 
 FORM = {"ask": {"type": "object", "properties": {"about": {"type": "string"}}}}
@@ -61,7 +61,7 @@ def test_a_call_on_a_lease_makes_two_round_trips(
     if lease := response.json if verb in ("reserve", "renew") else response.json.get("next"):
         send_finish(lease)
     lease = None if verb == "reserve" else send_reserve().json
-    with round_trips(monkeypatch) as trips:
+    with count_round_trips(monkeypatch) as trips:
         response = send_call(lease) if lease else send_reserve()
     assert response.status_code == 200, response.text
     assert trips.count == (1 if fresh_for else 2)

@@ -13,7 +13,7 @@ import pytest
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.taking import not_none
-from tests.web.api_calls import ANSWER, problem, reserve
+from tests.web.api_calls import ANSWER, assert_problem, reserve
 from tests.web.conftest import Caller
 
 
@@ -42,42 +42,42 @@ def test_the_skills_of_an_account_count_from_the_next_reserve_on(
     assert why_nothing(queue, worker)[0] == "not-eligible"
 
 
-def test_given_back_for_later_or_for_good(asking: leaseq.Queue, worker: Caller) -> None:
-    lease = reserve(asking, worker)
-    worker("POST", f"/queues/{asking.name}/items/one/abandon", json={"token": lease["token"]})
-    lease = reserve(asking, worker)
+def test_given_back_for_later_or_for_good(form_queue: leaseq.Queue, worker: Caller) -> None:
+    lease = reserve(form_queue, worker)
+    worker("POST", f"/queues/{form_queue.name}/items/one/abandon", json={"token": lease["token"]})
+    lease = reserve(form_queue, worker)
     assert lease["id"] == "two", "what never was theirs comes first"
     body = {"token": lease["token"], "again": False, "reason": "I know her"}
-    response = worker("POST", f"/queues/{asking.name}/items/two/abandon", json=body)
+    response = worker("POST", f"/queues/{form_queue.name}/items/two/abandon", json=body)
     assert (response.status_code, response.json) == (200, {"id": "two", "next": None})
-    lease = reserve(asking, worker)
+    lease = reserve(form_queue, worker)
     assert lease["id"] == "one", "later has come: nothing else waits for them"
     finish_body = {"token": lease["token"], "result": ANSWER}
-    worker("POST", f"/queues/{asking.name}/items/one/finish", json=finish_body)
-    assert why_nothing(asking, worker)[0] == "not-eligible"
-    assert asking.get("two").history[-1].reason == "I know her"
+    worker("POST", f"/queues/{form_queue.name}/items/one/finish", json=finish_body)
+    assert why_nothing(form_queue, worker)[0] == "not-eligible"
+    assert form_queue.get("two").history[-1].reason == "I know her"
 
 
 @pytest.mark.parametrize("again", ["no", 0, None])
-def test_again_is_true_or_false(asking: leaseq.Queue, worker: Caller, again: Any) -> None:
-    lease = reserve(asking, worker)
+def test_again_is_true_or_false(form_queue: leaseq.Queue, worker: Caller, again: Any) -> None:
+    lease = reserve(form_queue, worker)
     body = {"token": lease["token"], "again": again}
-    response = worker("POST", f"/queues/{asking.name}/items/one/abandon", json=body)
-    assert problem(response, 400, "invalid")["field"] == "again"
-    assert len(asking.mine(worker.name)) == 1
+    response = worker("POST", f"/queues/{form_queue.name}/items/one/abandon", json=body)
+    assert assert_problem(response, 400, "invalid")["field"] == "again"
+    assert len(form_queue.mine(worker.name)) == 1
 
 
 def test_an_item_is_assigned_to_somebody_with_an_account(
-    asking: leaseq.Queue, worker: Caller, manager: Caller, accounts: Accounts
+    form_queue: leaseq.Queue, worker: Caller, manager: Caller, accounts: Accounts
 ) -> None:
-    path = f"/queues/{asking.name}/items/two/assign"
+    path = f"/queues/{form_queue.name}/items/two/assign"
     for name in ("nobody of that name", "", "x" * 65):
         response = manager("POST", path, json={"person": name})
-        assert problem(response, 400, "invalid")["field"] == "person"
+        assert assert_problem(response, 400, "invalid")["field"] == "person"
     accounts.change(worker.name, by="test", disabled=True)
-    refusal = problem(manager("POST", path, json={"person": worker.name}), 400, "invalid")
+    refusal = assert_problem(manager("POST", path, json={"person": worker.name}), 400, "invalid")
     assert "disabled" in refusal["detail"]
-    assert asking.get("two").assigned_to == ()
+    assert form_queue.get("two").assigned_to == ()
     accounts.change(worker.name, by="test", disabled=False)
     response = manager("POST", path, json={"person": worker.name})
     assert (response.status_code, response.json["id"], response.json["assigned_to"]) == (
@@ -85,13 +85,15 @@ def test_an_item_is_assigned_to_somebody_with_an_account(
         "two",
         [worker.name],
     )
-    assert [event.person for event in asking.journal() if event.what == "assigned"] == [manager.name]
-    assert reserve(asking, manager)["id"] == "one"
-    assert reserve(asking, worker)["id"] == "two"
+    assert [event.person for event in form_queue.journal() if event.what == "assigned"] == [manager.name]
+    assert reserve(form_queue, manager)["id"] == "one"
+    assert reserve(form_queue, worker)["id"] == "two"
     response = manager("POST", path, json={"person": manager.name})
-    assert problem(response, 400, "invalid")["field"] == "id"
+    assert assert_problem(response, 400, "invalid")["field"] == "id"
     body = {"person": worker.name}
-    problem(manager("POST", f"/queues/{asking.name}/items/none/assign", json=body), 404, "not-found")
+    assert_problem(
+        manager("POST", f"/queues/{form_queue.name}/items/none/assign", json=body), 404, "not-found"
+    )
 
 
 def test_what_is_due_comes_in_the_order_of_its_date(queue: leaseq.Queue, manager: Caller) -> None:
@@ -105,15 +107,15 @@ def test_what_is_due_comes_in_the_order_of_its_date(queue: leaseq.Queue, manager
     assert [one["id"] for one in first["items"] + rest["items"]] == ["yesterday", "soon", "tomorrow"]
     assert rest["after"] is None
     assert manager("GET", f"/queues/{queue.name}/stats").json["overdue"] == 1
-    problem(manager("GET", f"/queues/{queue.name}/due?after=x"), 400, "invalid")
+    assert_problem(manager("GET", f"/queues/{queue.name}/due?after=x"), 400, "invalid")
 
 
 def test_each_of_several_answers_is_exported_once(
-    queue: leaseq.Queue, caller: Callable[[str], Caller], manager: Caller
+    queue: leaseq.Queue, make_caller: Callable[[str], Caller], manager: Caller
 ) -> None:
     queue.configure(answers=3)
     queue.enqueue({"text": "hello"}, id="one")
-    people = [caller("worker") for _ in range(4)]
+    people = [make_caller("worker") for _ in range(4)]
     for number, one in enumerate(people[:3]):
         lease = reserve(queue, one)
         body = {"token": lease["token"], "result": {"label": number}}
@@ -133,9 +135,9 @@ def test_each_of_several_answers_is_exported_once(
 
 
 def test_a_lost_lease_names_its_item_and_a_late_finish_says_late(
-    timed_asking: tuple[leaseq.Queue, Callable[[], None]], worker: Caller
+    expirable_queue: tuple[leaseq.Queue, Callable[[], None]], worker: Caller
 ) -> None:
-    asking, expire = timed_asking
+    asking, expire = expirable_queue
     lease = reserve(asking, worker)
     expire()
     assert worker("GET", f"/queues/{asking.name}/mine").json["leases"] == []
@@ -145,25 +147,25 @@ def test_a_lost_lease_names_its_item_and_a_late_finish_says_late(
     response = worker(
         "POST", f"/queues/{asking.name}/items/one/finish", json={**body, "result": {**ANSWER, "note": "x"}}
     )
-    refusal = problem(response, 409, "lease-lost")
+    refusal = assert_problem(response, 409, "lease-lost")
     assert (refusal["id"], refusal["state"], refusal["answer_kept"]) == ("one", "finished", True)
 
 
-def test_who_lost_a_waiting_item_is_told_to_reserve(asking: leaseq.Queue, worker: Caller) -> None:
-    lease = reserve(asking, worker)
-    asking.release("one")
-    response = worker("POST", f"/queues/{asking.name}/items/one/renew", json={"token": lease["token"]})
-    refusal = problem(response, 409, "lease-lost")
+def test_who_lost_a_waiting_item_is_told_to_reserve(form_queue: leaseq.Queue, worker: Caller) -> None:
+    lease = reserve(form_queue, worker)
+    form_queue.release("one")
+    response = worker("POST", f"/queues/{form_queue.name}/items/one/renew", json={"token": lease["token"]})
+    refusal = assert_problem(response, 409, "lease-lost")
     assert (refusal["state"], refusal["detail"].partition(": ")[2]) == (
         "inbound",
         "it waits for somebody again: reserve to get an item again",
     )
 
 
-def test_the_last_error_stands_in_the_list_of_the_dead(asking: leaseq.Queue, manager: Caller) -> None:
-    asking.configure(max_attempts=1)
-    asking.fail(not_none(asking.reserve("ann")), "unreadable")
-    (item,) = manager("GET", f"/queues/{asking.name}/items?state=dead").json["items"]
+def test_the_last_error_stands_in_the_list_of_the_dead(form_queue: leaseq.Queue, manager: Caller) -> None:
+    form_queue.configure(max_attempts=1)
+    form_queue.fail(not_none(form_queue.reserve("ann")), "unreadable")
+    (item,) = manager("GET", f"/queues/{form_queue.name}/items?state=dead").json["items"]
     assert (item["id"], item["last_error"], item["failures"]) == ("one", "unreadable", 1)
 
 

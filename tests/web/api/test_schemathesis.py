@@ -14,8 +14,8 @@ import pytest
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
-from tests.web.conftest import CHEAP, PASSWORD, SECRET
-from tests.web.gunicorn_place import ADJUSTED, gunicorn
+from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET
+from tests.web.gunicorn_place import ADJUSTED_APP, run_gunicorn
 
 ROOT = Path(__file__).parents[3]
 
@@ -30,11 +30,14 @@ def url_and_token() -> Iterator[tuple[str, str]]:
         client = leaseq.connect(server.url)
         queue = leaseq.Queue(client, "reviews")
         queue.enqueue_many(leaseq.NewItem({"text": str(n)}, id=f"r-{n}") for n in range(100))
-        accounts = Accounts(client, passwords=CHEAP)
+        accounts = Accounts(client, passwords=CHEAP_PASSWORDS)
         # Who has a password is the only admin who can sign in, and can't be shut out by what is sent here.
         accounts.add("the tests", by="test", role="admin", password=PASSWORD)
         token = accounts.create_token("the tests", "schemathesis", by="test")
-        with gunicorn(server.url, SECRET, workers=1, threads=4, app=ADJUSTED, NO_WAIT="1") as (url, _):
+        with run_gunicorn(server.url, SECRET, workers=1, threads=4, app=ADJUSTED_APP, NO_WAIT="1") as (
+            url,
+            _,
+        ):
             yield url, token
         client.close()
 

@@ -10,7 +10,7 @@ import pytest
 from flask import Flask
 
 from leaseq.webapp.store.accounts import Accounts
-from tests.web.api_calls import problem
+from tests.web.api_calls import assert_problem
 from tests.web.conftest import Browser, Caller
 
 Program = Callable[..., Caller]
@@ -30,14 +30,14 @@ def with_token(caller: Caller, token: str) -> Caller:
     return Caller(caller.name, token, caller.client)
 
 
-def test_me_says_who_calls_and_by_which_token(program: Program, visitor: Callable[[str], Browser]) -> None:
+def test_me_says_who_calls_and_by_which_token(program: Program, sign_in_as: Callable[[str], Browser]) -> None:
     caller = program("manager", scope="work", days=7)
     me = caller("GET", "/me").json
     assert (me["name"], me["role"], me["skills"]) == (caller.name, "manager", ["fr"])
     assert (me["token"]["scope"], me["token"]["queue"]) == ("work", None)
     time_left = datetime.fromisoformat(me["token"]["expires_at"]) - datetime.now(UTC)
     assert timedelta(days=6) < time_left <= timedelta(days=7)
-    by_session = visitor("worker").get("/api/v1/me").json
+    by_session = sign_in_as("worker").get("/api/v1/me").json
     assert (by_session["role"], by_session["token"]) == ("worker", None)
 
 
@@ -53,8 +53,8 @@ def test_a_token_is_created_listed_and_revoked(program: Program) -> None:
     assert sorted(one["name"] for one in listed_tokens) == ["first", "nightly"]
     assert all("token" not in one for one in listed_tokens), "it is in the answer of its creation alone"
     assert caller("DELETE", f"/tokens/{token['id']}").status_code == 204
-    problem(new_caller("GET", "/me"), 401, "unauthorized")
-    problem(caller("DELETE", f"/tokens/{token['id']}"), 404, "not-found")
+    assert_problem(new_caller("GET", "/me"), 401, "unauthorized")
+    assert_problem(caller("DELETE", f"/tokens/{token['id']}"), 404, "not-found")
 
 
 def test_a_rotated_token_has_the_same_rights_and_the_one_before_none(program: Program) -> None:
@@ -66,7 +66,7 @@ def test_a_rotated_token_has_the_same_rights_and_the_one_before_none(program: Pr
     assert after["id"] != before["id"]
     fields = ("name", "scope", "queue", "expires_at", "person")
     assert [after[one] for one in fields] == [before[one] for one in fields]
-    problem(caller("GET", "/me"), 401, "unauthorized")
+    assert_problem(caller("GET", "/me"), 401, "unauthorized")
     assert with_token(caller, after["token"])("GET", "/me").status_code == 200
 
 
@@ -91,13 +91,13 @@ def test_a_token_hands_on_no_more_than_it_has(
     if is_allowed:
         assert (response.status_code, response.json["scope"]) == (201, scope)
     else:
-        problem(response, 403, "forbidden")
+        assert_problem(response, 403, "forbidden")
         assert len(caller("GET", "/tokens").json["tokens"]) == 1
 
 
 def test_a_token_does_not_outlive_the_one_that_made_it(program: Program) -> None:
     caller = program(days=5)
-    refusal = problem(caller("POST", "/tokens", json={"name": "x", "days": 6}), 400, "invalid")
+    refusal = assert_problem(caller("POST", "/tokens", json={"name": "x", "days": 6}), 400, "invalid")
     assert refusal["field"] == "days"
     assert refusal["limit"] == "at most 4: the token of this request expires then"
     (own_token,) = caller("GET", "/tokens").json["tokens"]
@@ -109,7 +109,7 @@ def test_a_wider_token_is_not_rotated_by_a_narrower(program: Program, accounts: 
     narrow_caller = program("manager", scope="work")
     accounts.create_token(narrow_caller.name, "wide", by="test", scope="manage")
     wide_token = next(one for one in narrow_caller("GET", "/tokens").json["tokens"] if one["name"] == "wide")
-    problem(narrow_caller("POST", f"/tokens/{wide_token['id']}/rotate", json={}), 403, "forbidden")
+    assert_problem(narrow_caller("POST", f"/tokens/{wide_token['id']}/rotate", json={}), 403, "forbidden")
 
 
 def test_a_token_is_not_kept_alive_by_the_secret_of_one_that_expires_later(program: Program) -> None:
@@ -117,7 +117,9 @@ def test_a_token_is_not_kept_alive_by_the_secret_of_one_that_expires_later(progr
     short_token = caller("POST", "/tokens", json={"name": "short", "days": 1}).json
     short_caller = with_token(caller, short_token["token"])
     ids = {one["name"]: one["id"] for one in short_caller("GET", "/tokens").json["tokens"]}
-    refusal = problem(short_caller("POST", f"/tokens/{ids['first']}/rotate", json={}), 403, "forbidden")
+    refusal = assert_problem(
+        short_caller("POST", f"/tokens/{ids['first']}/rotate", json={}), 403, "forbidden"
+    )
     assert "expires later" in refusal["detail"]
     assert caller("POST", f"/tokens/{ids['short']}/rotate", json={}).status_code == 200
 
@@ -128,37 +130,37 @@ def test_a_wider_token_is_not_revoked_by_a_narrower(program: Program, accounts: 
         wide_caller, accounts.create_token(wide_caller.name, "narrow", by="test", scope="work")
     )
     ids = {one["name"]: one["id"] for one in wide_caller("GET", "/tokens").json["tokens"]}
-    problem(narrow_caller("DELETE", f"/tokens/{ids['first']}"), 403, "forbidden")
+    assert_problem(narrow_caller("DELETE", f"/tokens/{ids['first']}"), 403, "forbidden")
     assert narrow_caller("DELETE", f"/tokens/{ids['narrow']}").status_code == 204
 
 
 def test_others_tokens_are_for_admins(program: Program, admin: Caller) -> None:
     ann, bob = program(), program()
     (anns_token,) = ann("GET", "/tokens").json["tokens"]
-    problem(bob("GET", f"/tokens?person={ann.name}"), 403, "forbidden")
-    problem(bob("POST", "/tokens", json={"name": "x", "person": ann.name}), 403, "forbidden")
-    problem(bob("DELETE", f"/tokens/{anns_token['id']}"), 404, "not-found")
-    problem(bob("POST", f"/tokens/{anns_token['id']}/rotate", json={}), 404, "not-found")
+    assert_problem(bob("GET", f"/tokens?person={ann.name}"), 403, "forbidden")
+    assert_problem(bob("POST", "/tokens", json={"name": "x", "person": ann.name}), 403, "forbidden")
+    assert_problem(bob("DELETE", f"/tokens/{anns_token['id']}"), 404, "not-found")
+    assert_problem(bob("POST", f"/tokens/{anns_token['id']}/rotate", json={}), 404, "not-found")
     assert admin("GET", f"/tokens?person={ann.name}").json["tokens"] == [anns_token]
     response = admin("POST", "/tokens", json={"name": "x", "person": ann.name, "scope": "work"})
     assert (response.status_code, response.json["person"]) == (201, ann.name)
     assert admin("DELETE", f"/tokens/{anns_token['id']}").status_code == 204
-    problem(ann("GET", "/me"), 401, "unauthorized")
-    problem(admin("GET", "/tokens?person=nobody"), 404, "not-found")
+    assert_problem(ann("GET", "/me"), 401, "unauthorized")
+    assert_problem(admin("GET", "/tokens?person=nobody"), 404, "not-found")
 
 
-def test_a_session_creates_no_token(visitor: Callable[[str], Browser]) -> None:
-    person = visitor("worker")
+def test_a_session_creates_no_token(sign_in_as: Callable[[str], Browser]) -> None:
+    person = sign_in_as("worker")
     headers = {"X-CSRFToken": person.csrf("/account")}
     response = person.client.post("/api/v1/tokens", json={"name": "x"}, headers=headers)
-    assert "asks for the password" in problem(response, 403, "forbidden")["detail"]
+    assert "asks for the password" in assert_problem(response, 403, "forbidden")["detail"]
 
 
 def test_a_secret_is_not_kept_for_a_repeated_request(program: Program, server: Any) -> None:
     caller = program()
     request = {"json": {"name": "once"}, "headers": {"Idempotency-Key": "k-1"}}
     token = caller("POST", "/tokens", **request).json["token"]
-    problem(caller("POST", "/tokens", **request), 409, "answer-not-kept")
+    assert_problem(caller("POST", "/tokens", **request), 409, "answer-not-kept")
     assert [one["name"] for one in caller("GET", "/tokens").json["tokens"]].count("once") == 1
     for key in server.redis.scan_iter("leaseq:{@sent:*"):
         if server.redis.type(key) == b"string":
@@ -183,5 +185,5 @@ def test_a_secret_is_not_kept_for_a_repeated_request(program: Program, server: A
 )
 def test_a_token_that_can_not_be(program: Program, body: dict[str, Any], field: str) -> None:
     caller = program()
-    assert problem(caller("POST", "/tokens", json=body), 400, "invalid")["field"] == field
+    assert assert_problem(caller("POST", "/tokens", json=body), 400, "invalid")["field"] == field
     assert len(caller("GET", "/tokens").json["tokens"]) == 1

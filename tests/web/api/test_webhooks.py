@@ -12,69 +12,72 @@ from leaseq import webhooks
 from leaseq.webhooks import Deliverer, Feeder
 from tests.support.receiver import Receiver
 from tests.support.taking import not_none
-from tests.web.api_calls import problem
+from tests.web.api_calls import assert_problem
 from tests.web.conftest import Caller
 
 Make = Callable[[str], Caller]
 
 
 @pytest.fixture
-def boss(caller: Make) -> Caller:
-    return caller("manager")
+def manager(make_caller: Make) -> Caller:
+    return make_caller("manager")
 
 
 def test_an_endpoint_from_its_first_day_to_its_last(
-    boss: Caller, receiver: Receiver, queue: leaseq.Queue
+    manager: Caller, receiver: Receiver, queue: leaseq.Queue
 ) -> None:
     queue.configure()
-    response = boss(
+    response = manager(
         "POST", "/webhooks", json={"url": receiver.url, "events": ["item.finished"], "queues": [queue.name]}
     )
     assert response.status_code == 201
     endpoint = {**response.json}
     id, secret = endpoint["id"], endpoint.pop("secret")
-    assert boss("GET", f"/webhooks/{id}").json == endpoint
-    assert boss("GET", "/webhooks").json == {"webhooks": [endpoint], "after": None}
-    assert (endpoint["created_by"], endpoint["queues"]) == (boss.name, [queue.name])
+    assert manager("GET", f"/webhooks/{id}").json == endpoint
+    assert manager("GET", "/webhooks").json == {"webhooks": [endpoint], "after": None}
+    assert (endpoint["created_by"], endpoint["queues"]) == (manager.name, [queue.name])
 
-    delivery = boss("POST", f"/webhooks/{id}/test", json={}).json
+    delivery = manager("POST", f"/webhooks/{id}/test", json={}).json
     assert (delivery["state"], delivery["type"], delivery["tries"][0]["status"]) == (
         "delivered",
         "webhook.test",
         204,
     )
-    assert receiver.requests[0].verified(secret)["type"] == "webhook.test"
+    assert receiver.requests[0].verify(secret)["type"] == "webhook.test"
 
-    rotated_endpoint = boss("POST", f"/webhooks/{id}/rotate", json={}).json
+    rotated_endpoint = manager("POST", f"/webhooks/{id}/rotate", json={}).json
     assert rotated_endpoint["secret"] != secret
     assert rotated_endpoint["rotating_until"] is not None
-    assert boss("POST", f"/webhooks/{id}/disable", json={}).json["disabled_why"] == f"disabled by {boss.name}"
-    response = boss("POST", f"/webhooks/{id}/replay", json={"failed": True})
+    assert (
+        manager("POST", f"/webhooks/{id}/disable", json={}).json["disabled_why"]
+        == f"disabled by {manager.name}"
+    )
+    response = manager("POST", f"/webhooks/{id}/replay", json={"failed": True})
     assert (response.status_code, response.json["field"]) == (400, "id")
-    assert boss("POST", f"/webhooks/{id}/enable", json={}).json["disabled_at"] is None
-    assert boss("DELETE", f"/webhooks/{id}").status_code == 204
-    assert boss("GET", f"/webhooks/{id}").status_code == 404
-    assert boss("GET", f"/webhooks/{id}/deliveries").status_code == 404
+    assert manager("POST", f"/webhooks/{id}/enable", json={}).json["disabled_at"] is None
+    assert manager("DELETE", f"/webhooks/{id}").status_code == 204
+    assert manager("GET", f"/webhooks/{id}").status_code == 404
+    assert manager("GET", f"/webhooks/{id}/deliveries").status_code == 404
 
 
-def test_a_secret_is_not_stored_for_a_repeated_request(boss: Caller, receiver: Receiver) -> None:
+def test_a_secret_is_not_stored_for_a_repeated_request(manager: Caller, receiver: Receiver) -> None:
     add_request = {
         "json": {"url": receiver.url, "events": ["item.finished"]},
         "headers": {"Idempotency-Key": "k-1"},
     }
-    id = boss("POST", "/webhooks", **add_request).json["id"]
-    problem(boss("POST", "/webhooks", **add_request), 409, "answer-not-kept")
-    assert [one["id"] for one in boss("GET", "/webhooks").json["webhooks"]] == [id]
+    id = manager("POST", "/webhooks", **add_request).json["id"]
+    assert_problem(manager("POST", "/webhooks", **add_request), 409, "answer-not-kept")
+    assert [one["id"] for one in manager("GET", "/webhooks").json["webhooks"]] == [id]
     rotate_request = {"json": {}, "headers": {"Idempotency-Key": "k-2"}}
-    assert boss("POST", f"/webhooks/{id}/rotate", **rotate_request).status_code == 200
-    problem(boss("POST", f"/webhooks/{id}/rotate", **rotate_request), 409, "answer-not-kept")
+    assert manager("POST", f"/webhooks/{id}/rotate", **rotate_request).status_code == 200
+    assert_problem(manager("POST", f"/webhooks/{id}/rotate", **rotate_request), 409, "answer-not-kept")
 
 
 def test_deliveries_are_listed_and_sent_again(
-    boss: Caller, receiver: Receiver, queue: leaseq.Queue, server: Any
+    manager: Caller, receiver: Receiver, queue: leaseq.Queue, server: Any
 ) -> None:
     queue.configure()
-    id = boss("POST", "/webhooks", json={"url": receiver.url, "queues": [queue.name]}).json["id"]
+    id = manager("POST", "/webhooks", json={"url": receiver.url, "queues": [queue.name]}).json["id"]
     queue.enqueue({"n": 1}, id="a")
     queue.finish(not_none(queue.reserve("ann")), {"v": 1})
     feeder, deliverer = Feeder(server.client), Deliverer(server.client, webhooks.networks("127.0.0.1"))
@@ -85,15 +88,17 @@ def test_deliveries_are_listed_and_sent_again(
             deliverer.deliver(id, lease)
 
     send_all()
-    deliveries = boss("GET", f"/webhooks/{id}/deliveries").json["deliveries"]
+    deliveries = manager("GET", f"/webhooks/{id}/deliveries").json["deliveries"]
     assert {(one["type"], one["state"]) for one in deliveries} == {
         ("item.finished", "delivered"),
         ("queue.empty", "delivered"),
     }
     delivery = next(one for one in deliveries if one["type"] == "item.finished")
-    assert boss("POST", f"/webhooks/{id}/replay", json={"delivery": delivery["id"]}).json == {"replayed": 1}
-    assert boss("POST", f"/webhooks/{id}/replay", json={"since": "2020-01-01"}).json == {"replayed": 2}
-    assert boss("POST", f"/webhooks/{id}/replay", json={"failed": True}).json == {"replayed": 0}
+    assert manager("POST", f"/webhooks/{id}/replay", json={"delivery": delivery["id"]}).json == {
+        "replayed": 1
+    }
+    assert manager("POST", f"/webhooks/{id}/replay", json={"since": "2020-01-01"}).json == {"replayed": 2}
+    assert manager("POST", f"/webhooks/{id}/replay", json={"failed": True}).json == {"replayed": 0}
     send_all()
     ids = [one.id for one in receiver.requests]
     assert (len(ids), len(set(ids))) == (5, 2)
@@ -112,10 +117,12 @@ def test_deliveries_are_listed_and_sent_again(
         ({"url": "https://8.8.8.8/", "secret": "mine"}, "secret"),
     ],
 )
-def test_an_endpoint_that_is_none_is_refused(boss: Caller, receiver: Receiver, body: Any, field: str) -> None:
-    response = boss("POST", "/webhooks", json=body)
+def test_an_endpoint_that_is_none_is_refused(
+    manager: Caller, receiver: Receiver, body: Any, field: str
+) -> None:
+    response = manager("POST", "/webhooks", json=body)
     assert (response.status_code, response.json["code"], response.json["field"]) == (400, "invalid", field)
-    assert boss("GET", "/webhooks").json["webhooks"] == []
+    assert manager("GET", "/webhooks").json["webhooks"] == []
 
 
 @pytest.mark.parametrize(
@@ -123,36 +130,36 @@ def test_an_endpoint_that_is_none_is_refused(boss: Caller, receiver: Receiver, b
     [({}, 400), ({"since": "yesterday"}, 400), ({"delivery": "none"}, 404), ({"all": True}, 400)],
 )
 def test_a_replay_of_what_is_not_named_is_refused(
-    boss: Caller, receiver: Receiver, body: Any, status: int
+    manager: Caller, receiver: Receiver, body: Any, status: int
 ) -> None:
-    id = boss("POST", "/webhooks", json={"url": receiver.url}).json["id"]
-    assert boss("POST", f"/webhooks/{id}/replay", json=body).status_code == status
+    id = manager("POST", "/webhooks", json={"url": receiver.url}).json["id"]
+    assert manager("POST", f"/webhooks/{id}/replay", json=body).status_code == status
 
 
-def test_an_unknown_queue_is_not_found(boss: Caller, receiver: Receiver) -> None:
-    response = boss("POST", "/webhooks", json={"url": receiver.url, "queues": ["none-such"]})
+def test_an_unknown_queue_is_not_found(manager: Caller, receiver: Receiver) -> None:
+    response = manager("POST", "/webhooks", json={"url": receiver.url, "queues": ["none-such"]})
     assert response.status_code == 404
 
 
-def test_events_of_people_are_for_admins(caller: Make, boss: Caller, receiver: Receiver) -> None:
+def test_events_of_people_are_for_admins(make_caller: Make, manager: Caller, receiver: Receiver) -> None:
     for events in (["person.*"], ["item.*", "person.added"]):
-        response = boss("POST", "/webhooks", json={"url": receiver.url, "events": events})
+        response = manager("POST", "/webhooks", json={"url": receiver.url, "events": events})
         assert (response.status_code, response.json["code"]) == (403, "forbidden")
-    response = caller("admin")("POST", "/webhooks", json={"url": receiver.url, "events": ["person.*"]})
+    response = make_caller("admin")("POST", "/webhooks", json={"url": receiver.url, "events": ["person.*"]})
     assert response.status_code == 201
 
 
-def test_workers_may_do_nothing_with_them(caller: Make, receiver: Receiver) -> None:
-    worker = caller("worker")
+def test_workers_may_do_nothing_with_them(make_caller: Make, receiver: Receiver) -> None:
+    worker = make_caller("worker")
     assert worker("GET", "/webhooks").status_code == 403
     assert worker("POST", "/webhooks", json={"url": receiver.url}).status_code == 403
     assert worker("DELETE", "/webhooks/wh-1").status_code == 403
 
 
 def test_a_person_who_is_added_is_told_of(
-    accounts: Any, caller: Make, receiver: Receiver, server: Any
+    accounts: Any, make_caller: Make, receiver: Receiver, server: Any
 ) -> None:
-    admin = caller("admin")
+    admin = make_caller("admin")
     id = admin("POST", "/webhooks", json={"url": receiver.url, "events": ["person.*"]}).json["id"]
     accounts.add(f"zoe-{admin.name}", by="ann", role="worker")
     accounts.change(f"zoe-{admin.name}", by="ann", disabled=True)

@@ -24,7 +24,7 @@ from werkzeug.test import TestResponse
 
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
-from tests.web.conftest import CHEAP, SECRET, Browser
+from tests.web.conftest import CHEAP_PASSWORDS, SECRET, Browser
 
 CLIENT, CLIENT_SECRET = "leaseq-here", "the provider's secret"
 
@@ -183,6 +183,6 @@ def make_app(server: Any, provider: Provider) -> Callable[..., Flask]:
             "oidc_client_secret": CLIENT_SECRET,
             "oidc_claim": "preferred_username",
         }
-        return create_app(Settings(**{**settings, **options}), passwords=CHEAP)
+        return create_app(Settings(**{**settings, **options}), passwords=CHEAP_PASSWORDS)
 
     return make

@@ -39,12 +39,12 @@ class Device:
         return self.totp.at(NOW + next(self.steps))
 
 
-def turn_on_factor(person: Browser) -> tuple[Device, list[str]]:
-    person.post("/account/factor/begin", {"password": PASSWORD})
-    page = person.get("/account/factor").text
+def turn_on_factor(browser: Browser) -> tuple[Device, list[str]]:
+    browser.post("/account/factor/begin", {"password": PASSWORD})
+    page = browser.get("/account/factor").text
     assert "<svg " in page
     device = Device(not_none(re.search(r'secret">([A-Z2-7 ]+)<', page))[1].replace(" ", ""))
-    response = person.post("/account/factor", {"code": device.code()}, page="/account/factor")
+    response = browser.post("/account/factor", {"code": device.code()}, page="/account/factor")
     assert response.status_code == 200
     return device, re.findall(r"<code>([a-z2-7-]+)</code>", response.text)
 
@@ -60,10 +60,10 @@ def give_code(browser: Browser, code: str) -> Any:
     return browser.post("/login/code", {"code": code}, page="/login/code")
 
 
-def test_a_code_is_asked_for_and_leads_on(app: Flask, person: Browser) -> None:
-    device, _ = turn_on_factor(person)
-    assert person.get("/account").status_code == 200, "who turned it on stays signed in"
-    browser = browser_before_code(app, person.name, next="/q/reviews")
+def test_a_code_is_asked_for_and_leads_on(app: Flask, worker_browser: Browser) -> None:
+    device, _ = turn_on_factor(worker_browser)
+    assert worker_browser.get("/account").status_code == 200, "who turned it on stays signed in"
+    browser = browser_before_code(app, worker_browser.name, next="/q/reviews")
     assert browser.get("/account").status_code == 303, "the password alone opens nothing"
     assert give_code(browser, "000 000").status_code == 401
     assert give_code(browser, device.code()).location == "/q/reviews"
@@ -71,27 +71,32 @@ def test_a_code_is_asked_for_and_leads_on(app: Flask, person: Browser) -> None:
     assert (response.status_code, "You have 10 recovery codes left" in response.text) == (200, False)
 
 
-def test_the_code_is_next_to_nowhere_else(app: Flask, person: Browser) -> None:
-    device, _ = turn_on_factor(person)
+def test_the_code_is_next_to_nowhere_else(app: Flask, worker_browser: Browser) -> None:
+    device, _ = turn_on_factor(worker_browser)
     assert (
-        give_code(browser_before_code(app, person.name, next="https://evil.example/"), device.code()).location
+        give_code(
+            browser_before_code(app, worker_browser.name, next="https://evil.example/"), device.code()
+        ).location
         == "/"
     )
 
 
-def test_a_path_too_long_for_the_cookie_leads_home(app: Flask, person: Browser) -> None:
+def test_a_path_too_long_for_the_cookie_leads_home(app: Flask, worker_browser: Browser) -> None:
     """A browser would drop the cookie, and with it what it knows of the sign-in."""
-    device, _ = turn_on_factor(person)
+    device, _ = turn_on_factor(worker_browser)
     long_path = f"/manage/reviews/items?find={secrets.token_hex(4_000)}"
-    assert give_code(browser_before_code(app, person.name, next=long_path), device.code()).location == "/"
+    assert (
+        give_code(browser_before_code(app, worker_browser.name, next=long_path), device.code()).location
+        == "/"
+    )
 
 
-def test_a_code_counts_once(app: Flask, person: Browser) -> None:
-    device, _ = turn_on_factor(person)
+def test_a_code_counts_once(app: Flask, worker_browser: Browser) -> None:
+    device, _ = turn_on_factor(worker_browser)
     code = device.code()
-    assert give_code(browser_before_code(app, person.name), code).status_code == 303
-    assert give_code(browser_before_code(app, person.name), code).status_code == 401
-    assert give_code(browser_before_code(app, person.name), device.code()).status_code == 303
+    assert give_code(browser_before_code(app, worker_browser.name), code).status_code == 303
+    assert give_code(browser_before_code(app, worker_browser.name), code).status_code == 401
+    assert give_code(browser_before_code(app, worker_browser.name), device.code()).status_code == 303
 
 
 def test_the_code_that_turned_it_on_does_not_sign_in(server: Any, new_name: Callable[[str], str]) -> None:
@@ -115,17 +120,19 @@ def test_a_clock_may_be_half_a_minute_wrong(
     assert factors.accepts(name, totp.at(int(now[0]) + seconds)) is is_accepted
 
 
-def test_a_recovery_code_counts_once_and_is_kept_hashed(server: Any, app: Flask, person: Browser) -> None:
-    _, codes = turn_on_factor(person)
+def test_a_recovery_code_counts_once_and_is_kept_hashed(
+    server: Any, app: Flask, worker_browser: Browser
+) -> None:
+    _, codes = turn_on_factor(worker_browser)
     assert len(set(codes)) == 10
-    stored_hashes = b" ".join(server.redis.hkeys(f"leaseq:{{@accounts}}:recovery:{person.name}"))
+    stored_hashes = b" ".join(server.redis.hkeys(f"leaseq:{{@accounts}}:recovery:{worker_browser.name}"))
     assert not any(
         code.replace("-", "").encode() in stored_hashes or code.encode() in stored_hashes for code in codes
     )
     retyped_code = codes[3].upper().replace("-", " ")
-    assert give_code(browser_before_code(app, person.name), retyped_code).status_code == 303
-    assert give_code(browser_before_code(app, person.name), codes[3]).status_code == 401
-    browser = browser_before_code(app, person.name)
+    assert give_code(browser_before_code(app, worker_browser.name), retyped_code).status_code == 303
+    assert give_code(browser_before_code(app, worker_browser.name), codes[3]).status_code == 401
+    browser = browser_before_code(app, worker_browser.name)
     assert give_code(browser, codes[4]).status_code == 303
     assert "You have 8 recovery codes left" in browser.get("/account").text
 
@@ -138,12 +145,12 @@ def try_code(browser: Browser, code: str, address: str) -> tuple[int, int]:
 
 
 def test_wrong_codes_slow_down(
-    app: Flask, accounts: Accounts, person: Browser, monkeypatch: pytest.MonkeyPatch
+    app: Flask, accounts: Accounts, worker_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From one address soon, from many later; each wait is twice the one before, and none is longer than
     a quarter of an hour."""
-    device, codes = turn_on_factor(person)
-    browser, now = browser_before_code(app, person.name), [float(NOW)]
+    device, codes = turn_on_factor(worker_browser)
+    browser, now = browser_before_code(app, worker_browser.name), [float(NOW)]
     monkeypatch.setattr(accounts.attempts, "_clock", lambda: now[0])
     for _ in range(CODES_HERE):
         assert try_code(browser, "000000", "192.0.2.1") == (401, 0)
@@ -156,7 +163,7 @@ def test_wrong_codes_slow_down(
         assert try_code(browser, "000000", "192.0.2.1") == (401, 0)
     assert waits == [10, 20, 40, 80, 160, 320, 640, 900, 900]
     assert try_code(browser, codes[0], "192.0.2.2")[0] == 303
-    second_browser = browser_before_code(app, person.name)
+    second_browser = browser_before_code(app, worker_browser.name)
     assert (
         try_code(second_browser, "000000", "192.0.2.2")
         == try_code(second_browser, "000000", "192.0.2.2")
@@ -165,19 +172,19 @@ def test_wrong_codes_slow_down(
 
 
 def test_wrong_codes_from_many_addresses_slow_down_too(
-    app: Flask, accounts: Accounts, person: Browser, monkeypatch: pytest.MonkeyPatch
+    app: Flask, accounts: Accounts, worker_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, codes = turn_on_factor(person)
+    _, codes = turn_on_factor(worker_browser)
     monkeypatch.setattr(accounts.attempts, "_clock", lambda: float(NOW))
-    browser = browser_before_code(app, person.name)
+    browser = browser_before_code(app, worker_browser.name)
     results = [try_code(browser, "000000", f"192.0.2.{n}") for n in range(CODES_ANYWHERE + 1)]
     assert results == [(401, 0)] * CODES_ANYWHERE + [(429, 10)]
     assert try_code(browser, codes[0], "192.0.2.99") == (429, 10), "a right one waits as well"
 
 
-def test_only_who_gave_the_password_is_asked(app: Flask, person: Browser) -> None:
-    device, _ = turn_on_factor(person)
-    stranger = Browser(app, person.name)
+def test_only_who_gave_the_password_is_asked(app: Flask, worker_browser: Browser) -> None:
+    device, _ = turn_on_factor(worker_browser)
+    stranger = Browser(app, worker_browser.name)
     token = stranger.csrf()
     response = stranger.client.post("/login/code", data={"csrf_token": token, "code": device.code()})
     assert response.location == "/login"
@@ -185,23 +192,26 @@ def test_only_who_gave_the_password_is_asked(app: Flask, person: Browser) -> Non
 
 
 def test_standing_before_the_code_ends_with_the_password_and_with_time(
-    app: Flask, accounts: Accounts, person: Browser
+    app: Flask, accounts: Accounts, worker_browser: Browser
 ) -> None:
-    turn_on_factor(person)
-    browser, late_browser = browser_before_code(app, person.name), browser_before_code(app, person.name)
+    turn_on_factor(worker_browser)
+    browser, late_browser = (
+        browser_before_code(app, worker_browser.name),
+        browser_before_code(app, worker_browser.name),
+    )
     with late_browser.client.session_transaction() as session:
         session["half-way"] = {**session["half-way"], "at": time.time() - 601}
     assert late_browser.get("/login/code").location == "/login"
-    accounts.set_password(person.name, "another long one", by="test")
+    accounts.set_password(worker_browser.name, "another long one", by="test")
     assert browser.get("/login/code").location == "/login"
 
 
 def test_a_password_link_takes_the_place_of_the_password_only(
-    app: Flask, accounts: Accounts, person: Browser
+    app: Flask, accounts: Accounts, worker_browser: Browser
 ) -> None:
-    turn_on_factor(person)
-    token = accounts.password_link(person.name, by="test")
-    browser = Browser(app, person.name)
+    turn_on_factor(worker_browser)
+    token = accounts.password_link(worker_browser.name, by="test")
+    browser = Browser(app, worker_browser.name)
     fields = {"token": token, "new_password": "another long one", "again": "another long one"}
     assert browser.post("/welcome", fields, page=f"/welcome?token={token}").location == "/login"
     assert browser.get("/account").status_code == 303
@@ -210,54 +220,56 @@ def test_a_password_link_takes_the_place_of_the_password_only(
 
 @pytest.mark.parametrize("path", ["begin", "off"])
 def test_turning_it_on_or_off_takes_the_present_password(
-    person: Browser, accounts: Accounts, path: str
+    worker_browser: Browser, accounts: Accounts, path: str
 ) -> None:
     if path == "off":
-        turn_on_factor(person)
-    before = accounts.factors.find(person.name)
-    response = person.post(f"/account/factor/{path}", {"password": "not that one"})
+        turn_on_factor(worker_browser)
+    before = accounts.factors.find(worker_browser.name)
+    response = worker_browser.post(f"/account/factor/{path}", {"password": "not that one"})
     assert (response.status_code, "not your current password" in response.text) == (400, True)
     assert 'action="/account/factor/' in response.text, "on the page where it was typed"
-    assert accounts.factors.find(person.name) == before
-    assert accounts.factors.offered_secret(person.name) is None
+    assert accounts.factors.find(worker_browser.name) == before
+    assert accounts.factors.offered_secret(worker_browser.name) is None
 
 
-def test_what_was_not_confirmed_asks_for_nothing(app: Flask, accounts: Accounts, person: Browser) -> None:
-    person.post("/account/factor/begin", {"password": PASSWORD})
-    response = person.post("/account/factor", {"code": "000000"}, page="/account/factor")
+def test_what_was_not_confirmed_asks_for_nothing(
+    app: Flask, accounts: Accounts, worker_browser: Browser
+) -> None:
+    worker_browser.post("/account/factor/begin", {"password": PASSWORD})
+    response = worker_browser.post("/account/factor", {"code": "000000"}, page="/account/factor")
     assert (response.status_code, "not the code of now" in response.text) == (400, True)
-    assert Browser(app, person.name).sign_in().location == "/"
+    assert Browser(app, worker_browser.name).sign_in().location == "/"
     with pytest.raises(Invalid, match="15 minutes"):
         accounts.factors.confirm("nobody at all", "000000")
 
 
-def test_a_code_after_it_was_turned_off_is_none(app: Flask, person: Browser) -> None:
+def test_a_code_after_it_was_turned_off_is_none(app: Flask, worker_browser: Browser) -> None:
     """Who stands before the code signs in anew, by the password alone."""
-    device, codes = turn_on_factor(person)
-    browser = browser_before_code(app, person.name)
-    assert person.post("/account/factor/off", {"password": PASSWORD}).status_code == 303
+    device, codes = turn_on_factor(worker_browser)
+    browser = browser_before_code(app, worker_browser.name)
+    assert worker_browser.post("/account/factor/off", {"password": PASSWORD}).status_code == 303
     assert [give_code(browser, code).status_code for code in (device.code(), codes[0])] == [401, 401]
     assert browser.sign_in().location == "/"
 
 
-def test_turning_it_on_ends_the_other_sessions(app: Flask, person: Browser) -> None:
-    other_browser = Browser(app, person.name)
+def test_turning_it_on_ends_the_other_sessions(app: Flask, worker_browser: Browser) -> None:
+    other_browser = Browser(app, worker_browser.name)
     other_browser.sign_in()
-    turn_on_factor(person)
+    turn_on_factor(worker_browser)
     assert other_browser.get("/account").status_code == 303
 
 
 def test_it_is_turned_off_by_oneself_and_by_an_admin_who_is_in_the_log(
-    app: Flask, accounts: Accounts, visitor: Callable[[str], Browser]
+    app: Flask, accounts: Accounts, sign_in_as: Callable[[str], Browser]
 ) -> None:
-    one, other, boss = visitor("worker"), visitor("worker"), visitor("admin")
+    one, other, admin_browser = sign_in_as("worker"), sign_in_as("worker"), sign_in_as("admin")
     turn_on_factor(one)
     turn_on_factor(other)
     assert one.post("/account/factor/off", {"password": PASSWORD}).status_code == 303
-    assert boss.post(f"/people/{other.name}/factor").status_code == 303
+    assert admin_browser.post(f"/people/{other.name}/factor").status_code == 303
     for browser in (one, other):
         assert Browser(app, browser.name).sign_in().location == "/"
         assert accounts.factors.find(browser.name) is None
     assert other.get("/account").status_code == 303, "its sessions ended"
     latest = accounts.log.page(person=other.name).entries
-    assert (boss.name, "sign-in.factor-off") in {(entry.by, entry.what) for entry in latest}
+    assert (admin_browser.name, "sign-in.factor-off") in {(entry.by, entry.what) for entry in latest}

@@ -18,11 +18,11 @@ def two_languages(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("two_languages")
-def test_the_choice_stays(person: Browser) -> None:
-    assert '<html lang="en">' in person.get("/account").text
-    response = person.post("/language", {"language": "de", "next": "/account"})
+def test_the_choice_stays(worker_browser: Browser) -> None:
+    assert '<html lang="en">' in worker_browser.get("/account").text
+    response = worker_browser.post("/language", {"language": "de", "next": "/account"})
     assert (response.status_code, response.location) == (303, "/account")
-    assert '<html lang="de">' in person.get("/account").text
+    assert '<html lang="de">' in worker_browser.get("/account").text
 
 
 @pytest.mark.usefixtures("two_languages")
@@ -34,13 +34,13 @@ def test_who_is_not_signed_in_may_choose_too(app: Any) -> None:
 
 
 @pytest.mark.usefixtures("two_languages")
-def test_a_choice_leads_to_own_pages_only(person: Browser) -> None:
-    response = person.post("/language", {"language": "de", "next": "//elsewhere.example/"})
+def test_a_choice_leads_to_own_pages_only(worker_browser: Browser) -> None:
+    response = worker_browser.post("/language", {"language": "de", "next": "//elsewhere.example/"})
     assert response.location == "/"
 
 
-def test_a_language_that_is_not_there_is_refused(person: Browser) -> None:
-    assert person.post("/language", {"language": "tlh"}).status_code == 400
+def test_a_language_that_is_not_there_is_refused(worker_browser: Browser) -> None:
+    assert worker_browser.post("/language", {"language": "tlh"}).status_code == 400
 
 
 def test_a_duration_is_in_the_language_of_its_reader(app: Any) -> None:
@@ -77,9 +77,9 @@ def test_a_time_is_in_the_language_of_its_reader(app: Any) -> None:
             assert clock(noon) == text
 
 
-def test_each_reads_their_own_language_of_the_same_page(person: Browser) -> None:
+def test_each_reads_their_own_language_of_the_same_page(worker_browser: Browser) -> None:
     def read(language: str) -> str:
-        return str(person.get("/account", headers={"Accept-Language": language}).text)
+        return str(worker_browser.get("/account", headers={"Accept-Language": language}).text)
 
     for _ in range(2):
         assert ">Sign out<" in read("en")

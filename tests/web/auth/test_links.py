@@ -18,25 +18,25 @@ NEW = "another long one"
 def test_what_an_admin_handed_out_ends_with_their_right_to(
     app: Flask,
     accounts: Accounts,
-    visitor: Callable[[str], Browser],
-    person: Browser,
+    sign_in_as: Callable[[str], Browser],
+    worker_browser: Browser,
     change: dict[str, object],
 ) -> None:
-    boss = visitor("admin")
-    accounts.add(f"another {boss.name}", by="test", role="admin", password=PASSWORD)
-    invitation = accounts.invite(by=boss.name, role="admin")
-    link = accounts.password_link(person.name, by=boss.name)
+    admin_browser = sign_in_as("admin")
+    accounts.add(f"another {admin_browser.name}", by="test", role="admin", password=PASSWORD)
+    invitation = accounts.invite(by=admin_browser.name, role="admin")
+    link = accounts.password_link(worker_browser.name, by=admin_browser.name)
     assert accounts.invitation(invitation)
-    assert accounts.link_is_for(link) == person.name
-    accounts.change(boss.name, by="test", **change)  # type: ignore[arg-type]
+    assert accounts.link_is_for(link) == worker_browser.name
+    accounts.change(admin_browser.name, by="test", **change)  # type: ignore[arg-type]
     for token in (invitation, link):
         assert Browser(app, "").get(f"/welcome?token={token}").status_code == 403
-    assert all(one.by != boss.name for one in accounts.invitations())
+    assert all(one.by != admin_browser.name for one in accounts.invitations())
     with pytest.raises(Invalid, match="used already or has expired"):
-        accounts.accept(invitation, f"back as {boss.name}", NEW)
+        accounts.accept(invitation, f"back as {admin_browser.name}", NEW)
     with pytest.raises(Invalid, match="used already or has expired"):
         accounts.use_link(link, NEW)
-    assert accounts.verify(person.name, PASSWORD)
+    assert accounts.verify(worker_browser.name, PASSWORD)
 
 
 @pytest.mark.parametrize(
@@ -50,10 +50,10 @@ def test_what_an_admin_handed_out_ends_with_their_right_to(
     ids=["password", "another-link", "disabled", "signed-out-everywhere"],
 )
 def test_an_old_link_sets_no_password(
-    accounts: Accounts, person: Browser, end: Callable[[Accounts, str], object]
+    accounts: Accounts, worker_browser: Browser, end: Callable[[Accounts, str], object]
 ) -> None:
-    link = accounts.password_link(person.name, by="test")
-    end(accounts, person.name)
+    link = accounts.password_link(worker_browser.name, by="test")
+    end(accounts, worker_browser.name)
     assert accounts.link_is_for(link) is None
     with pytest.raises(Invalid, match="used already or has expired"):
         accounts.use_link(link, "a third long one")
@@ -77,19 +77,23 @@ def test_who_comes_second_by_the_same_invitation_stays_out(
 
 
 def test_setting_a_password_by_a_link_signs_the_person_in(
-    app: Flask, accounts: Accounts, person: Browser
+    app: Flask, accounts: Accounts, worker_browser: Browser
 ) -> None:
-    link = accounts.password_link(person.name, by="test")
-    browser = Browser(app, person.name)
+    link = accounts.password_link(worker_browser.name, by="test")
+    browser = Browser(app, worker_browser.name)
     fields = {"token": link, "new_password": NEW, "again": NEW}
     assert browser.post("/welcome", fields, page=f"/welcome?token={link}").location == "/"
     page = browser.get("/account")
     assert page.status_code == 200
     assert "set your password." in page.text, "the notice of a sign-in"
-    entries = [one for one in accounts.log.page(person=person.name).entries if one.what == "sign-in.done"]
+    entries = [
+        one for one in accounts.log.page(person=worker_browser.name).entries if one.what == "sign-in.done"
+    ]
     assert entries[0].detail.startswith("password link, ")
 
 
-def test_a_link_made_on_the_command_line_needs_no_account(accounts: Accounts, person: Browser) -> None:
-    link = accounts.password_link(person.name, by="the command line")
-    assert accounts.use_link(link, NEW).name == person.name
+def test_a_link_made_on_the_command_line_needs_no_account(
+    accounts: Accounts, worker_browser: Browser
+) -> None:
+    link = accounts.password_link(worker_browser.name, by="the command line")
+    assert accounts.use_link(link, NEW).name == worker_browser.name

@@ -12,7 +12,7 @@ from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
-from tests.web.conftest import CHEAP, SECRET, Browser
+from tests.web.conftest import CHEAP_PASSWORDS, SECRET, Browser
 
 CREDENTIALS = [
     ("admin", "admin"),
@@ -26,7 +26,7 @@ CREDENTIALS = [
 @pytest.fixture(scope="module")
 def new_app(tmp_path_factory: Any) -> Iterator[Flask]:
     with EmbeddedServer(tmp_path_factory.mktemp("new"), fsync="no") as server:
-        yield create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP)
+        yield create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
 
 
 @pytest.mark.parametrize(("name", "password"), CREDENTIALS)
@@ -39,13 +39,13 @@ def test_who_has_no_password_gets_in_by_none(new_app: Flask) -> None:
     accounts.add("nopass", by="test", role="worker")
     for password in ("", "None", "nopass"):
         assert accounts.verify("nopass", password) is None
-        assert not CHEAP.matches(password, None)
+        assert not CHEAP_PASSWORDS.matches(password, None)
 
 
 def test_a_password_is_theirs_only_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Even one that happens to be what unknown people are compared with."""
-    monkeypatch.setattr(type(CHEAP._hasher), "verify", lambda *_: True)
-    assert not CHEAP.matches("anything", None)
+    monkeypatch.setattr(type(CHEAP_PASSWORDS._hasher), "verify", lambda *_: True)
+    assert not CHEAP_PASSWORDS.matches("anything", None)
 
 
 def test_set_up_takes_the_printed_link(new_app: Flask) -> None:

@@ -94,34 +94,34 @@ def test_who_has_no_password_but_something_to_lose_is_tied_by_an_admin(
     accounts: Accounts,
     make_app: Callable[..., Flask],
     provider: Provider,
-    visitor: Callable[[str], Browser],
+    sign_in_as: Callable[[str], Browser],
     kind: str,
 ) -> None:
-    app, name, boss = make_app(), provider.claims["preferred_username"], visitor("admin")
+    app, name, admin_browser = make_app(), provider.claims["preferred_username"], sign_in_as("admin")
     accounts.add(name, by="test", role="worker" if kind == "token" else kind)
     if kind == "token":
         accounts.create_token(name, "a program", by="test")
     browser, response = sign_in(app)
     assert (response.status_code, "Ask an admin" in response.text, is_in(browser)) == (403, True, False)
     assert browser.get(TIE).location == "/login", "there is no password to ask for"
-    boss = sign_in_at(app, boss)
-    assert boss.post(f"/people/{name}/tie").status_code == 303
+    admin_browser = sign_in_at(app, admin_browser)
+    assert admin_browser.post(f"/people/{name}/tie").status_code == 303
     assert sign_in(app)[1].status_code == 303
     accounts.untie(name, by="test")
     assert sign_in(app)[1].status_code == 403, "it counts once"
     actions = [(entry.by, entry.what) for entry in accounts.log.page(person=name).entries]
-    assert (boss.name, "sign-in.provider-allowed") in actions
+    assert (admin_browser.name, "sign-in.provider-allowed") in actions
 
 
 def test_what_an_admin_allowed_ends_with_their_right_to(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider, new_name: Callable[[str], str]
 ) -> None:
-    app, name, boss = make_app(), provider.claims["preferred_username"], new_name("boss")
+    app, name, admin = make_app(), provider.claims["preferred_username"], new_name("boss")
     accounts.add(name, by="test", role="manager")
-    accounts.add(boss, by="test", role="admin", password=PASSWORD)
+    accounts.add(admin, by="test", role="admin", password=PASSWORD)
     accounts.add(new_name("other"), by="test", role="admin", password=PASSWORD)
-    accounts.allow_tie(name, by=boss)
-    accounts.change(boss, by="test", disabled=True)
+    accounts.allow_tie(name, by=admin)
+    accounts.change(admin, by="test", disabled=True)
     assert sign_in(app)[1].status_code == 403
 
 
@@ -170,10 +170,12 @@ def test_a_tie_that_waits_for_the_password_ends_with_time_and_with_another_passw
     assert Browser(app, "").get(TIE).location == "/login", "who did not come from the provider"
 
 
-def test_the_page_of_a_password_asks_for_no_tie(app: Flask, accounts: Accounts, person: Browser) -> None:
+def test_the_page_of_a_password_asks_for_no_tie(
+    app: Flask, accounts: Accounts, worker_browser: Browser
+) -> None:
     """Half way by a password is not half way by the provider."""
-    turn_on_factor(accounts, person.name)
-    browser = Browser(app, person.name)
+    turn_on_factor(accounts, worker_browser.name)
+    browser = Browser(app, worker_browser.name)
     assert browser.sign_in().location == "/login/code"
     assert browser.get(TIE).location == "/login"
 

@@ -46,71 +46,77 @@ def is_in(browser: Browser) -> bool:
     ids=["logout", "everywhere", "password", "disabled", "password-by-admin", "link", "by-admin"],
 )
 def test_a_copied_cookie_is_worth_nothing_once_the_session_ended(
-    app: Flask, accounts: Accounts, person: Browser, end: Callable[[Browser, Accounts], object]
+    app: Flask, accounts: Accounts, worker_browser: Browser, end: Callable[[Browser, Accounts], object]
 ) -> None:
-    thief = copy_session(app, person)
+    thief = copy_session(app, worker_browser)
     assert is_in(thief)
-    end(person, accounts)
+    end(worker_browser, accounts)
     assert not is_in(thief)
 
 
-def test_signing_out_here_leaves_who_is_signed_in_elsewhere(app: Flask, person: Browser) -> None:
-    other_browser = Browser(app, person.name)
+def test_signing_out_here_leaves_who_is_signed_in_elsewhere(app: Flask, worker_browser: Browser) -> None:
+    other_browser = Browser(app, worker_browser.name)
     other_browser.sign_in()
-    person.post("/logout")
+    worker_browser.post("/logout")
     assert is_in(other_browser)
 
 
-def test_signing_in_makes_a_new_session_and_ends_the_one_before(app: Flask, person: Browser) -> None:
-    thief = copy_session(app, person)
-    with person.client.session_transaction() as session:
+def test_signing_in_makes_a_new_session_and_ends_the_one_before(app: Flask, worker_browser: Browser) -> None:
+    thief = copy_session(app, worker_browser)
+    with worker_browser.client.session_transaction() as session:
         session["planted"] = "by somebody else"
         first = session["_user_id"]
-    person.sign_in()
-    with person.client.session_transaction() as session:
+    worker_browser.sign_in()
+    with worker_browser.client.session_transaction() as session:
         assert session["_user_id"] != first
         assert "planted" not in session
-    assert is_in(person)
+    assert is_in(worker_browser)
     assert not is_in(thief)
 
 
-def test_a_session_that_nobody_started_is_none(person: Browser) -> None:
-    for forged_id in (f"made up:1:{person.name}", f"{person.name}:1", "", "::", f":1:{person.name}"):
-        with person.client.session_transaction() as session:
+def test_a_session_that_nobody_started_is_none(worker_browser: Browser) -> None:
+    for forged_id in (
+        f"made up:1:{worker_browser.name}",
+        f"{worker_browser.name}:1",
+        "",
+        "::",
+        f":1:{worker_browser.name}",
+    ):
+        with worker_browser.client.session_transaction() as session:
             session["_user_id"] = forged_id
-        assert not is_in(person), forged_id
+        assert not is_in(worker_browser), forged_id
 
 
 def test_one_persons_session_does_not_open_anothers(
-    accounts: Accounts, person: Browser, visitor: Callable[[str], Browser]
+    accounts: Accounts, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
     """The secret is checked with the name: a session of one's own proves nothing about others."""
-    other = visitor("admin")
-    with person.client.session_transaction() as session:
+    other = sign_in_as("admin")
+    with worker_browser.client.session_transaction() as session:
         secret, version, _ = session["_user_id"].split(":", 2)
-    assert accounts.sessions.person(f"{secret}:{version}:{person.name}")
+    assert accounts.sessions.person(f"{secret}:{version}:{worker_browser.name}")
     assert accounts.sessions.person(f"{secret}:{version}:{other.name}") is None
 
 
 def test_a_session_in_use_ends_two_weeks_after_the_last_use(
-    server: Any, person: Browser, monkeypatch: pytest.MonkeyPatch
+    server: Any, worker_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Which is noted once an hour."""
-    with person.client.session_transaction() as session:
+    with worker_browser.client.session_transaction() as session:
         key = keys.session(digest(session["_user_id"].partition(":")[0]))
     server.redis.expire(key, 100)
-    assert is_in(person)
+    assert is_in(worker_browser)
     assert server.redis.ttl(key) <= 100
     monkeypatch.setattr("leaseq.webapp.store.accounts.sessions.SEEN_SECONDS", 0)
-    assert is_in(person)
+    assert is_in(worker_browser)
     assert SESSION_SECONDS - 60 < server.redis.ttl(key) <= SESSION_SECONDS
 
 
-def test_the_cookie_is_sent_again_once_an_hour(person: Browser) -> None:
+def test_the_cookie_is_sent_again_once_an_hour(worker_browser: Browser) -> None:
     """Else it would run out while it is in use; and signing it anew for each answer is dear."""
-    person.get("/account")
-    assert "Set-Cookie" not in person.get("/account").headers
-    with person.client.session_transaction() as session:
+    worker_browser.get("/account")
+    assert "Set-Cookie" not in worker_browser.get("/account").headers
+    with worker_browser.client.session_transaction() as session:
         session["sent_at"] -= 3_600
-    assert "Set-Cookie" in person.get("/account").headers
-    assert "Set-Cookie" not in person.get("/account").headers
+    assert "Set-Cookie" in worker_browser.get("/account").headers
+    assert "Set-Cookie" not in worker_browser.get("/account").headers

@@ -14,24 +14,24 @@ from tests.support.taking import not_none
 from tests.web.conftest import PASSWORD, Browser, Caller
 
 
-def test_sign_in_and_out(visitor: Callable[[str], Browser]) -> None:
-    person = visitor("worker")
+def test_sign_in_and_out(sign_in_as: Callable[[str], Browser]) -> None:
+    person = sign_in_as("worker")
     assert person.name in person.get("/account").text
     assert person.post("/logout").status_code == 303
     assert person.get("/account").location.startswith("/login")
 
 
-def test_a_session_outlasts_the_browser(app: Flask, visitor: Callable[[str], Browser]) -> None:
-    person = visitor("worker")
+def test_a_session_outlasts_the_browser(app: Flask, sign_in_as: Callable[[str], Browser]) -> None:
+    person = sign_in_as("worker")
     person.post("/logout")
     (cookie,) = (one for one in person.sign_in().headers.getlist("Set-Cookie") if "leaseq=" in one)
     assert "; Expires=" in cookie
 
 
 def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(
-    app: Flask, visitor: Callable[[str], Browser]
+    app: Flask, sign_in_as: Callable[[str], Browser]
 ) -> None:
-    known_browser, unknown_browser = visitor("worker"), Browser(app, "nobody at all")
+    known_browser, unknown_browser = sign_in_as("worker"), Browser(app, "nobody at all")
     known_browser.post("/logout")
     responses = [one.sign_in("wrong password") for one in (known_browser, unknown_browser)]
     assert [one.status_code for one in responses] == [401, 401]
@@ -77,14 +77,16 @@ def test_an_unknown_name_costs_a_hash_as_well(accounts: Accounts, monkeypatch: p
         ("account", "/"),
     ],
 )
-def test_next_leads_to_own_paths_only(visitor: Callable[[str], Browser], target: str, location: str) -> None:
-    person = visitor("worker")
+def test_next_leads_to_own_paths_only(
+    sign_in_as: Callable[[str], Browser], target: str, location: str
+) -> None:
+    person = sign_in_as("worker")
     person.post("/logout")
     assert person.sign_in(next=target).location == location
 
 
-def test_failed_sign_ins_are_limited_by_name_and_address(visitor: Callable[[str], Browser]) -> None:
-    person = visitor("worker")
+def test_failed_sign_ins_are_limited_by_name_and_address(sign_in_as: Callable[[str], Browser]) -> None:
+    person = sign_in_as("worker")
     person.post("/logout")
     options = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.1"}}
     fields = {"name": person.name, "password": "wrong password"}
@@ -109,8 +111,8 @@ def test_failed_sign_ins_are_limited_by_address(app: Flask) -> None:
     assert codes == [401] * PER_ADDRESS + [429]
 
 
-def test_a_changed_password_ends_the_other_sessions(app: Flask, visitor: Callable[[str], Browser]) -> None:
-    first_browser = visitor("worker")
+def test_a_changed_password_ends_the_other_sessions(app: Flask, sign_in_as: Callable[[str], Browser]) -> None:
+    first_browser = sign_in_as("worker")
     second_browser = Browser(app, first_browser.name)
     second_browser.sign_in()
     fields = {"password": PASSWORD, "new_password": "another long one", "again": "another long one"}
@@ -131,9 +133,9 @@ def test_a_changed_password_ends_the_other_sessions(app: Flask, visitor: Callabl
     ],
 )
 def test_a_refused_password_changes_nothing(
-    visitor: Callable[[str], Browser], app: Flask, fields: dict[str, str], message: str
+    sign_in_as: Callable[[str], Browser], app: Flask, fields: dict[str, str], message: str
 ) -> None:
-    person = visitor("worker")
+    person = sign_in_as("worker")
     valid_fields = {"password": PASSWORD, "new_password": "another long one", "again": "another long one"}
     response = person.post("/account/password", {**valid_fields, **fields})
     assert response.status_code == 400
@@ -141,8 +143,8 @@ def test_a_refused_password_changes_nothing(
     assert Browser(app, person.name).sign_in().status_code == 303
 
 
-def test_sign_out_everywhere(app: Flask, visitor: Callable[[str], Browser]) -> None:
-    first_browser = visitor("worker")
+def test_sign_out_everywhere(app: Flask, sign_in_as: Callable[[str], Browser]) -> None:
+    first_browser = sign_in_as("worker")
     second_browser = Browser(app, first_browser.name)
     second_browser.sign_in()
     first_browser.post("/account/sign-out-everywhere")
@@ -150,9 +152,9 @@ def test_sign_out_everywhere(app: Flask, visitor: Callable[[str], Browser]) -> N
 
 
 def test_who_is_disabled_is_out_at_once(
-    app: Flask, accounts: Accounts, visitor: Callable[[str], Browser]
+    app: Flask, accounts: Accounts, sign_in_as: Callable[[str], Browser]
 ) -> None:
-    person = visitor("worker")
+    person = sign_in_as("worker")
     token = accounts.create_token(person.name, "test", by="test")
     accounts.change(person.name, by="test", disabled=True)
     assert person.get("/account").status_code == 303
@@ -164,19 +166,19 @@ def test_who_is_disabled_is_out_at_once(
     assert person.sign_in().status_code == 303
 
 
-def test_a_forged_or_old_session_is_none(visitor: Callable[[str], Browser]) -> None:
-    person = visitor("admin")
+def test_a_forged_or_old_session_is_none(sign_in_as: Callable[[str], Browser]) -> None:
+    person = sign_in_as("admin")
     with person.client.session_transaction() as session:
         session["_user_id"] = f"{person.name}:999"
     assert person.get("/account").status_code == 303
 
 
 def test_a_token_is_shown_once_and_kept_as_a_hash(
-    server: Any, app: Flask, visitor: Callable[[str], Browser]
+    server: Any, app: Flask, sign_in_as: Callable[[str], Browser]
 ) -> None:
     import re
 
-    person = visitor("worker")
+    person = sign_in_as("worker")
     page = person.post("/account/tokens", {"token_name": "my script", "password": PASSWORD}).text
     token = not_none(re.search(r"leaseq_[\w-]{43}", page))[0]
     assert token not in person.get("/account").text
@@ -193,19 +195,19 @@ def test_a_token_is_shown_once_and_kept_as_a_hash(
 
 
 def test_nobody_revokes_another_persons_token(
-    accounts: Accounts, worker: Caller, visitor: Callable[[str], Browser]
+    accounts: Accounts, worker: Caller, sign_in_as: Callable[[str], Browser]
 ) -> None:
     (token,) = accounts.tokens(worker.name)
-    assert visitor("worker").post(f"/account/tokens/{token.id}/revoke").status_code == 400
+    assert sign_in_as("worker").post(f"/account/tokens/{token.id}/revoke").status_code == 400
     assert worker("GET", "/queues").status_code == 200
 
 
 def test_a_link_sets_a_password_once(
-    app: Flask, visitor: Callable[[str], Browser], accounts: Accounts
+    app: Flask, sign_in_as: Callable[[str], Browser], accounts: Accounts
 ) -> None:
     import re
 
-    page = visitor("admin").post("/people", {"name": "new one", "role": "worker", "skills": "fr de"}).text
+    page = sign_in_as("admin").post("/people", {"name": "new one", "role": "worker", "skills": "fr de"}).text
     path = not_none(re.search(r"/welcome\?token=[\w-]+", page))[0]
     person = Browser(app, "new one")
     assert "Welcome, new one" in person.get(path).text
@@ -223,8 +225,8 @@ def test_a_wrong_link_opens_nothing(app: Flask, path: str) -> None:
     assert app.test_client().get(path).status_code == 403
 
 
-def test_the_page_says_how_long_a_password_is(visitor: Callable[[str], Browser]) -> None:
-    assert "10 to 128 characters" in visitor("worker").get("/account").text
+def test_the_page_says_how_long_a_password_is(sign_in_as: Callable[[str], Browser]) -> None:
+    assert "10 to 128 characters" in sign_in_as("worker").get("/account").text
 
 
 def test_a_disabled_person_has_no_session_whatever_its_version(accounts: Accounts, worker: Caller) -> None:

@@ -17,7 +17,7 @@ from leaseq.webapp.store.accounts import Accounts, LogEntry, keys, log, sign_ins
 from leaseq.webapp.store.accounts.attempts import PER_ADDRESS, PER_NAME
 from tests.web.auth.oidc_provider import Provider, sign_in
 from tests.web.conftest import PASSWORD, Browser
-from tests.web.item_lists import rows
+from tests.web.item_lists import table_text
 
 
 @pytest.fixture(autouse=True)
@@ -54,24 +54,24 @@ def turn_on(accounts: Accounts, name: str) -> pyotp.TOTP:
 
 
 def test_sign_ins_are_in_the_log_with_the_name_that_was_tried(
-    app: Flask, accounts: Accounts, person: Browser, visitor: Callable[[str], Browser]
+    app: Flask, accounts: Accounts, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
     options: dict[str, Any] = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.31"}}
-    stranger = Browser(app, person.name)
-    fields = {"name": person.name, "password": "not that one"}
+    stranger = Browser(app, worker_browser.name)
+    fields = {"name": worker_browser.name, "password": "not that one"}
     for _ in range(PER_NAME + 3):
         stranger.post("/login", fields, page="/login", **options)
-    entries = logged_sign_ins(accounts, person.name)
+    entries = logged_sign_ins(accounts, worker_browser.name)
     assert [one.what for one in entries] == [
         "sign-in.done",
         *["sign-in.failed"] * PER_NAME,
         "sign-in.limited",  # once, however often they go on
     ]
-    assert (entries[0].by, entries[0].detail) == (person.name, "password, 127.0.0.1")
+    assert (entries[0].by, entries[0].detail) == (worker_browser.name, "password, 127.0.0.1")
     assert {(one.by, one.about, one.detail) for one in entries[1:]} == {
-        ("", person.name, "password, 192.0.2.31")
+        ("", worker_browser.name, "password, 192.0.2.31")
     }
-    page = rows(visitor("admin").get(f"/people/log?person={person.name}&kind=sign-in").text)
+    page = table_text(sign_in_as("admin").get(f"/people/log?person={worker_browser.name}&kind=sign-in").text)
     for text in ("signed in", "failed to sign in as", "was refused after too many attempts"):
         assert text in page
 
@@ -89,11 +89,11 @@ def sign_in_with_code(app: Flask, accounts: Accounts, name: str) -> Browser:
 def test_codes_and_the_provider_are_in_the_log(
     app: Flask,
     accounts: Accounts,
-    person: Browser,
+    worker_browser: Browser,
     make_app: Callable[..., Flask],
     provider: Provider,
 ) -> None:
-    sign_in_with_code(app, accounts, person.name)
+    sign_in_with_code(app, accounts, worker_browser.name)
     name = accounts.add(provider.claims["preferred_username"], by="test").name
     sign_in(make_app())
     provider.claims["sub"] = "another person"
@@ -102,7 +102,7 @@ def test_codes_and_the_provider_are_in_the_log(
         ("sign-in.done", "identity provider"),
         ("sign-in.failed", "identity provider"),
     ]
-    entries = logged_sign_ins(accounts, person.name)
+    entries = logged_sign_ins(accounts, worker_browser.name)
     assert [(one.what, one.detail.rpartition(",")[0]) for one in entries][1:] == [
         ("sign-in.failed", "code"),
         ("sign-in.done", "password, code"),
@@ -164,21 +164,21 @@ def test_the_log_is_read_page_by_page_with_nothing_twice_or_left_out(
 
 
 def test_a_person_is_told_once_what_happened_since_their_last_sign_in(
-    app: Flask, accounts: Accounts, person: Browser
+    app: Flask, accounts: Accounts, worker_browser: Browser
 ) -> None:
-    thief = Browser(app, person.name)
+    thief = Browser(app, worker_browser.name)
     for _ in range(3):
         thief.sign_in("not that one")
-    accounts.create_token(person.name, "deploy", by="somebody", scope="read")
-    assert person.sign_in().status_code == 303
-    news = notice(person)
+    accounts.create_token(worker_browser.name, "deploy", by="somebody", scope="read")
+    assert worker_browser.sign_in().status_code == 303
+    news = notice(worker_browser)
     assert "3 sign-ins with your name failed since you last signed in" in news
     assert "somebody created an API token that acts as you (deploy, read)" in news
-    person.sign_in()
-    assert "failed" not in notice(person)
-    person.sign_in("not that one")
-    person.sign_in()
-    assert "1 sign-in with your name failed" in notice(person)
+    worker_browser.sign_in()
+    assert "failed" not in notice(worker_browser)
+    worker_browser.sign_in("not that one")
+    worker_browser.sign_in()
+    assert "1 sign-in with your name failed" in notice(worker_browser)
 
 
 def test_no_token_s_name_keeps_the_notices_from_the_person(app: Flask, accounts: Accounts) -> None:
@@ -195,12 +195,12 @@ def test_no_token_s_name_keeps_the_notices_from_the_person(app: Flask, accounts:
     assert notice(browser).count("created an API token that acts as you") == 10
 
 
-def test_it_is_told_in_the_language_of_the_page(accounts: Accounts, person: Browser) -> None:
+def test_it_is_told_in_the_language_of_the_page(accounts: Accounts, worker_browser: Browser) -> None:
     """Which may have been chosen since they signed in."""
-    person.sign_in("not that one")
-    accounts.create_token(person.name, "deploy", by="somebody", scope="read")
-    person.sign_in()
-    news = notice(person, "de")
+    worker_browser.sign_in("not that one")
+    accounts.create_token(worker_browser.name, "deploy", by="somebody", scope="read")
+    worker_browser.sign_in()
+    news = notice(worker_browser, "de")
     assert "1 Anmeldung unter Ihrem Namen ist seit Ihrer letzten Anmeldung gescheitert" in news
     assert "somebody hat ein API-Token erstellt" in news
 
@@ -218,24 +218,26 @@ def test_a_try_by_another_spelling_of_the_name_is_told_as_well(
 
 
 def test_a_new_second_step_is_told_at_the_next_sign_in(
-    app: Flask, accounts: Accounts, person: Browser
+    app: Flask, accounts: Accounts, worker_browser: Browser
 ) -> None:
-    browser = sign_in_with_code(app, accounts, person.name)
+    browser = sign_in_with_code(app, accounts, worker_browser.name)
     news = notice(browser)
-    assert f"{person.name} turned on your two-factor sign-in" in news
+    assert f"{worker_browser.name} turned on your two-factor sign-in" in news
     assert "1 sign-in with your name failed" in news
 
 
-def test_a_password_changed_in_the_session_is_told_at_the_next_sign_in(app: Flask, person: Browser) -> None:
+def test_a_password_changed_in_the_session_is_told_at_the_next_sign_in(
+    app: Flask, worker_browser: Browser
+) -> None:
     """Who changed it may not be its owner."""
     new_password = "another long one"
-    person.post(
+    worker_browser.post(
         "/account/password", {"password": PASSWORD, "new_password": new_password, "again": new_password}
     )
-    assert "set your password" not in notice(person)
-    browser = Browser(app, person.name)
+    assert "set your password" not in notice(worker_browser)
+    browser = Browser(app, worker_browser.name)
     browser.sign_in(new_password)
-    assert f"{person.name} set your password" in notice(browser)
+    assert f"{worker_browser.name} set your password" in notice(browser)
 
 
 def test_what_is_kept_for_somebody_who_never_comes_is_bounded(

@@ -23,19 +23,19 @@ NEW = "another long one"
 
 @pytest.mark.parametrize("password", [{}, {"password": ""}, {"password": "not that one"}])
 def test_making_one_asks_for_the_password(
-    accounts: Accounts, visitor: Callable[[str], Browser], password: dict[str, str]
+    accounts: Accounts, sign_in_as: Callable[[str], Browser], password: dict[str, str]
 ) -> None:
     """On one's own page, and on that of somebody else."""
-    boss = visitor("admin")
-    for path in ("/account/tokens", f"/people/{boss.name}/tokens"):
-        response = boss.post(path, {**FORM, "token_name": "a <b>", "days": "never", **password})
+    admin_browser = sign_in_as("admin")
+    for path in ("/account/tokens", f"/people/{admin_browser.name}/tokens"):
+        response = admin_browser.post(path, {**FORM, "token_name": "a <b>", "days": "never", **password})
         assert (response.status_code, "not your current password" in response.text) == (400, True)
         for text in ('value="a &lt;b&gt;"', 'value="read" selected', 'value="never" selected'):
             assert text in response.text, "what was typed is still there"
-    assert accounts.tokens(boss.name) == []
-    response = boss.post("/account/tokens", {**FORM, "token_name": "a <b>", "password": PASSWORD})
+    assert accounts.tokens(admin_browser.name) == []
+    response = admin_browser.post("/account/tokens", {**FORM, "token_name": "a <b>", "password": PASSWORD})
     assert (response.status_code, 'value="a &lt;b&gt;"' in response.text) == (200, False)
-    assert len(accounts.tokens(boss.name)) == 1
+    assert len(accounts.tokens(admin_browser.name)) == 1
 
 
 @pytest.mark.parametrize(
@@ -47,37 +47,37 @@ def test_making_one_asks_for_the_password(
     ],
 )
 def test_the_scopes_to_choose_from_are_those_of_the_role(
-    visitor: Callable[[str], Browser], role: str, scopes: list[str]
+    sign_in_as: Callable[[str], Browser], role: str, scopes: list[str]
 ) -> None:
-    page = visitor(role).get("/account").text
+    page = sign_in_as(role).get("/account").text
     (choices,) = re.findall(r'<select[^>]*name="scope".*?</select>', page, re.DOTALL)
     assert re.findall(r'value="(\w+)"', choices) == scopes
 
 
 def test_who_makes_one_for_somebody_else_gives_their_own_password(
-    accounts: Accounts, visitor: Callable[[str], Browser]
+    accounts: Accounts, sign_in_as: Callable[[str], Browser]
 ) -> None:
-    boss = visitor("admin")
-    accounts.set_password(other := visitor("worker").name, NEW, by="test")
+    admin_browser = sign_in_as("admin")
+    accounts.set_password(other := sign_in_as("worker").name, NEW, by="test")
     path = f"/people/{other}/tokens"
-    assert boss.post(path, {**FORM, "password": NEW}).status_code == 400
-    assert boss.post(path, {**FORM, "password": PASSWORD}).status_code == 200
+    assert admin_browser.post(path, {**FORM, "password": NEW}).status_code == 400
+    assert admin_browser.post(path, {**FORM, "password": PASSWORD}).status_code == 200
 
 
 def test_one_for_a_queue_that_is_not_there_for_them_is_refused(
-    app: Flask, accounts: Accounts, queue: leaseq.Queue, visitor: Callable[[str], Browser]
+    app: Flask, accounts: Accounts, queue: leaseq.Queue, sign_in_as: Callable[[str], Browser]
 ) -> None:
     """As one that they may not work on, of which nothing is told."""
-    boss, fields = visitor("admin"), {**FORM, "password": PASSWORD}
-    for path in ("/account/tokens", f"/people/{boss.name}/tokens"):
-        response = boss.post(path, {**fields, "queue": queue.name[:-1]})
+    admin_browser, fields = sign_in_as("admin"), {**FORM, "password": PASSWORD}
+    for path in ("/account/tokens", f"/people/{admin_browser.name}/tokens"):
+        response = admin_browser.post(path, {**fields, "queue": queue.name[:-1]})
         assert (response.status_code, "there is no queue" in response.text) == (400, True)
-    assert accounts.tokens(boss.name) == []
+    assert accounts.tokens(admin_browser.name) == []
     queue.configure()
-    assert boss.post("/account/tokens", {**fields, "queue": queue.name}).status_code == 200
-    worker = visitor("worker")
+    assert admin_browser.post("/account/tokens", {**fields, "queue": queue.name}).status_code == 200
+    worker = sign_in_as("worker")
     assert worker.post("/account/tokens", {**fields, "queue": queue.name}).status_code == 200
-    app.extensions["leaseq"].access.set(queue.name, Access(work=Group(people=(boss.name,))))
+    app.extensions["leaseq"].access.set(queue.name, Access(work=Group(people=(admin_browser.name,))))
     response = worker.post("/account/tokens", {**fields, "queue": queue.name})
     assert (response.status_code, "there is no queue" in response.text) == (400, True)
 
@@ -121,19 +121,19 @@ def test_a_provider_that_says_they_signed_in_this_morning_is_no_proof(
 
 
 def test_a_person_has_a_limited_number(
-    accounts: Accounts, person: Browser, monkeypatch: pytest.MonkeyPatch
+    accounts: Accounts, worker_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    accounts.create_token(person.name, "short", by="test", days=1)
+    accounts.create_token(worker_browser.name, "short", by="test", days=1)
     for number in range(MAX_TOKENS - 1):
-        accounts.create_token(person.name, f"t{number}", by="test")
-    response = person.post("/account/tokens", {**FORM, "password": PASSWORD})
+        accounts.create_token(worker_browser.name, f"t{number}", by="test")
+    response = worker_browser.post("/account/tokens", {**FORM, "password": PASSWORD})
     assert (response.status_code, f"has {MAX_TOKENS} API tokens" in response.text) == (400, True)
     monkeypatch.setattr(accounts._tokens, "_clock", lambda: time.time() + 2 * 86_400)
-    accounts.create_token(person.name, "one more", by="test")
-    names = [token.name for token in accounts.tokens(person.name)]
+    accounts.create_token(worker_browser.name, "one more", by="test")
+    names = [token.name for token in accounts.tokens(worker_browser.name)]
     assert (len(names), "short" in names) == (MAX_TOKENS, False), "those that are over make room"
     with pytest.raises(Invalid, match="revoke unused ones"):
-        accounts.create_token(person.name, "too many", by="test")
+        accounts.create_token(worker_browser.name, "too many", by="test")
 
 
 @pytest.mark.parametrize("box", [{"revoke_tokens": "yes"}, {}], ids=["asked", "not-asked"])
@@ -141,28 +141,33 @@ def test_a_person_has_a_limited_number(
 def test_what_ends_the_sessions_offers_to_end_the_tokens(
     app: Flask,
     accounts: Accounts,
-    person: Browser,
-    visitor: Callable[[str], Browser],
+    worker_browser: Browser,
+    sign_in_as: Callable[[str], Browser],
     action: str,
     box: dict[str, str],
 ) -> None:
-    boss = visitor("admin")
-    token = accounts.create_token(person.name, "a program", by="test")
-    link = accounts.password_link(person.name, by=boss.name)
+    admin_browser = sign_in_as("admin")
+    token = accounts.create_token(worker_browser.name, "a program", by="test")
+    link = accounts.password_link(worker_browser.name, by=admin_browser.name)
     passwords = {"password": PASSWORD, "new_password": NEW, "again": NEW}
     page, path, browser, fields = {
-        "password": ("/account", "/account/password", person, passwords),
-        "everywhere": ("/account", "/account/sign-out-everywhere", person, {}),
+        "password": ("/account", "/account/password", worker_browser, passwords),
+        "everywhere": ("/account", "/account/sign-out-everywhere", worker_browser, {}),
         "link": (f"/welcome?token={link}", "/welcome", Browser(app, ""), {**passwords, "token": link}),
-        "by-admin": (f"/people/{person.name}", f"/people/{person.name}/sign-out", boss, {}),
+        "by-admin": (
+            f"/people/{worker_browser.name}",
+            f"/people/{worker_browser.name}/sign-out",
+            admin_browser,
+            {},
+        ),
     }[action]
     assert "Revoke the 1 API token as well" in browser.get(page).text
     assert browser.post(path, {**fields, **box}, page=page).status_code == 303
     assert ("1 API token is revoked." in browser.get("/account", follow_redirects=True).text) is bool(box)
     assert (accounts.caller(token) is None) is bool(box)
-    actions = [entry.what for entry in accounts.log.page(person=person.name).entries]
+    actions = [entry.what for entry in accounts.log.page(person=worker_browser.name).entries]
     assert ("token.all-revoked" in actions) is bool(box)
 
 
-def test_where_there_are_no_tokens_nothing_is_offered(person: Browser) -> None:
-    assert "as well" not in person.get("/account").text
+def test_where_there_are_no_tokens_nothing_is_offered(worker_browser: Browser) -> None:
+    assert "as well" not in worker_browser.get("/account").text

@@ -9,14 +9,14 @@ import pytest
 
 from leaseq.server.embedded import EmbeddedServer
 from tests.support.patience import PATIENCE, eventually
-from tests.support.processes import LEASEQ, environment, is_ready, leaseq_command
+from tests.support.processes import LEASEQ, environment, is_ready, run_leaseq
 
 
 @pytest.mark.parametrize("key", ["", "short"])
 def test_serve_refuses_a_missing_or_weak_key(key: str, port: int) -> None:
-    refused = leaseq_command("serve", "--redis", "unix:///none", "--port", str(port), LEASEQ_SECRET_KEY=key)
-    assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (1, "", 1)
-    assert "LEASEQ_SECRET_KEY" in refused.stderr
+    completed = run_leaseq("serve", "--redis", "unix:///none", "--port", str(port), LEASEQ_SECRET_KEY=key)
+    assert (completed.returncode, completed.stdout, completed.stderr.count("\n")) == (1, "", 1)
+    assert "LEASEQ_SECRET_KEY" in completed.stderr
 
 
 GOOD_KEY = secrets.token_urlsafe(32)
@@ -28,8 +28,8 @@ def test_serve_serves_until_it_is_stopped(own_server: EmbeddedServer, port: int)
     process = subprocess.Popen([str(LEASEQ), *arguments], env=env, stderr=subprocess.DEVNULL)
     try:
         eventually(is_ready(port), "it serves")
-        taken = leaseq_command(*arguments, LEASEQ_SECRET_KEY=GOOD_KEY)
-        assert f"port {port} on 127.0.0.1 is taken" in taken.stderr
+        completed = run_leaseq(*arguments, LEASEQ_SECRET_KEY=GOOD_KEY)
+        assert f"port {port} on 127.0.0.1 is taken" in completed.stderr
     finally:
         process.terminate()
         assert process.wait(PATIENCE) == 0

@@ -23,15 +23,15 @@ from tests.support.patience import PATIENCE, eventually
 from tests.support.ports import free_port
 from tests.support.processes import (
     LEASEQ,
-    RunningUp,
-    alive,
+    UpProcess,
     environment,
+    is_alive,
     is_ready,
-    leaseq_command,
+    run_leaseq,
     settings_of,
 )
 
-Start = Callable[..., RunningUp]
+Start = Callable[..., UpProcess]
 
 
 def keep_busy(url: str) -> None:
@@ -51,51 +51,51 @@ def is_busy(url: str) -> bool:
 
 
 @pytest.fixture(scope="module")
-def running() -> Iterator[RunningUp]:
+def shared_up() -> Iterator[UpProcess]:
     """One for the tests that leave it as it is."""
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder:
-        run = RunningUp(Path(folder) / "data", free_port(), "--workers", "1", "--demo")
+        run = UpProcess(Path(folder) / "data", free_port(), "--workers", "1", "--demo")
         yield run
         run.stop()
 
 
-def test_the_first_start_serves_and_prints_a_few_plain_lines(running: RunningUp) -> None:
-    run = running
+def test_the_first_start_serves_and_prints_a_few_plain_lines(shared_up: UpProcess) -> None:
+    run = shared_up
     assert run.get("/healthz") == 200
-    serves, setup, demo, data = run.said
-    assert serves == f"leaseq serves on http://127.0.0.1:{run.port}"
-    assert f": http://127.0.0.1:{run.port}/setup?token=" in setup
-    assert demo == "The queue `demo` has 40 example messages."
-    assert data == f"The data is in {run.data}. Ctrl-C stops it."
-    assert run.get(setup.partition(str(run.port))[2]) == 200
-    assert leaseq_command("stats", "--data", str(run.data)).returncode == 0
+    address_line, setup_line, demo_line, data_line = run.lines
+    assert address_line == f"leaseq serves on http://127.0.0.1:{run.port}"
+    assert f": http://127.0.0.1:{run.port}/setup?token=" in setup_line
+    assert demo_line == "The queue `demo` has 40 example messages."
+    assert data_line == f"The data is in {run.data}. Ctrl-C stops it."
+    assert run.get(setup_line.partition(str(run.port))[2]) == 200
+    assert run_leaseq("stats", "--data", str(run.data)).returncode == 0
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="platform: only Linux tells an environment")
-def test_the_secret_key_is_the_web_apps_alone(running: RunningUp) -> None:
-    pids = running.state()["pids"]
+def test_the_secret_key_is_the_web_apps_alone(shared_up: UpProcess) -> None:
+    pids = shared_up.state()["pids"]
     assert settings_of(pids["clear"]) == {"LEASEQ_REDIS_URL"}
     assert settings_of(pids["webhooks"]) == {"LEASEQ_REDIS_URL"}
     assert settings_of(pids["web"]) == {"LEASEQ_REDIS_URL", "LEASEQ_SECRET_KEY"}
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_stops_everything(up: Start, number: signal.Signals) -> None:
-    run = up()
+def test_a_signal_stops_everything(start_leaseq: Start, number: signal.Signals) -> None:
+    run = start_leaseq()
     pids = run.pids()
     assert len(pids) == 6  # itself, server, gunicorn and its worker, clear, webhooks
     assert run.stop(number) == 0
-    assert [pid for pid in pids if alive(pid)] == []
+    assert [pid for pid in pids if is_alive(pid)] == []
     assert not (run.data / "up.json").exists()
 
 
 def takes_signals(pid: int) -> bool:
     """True once a handler of SIGTERM stands."""
-    caught = re.search(r"SigCgt:\t([0-9a-f]+)", Path(f"/proc/{pid}/status").read_text())
-    return caught is not None and bool(int(caught[1], 16) & 1 << (signal.SIGTERM - 1))
+    match = re.search(r"SigCgt:\t([0-9a-f]+)", Path(f"/proc/{pid}/status").read_text())
+    return match is not None and bool(int(match[1], 16) & 1 << (signal.SIGTERM - 1))
 
 
-def in_session(leader: int) -> set[int]:
+def pids_in_session(leader: int) -> set[int]:
     """Processes of this session that run."""
     pids = set()
     for entry in Path("/proc").glob("[0-9]*/stat"):
@@ -107,17 +107,17 @@ def in_session(leader: int) -> set[int]:
 
 
 @contextmanager
-def starting(data: Path, port: int) -> Iterator[subprocess.Popen[str]]:
+def launch_up(data: Path, port: int) -> Iterator[subprocess.Popen[str]]:
     """A ``leaseq up`` that is not waited for, in a session of its own."""
     command = [str(LEASEQ), "up", "--data", str(data), "--port", str(port), "--workers", "1"]
     pipe = subprocess.PIPE
     with subprocess.Popen(
         command, stdout=pipe, stderr=pipe, text=True, start_new_session=True, env=environment()
-    ) as start:
+    ) as process:
         try:
-            yield start
+            yield process
         finally:
-            start.kill()
+            process.kill()
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="platform: only Linux tells it by /proc")
@@ -125,20 +125,20 @@ def starting(data: Path, port: int) -> Iterator[subprocess.Popen[str]]:
     "moment", ["signals", "up.lock", "secret-key", "server.sock", "appendonlydir/*.incr.aof", "up.json"]
 )
 def test_a_signal_in_the_first_moments_stops_everything(data_dir: Path, port: int, moment: str) -> None:
-    with starting(data_dir, port) as start:
+    with launch_up(data_dir, port) as process:
         if moment == "signals":
-            eventually(lambda: takes_signals(start.pid), "it takes signals")
+            eventually(lambda: takes_signals(process.pid), "it takes signals")
         else:
             eventually(lambda: list(data_dir.glob(moment)), f"{moment} is there")
-        start.terminate()
-        _, said = start.communicate(timeout=PATIENCE)
-        assert (start.returncode, said) == (0, "")
-        assert in_session(start.pid) == set()
+        process.terminate()
+        _, stderr = process.communicate(timeout=PATIENCE)
+        assert (process.returncode, stderr) == (0, "")
+        assert pids_in_session(process.pid) == set()
         assert not (data_dir / "up.json").exists()
 
 
 def test_a_signal_ends_the_wait_for_what_a_killed_one_left(data_dir: Path, port: int) -> None:
-    left_behind = (
+    script = (
         "import os, subprocess, sys; from leaseq.server.datadir import DataDir; claimed = "
         "DataDir(sys.argv[1]);"
         "claimed.claim();"
@@ -146,24 +146,24 @@ def test_a_signal_ends_the_wait_for_what_a_killed_one_left(data_dir: Path, port:
         " start_new_session=True, stdout=subprocess.DEVNULL);"
         "claimed.publish(url='unix:///x', web='', pids={'server': held.pid}); print(held.pid); os._exit(9)"
     )
-    command = [sys.executable, "-c", left_behind, str(data_dir)]
-    left = subprocess.run(command, stdout=subprocess.PIPE, check=False)
-    held = int(left.stdout)
+    command = [sys.executable, "-c", script, str(data_dir)]
+    completed = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    pid = int(completed.stdout)
     try:
-        with starting(data_dir, port) as waiting:
-            assert waiting.stderr is not None
-            assert "was killed; waiting for its processes to end" in waiting.stderr.readline()
-            waiting.terminate()
-            assert waiting.wait(PATIENCE) == 0
+        with launch_up(data_dir, port) as process:
+            assert process.stderr is not None
+            assert "was killed; waiting for its processes to end" in process.stderr.readline()
+            process.terminate()
+            assert process.wait(PATIENCE) == 0
     finally:
-        os.killpg(held, signal.SIGKILL)
+        os.killpg(pid, signal.SIGKILL)
 
 
-def test_a_second_up_on_the_same_data_says_who_has_it_and_starts_nothing(running: RunningUp) -> None:
-    run = running
-    second = leaseq_command("up", "--data", str(run.data), "--port", str(run.port))
-    assert (second.returncode, second.stdout) == (1, "")
-    assert second.stderr == (
+def test_a_second_up_on_the_same_data_says_who_has_it_and_starts_nothing(shared_up: UpProcess) -> None:
+    run = shared_up
+    completed = run_leaseq("up", "--data", str(run.data), "--port", str(run.port))
+    assert (completed.returncode, completed.stdout) == (1, "")
+    assert completed.stderr == (
         f"leaseq: {run.data} is in use by another `leaseq up` (pid {run.process.pid}) "
         f"at http://127.0.0.1:{run.port}: use that one, stop it first, or give another directory by --data\n"
     )
@@ -171,19 +171,19 @@ def test_a_second_up_on_the_same_data_says_who_has_it_and_starts_nothing(running
 
 
 def test_a_taken_port_is_said_before_anything_is_started(data_dir: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0), reuse_port=True) as other:
-        port = other.getsockname()[1]
-        refused = leaseq_command("up", "--data", str(data_dir), "--port", str(port))
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert refused.stderr == (
+    with socket.create_server(("127.0.0.1", 0), reuse_port=True) as listener:
+        port = listener.getsockname()[1]
+        completed = run_leaseq("up", "--data", str(data_dir), "--port", str(port))
+    assert (completed.returncode, completed.stdout) == (1, "")
+    assert completed.stderr == (
         f"leaseq: port {port} on 127.0.0.1 is taken by another program: "
         "stop that one, or choose another port by --port\n"
     )
     assert sorted(path.name for path in data_dir.iterdir()) == ["up.lock"]
 
 
-def test_what_dies_is_started_again_and_the_work_goes_on(up: Start) -> None:
-    run = up()
+def test_what_dies_is_started_again_and_the_work_goes_on(start_leaseq: Start) -> None:
+    run = start_leaseq()
     client = leaseq.connect(run.state()["url"])
     leaseq.Queue(client, "q").enqueue({"n": 1}, id="one")
     before = run.state()["pids"]
@@ -203,56 +203,58 @@ def test_what_dies_is_started_again_and_the_work_goes_on(up: Start) -> None:
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="platform: only Linux ends children with their parent"
 )
-def test_after_kill_9_nothing_stays_and_the_next_start_goes_on(up: Start) -> None:
-    run = up("--demo")
+def test_after_kill_9_nothing_stays_and_the_next_start_goes_on(start_leaseq: Start) -> None:
+    run = start_leaseq("--demo")
     pids = run.pids()
-    busy = Thread(target=keep_busy, args=(run.state()["url"],))  # so that its server takes long to end
-    busy.start()
+    thread = Thread(target=keep_busy, args=(run.state()["url"],))  # so that its server takes long to end
+    thread.start()
     eventually(lambda: is_busy(run.state()["url"]), "the server runs the script")
     run.process.kill()
     run.stop()
     assert running_url(run.data) is not None, "its files are still in use: nobody else may have them"
-    busy.join()
-    eventually(lambda: not any(map(alive, pids)), "all of its processes ended")
-    again = up()
-    assert leaseq.Queue(leaseq.connect(again.state()["url"]), "demo").stats().inbound == 40
+    thread.join()
+    eventually(lambda: not any(map(is_alive, pids)), "all of its processes ended")
+    next_run = start_leaseq()
+    assert leaseq.Queue(leaseq.connect(next_run.state()["url"]), "demo").stats().inbound == 40
 
 
 @pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="platform: only Linux ends children with their parent"
 )
-def test_after_kill_9_the_next_start_waits_for_the_port_of_its_own_old_pages(up: Start) -> None:
-    run = up()
-    with socket.create_connection(("127.0.0.1", run.port)) as slow:  # which it serves to the end
-        slow.settimeout(PATIENCE)
-        slow.sendall(b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
-        assert slow.recv(25) == b"HTTP/1.1 100 Continue\r\n\r\n"  # a thread has taken it up
+def test_after_kill_9_the_next_start_waits_for_the_port_of_its_own_old_pages(start_leaseq: Start) -> None:
+    run = start_leaseq()
+    with socket.create_connection(("127.0.0.1", run.port)) as connection:  # which it serves to the end
+        connection.settimeout(PATIENCE)
+        connection.sendall(
+            b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n"
+        )
+        assert connection.recv(25) == b"HTTP/1.1 100 Continue\r\n\r\n"  # a thread has taken it up
         run.process.kill()
         run.process.wait()
-        with starting(run.data, run.port) as following:
-            assert following.stderr is not None
-            assert following.stdout is not None
-            said = following.stderr.readline()
-            assert f"(pid {run.process.pid}) was killed; waiting for its processes to end" in said
-            slow.sendall(b"name=bo&x")
-            assert slow.recv(12) == b"HTTP/1.1 403"  # it has no CSRF token, and is answered
-            slow.close()
-            assert following.stdout.readline() == f"leaseq serves on http://127.0.0.1:{run.port}\n"
-            following.terminate()
-            assert following.wait(PATIENCE) == 0
+        with launch_up(run.data, run.port) as next_process:
+            assert next_process.stderr is not None
+            assert next_process.stdout is not None
+            line = next_process.stderr.readline()
+            assert f"(pid {run.process.pid}) was killed; waiting for its processes to end" in line
+            connection.sendall(b"name=bo&x")
+            assert connection.recv(12) == b"HTTP/1.1 403"  # it has no CSRF token, and is answered
+            connection.close()
+            assert next_process.stdout.readline() == f"leaseq serves on http://127.0.0.1:{run.port}\n"
+            next_process.terminate()
+            assert next_process.wait(PATIENCE) == 0
 
 
-def test_the_clear_job_returns_an_item_whose_lease_ran_out(running: RunningUp) -> None:
-    queue = leaseq.Queue(leaseq.connect(running.state()["url"]), "q")
+def test_the_clear_job_returns_an_item_whose_lease_ran_out(shared_up: UpProcess) -> None:
+    queue = leaseq.Queue(leaseq.connect(shared_up.state()["url"]), "q")
     queue.configure(lease_seconds=0.1)
     queue.enqueue({"n": 1})
     assert queue.reserve("ann") is not None
     eventually(lambda: queue.stats().inbound == 1, "the item is back, without anybody reserving")
 
 
-def test_with_a_database_the_bridge_runs_too(up: Start, tmp_path: Path) -> None:
+def test_with_a_database_the_bridge_runs_too(start_leaseq: Start, tmp_path: Path) -> None:
     file = tmp_path / "work.db"
-    run = up("--database", f"sqlite:///{file}", settings={"LEASEQ_BRIDGE_WINDOW": "1"})
+    run = start_leaseq("--database", f"sqlite:///{file}", settings={"LEASEQ_BRIDGE_WINDOW": "1"})
 
     def query(statement: str) -> list[tuple[object, ...]]:
         with closing(sqlite3.connect(file)) as connection, connection:
@@ -272,14 +274,14 @@ def test_with_a_database_the_bridge_runs_too(up: Start, tmp_path: Path) -> None:
 
 
 def test_a_database_that_is_none_is_said_in_one_line(data_dir: Path, port: int) -> None:
-    refused = leaseq_command("up", "--data", str(data_dir), "--port", str(port), "--database", "mysql://x/y")
-    assert refused.returncode == 1
-    assert refused.stderr.startswith("leaseq: database: postgresql://")
-    assert refused.stderr.count("\n") == 1
+    completed = run_leaseq("up", "--data", str(data_dir), "--port", str(port), "--database", "mysql://x/y")
+    assert completed.returncode == 1
+    assert completed.stderr.startswith("leaseq: database: postgresql://")
+    assert completed.stderr.count("\n") == 1
 
 
-def test_with_a_server_of_your_own_none_is_started(up: Start, own_server: EmbeddedServer) -> None:
-    run = up("--redis", own_server.url)
+def test_with_a_server_of_your_own_none_is_started(start_leaseq: Start, own_server: EmbeddedServer) -> None:
+    run = start_leaseq("--redis", own_server.url)
     assert set(run.state()["pids"]) == {"web", "clear", "webhooks"}
     assert run.get("/readyz") == 200
     assert run.stop() == 0
@@ -287,15 +289,15 @@ def test_with_a_server_of_your_own_none_is_started(up: Start, own_server: Embedd
 
 
 def test_a_server_that_is_away_is_said_in_one_line(data_dir: Path, port: int) -> None:
-    refused = leaseq_command(
+    completed = run_leaseq(
         "up", "--data", str(data_dir), "--port", str(port), "--redis", f"unix://{data_dir}/nobody.sock"
     )
-    assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (1, "", 1)
-    assert "nobody.sock" in refused.stderr
+    assert (completed.returncode, completed.stdout, completed.stderr.count("\n")) == (1, "", 1)
+    assert "nobody.sock" in completed.stderr
 
 
 def test_a_wrong_setting_is_said_in_one_line(data_dir: Path, port: int) -> None:
-    refused = leaseq_command("up", "--data", str(data_dir), "--port", str(port), LEASEQ_SESSION_DAYS="many")
-    assert (refused.returncode, refused.stdout, refused.stderr.count("\n")) == (1, "", 1)
-    assert "LEASEQ_SESSION_DAYS" in refused.stderr
+    completed = run_leaseq("up", "--data", str(data_dir), "--port", str(port), LEASEQ_SESSION_DAYS="many")
+    assert (completed.returncode, completed.stdout, completed.stderr.count("\n")) == (1, "", 1)
+    assert "LEASEQ_SESSION_DAYS" in completed.stderr
     assert not (data_dir / "server.log").exists()

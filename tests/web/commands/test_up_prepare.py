@@ -16,16 +16,16 @@ from leaseq.server.supervisor import Child
 from leaseq.webapp.commands.up import _Startup
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.taking import not_none
-from tests.web.conftest import CHEAP, PASSWORD
+from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD
 
 
 def test_the_set_up_link_is_given_until_there_is_an_admin(data_dir: Path) -> None:
     with DataDir(data_dir) as directory, EmbeddedServer(data_dir) as server:
         startup = _Startup(directory, None, "127.0.0.1", 8000)
-        before, token = not_none(startup.prepare(demo=False)).split("token=")
-        assert before == "http://127.0.0.1:8000/setup?"
+        url, token = not_none(startup.prepare(demo=False)).split("token=")
+        assert url == "http://127.0.0.1:8000/setup?"
         client = leaseq.connect(server.url)
-        Accounts(client, passwords=CHEAP).set_up(token, "ann", PASSWORD)
+        Accounts(client, passwords=CHEAP_PASSWORDS).set_up(token, "ann", PASSWORD)
         assert startup.prepare(demo=False) is None
         client.close()
 
@@ -34,36 +34,36 @@ def test_the_demo_is_added_where_asked_for_and_no_connection_stays_open(data_dir
     with (
         DataDir(data_dir) as directory,
         EmbeddedServer(data_dir) as server,
-        redis.Redis.from_url(server.url) as looking,
+        redis.Redis.from_url(server.url) as connection,
     ):
         startup = _Startup(directory, None, "127.0.0.1", 8000)
         for demo in (False, True):
             startup.prepare(demo=demo)
-            looking.ping()  # a connection that was closed before this is not in the list after it
-            assert len(looking.client_list()) == 1, "the one that looks"
-            assert bool(looking.smembers(QUEUES)) == demo
+            connection.ping()  # a connection that was closed before this is not in the list after it
+            assert len(connection.client_list()) == 1, "the one that looks"
+            assert bool(connection.smembers(QUEUES)) == demo
 
 
 def test_what_a_server_of_its_own_said_last_is_told_where_it_ended(data_dir: Path) -> None:
     """Where it still answers, its log does not tell why it refuses."""
     with DataDir(data_dir) as directory, EmbeddedServer(data_dir) as server:
         startup = _Startup(directory, None, "127.0.0.1", 1)
-        with redis.Redis.from_url(server.url) as settings:
-            settings.config_set("min-replicas-to-write", 1)
-        with pytest.raises(leaseq.ServerUnavailable, match="NOREPLICAS") as refused:
+        with redis.Redis.from_url(server.url) as connection:
+            connection.config_set("min-replicas-to-write", 1)
+        with pytest.raises(leaseq.ServerUnavailable, match="NOREPLICAS") as first_error:
             startup.prepare(demo=False)
-        assert server.last_words() not in str(refused.value)
+        assert server.last_words() not in str(first_error.value)
         server.stop()
-        with pytest.raises(leaseq.ServerUnavailable) as ended:
+        with pytest.raises(leaseq.ServerUnavailable) as second_error:
             startup.prepare(demo=False)
-        assert str(ended.value).endswith(f": {server.last_words()}")
+        assert str(second_error.value).endswith(f": {server.last_words()}")
 
 
 def test_a_stop_allows_for_the_drain(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[Child] = []
+    children: list[Child] = []
     monkeypatch.setenv("LEASEQ_DRAIN_SECONDS", "30")
     with DataDir(data_dir) as directory:
         startup = _Startup(directory, "redis://127.0.0.1", "127.0.0.1", 1)
-        startup.start_web(SimpleNamespace(start=started.append), 1, 1)  # type: ignore[arg-type]
-    (web,) = started
+        startup.start_web(SimpleNamespace(start=children.append), 1, 1)  # type: ignore[arg-type]
+    (web,) = children
     assert web.grace == 45

@@ -17,31 +17,33 @@ from tests.support.taking import not_none
 
 @pytest.fixture
 def run(server: Any) -> Callable[..., Result]:
-    def command(*words: str, input: str | None = None) -> Result:
-        return CliRunner().invoke(main, [*words, "--redis", server.url], input=input)
+    def invoke(*arguments: str, input: str | None = None) -> Result:
+        return CliRunner().invoke(main, [*arguments, "--redis", server.url], input=input)
 
-    return command
+    return invoke
 
 
 def test_a_person_from_the_command_line(
     run: Callable[..., Result], accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
     name = new_name("by command")
-    added = run(
+    add_result = run(
         "user", "add", name, "--role", "manager", "--skill", "fr", "--skill", "de", "--password-stdin",
         input="correct horse battery\n",
     )  # fmt: skip
-    assert (added.exit_code, added.stdout) == (0, "")
+    assert (add_result.exit_code, add_result.stdout) == (0, "")
     person = accounts.verify(name, "correct horse battery")
     assert person
     assert (person.role, person.skills) == ("manager", ("de", "fr"))
-    listed = run("user", "list", "--json")
-    assert {one["name"]: one["role"] for one in json.loads(listed.stdout)}[name] == "manager"
+    list_result = run("user", "list", "--json")
+    assert {entry["name"]: entry["role"] for entry in json.loads(list_result.stdout)}[name] == "manager"
     assert name in run("user", "list").stdout
     assert run("user", "passwd", name, "--password-stdin", input="another long one").exit_code == 0
     run("token", "create", name)
-    revoked = run("user", "passwd", name, "--password-stdin", "--revoke-tokens", input="a third long one")
-    assert "API tokens revoked: 1" in revoked.output
+    passwd_result = run(
+        "user", "passwd", name, "--password-stdin", "--revoke-tokens", input="a third long one"
+    )
+    assert "API tokens revoked: 1" in passwd_result.output
     assert run("user", "passwd", name, "--password-stdin", input="another long one").exit_code == 0
     assert accounts.verify(name, "another long one")
     assert run("user", "disable", name).exit_code == 0
@@ -52,26 +54,26 @@ def test_what_is_refused(
     run: Callable[..., Result], accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
     name = new_name("refused")
-    short = run("user", "add", name, "--password-stdin", input="short\n")
-    assert (short.exit_code, accounts.find(name)) == (2, None)
-    assert "10 to 128 characters" in short.stderr
+    short_result = run("user", "add", name, "--password-stdin", input="short\n")
+    assert (short_result.exit_code, accounts.find(name)) == (2, None)
+    assert "10 to 128 characters" in short_result.stderr
     assert run("user", "add", name, "--role", "boss").exit_code == 2
     assert run("user", "add", name, input="").exit_code == 2
-    for words in (
+    for command in (
         ("user", "passwd", name, "--password-stdin"),
         ("user", "disable", name),
         ("token", "create", name),
     ):
-        result = run(*words, input="correct horse battery\n")
+        result = run(*command, input="correct horse battery\n")
         assert (result.exit_code, "no person named" in result.stderr) == (1, True)
     accounts.add(name, by="test")
-    again = run("user", "add", name, "--password-stdin", input="correct horse battery\n")
-    assert (again.exit_code, "already" in again.stderr) == (1, True)
+    second_result = run("user", "add", name, "--password-stdin", input="correct horse battery\n")
+    assert (second_result.exit_code, "already" in second_result.stderr) == (1, True)
     assert run("token", "revoke", "nonesuch").exit_code == 1
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "said"),
+    ("options", "code", "message"),
     [
         (["--queue", "reviewz"], 1, "there is no queue 'reviewz'; did you mean reviews-of-tokens?"),
         (["--queue", ""], 2, "queue: 1 to 64 characters"),
@@ -88,17 +90,17 @@ def test_a_token_that_can_not_be(
     server: Any,
     accounts: Accounts,
     new_name: Callable[[str], str],
-    words: list[str],
+    options: list[str],
     code: int,
-    said: str,
+    message: str,
 ) -> None:
     accounts.add(name := new_name("no token"), by="test", role="worker")
     queue = leaseq.Queue(server.client, "reviews-of-tokens")
     queue.configure()
-    refused = run("token", "create", name, *words)
+    result = run("token", "create", name, *options)
     queue.delete()
-    assert (refused.exit_code, refused.stdout, accounts.tokens(name)) == (code, "", [])
-    assert said in refused.stderr
+    assert (result.exit_code, result.stdout, accounts.tokens(name)) == (code, "", [])
+    assert message in result.stderr
 
 
 def test_a_token_alone_on_standard_output(
@@ -106,16 +108,16 @@ def test_a_token_alone_on_standard_output(
 ) -> None:
     name = new_name("with token")
     accounts.add(name, by="test")
-    made = run("token", "create", name)
-    assert made.exit_code == 0
-    token = made.stdout.removesuffix("\n")
+    result = run("token", "create", name)
+    assert result.exit_code == 0
+    token = result.stdout.removesuffix("\n")
     assert not_none(accounts.caller(token)).person.name == name
-    (known,) = accounts.tokens(name)
-    listed = run("token", "list")
-    assert known.id in listed.stdout
-    assert token not in listed.stdout
-    assert {one["id"] for one in json.loads(run("token", "list", "--json").stdout)} >= {known.id}
-    assert run("token", "revoke", known.id).exit_code == 0
+    (stored_token,) = accounts.tokens(name)
+    list_result = run("token", "list")
+    assert stored_token.id in list_result.stdout
+    assert token not in list_result.stdout
+    assert {entry["id"] for entry in json.loads(run("token", "list", "--json").stdout)} >= {stored_token.id}
+    assert run("token", "revoke", stored_token.id).exit_code == 0
     assert Accounts(server.client).caller(token) is None
 
 
@@ -125,10 +127,10 @@ def test_no_token_for_who_is_disabled(
     name = new_name("gone")
     accounts.add(name, by="test")
     assert run("user", "disable", name).exit_code == 0
-    made = run("token", "create", name)
-    assert (made.exit_code, made.stdout) == (1, "")
-    assert f"{name!r} is disabled" in made.stderr
-    assert "enable them" in made.stderr
+    result = run("token", "create", name)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"{name!r} is disabled" in result.stderr
+    assert "enable them" in result.stderr
     assert accounts.tokens(name) == []
 
 

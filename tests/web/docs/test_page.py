@@ -15,7 +15,7 @@ import pytest
 from werkzeug.exceptions import HTTPException
 
 VOID = frozenset({"br", "hr", "input", "link", "meta", "wbr"})
-NOT_TOLD = frozenset({"title", "operationId", "deprecated"})
+SKIPPED_KEYS = frozenset({"title", "operationId", "deprecated"})
 """The name in other letters; where the call stands; what none is."""
 
 BASE = "http://leaseq.test/api/v1"
@@ -27,26 +27,30 @@ class PageParser(HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__()
         self.open: list[tuple[str, str | None]] = []
-        self.said: dict[str, str] = {}
+        self.texts: dict[str, str] = {}
         self.ids: Counter[str] = Counter()
         self.links: set[str] = set()
         self.commands: list[tuple[str, str]] = []
         self.feed(page)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        if "href" in given:
-            self.links.add(given["href"] or "")
-        if given.get("id"):
-            self.ids[str(given["id"])] += 1
-        if given.get("class") == "command":
+        attributes = dict(attrs)
+        if "href" in attributes:
+            self.links.add(attributes["href"] or "")
+        if attributes.get("id"):
+            self.ids[str(attributes["id"])] += 1
+        if attributes.get("class") == "command":
             self.commands.append((next((id for _, id in reversed(self.open) if id), ""), ""))
         if tag not in VOID:
             self.open.append(
-                (tag, given.get("id") or ("in a command" if tag == "pre" and self._copied() else None))
+                (
+                    tag,
+                    attributes.get("id")
+                    or ("in a command" if tag == "pre" and self._command_is_empty() else None),
+                )
             )
 
-    def _copied(self) -> bool:
+    def _command_is_empty(self) -> bool:
         return bool(self.commands) and self.commands[-1][1] == ""
 
     def handle_endtag(self, tag: str) -> None:
@@ -55,11 +59,11 @@ class PageParser(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         if self.open and self.open[-1][1] == "in a command":
-            place, text = self.commands[-1]
-            self.commands[-1] = (place, text + data)
+            anchor, text = self.commands[-1]
+            self.commands[-1] = (anchor, text + data)
         for _, id in self.open:
             if id:
-                self.said[id] = self.said.get(id, "") + data
+                self.texts[id] = self.texts.get(id, "") + data
 
 
 @pytest.fixture(scope="module")
@@ -72,7 +76,7 @@ def text(app: Any) -> str:
     return str(app.test_client().get("/api/v1/docs").text)
 
 
-def opened(text: str, id: str) -> str:
+def details_of(text: str, id: str) -> str:
     """What is in there, as HTML."""
     return text.partition(f'id="{id}">')[2].partition("</details>")[0]
 
@@ -81,100 +85,105 @@ def one_line(text: str) -> str:
     return " ".join(text.replace("`", "").split())
 
 
-def leaves(said: Any, key: str = "") -> Iterator[str]:
+def leaves(node: Any, key: str = "") -> Iterator[str]:
     """All that a piece of the document says, each as a reader finds it."""
-    if key == "examples" and isinstance(said, dict):
-        for one in said.values():
-            value = one["value"]
+    if key == "examples" and isinstance(node, dict):
+        for child in node.values():
+            value = child["value"]
             yield value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, indent=2)
-    elif isinstance(said, dict):
-        for name, one in said.items():
+    elif isinstance(node, dict):
+        for name, child in node.items():
             if key in ("properties", "headers", "content"):
                 yield name
-                yield from leaves(one)
-            elif name not in NOT_TOLD and not (name == "type" and "enum" in said):
-                yield from leaves(one, name)
-    elif isinstance(said, list):
-        for one in said:
-            yield from leaves(one, key)
+                yield from leaves(child)
+            elif name not in SKIPPED_KEYS and not (name == "type" and "enum" in node):
+                yield from leaves(child, name)
+    elif isinstance(node, list):
+        for child in node:
+            yield from leaves(child, key)
     else:
-        yield leaf(said, key)
+        yield leaf(node, key)
 
 
-def leaf(said: Any, key: str) -> str:
+def leaf(node: Any, key: str) -> str:
     if key == "additionalProperties":
         return "other fields"
     if key == "$ref":
-        return str(said).rpartition("/")[2]
-    if (key, said) == ("type", "array"):
+        return str(node).rpartition("/")[2]
+    if (key, node) == ("type", "array"):
         return "array of"
-    if isinstance(said, bool):
-        return key if said else ""
-    return f"{said:,}".removesuffix(".0") if isinstance(said, int | float) else str(said)
+    if isinstance(node, bool):
+        return key if node else ""
+    return f"{node:,}".removesuffix(".0") if isinstance(node, int | float) else str(node)
 
 
-def missing(said: Any, text: str) -> set[str]:
-    flat = one_line(text)
-    return {one for one in leaves(said) if one_line(one) not in flat}
+def missing_texts(node: Any, text: str) -> set[str]:
+    flat_text = one_line(text)
+    return {phrase for phrase in leaves(node) if one_line(phrase) not in flat_text}
 
 
 def calls(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
     for path, item in document["paths"].items():
-        for method, said in item.items():
-            yield method.upper(), path, said
+        for method, operation in item.items():
+            yield method.upper(), path, operation
 
 
 def test_every_call_is_told_whole(filled_document: dict[str, Any], page: PageParser) -> None:
-    for method, path, said in calls(filled_document):
-        text = page.said[said["operationId"]]
-        assert one_line(text).startswith(f"{method} {path} {one_line(said['summary'])}")
-        described = {**said, "responses": {}, "tags": []}
-        if "requestBody" in said:  # its examples are in the commands
-            kinds = {name: {"schema": one["schema"]} for name, one in said["requestBody"]["content"].items()}
-            described["requestBody"] = {**said["requestBody"], "content": kinds}
-        assert missing(described, text) == set(), path
-        for status, answer in said["responses"].items():
+    for method, path, operation in calls(filled_document):
+        text = page.texts[operation["operationId"]]
+        assert one_line(text).startswith(f"{method} {path} {one_line(operation['summary'])}")
+        expected = {**operation, "responses": {}, "tags": []}
+        if "requestBody" in operation:  # its examples are in the commands
+            kinds = {
+                name: {"schema": media["schema"]}
+                for name, media in operation["requestBody"]["content"].items()
+            }
+            expected["requestBody"] = {**operation["requestBody"], "content": kinds}
+        assert missing_texts(expected, text) == set(), path
+        for status, response in operation["responses"].items():
             assert status in text
             if status < "400":
-                assert missing(answer, text) == set(), (path, status)
+                assert missing_texts(response, text) == set(), (path, status)
 
 
 def test_every_call_stands_with_those_of_its_kind(document: dict[str, Any], text: str) -> None:
-    for _, _, said in calls(document):
-        (kind,) = said["tags"]
+    for _, _, operation in calls(document):
+        (kind,) = operation["tags"]
         group = text.partition(f'<h2 id="calls-{kind}">')[2].partition("</section>")[0]
-        assert f'id="{said["operationId"]}"' in group
+        assert f'id="{operation["operationId"]}"' in group
 
 
 def test_every_refusal_is_told_and_each_call_points_to_its_own(
     filled_document: dict[str, Any], page: PageParser, text: str
 ) -> None:
-    for _, path, said in calls(filled_document):
-        linked = re.findall(r'href="#(refusal-[0-9-]+)"', opened(text, said["operationId"]))
-        refused = {status: answer for status, answer in said["responses"].items() if status >= "400"}
-        assert [one.split("-")[1] for one in linked] == sorted(refused), path
-        for id in linked:
-            assert missing(refused[id.split("-")[1]], page.said[id]) == set(), (path, id)
+    for _, path, operation in calls(filled_document):
+        links = re.findall(r'href="#(refusal-[0-9-]+)"', details_of(text, operation["operationId"]))
+        refusals = {
+            status: response for status, response in operation["responses"].items() if status >= "400"
+        }
+        assert [link.split("-")[1] for link in links] == sorted(refusals), path
+        for id in links:
+            assert missing_texts(refusals[id.split("-")[1]], page.texts[id]) == set(), (path, id)
 
 
 def test_every_shape_is_told_whole(document: dict[str, Any], page: PageParser, text: str) -> None:
     for name, schema in document["components"]["schemas"].items():
-        assert missing(schema, page.said[f"shape-{name}"]) == set(), name
-        closed = json.dumps(schema).count('"additionalProperties": false')
-        assert page.said[f"shape-{name}"].lower().count("no other fields") == closed, name
-        rows = opened(text, f"shape-{name}")
+        assert missing_texts(schema, page.texts[f"shape-{name}"]) == set(), name
+        closed_count = json.dumps(schema).count('"additionalProperties": false')
+        assert page.texts[f"shape-{name}"].lower().count("no other fields") == closed_count, name
+        rows = details_of(text, f"shape-{name}")
         for field in schema.get("properties", ()):
-            must = ' <span class="must">required</span>' if field in schema.get("required", ()) else ""
-            assert f'<th scope="row"><code>{field}</code>{must}</th>' in rows, (name, field)
+            mark = ' <span class="must">required</span>' if field in schema.get("required", ()) else ""
+            assert f'<th scope="row"><code>{field}</code>{mark}</th>' in rows, (name, field)
 
 
 def test_it_says_how_to_say_who_calls(document: dict[str, Any], page: PageParser, text: str) -> None:
-    told_there = re.sub(r"<[^>]+>", "", text.partition('id="who"')[2].partition("</section>")[0])
-    for name, way in document["components"]["securitySchemes"].items():
+    section_text = re.sub(r"<[^>]+>", "", text.partition('id="who"')[2].partition("</section>")[0])
+    for name, scheme in document["components"]["securitySchemes"].items():
         assert page.ids[f"way-{name}"] == 1
-        described = {key: value for key, value in way.items() if key != "type"}
-        assert missing({name: described}, told_there) == set()
-    assert one_line(document["info"]["description"].split("\n\n")[0]) in one_line(page.said["main"])
+        expected = {key: value for key, value in scheme.items() if key != "type"}
+        assert missing_texts({name: expected}, section_text) == set()
+    assert one_line(document["info"]["description"].split("\n\n")[0]) in one_line(page.texts["main"])
 
 
 def test_every_link_within_leads_somewhere(page: PageParser) -> None:
@@ -194,16 +203,18 @@ FILES = {
 
 def test_each_command_is_its_call(app: Any, document: dict[str, Any], page: PageParser) -> None:
     """Each example of a body has a command that sends it, and a call without a body has one."""
-    known = {said["operationId"]: (method, path, said) for method, path, said in calls(document)}
-    sent: dict[str, list[Any]] = {id: [] for id in known}
+    operations = {
+        operation["operationId"]: (method, path, operation) for method, path, operation in calls(document)
+    }
+    bodies: dict[str, list[Any]] = {id: [] for id in operations}
     adapter = app.url_map.bind("leaseq.test")
     for id, text in page.commands[1:]:
-        method, path, said = known[id]
+        method, path, operation = operations[id]
         words = shlex.split(text.replace("$LEASEQ", BASE).replace("\\\n", " "))
         assert words[:2] == ["curl", "-s"]
         assert "{" not in text.splitlines()[0], "a place of the path is not filled in"
         assert (words[words.index("-X") + 1] if "-X" in words else "GET") == method
-        headers = [words[place + 1] for place, word in enumerate(words) if word == "-H"]
+        headers = [words[index + 1] for index, word in enumerate(words) if word == "-H"]
         assert headers[0] == "Authorization: Bearer $TOKEN"
         (address,) = (word for word in words if word.startswith(BASE))
         parts = urlsplit(address)
@@ -212,24 +223,26 @@ def test_each_command_is_its_call(app: Any, document: dict[str, Any], page: Page
         except HTTPException:
             pytest.fail(f"{method} {parts.path} is no call")
         assert rule.endpoint == f"api.{id}", path
-        needed = [
-            one["name"] for one in said.get("parameters", ()) if one["in"] == "query" and one["required"]
+        required_names = [
+            parameter["name"]
+            for parameter in operation.get("parameters", ())
+            if parameter["in"] == "query" and parameter["required"]
         ]
-        assert [pair.split("=")[0] for pair in parts.query.split("&") if pair] == needed
+        assert [pair.split("=")[0] for pair in parts.query.split("&") if pair] == required_names
         if "-d" in words:
             assert headers[1] == "Content-Type: application/json"
-            sent[id].append(json.loads(words[words.index("-d") + 1]))
+            bodies[id].append(json.loads(words[words.index("-d") + 1]))
         elif "--data-binary" in words:
             kind = headers[1].removeprefix("Content-Type: ")
-            assert kind in said["requestBody"]["content"]
+            assert kind in operation["requestBody"]["content"]
             assert words[words.index("--data-binary") + 1] == FILES[kind]
         else:
-            sent[id].append(None)
-    for id, (_, _, said) in known.items():
-        body = said.get("requestBody", {}).get("content", {}).get("application/json", {})
-        assert sent[id] == [one["value"] for one in body.get("examples", {}).values()] or [None], id
+            bodies[id].append(None)
+    for id, (_, _, operation) in operations.items():
+        body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+        assert bodies[id] == [example["value"] for example in body.get("examples", {}).values()] or [None], id
 
 
 def test_the_first_command_says_where(app: Any) -> None:
-    elsewhere = PageParser(app.test_client().get("/api/v1/docs", base_url="https://queue.example.org").text)
-    assert elsewhere.commands[0][1].splitlines()[0] == "export LEASEQ=https://queue.example.org/api/v1"
+    parser = PageParser(app.test_client().get("/api/v1/docs", base_url="https://queue.example.org").text)
+    assert parser.commands[0][1].splitlines()[0] == "export LEASEQ=https://queue.example.org/api/v1"

@@ -14,7 +14,7 @@ from tests.web.conftest import Browser
 from tests.web.manage.settings_calls import save, settings_fields
 
 
-def asking(required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
+def form_of(required: tuple[str, ...] = (), **properties: Any) -> dict[str, Any]:
     return {"ask": {"type": "object", "required": list(required), "properties": properties}}
 
 
@@ -23,28 +23,28 @@ URGENT = {"title": "Urgent", "type": "boolean"}
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "said"),
+    ("before", "after", "messages"),
     [
-        (None, asking(about=ABOUT), ["form set"]),
-        (asking(about=ABOUT), None, ["form removed"]),
-        (asking(about=ABOUT), asking(about=ABOUT, urgent=URGENT), ["question 'Urgent' added"]),
-        (asking(about=ABOUT, note={}), asking(about=ABOUT), ["question 'note' removed"]),
+        (None, form_of(about=ABOUT), ["form set"]),
+        (form_of(about=ABOUT), None, ["form removed"]),
+        (form_of(about=ABOUT), form_of(about=ABOUT, urgent=URGENT), ["question 'Urgent' added"]),
+        (form_of(about=ABOUT, note={}), form_of(about=ABOUT), ["question 'note' removed"]),
         (
-            asking(about=ABOUT),
-            asking(about={**ABOUT, "enum": ["refund", "other", "lost"]}),
+            form_of(about=ABOUT),
+            form_of(about={**ABOUT, "enum": ["refund", "other", "lost"]}),
             ["options 'other', 'lost' of 'About' added", "option 'delivery' of 'About' removed"],
         ),
         (
-            asking(tags={"type": "array", "items": {"enum": ["a"]}}),
-            asking(tags={"type": "array", "items": {"enum": ["a", "b"]}}),
+            form_of(tags={"type": "array", "items": {"enum": ["a"]}}),
+            form_of(tags={"type": "array", "items": {"enum": ["a", "b"]}}),
             ["option 'b' of 'tags' added"],
         ),
-        (asking(about=ABOUT), asking(about={**ABOUT, "title": "Topic"}), ["question 'Topic' changed"]),
-        (asking(about=ABOUT), asking(("about",), about=ABOUT), ["question 'About' required"]),
-        (asking(("about",), about=ABOUT), asking(about=ABOUT), ["question 'About' optional"]),
+        (form_of(about=ABOUT), form_of(about={**ABOUT, "title": "Topic"}), ["question 'Topic' changed"]),
+        (form_of(about=ABOUT), form_of(("about",), about=ABOUT), ["question 'About' required"]),
+        (form_of(("about",), about=ABOUT), form_of(about=ABOUT), ["question 'About' optional"]),
         (
-            asking(about=ABOUT, urgent=URGENT),
-            asking(urgent=URGENT, about=ABOUT),
+            form_of(about=ABOUT, urgent=URGENT),
+            form_of(urgent=URGENT, about=ABOUT),
             ["order of the questions changed"],
         ),
         (
@@ -67,15 +67,15 @@ URGENT = {"title": "Urgent", "type": "boolean"}
         ({"show": []}, {}, ["form changed"]),
     ],
 )
-def test_each_change_has_words(before: Json, after: Json, said: list[str]) -> None:
-    assert form_changes(before, after) == said
+def test_each_change_has_words(before: Json, after: Json, messages: list[str]) -> None:
+    assert form_changes(before, after) == messages
 
 
-def test_the_log_tells_them(boss: Browser, queue: leaseq.Queue, accounts: Accounts) -> None:
-    queue.configure(form=asking(about=ABOUT))
-    typed = settings_fields(boss, queue)
-    changed = typed["form"].replace('"delivery"', '"parcel"')
-    assert save(boss, queue, typed, form=changed).status_code == 303
+def test_the_log_tells_them(manager_browser: Browser, queue: leaseq.Queue, accounts: Accounts) -> None:
+    queue.configure(form=form_of(about=ABOUT))
+    fields = settings_fields(manager_browser, queue)
+    new_form = fields["form"].replace('"delivery"', '"parcel"')
+    assert save(manager_browser, queue, fields, form=new_form).status_code == 303
     assert accounts.log.page(person=queue.name).entries[0].detail == (
         "form: option 'parcel' of 'About' added; option 'delivery' of 'About' removed"
     )

@@ -13,7 +13,7 @@ from leaseq.webapp.forms.kinds import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import check_text
 from tests.unit.test_conditions import FORM
 
-RANKED: dict[str, Any] = {
+RANKING_FORM: dict[str, Any] = {
     "ask": {
         "type": "object",
         "properties": {
@@ -29,12 +29,12 @@ RANKED: dict[str, Any] = {
 }
 
 
-def typed(**texts: list[str]) -> dict[str, list[str]]:
+def texts_by_field(**texts: list[str]) -> dict[str, list[str]]:
     return {field.name: texts.get(field.name, []) for field in fields_of(FORM)}
 
 
 @pytest.mark.parametrize(
-    ("sent", "result", "wrong"),
+    ("texts", "result", "error_names"),
     [
         ({"about": ["delivery"], "why": ["kept in the page"]}, {"about": "delivery"}, []),
         ({"about": ["refund"]}, {"about": "refund"}, ["why"]),
@@ -43,27 +43,31 @@ def typed(**texts: list[str]) -> dict[str, list[str]]:
     ],
 )
 def test_only_what_is_asked_counts(
-    app: Flask, sent: dict[str, list[str]], result: dict[str, Any], wrong: list[str]
+    app: Flask, texts: dict[str, list[str]], result: dict[str, Any], error_names: list[str]
 ) -> None:
     with app.test_request_context():
-        found, errors = read_result(fields_of(FORM), typed(**sent))
-    assert (found, sorted(errors)) == (result, wrong)
+        actual, errors = read_result(fields_of(FORM), texts_by_field(**texts))
+    assert (actual, sorted(errors)) == (result, error_names)
 
 
 def test_a_draft_keeps_what_is_not_asked_now(app: Flask) -> None:
     with app.test_request_context():
-        draft = draft_of(fields_of(FORM), typed(about=["delivery"], why=["half a reason"]))
+        draft = draft_of(fields_of(FORM), texts_by_field(about=["delivery"], why=["half a reason"]))
     assert draft == {"about": "delivery", "why": "half a reason"}
 
 
 def test_the_page_knows_the_texts_and_labels_of_a_condition() -> None:
     why = next(field for field in fields_of(FORM) if field.name == "why")
-    (after,) = why.shown_conditions
-    assert (after.input_name, after.label, after.texts) == ("answer.about", "About", ("refund", "abuse"))
+    (condition,) = why.shown_conditions
+    assert (condition.input_name, condition.label, condition.texts) == (
+        "answer.about",
+        "About",
+        ("refund", "abuse"),
+    )
 
 
 @pytest.mark.parametrize(
-    ("texts", "result", "wrong"),
+    ("texts", "result", "is_wrong"),
     [
         (["price", "3", "speed"], {"order": ["price", 3, "speed"]}, False),
         (["", "", ""], {}, False),
@@ -75,26 +79,26 @@ def test_the_page_knows_the_texts_and_labels_of_a_condition() -> None:
     ],
 )
 def test_a_ranking_has_each_in_one_place(
-    app: Flask, texts: list[str], result: dict[str, Any], wrong: bool
+    app: Flask, texts: list[str], result: dict[str, Any], is_wrong: bool
 ) -> None:
-    fields = fields_of(RANKED)
+    fields = fields_of(RANKING_FORM)
     with app.test_request_context():
-        found, errors = read_result(fields, {"order": texts})
-        assert (found, "order" in errors) == (result, wrong)
+        actual, errors = read_result(fields, {"order": texts})
+        assert (actual, "order" in errors) == (result, is_wrong)
         draft = draft_of(fields, {"order": texts})
     if any(texts) and "else" not in texts:
         assert typed_of(fields, draft)["order"] == texts
 
 
 def test_a_ranking_takes_no_keys() -> None:
-    (field,) = fields_of(RANKED)
+    (field,) = fields_of(RANKING_FORM)
     assert field.kind == "ranking"
     assert [choice.key for choice in field.choices] == [None, None, None]
 
 
-@pytest.mark.parametrize("other", [{"uniqueItems": False}, {"maxItems": 4}, {"minItems": 0}])
-def test_a_list_that_need_not_have_each_once_is_no_ranking(other: dict[str, Any]) -> None:
-    order = {**RANKED["ask"]["properties"]["order"], **other}
+@pytest.mark.parametrize("changes", [{"uniqueItems": False}, {"maxItems": 4}, {"minItems": 0}])
+def test_a_list_that_need_not_have_each_once_is_no_ranking(changes: dict[str, Any]) -> None:
+    order = {**RANKING_FORM["ask"]["properties"]["order"], **changes}
     (field,) = fields_of({"ask": {"type": "object", "properties": {"order": order}}})
     assert field.kind == "choices"
 
@@ -103,17 +107,17 @@ def test_a_condition_that_no_choice_meets_is_a_warning(app: Flask) -> None:
     text = """{"ask": {"type": "object", "properties": {"a": {"enum": ["x"]}, "b": {"type": "string"}}},
 "when": {"b": {"a": "y"}}}"""
     with app.test_request_context():
-        (found,) = check_text(text).findings
-    assert (found.line, found.is_error) == (2, False)
-    assert "never asked" in found.text
+        (finding,) = check_text(text).findings
+    assert (finding.line, finding.is_error) == (2, False)
+    assert "never asked" in finding.text
 
 
 @pytest.mark.parametrize("schema", ['{"enum": []}', '{"type": "array", "items": {"enum": []}}'])
 def test_a_question_without_options_is_a_warning(app: Flask, schema: str) -> None:
     with app.test_request_context():
-        (found,) = check_text('{"ask": {"type": "object", "properties": {\n"a": ' + schema + "}}}").findings
-    assert (found.line, found.is_error) == (2, False)
-    assert "no options" in found.text
+        (finding,) = check_text('{"ask": {"type": "object", "properties": {\n"a": ' + schema + "}}}").findings
+    assert (finding.line, finding.is_error) == (2, False)
+    assert "no options" in finding.text
 
 
 def test_the_builder_offers_every_kind() -> None:

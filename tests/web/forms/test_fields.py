@@ -14,13 +14,13 @@ from tests.web.conftest import FORM
 
 
 @pytest.fixture(autouse=True)
-def _speaking(app: Any) -> Any:
+def _request_context(app: Any) -> Any:
     """Labels and errors are in the language of a request."""
     with app.test_request_context():
         yield
 
 
-def asked(schema: Any, required: bool = True) -> Any:
+def form_of(schema: Any, required: bool = True) -> Any:
     return {
         "ask": {
             "type": "object",
@@ -64,7 +64,7 @@ def asked(schema: Any, required: bool = True) -> Any:
     ],
 )
 def test_each_kind_of_schema_has_its_widget(schema: Any, kind: str) -> None:
-    (field,) = fields_of(asked(schema))
+    (field,) = fields_of(form_of(schema))
     assert field.kind == kind
 
 
@@ -79,7 +79,7 @@ def test_each_kind_of_schema_has_its_widget(schema: Any, kind: str) -> None:
     ],
 )
 def test_a_format_has_the_browsers_own_input(format: str, input_type: str) -> None:
-    (field,) = fields_of(asked({"type": "string", "format": format}))
+    (field,) = fields_of(form_of({"type": "string", "format": format}))
     assert (field.kind, field.input_type) == ("text", input_type)
 
 
@@ -124,13 +124,13 @@ def test_without_a_schema_there_is_one_text_box() -> None:
     ],
 )
 def test_what_was_typed_becomes_a_value_and_a_draft_again(schema: Any, texts: list[str], value: Any) -> None:
-    fields = fields_of(asked(schema))
-    typed = typed_in(fields, MultiDict([("answer.x", text) for text in texts]))
-    result, errors = read_result(fields, typed)
+    fields = fields_of(form_of(schema))
+    typed_texts = typed_in(fields, MultiDict([("answer.x", text) for text in texts]))
+    result, errors = read_result(fields, typed_texts)
     assert (result, errors) == ({"x": value}, {})
     assert type(result["x"]) is type(value)
-    again, _ = read_result(fields, typed_of(fields, draft_of(fields, typed)))
-    assert again == result
+    second_result, _ = read_result(fields, typed_of(fields, draft_of(fields, typed_texts)))
+    assert second_result == result
 
 
 @pytest.mark.parametrize(
@@ -162,22 +162,27 @@ def test_what_was_typed_becomes_a_value_and_a_draft_again(schema: Any, texts: li
     ],
 )
 def test_what_is_no_value_is_told_and_kept(schema: Any, text: str) -> None:
-    fields = fields_of(asked(schema))
-    typed = typed_in(fields, MultiDict({"answer.x": text}))
-    result, errors = read_result(fields, typed)
+    fields = fields_of(form_of(schema))
+    typed_texts = typed_in(fields, MultiDict({"answer.x": text}))
+    result, errors = read_result(fields, typed_texts)
     assert result == {}
     assert errors["x"]
     if not fields[0].choices:
-        assert typed_of(fields, draft_of(fields, typed)) == typed
+        assert typed_of(fields, draft_of(fields, typed_texts)) == typed_texts
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\r\n"])
 def test_an_empty_field_is_left_out_or_asked_for(text: str) -> None:
-    typed = MultiDict({"answer.x": text})
+    form_data = MultiDict({"answer.x": text})
     for schema in ({"type": "string"}, {"type": "integer"}, {"type": "object"}):
-        must, may = fields_of(asked(schema)), fields_of(asked(schema, required=False))
-        assert read_result(must, typed_in(must, typed))[1] == {"x": "Please answer this."}
-        assert read_result(may, typed_in(may, typed)) == ({}, {})
+        required_fields, optional_fields = (
+            fields_of(form_of(schema)),
+            fields_of(form_of(schema, required=False)),
+        )
+        assert read_result(required_fields, typed_in(required_fields, form_data))[1] == {
+            "x": "Please answer this."
+        }
+        assert read_result(optional_fields, typed_in(optional_fields, form_data)) == ({}, {})
 
 
 def test_keys_are_one_to_nine_for_the_first_choices_or_as_the_form_binds_them() -> None:
@@ -185,10 +190,16 @@ def test_keys_are_one_to_nine_for_the_first_choices_or_as_the_form_binds_them() 
     assert [choice.key for choice in fields["about"].choices] == ["1", "2", "3"]
     assert [choice.key for choice in fields["urgent"].choices] == ["q", "w"]
     assert [choice.key for choice in fields["tags"].choices] == ["s", "d", "f"]
-    (marks,) = fields_of(asked({"type": "integer", "minimum": 0, "maximum": 3}))
-    assert [choice.key for choice in marks.choices] == ["0", "1", "2", "3"]
-    bound = fields_of({**FORM, "keys": {"d": "delivery", "y": {"urgent": True}}})
-    assert [choice.key for field in bound[:2] for choice in field.choices] == ["d", None, None, "y", None]
+    (marks_field,) = fields_of(form_of({"type": "integer", "minimum": 0, "maximum": 3}))
+    assert [choice.key for choice in marks_field.choices] == ["0", "1", "2", "3"]
+    bound_fields = fields_of({**FORM, "keys": {"d": "delivery", "y": {"urgent": True}}})
+    assert [choice.key for field in bound_fields[:2] for choice in field.choices] == [
+        "d",
+        None,
+        None,
+        "y",
+        None,
+    ]
 
 
 def test_no_row_of_keys_has_one_of_the_page() -> None:
@@ -196,7 +207,7 @@ def test_no_row_of_keys_has_one_of_the_page() -> None:
 
 
 def test_a_default_stands_in_the_field_unless_there_is_a_draft() -> None:
-    fields = fields_of(asked({"type": "integer", "default": 3}))
+    fields = fields_of(form_of({"type": "integer", "default": 3}))
     assert typed_of(fields, None) == {"x": ["3"]}
     assert typed_of(fields, {}) == {"x": []}
     assert typed_of(fields, "a draft of another program") == {"x": ["3"]}
@@ -232,15 +243,19 @@ def test_an_object_inside_is_a_fieldset_of_its_own_fields() -> None:
         "place.where.x",
         "more.note",
     ]
-    top: list[Any] = list(layout_of(fields))
-    assert [getattr(one, "group", None) and one.group.label for one in top] == [None, "Place", "More"]
-    assert len(top[1].members) == 3
-    assert top[1].members[2].group.path == ("place", "where")
+    layout: list[Any] = list(layout_of(fields))
+    assert [getattr(entry, "group", None) and entry.group.label for entry in layout] == [
+        None,
+        "Place",
+        "More",
+    ]
+    assert len(layout[1].members) == 3
+    assert layout[1].members[2].group.path == ("place", "where")
 
 
 def test_an_object_whose_field_has_the_dotted_name_of_a_sibling_is_typed_as_json() -> None:
-    inside = {"type": "object", "properties": {"right": {"type": "boolean"}}}
-    members = {"place": inside, "place.right": {"type": "string"}, "more": inside}
+    inner_schema = {"type": "object", "properties": {"right": {"type": "boolean"}}}
+    members = {"place": inner_schema, "place.right": {"type": "string"}, "more": inner_schema}
     fields = fields_of({"ask": {"type": "object", "properties": members}})
     assert [(field.path, field.kind) for field in fields] == [
         (("place",), "json"),
@@ -252,21 +267,21 @@ def test_an_object_whose_field_has_the_dotted_name_of_a_sibling_is_typed_as_json
 def test_an_object_inside_is_there_when_it_must_be_or_has_something_in_it() -> None:
     fields = fields_of(RECORD)
 
-    def read(**typed: str) -> Any:
-        sent = MultiDict({"answer." + name.replace("__", "."): text for name, text in typed.items()})
-        return read_result(fields, typed_in(fields, sent))
+    def read(**texts: str) -> Any:
+        form_data = MultiDict({"answer." + name.replace("__", "."): text for name, text in texts.items()})
+        return read_result(fields, typed_in(fields, form_data))
 
     assert read(name="Ann", place__right="true") == ({"name": "Ann", "place": {"right": True}}, {})
     assert read(name="Ann")[1] == {"place.right": "Please answer this."}
-    whole = read(name="Ann", place__right="false", place__where__x="1.5", more__note="so")
-    assert whole == (
+    outcome = read(name="Ann", place__right="false", place__where__x="1.5", more__note="so")
+    assert outcome == (
         {"name": "Ann", "place": {"right": False, "where": {"x": 1.5}}, "more": {"note": "so"}},
         {},
     )
-    typed = typed_of(fields, whole[0])
-    assert typed["place.where.x"] == ["1.5"]
+    typed_texts = typed_of(fields, outcome[0])
+    assert typed_texts["place.where.x"] == ["1.5"]
     assert typed_of(fields, {"place.where.x": "1.", "place.right": "false"})["place.where.x"] == ["1."]
-    assert draft_of(fields, typed) == whole[0]
+    assert draft_of(fields, typed_texts) == outcome[0]
 
 
 def test_an_error_deep_in_a_result_stands_at_its_field() -> None:
@@ -277,5 +292,5 @@ def test_an_error_deep_in_a_result_stands_at_its_field() -> None:
 
 def test_a_choice_of_nothing_has_a_word(app: Any) -> None:
     with app.test_request_context():
-        (field,) = fields_of(asked({"enum": [None, True, "a", 3]}))
-        assert [one.label for one in field.choices] == ["None", "Yes", "a", "3"]
+        (field,) = fields_of(form_of({"enum": [None, True, "a", 3]}))
+        assert [choice.label for choice in field.choices] == ["None", "Yes", "a", "3"]

@@ -13,7 +13,7 @@ from leaseq import Invalid
 from leaseq.form import check_form, check_result
 
 MEGABYTE = 1_048_576
-IN_A_SMALL_PROCESS = """
+CHECK_PROGRAM = """
 import json, resource, sys
 from leaseq import Invalid
 from leaseq.form import check_result
@@ -25,7 +25,7 @@ except Invalid as error:
 """
 
 
-def asks(schema: dict[str, Any], **defs: Any) -> dict[str, Any]:
+def form_of(schema: dict[str, Any], **defs: Any) -> dict[str, Any]:
     return {"ask": {"type": "object", "properties": {"a": schema}, "$defs": defs}}
 
 
@@ -33,43 +33,43 @@ def ref(name: str) -> dict[str, str]:
     return {"$ref": f"#/$defs/{name}"}
 
 
-def doubling(times: int, word: str = "allOf") -> dict[str, Any]:
+def doubling_form(times: int, word: str = "allOf") -> dict[str, Any]:
     """Each definition refers twice to the one before."""
     defs: dict[str, Any] = {"d0": {"type": "string"}}
     for step in range(1, times + 1):
         defs[f"d{step}"] = {word: [ref(f"d{step - 1}"), ref(f"d{step - 1}")]}
-    return asks(ref(f"d{times}"), **defs)
+    return form_of(ref(f"d{times}"), **defs)
 
 
-def in_a_small_process(form: Any, result: Any, megabytes: int = 512) -> tuple[str, str, dict[str, str]]:
+def check_in_small_process(form: Any, result: Any, megabytes: int = 512) -> tuple[str, str, dict[str, str]]:
     """Field, text and errors of the refusal, by a process that may take so much memory."""
-    ran = subprocess.run(
-        [sys.executable, "-c", IN_A_SMALL_PROCESS, str(megabytes * MEGABYTE)],
+    completed = subprocess.run(
+        [sys.executable, "-c", CHECK_PROGRAM, str(megabytes * MEGABYTE)],
         input=json.dumps([form, result]),
         capture_output=True,
         text=True,
         check=False,
         timeout=60,
     )
-    assert ran.returncode == 0, ran.stderr[-2_000:]
-    field, text, errors = json.loads(ran.stdout)
+    assert completed.returncode == 0, completed.stderr[-2_000:]
+    field, text, errors = json.loads(completed.stdout)
     return field, text, errors
 
 
 @pytest.mark.parametrize("word", ["allOf", "anyOf", "oneOf"])
 def test_references_that_double_are_refused_when_the_form_is_set(word: str) -> None:
-    form = doubling(14, word)
+    form = doubling_form(14, word)
     assert len(json.dumps(form)) < 1_100
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(Invalid) as error:
         check_form(form)
-    assert refused.value.field == "form"
-    assert "references" in refused.value.limit
+    assert error.value.field == "form"
+    assert "references" in error.value.limit
 
 
 def test_a_recursion_that_doubles_at_each_level_of_an_answer_is_refused() -> None:
-    twice = {"allOf": [{"properties": {"x": ref("t")}}, {"properties": {"x": ref("t")}}]}
+    schema = {"allOf": [{"properties": {"x": ref("t")}}, {"properties": {"x": ref("t")}}]}
     with pytest.raises(Invalid, match="references"):
-        check_form(asks(ref("t"), t=twice))
+        check_form(form_of(ref("t"), t=schema))
 
 
 def test_definitions_that_multiply_the_fields_of_a_page_are_refused() -> None:
@@ -78,7 +78,7 @@ def test_definitions_that_multiply_the_fields_of_a_page_are_refused() -> None:
     for step in (1, 2):
         fields = {f"field{number}": ref(f"d{step - 1}") for number in range(100)}
         defs[f"d{step}"] = {"type": "object", "properties": fields}
-    form = asks(ref("d2"), **defs)
+    form = form_of(ref("d2"), **defs)
     form["ask"]["properties"] = {f"field{number}": ref("d2") for number in range(100)}
     with pytest.raises(Invalid, match="references"):
         check_form(form)
@@ -93,21 +93,21 @@ def test_definitions_that_multiply_the_fields_of_a_page_are_refused() -> None:
     ],
 )
 def test_a_tree_may_be_asked_for(schema: dict[str, Any]) -> None:
-    form = asks(ref("node"), node=schema)
+    form = form_of(ref("node"), node=schema)
     check_form(form)
     check_result(form, {"a": {"left": {"right": {}}}})
 
 
 def test_references_by_anchor_and_by_id_count_as_well() -> None:
-    twice = {"$anchor": "t", "allOf": [{"properties": {"x": {"$ref": "#t"}}}] * 2}
+    anchor_schema = {"$anchor": "t", "allOf": [{"properties": {"x": {"$ref": "#t"}}}] * 2}
     with pytest.raises(Invalid, match="references"):
-        check_form(asks({"$ref": "#t"}, t=twice))
-    named = {"$id": "https://example.org/t", "allOf": [{"properties": {"x": {"$ref": "t"}}}] * 2}
+        check_form(form_of({"$ref": "#t"}, t=anchor_schema))
+    id_schema = {"$id": "https://example.org/t", "allOf": [{"properties": {"x": {"$ref": "t"}}}] * 2}
     with pytest.raises(Invalid, match="references"):
-        check_form(asks({"$ref": "https://example.org/t"}, t=named))
-    dynamic = {"$dynamicAnchor": "t", "allOf": [{"properties": {"x": {"$dynamicRef": "#t"}}}] * 2}
+        check_form(form_of({"$ref": "https://example.org/t"}, t=id_schema))
+    dynamic_schema = {"$dynamicAnchor": "t", "allOf": [{"properties": {"x": {"$dynamicRef": "#t"}}}] * 2}
     with pytest.raises(Invalid, match="references"):
-        check_form(asks({"$ref": "#t"}, t=dynamic))
+        check_form(form_of({"$ref": "#t"}, t=dynamic_schema))
 
 
 def test_a_form_of_many_fields_and_rules_is_fine() -> None:
@@ -117,14 +117,14 @@ def test_a_form_of_many_fields_and_rules_is_fine() -> None:
 
 
 def test_a_form_that_was_set_before_the_limit_costs_no_more_at_an_answer() -> None:
-    field, text, _errors = in_a_small_process(doubling(18), {"a": 5})
+    field, text, _errors = check_in_small_process(doubling_form(18), {"a": 5})
     assert field == "form"
     assert "references" in text
 
 
 def test_an_answer_that_is_wrong_in_a_hundred_thousand_places_is_told_one() -> None:
-    form = asks({"type": "array", "items": {"type": "string"}})
-    field, text, errors = in_a_small_process(form, {"a": [1] * 125_000}, megabytes=200)
+    form = form_of({"type": "array", "items": {"type": "string"}})
+    field, text, errors = check_in_small_process(form, {"a": [1] * 125_000}, megabytes=200)
     assert field == "result"
     assert errors == {"a.0": '1 is not of type "string"'}
     assert "a.0" in text
@@ -132,29 +132,31 @@ def test_an_answer_that_is_wrong_in_a_hundred_thousand_places_is_told_one() -> N
 
 def test_a_big_answer_is_not_told_back_a_thousand_times() -> None:
     form = {"ask": {"type": "object", "anyOf": [{"maxProperties": 0}] * 900}}
-    field, text, errors = in_a_small_process(form, {"a": "x" * 260_000})
+    field, text, errors = check_in_small_process(form, {"a": "x" * 260_000})
     assert field == "result"
     assert list(errors) == ["result"]
     assert len(text) < 1_000
 
 
-@pytest.mark.parametrize(("result", "said"), [("four", "is not of type"), ("fives", "too long to say where")])
+@pytest.mark.parametrize(
+    ("result", "message"), [("four", "is not of type"), ("fives", "too long to say where")]
+)
 def test_an_answer_as_big_as_it_may_be_is_told(
-    monkeypatch: pytest.MonkeyPatch, result: str, said: str
+    monkeypatch: pytest.MonkeyPatch, result: str, message: str
 ) -> None:
     monkeypatch.setattr("leaseq.form._MAX_COPIED_BYTES", len('"four"'))
-    with pytest.raises(Invalid, match=said):
+    with pytest.raises(Invalid, match=message):
         check_result({"ask": {"type": "object"}}, result)
 
 
 def test_what_is_told_of_a_wrong_answer_is_short_and_little() -> None:
     fields = {f"field{number:03}": {"type": "integer"} for number in range(300)}
     form = {"ask": {"type": "object", "properties": fields}}
-    with pytest.raises(Invalid) as refused:
+    with pytest.raises(Invalid) as error:
         check_result(form, dict.fromkeys(fields, "long " * 100))
-    assert len(refused.value.errors) == 100
-    assert max(map(len, refused.value.errors.values())) <= 300
-    assert len(str(refused.value)) < 500
+    assert len(error.value.errors) == 100
+    assert max(map(len, error.value.errors.values())) <= 300
+    assert len(str(error.value)) < 500
 
 
 def test_rules_on_what_no_other_rule_looked_at_count_for_each_time_they_look() -> None:
@@ -168,7 +170,7 @@ def test_rules_on_what_no_other_rule_looked_at_count_for_each_time_they_look() -
 
 def test_a_reference_to_its_own_place_is_refused() -> None:
     with pytest.raises(Invalid, match="back to the same value"):
-        check_form(asks(ref("a"), a={"allOf": [ref("b")]}, b={"anyOf": [ref("a"), {"type": "string"}]}))
+        check_form(form_of(ref("a"), a={"allOf": [ref("b")]}, b={"anyOf": [ref("a"), {"type": "string"}]}))
 
 
 @pytest.mark.parametrize(
@@ -176,4 +178,4 @@ def test_a_reference_to_its_own_place_is_refused() -> None:
 )
 def test_a_reference_stays_in_the_form(reference: str) -> None:
     with pytest.raises(Invalid, match="references to places in the form itself"):
-        check_form(asks({"$ref": reference}))
+        check_form(form_of({"$ref": reference}))

@@ -70,7 +70,7 @@ def test_a_guess_in_the_payload_is_a_question_that_is_filled_in() -> None:
     ]
     form = guess_form(payloads)
     assert form is not None
-    assert [one["field"] for one in form["show"]] == ["text", "guess"]
+    assert [field["field"] for field in form["show"]] == ["text", "guess"]
     assert form["ask"]["properties"] == {
         "label": {"title": "Label", "type": "string", "enum": sorted(LABELS)},
         "predicted_spam": {"title": "Spam", "type": "boolean"},
@@ -79,7 +79,9 @@ def test_a_guess_in_the_payload_is_a_question_that_is_filled_in() -> None:
     check_form(form)
     for payload in payloads:
         del payload["guess"]["sure"]
-    assert [one["field"] for one in (guess_form(payloads) or {})["show"]] == ["text"], "the question has it"
+    assert [field["field"] for field in (guess_form(payloads) or {})["show"]] == ["text"], (
+        "the question has it"
+    )
 
 
 @pytest.mark.parametrize(
@@ -119,59 +121,65 @@ def test_fields_that_no_payload_has() -> None:
     assert missing_fields(form, [{"text": 1, "scan": None}]) == []
     assert missing_fields(form, []) == []
     assert missing_fields(None, [{}]) == []
-    filled = {"show": [], "prefill": {"a": "guess.a", "b": "guess.b"}}
-    assert missing_fields(filled, [{"guess": {"a": 1}}]) == ["guess.b"]
+    prefill_form = {"show": [], "prefill": {"a": "guess.a", "b": "guess.b"}}
+    assert missing_fields(prefill_form, [{"guess": {"a": 1}}]) == ["guess.b"]
 
 
-def test_a_manager_begins_with_the_items(boss: Browser, queue: leaseq.Queue) -> None:
+def test_a_manager_begins_with_the_items(manager_browser: Browser, queue: leaseq.Queue) -> None:
     ask = {"type": "object", "properties": {"about": {"type": "string"}}}
     queue.configure(form={"show": ["old"], "ask": ask})
     queue.enqueue({"text": "My parcel is not here", "scan": "https://cdn.example.org/a.png"})
-    assert "No item that was looked at has: old." in html.unescape(boss.get(base(queue)).text)
-    typed = settings_fields(boss, queue)
-    page = boss.post(f"{base(queue)}/start", {**typed, "title": "Typed", "from": "items"}).text
-    filled = form_fields(page, "settings")
-    assert json.loads(filled["form"])["show"] == [
+    assert "No item that was looked at has: old." in html.unescape(manager_browser.get(base(queue)).text)
+    fields = settings_fields(manager_browser, queue)
+    page = manager_browser.post(f"{base(queue)}/start", {**fields, "title": "Typed", "from": "items"}).text
+    new_fields = form_fields(page, "settings")
+    assert json.loads(new_fields["form"])["show"] == [
         {"field": "text", "kind": "text", "label": "Text"},
         {"field": "scan", "kind": "image", "label": "Scan"},
     ]
-    assert json.loads(filled["form"])["ask"] == ask, "the questions stay"
-    assert filled["title"] == "Typed", "and what was typed"
+    assert json.loads(new_fields["form"])["ask"] == ask, "the questions stay"
+    assert new_fields["title"] == "Typed", "and what was typed"
     assert "No item that was looked at has" not in page
     assert queue.policy.title == "", "nothing is saved yet"
-    assert save(boss, queue, filled).status_code == 303
+    assert save(manager_browser, queue, new_fields).status_code == 303
 
 
-def test_without_items_there_is_nothing_to_guess_from(boss: Browser, queue: leaseq.Queue) -> None:
+def test_without_items_there_is_nothing_to_guess_from(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
-    assert "From the items" not in boss.get(base(queue)).text
-    answer = boss.post(f"{base(queue)}/start", {**settings_fields(boss, queue), "from": "items"})
-    assert answer.status_code == 400
+    assert "From the items" not in manager_browser.get(base(queue)).text
+    response = manager_browser.post(
+        f"{base(queue)}/start", {**settings_fields(manager_browser, queue), "from": "items"}
+    )
+    assert response.status_code == 400
 
 
-def test_a_guess_of_the_items_is_a_question_where_none_is_asked(boss: Browser, queue: leaseq.Queue) -> None:
+def test_a_guess_of_the_items_is_a_question_where_none_is_asked(
+    manager_browser: Browser, queue: leaseq.Queue
+) -> None:
     queue.enqueue_many({"text": "a", "guess": {"label": LABELS[n % 3]}} for n in range(12))
-    page = boss.post(f"{base(queue)}/start", {**settings_fields(boss, queue), "from": "items"}).text
+    page = manager_browser.post(
+        f"{base(queue)}/start", {**settings_fields(manager_browser, queue), "from": "items"}
+    ).text
     form = json.loads(form_fields(page, "settings")["form"])
     assert form["prefill"] == {"label": "guess.label"}
 
 
-def test_the_preview_steps_to_other_items(boss: Browser, queue: leaseq.Queue) -> None:
+def test_the_preview_steps_to_other_items(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure(form={"show": ["text"]})
     queue.enqueue_many({"text": f"letter {n}"} for n in range(3))
-    typed = settings_fields(boss, queue)
-    assert json.loads(typed["sample"]) == {"text": "letter 0"}
-    preview, piece = f"{base(queue)}/preview", {"X-Leaseq-Piece": "preview"}
-    page = boss.post(preview, {**typed, "title": "Typed", "item": "1"}).text
-    filled = form_fields(page, "settings")
-    assert (json.loads(filled["sample"]), filled["at"]) == ({"text": "letter 1"}, "1")
-    assert filled["title"] == "Typed"
+    fields = settings_fields(manager_browser, queue)
+    assert json.loads(fields["sample"]) == {"text": "letter 0"}
+    preview_path, headers = f"{base(queue)}/preview", {"X-Leaseq-Piece": "preview"}
+    page = manager_browser.post(preview_path, {**fields, "title": "Typed", "item": "1"}).text
+    new_fields = form_fields(page, "settings")
+    assert (json.loads(new_fields["sample"]), new_fields["at"]) == ({"text": "letter 1"}, "1")
+    assert new_fields["title"] == "Typed"
     assert "Item 2 of the first 3" in page
-    part = boss.client.post(preview, data={**filled, "item": "2"}, headers=piece).text
+    part = manager_browser.client.post(preview_path, data={**new_fields, "item": "2"}, headers=headers).text
     assert re.findall(r'name="item" value="(\d+)"[^>]*?( disabled)?>', part) == [
         ("1", ""),
         ("3", " disabled"),
     ]
     assert "letter 2" in html.unescape(part.split("data-sample=")[1])
-    beyond = boss.post(preview, {**filled, "item": "3"}).text
-    assert json.loads(form_fields(beyond, "settings")["sample"]) == {"text": "letter 1"}
+    last_page = manager_browser.post(preview_path, {**new_fields, "item": "3"}).text
+    assert json.loads(form_fields(last_page, "settings")["sample"]) == {"text": "letter 1"}

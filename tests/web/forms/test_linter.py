@@ -12,7 +12,7 @@ from tests.web.conftest import FORM
 
 
 @pytest.mark.parametrize(
-    ("text", "line", "said"),
+    ("text", "line", "message"),
     [
         ('{\n  "show": ["a"],\n}', 2, "comma before the closing bracket"),
         ('{\n  "show": ["a"]\n  "ask": {}\n}', 2, "comma or a colon is missing"),
@@ -30,12 +30,14 @@ from tests.web.conftest import FORM
         ('{"show": [\n  with-no-quotes]}', 2, "This is not JSON: Expecting value at 'with-no-quot'."),
     ],
 )
-def test_what_is_wrong_with_a_form_is_told_with_its_line(app: Any, text: str, line: int, said: str) -> None:
+def test_what_is_wrong_with_a_form_is_told_with_its_line(
+    app: Any, text: str, line: int, message: str
+) -> None:
     with app.test_request_context():
-        checked = check_text(text)
-    assert not checked.is_valid
-    assert checked.findings[0].line == line
-    assert said in checked.findings[0].text
+        checked_form = check_text(text)
+    assert not checked_form.is_valid
+    assert checked_form.findings[0].line == line
+    assert message in checked_form.findings[0].text
 
 
 def test_what_is_hardly_meant_is_told_and_may_be_saved(app: Any) -> None:
@@ -45,7 +47,7 @@ def test_what_is_hardly_meant_is_told_and_may_be_saved(app: Any) -> None:
       "keys": {"x": "a",
                "y": "c"}}"""
     with app.test_request_context():
-        checked = check_text(text)
+        checked_form = check_text(text)
         assert check_text(json.dumps(FORM)).findings == ()
-    assert checked.is_valid
-    assert [one.line for one in checked.findings] == [2, 5]
+    assert checked_form.is_valid
+    assert [finding.line for finding in checked_form.findings] == [2, 5]

@@ -10,19 +10,19 @@ from leaseq import Invalid
 from leaseq.form import check_form, check_result
 
 
-def form(pattern: str) -> dict[str, Any]:
+def form_with(pattern: str) -> dict[str, Any]:
     return {"ask": {"type": "object", "properties": {"a": {"type": "string", "pattern": pattern}}}}
 
 
 @pytest.mark.parametrize("pattern", ["(?=a)a", "(a)\\1", "(?<!a)b"])
 def test_what_such_an_engine_has_not_is_refused_when_the_form_is_set(pattern: str) -> None:
-    with pytest.raises(Invalid) as refused:
-        check_form(form(pattern))
-    assert refused.value.field == "form"
+    with pytest.raises(Invalid) as error:
+        check_form(form_with(pattern))
+    assert error.value.field == "form"
 
 
 @pytest.mark.parametrize("pattern", ["^(a+)+$", "^(a|aa)+$", "^([a-z]+)*b$"])
 def test_a_pattern_that_tries_all_ways_elsewhere_is_done_at_once(pattern: str) -> None:
-    check_form(form(pattern))
+    check_form(form_with(pattern))
     with pytest.raises(Invalid):
-        check_result(form(pattern), {"a": "a" * 50_000 + "!"})
+        check_result(form_with(pattern), {"a": "a" * 50_000 + "!"})

@@ -13,10 +13,10 @@ TABLE = b"id,text,priority,due,requires\na,one,10,2026-12-01,fr\nb,two,,,\nc,thr
 PIECE = {"X-Leaseq-Piece": "state"}
 
 
-def look(boss: Browser, base: str, data: bytes, name: str = "rows.csv", **fields: Any) -> Any:
+def look(browser: Browser, base: str, data: bytes, name: str = "rows.csv", **fields: Any) -> Any:
     piece = (io.BytesIO(data), "piece")
     form = {"name": name, "whole": "yes", "piece": piece, **fields}
-    return boss.post(f"{base}/look", form, page=base)
+    return browser.post(f"{base}/look", form, page=base)
 
 
 def chosen_fields(response: Any) -> dict[str, Any]:
@@ -27,11 +27,11 @@ def chosen_fields(response: Any) -> dict[str, Any]:
     return fields
 
 
-def send(boss: Browser, base: str, data: bytes, name: str = "rows.csv", **fields: Any) -> Any:
-    url = boss.post(f"{base}/plan", {"name": name, **fields}, page=base).json["to"]
-    return url, stream(boss, base, url, data)
+def send(browser: Browser, base: str, data: bytes, name: str = "rows.csv", **fields: Any) -> Any:
+    url = browser.post(f"{base}/plan", {"name": name, **fields}, page=base).json["to"]
+    return url, stream(browser, base, url, data)
 
 
-def stream(boss: Browser, base: str, url: str, data: bytes) -> Any:
-    headers = {"X-CSRFToken": boss.csrf(base), **PIECE}
-    return boss.client.post(url, data=data, content_type="application/octet-stream", headers=headers)
+def stream(browser: Browser, base: str, url: str, data: bytes) -> Any:
+    headers = {"X-CSRFToken": browser.csrf(base), **PIECE}
+    return browser.client.post(url, data=data, content_type="application/octet-stream", headers=headers)

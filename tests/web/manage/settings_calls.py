@@ -13,10 +13,10 @@ def base(queue: leaseq.Queue) -> str:
     return f"/manage/{queue.name}/settings"
 
 
-def settings_fields(boss: Browser, queue: leaseq.Queue) -> dict[str, str]:
+def settings_fields(browser: Browser, queue: leaseq.Queue) -> dict[str, str]:
     """What the page would send as it stands."""
-    return form_fields(boss.get(base(queue)).text, "settings")
+    return form_fields(browser.get(base(queue)).text, "settings")
 
 
-def save(boss: Browser, queue: leaseq.Queue, fields: dict[str, str], **changes: str) -> Any:
-    return boss.post(base(queue), {**fields, **changes})
+def save(browser: Browser, queue: leaseq.Queue, fields: dict[str, str], **changes: str) -> Any:
+    return browser.post(base(queue), {**fields, **changes})

@@ -73,26 +73,28 @@ def section(page: str) -> tuple[bool, str]:
     ],
 )
 def test_an_alert_in_words(
-    boss: Browser, asking: leaseq.Queue, server: Any, rule: str, english: str, german: str
+    manager_browser: Browser, form_queue: leaseq.Queue, server: Any, rule: str, english: str, german: str
 ) -> None:
-    path = f"/manage/{asking.name}"
-    assert section(boss.get(path).text)[0], "nothing is raised"
-    assert "Nothing right now." in boss.get(path).text
-    raise_alerts(server, asking, rule)
-    page = boss.get(path).text
+    path = f"/manage/{form_queue.name}"
+    assert section(manager_browser.get(path).text)[0], "nothing is raised"
+    assert "Nothing right now." in manager_browser.get(path).text
+    raise_alerts(server, form_queue, rule)
+    page = manager_browser.get(path).text
     assert "<p data-no-trouble hidden>" in page
     hidden, text = section(page)
     assert (hidden, text) == (False, f"1 alert {english} since 2026-11-21 10:00:00 UTC")
-    alerts = boss.get(f"/api/v1/queues/{asking.name}").json["alerts"]
+    alerts = manager_browser.get(f"/api/v1/queues/{form_queue.name}").json["alerts"]
     assert [f"{one['name']}>{one['limit']}" for one in alerts] == [rule]
-    text = section(boss.get(path, headers=GERMAN).text)[1]
+    text = section(manager_browser.get(path, headers=GERMAN).text)[1]
     assert text == f"1 Warnung {german} seit 2026-11-21 10:00:00 UTC"
 
 
-def test_the_overview_counts_them(boss: Browser, asking: leaseq.Queue, server: Any) -> None:
+def test_the_overview_counts_them(manager_browser: Browser, form_queue: leaseq.Queue, server: Any) -> None:
     def line() -> tuple[bool, str]:
         row = re.search(
-            rf'<tr data-queue="{re.escape(asking.name)}">(.*?)</tr>', boss.get("/manage").text, re.DOTALL
+            rf'<tr data-queue="{re.escape(form_queue.name)}">(.*?)</tr>',
+            manager_browser.get("/manage").text,
+            re.DOTALL,
         )
         assert row
         match = re.search(r'<a class="alerts"[^>]*?( hidden)?>(.*?)</a>', row[1])
@@ -100,7 +102,7 @@ def test_the_overview_counts_them(boss: Browser, asking: leaseq.Queue, server: A
         return bool(match[1]), re.sub(r"<[^>]+>", "", match[2])
 
     assert line()[0]
-    raise_alerts(server, asking, "waiting>5", "idle>60")
+    raise_alerts(server, form_queue, "waiting>5", "idle>60")
     assert line() == (False, "2 alerts")
-    figures = boss.get("/manage", headers={"Accept": "application/json"}).json
-    assert [one["key"] for one in figures["queues"][asking.name]["alerts"]] == ["waiting>5", "idle>60"]
+    figures = manager_browser.get("/manage", headers={"Accept": "application/json"}).json
+    assert [one["key"] for one in figures["queues"][form_queue.name]["alerts"]] == ["waiting>5", "idle>60"]

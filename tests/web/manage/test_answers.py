@@ -21,19 +21,19 @@ def item_path(queue: leaseq.Queue, *verb: str) -> str:
 
 
 @pytest.fixture
-def token(asking: leaseq.Queue) -> int:
+def token(form_queue: leaseq.Queue) -> int:
     """Of ann's answer to "one"."""
-    lease = reserve(asking, "ann")
-    asking.finish(lease, ANSWER)
+    lease = reserve(form_queue, "ann")
+    form_queue.finish(lease, ANSWER)
     return lease.token
 
 
 def test_an_item_is_reopened_for_somebody_who_reads_why(
-    asking: leaseq.Queue, boss: Browser, person: Browser, token: int
+    form_queue: leaseq.Queue, manager_browser: Browser, worker_browser: Browser, token: int
 ) -> None:
-    fields = {"token": str(token), "to": person.name, "reason": "it is a <delivery>"}
-    assert boss.post(item_path(asking, "reopen"), fields).location == item_path(asking)
-    page = html.unescape(boss.get(item_path(asking)).text)
+    fields = {"token": str(token), "to": worker_browser.name, "reason": "it is a <delivery>"}
+    assert manager_browser.post(item_path(form_queue, "reopen"), fields).location == item_path(form_queue)
+    page = html.unescape(manager_browser.get(item_path(form_queue)).text)
     for text in (
         "earlier answer",
         "The answer from ann was set aside",
@@ -41,22 +41,24 @@ def test_an_item_is_reopened_for_somebody_who_reads_why(
         "ann finished it",
     ):
         assert text in page
-    assert f"{boss.name} reopened it" in page
+    assert f"{manager_browser.name} reopened it" in page
     assert "late answer" not in page
-    assert take(asking, person).id == "one"
-    work = person.get(path(asking)).text
+    assert take(form_queue, worker_browser).id == "one"
+    work = worker_browser.get(path(form_queue)).text
     assert "Why it was reopened" in work
     assert "it is a &lt;delivery&gt;" in work
 
 
 def test_who_gave_the_answer_reads_why_and_finds_it_filled_in(
-    asking: leaseq.Queue, boss: Browser, person: Browser
+    form_queue: leaseq.Queue, manager_browser: Browser, worker_browser: Browser
 ) -> None:
-    lease = take(asking, person)
-    asking.finish(lease, ANSWER)
-    boss.post(item_path(asking, "reopen"), {"token": str(lease.token), "reason": "look at the date"})
-    assert take(asking, person).draft == ANSWER
-    assert "look at the date" in person.get(path(asking)).text
+    lease = take(form_queue, worker_browser)
+    form_queue.finish(lease, ANSWER)
+    manager_browser.post(
+        item_path(form_queue, "reopen"), {"token": str(lease.token), "reason": "look at the date"}
+    )
+    assert take(form_queue, worker_browser).draft == ANSWER
+    assert "look at the date" in worker_browser.get(path(form_queue)).text
 
 
 @pytest.mark.parametrize(
@@ -67,62 +69,66 @@ def test_who_gave_the_answer_reads_why_and_finds_it_filled_in(
     ],
 )
 def test_what_is_refused_keeps_what_was_typed(
-    asking: leaseq.Queue, boss: Browser, token: int, fields: dict[str, str], message: str
+    form_queue: leaseq.Queue, manager_browser: Browser, token: int, fields: dict[str, str], message: str
 ) -> None:
     data = {"token": str(token), "reason": "typed with care", **fields}
-    response = boss.post(item_path(asking, "reopen"), data)
+    response = manager_browser.post(item_path(form_queue, "reopen"), data)
     assert (response.status_code, message in html.unescape(response.text)) == (400, True)
     assert "typed with care" in response.text
-    assert asking.get("one").state == "finished"
+    assert form_queue.get("one").state == "finished"
 
 
-def test_an_answer_is_corrected_in_its_form(asking: leaseq.Queue, boss: Browser, token: int) -> None:
-    form = boss.get(item_path(asking, "correct"), query_string={"token": token}).text
+def test_an_answer_is_corrected_in_its_form(
+    form_queue: leaseq.Queue, manager_browser: Browser, token: int
+) -> None:
+    form = manager_browser.get(item_path(form_queue, "correct"), query_string={"token": token}).text
     assert 'value="refund" checked' in " ".join(form.split()) or "checked" in form
     fields = {"token": str(token), "answer.about": "delivery", "answer.urgent": "false"}
-    assert boss.post(item_path(asking, "correct"), fields).location == item_path(asking)
-    (answer,) = asking.get("one").answers
-    assert (answer.person, answer.result) == (boss.name, {"about": "delivery", "urgent": False})
-    page = boss.get(item_path(asking)).text
-    assert f"{boss.name} corrected the answer" in page
+    assert manager_browser.post(item_path(form_queue, "correct"), fields).location == item_path(form_queue)
+    (answer,) = form_queue.get("one").answers
+    assert (answer.person, answer.result) == (manager_browser.name, {"about": "delivery", "urgent": False})
+    page = manager_browser.get(item_path(form_queue)).text
+    assert f"{manager_browser.name} corrected the answer" in page
     assert "The answer from ann was corrected" in page
     assert "earlier answer" in page
 
 
 def test_a_correction_that_does_not_fit_stands_in_the_form(
-    asking: leaseq.Queue, boss: Browser, token: int
+    form_queue: leaseq.Queue, manager_browser: Browser, token: int
 ) -> None:
-    response = boss.post(item_path(asking, "correct"), {"token": str(token), "answer.about": "delivery"})
+    response = manager_browser.post(
+        item_path(form_queue, "correct"), {"token": str(token), "answer.about": "delivery"}
+    )
     assert response.status_code == 422
     assert "It is not saved yet:" in response.text
-    assert asking.get("one").answers[0].result == ANSWER
+    assert form_queue.get("one").answers[0].result == ANSWER
 
 
 def test_an_answer_that_was_replaced_meanwhile_is_not_corrected(
-    asking: leaseq.Queue, boss: Browser, token: int
+    form_queue: leaseq.Queue, manager_browser: Browser, token: int
 ) -> None:
-    asking.reopen("one", token)
-    response = boss.get(item_path(asking, "correct"), query_string={"token": token})
+    form_queue.reopen("one", token)
+    response = manager_browser.get(item_path(form_queue, "correct"), query_string={"token": token})
     assert (response.status_code, "was replaced meanwhile" in response.text) == (409, True)
     fields = {"token": str(token), "answer.about": "delivery", "answer.urgent": "false"}
-    response = boss.post(item_path(asking, "correct"), fields)
+    response = manager_browser.post(item_path(form_queue, "correct"), fields)
     assert (response.status_code, "was replaced meanwhile" in response.text) == (422, True)
 
 
 def test_both_are_in_the_log(
-    asking: leaseq.Queue, boss: Browser, token: int, visitor: Callable[[str], Browser]
+    form_queue: leaseq.Queue, manager_browser: Browser, token: int, sign_in_as: Callable[[str], Browser]
 ) -> None:
     fields: dict[str, Any] = {"token": str(token), "answer.about": "delivery", "answer.urgent": "false"}
-    boss.post(item_path(asking, "correct"), fields)
-    (answer,) = asking.get("one").answers
-    boss.post(item_path(asking, "reopen"), {"token": str(answer.token), "reason": "once more"})
-    log = visitor("admin").get("/people/log", query_string={"person": boss.name}).text
+    manager_browser.post(item_path(form_queue, "correct"), fields)
+    (answer,) = form_queue.get("one").answers
+    manager_browser.post(item_path(form_queue, "reopen"), {"token": str(answer.token), "reason": "once more"})
+    log = sign_in_as("admin").get("/people/log", query_string={"person": manager_browser.name}).text
     for text in ("corrected an answer", "reopened an item", "once more"):
         assert text in log
 
 
 def test_what_was_reopened_or_corrected_is_no_late_answer_in_the_list(
-    asking: leaseq.Queue, boss: Browser, token: int
+    form_queue: leaseq.Queue, manager_browser: Browser, token: int
 ) -> None:
-    asking.correct("one", token, ANSWER, by="meg")
-    assert f'value="{token} one"' not in boss.get(f"/manage/{asking.name}/late").text
+    form_queue.correct("one", token, ANSWER, by="meg")
+    assert f'value="{token} one"' not in manager_browser.get(f"/manage/{form_queue.name}/late").text

@@ -71,21 +71,21 @@ def cells(part: str, table: str) -> list[list[str]]:
     ],
 )
 def test_each_question_has_its_distribution(
-    answered_queue: leaseq.Queue, boss: Browser, title: str, expected: list[tuple[str, ...]]
+    answered_queue: leaseq.Queue, manager_browser: Browser, title: str, expected: list[tuple[str, ...]]
 ) -> None:
-    page = boss.get(url(answered_queue)).text
+    page = manager_browser.get(url(answered_queue)).text
     assert [tuple(row[:3]) for row in cells(section(page, title), "distribution")] == expected
     assert "All 4 answers." in page
 
 
-def test_numbers_have_round_bins(answered_queue: leaseq.Queue, boss: Browser) -> None:
-    rows = cells(section(boss.get(url(answered_queue)).text, "Weight"), "distribution")
+def test_numbers_have_round_bins(answered_queue: leaseq.Queue, manager_browser: Browser) -> None:
+    rows = cells(section(manager_browser.get(url(answered_queue)).text, "Weight"), "distribution")
     assert [row[0] for row in rows] == [*(f"{n} – {n + 100}" for n in range(0, 900, 100)), "900 – 1,000"]
     assert [row[1] for row in rows] == ["1", "1", *["0"] * 7, "1"]
 
 
-def test_texts_are_counted_and_not_listed(answered_queue: leaseq.Queue, boss: Browser) -> None:
-    part = section(boss.get(url(answered_queue)).text, "Note")
+def test_texts_are_counted_and_not_listed(answered_queue: leaseq.Queue, manager_browser: Browser) -> None:
+    part = section(manager_browser.get(url(answered_queue)).text, "Note")
     assert "2 answered" in part
     assert "2 left empty" in part
     assert "<table" not in part
@@ -97,15 +97,15 @@ def test_texts_are_counted_and_not_listed(answered_queue: leaseq.Queue, boss: Br
      ("Urgent", "No", {"l1", "l2"}), ("Tags", "angry", {"l0", "l1"})],
 )  # fmt: skip
 def test_a_bar_leads_to_its_items(
-    answered_queue: leaseq.Queue, boss: Browser, title: str, label: str, expected: set[str]
+    answered_queue: leaseq.Queue, manager_browser: Browser, title: str, label: str, expected: set[str]
 ) -> None:
-    part = section(boss.get(url(answered_queue)).text, title)
+    part = section(manager_browser.get(url(answered_queue)).text, title)
     link = html.unescape(re.findall(rf'<a href="([^"]+)">{label}</a>', part)[0])
-    assert set(re.findall(r'name="id" value="([^"]+)"', boss.get(link).text)) == expected
+    assert set(re.findall(r'name="id" value="([^"]+)"', manager_browser.get(link).text)) == expected
 
 
-def test_they_are_compared_by_person(answered_queue: leaseq.Queue, boss: Browser) -> None:
-    page = boss.get(url(answered_queue) + "?by=person").text
+def test_they_are_compared_by_person(answered_queue: leaseq.Queue, manager_browser: Browser) -> None:
+    page = manager_browser.get(url(answered_queue) + "?by=person").text
     assert cells(section(page, "About"), "groups") == [
         ["ann", "2", "0 %", "100 %", "0 %"],
         ["bob", "2", "50 %", "0 %", "0 %"],
@@ -116,9 +116,9 @@ def test_they_are_compared_by_person(answered_queue: leaseq.Queue, boss: Browser
     ]
 
 
-def test_they_are_compared_by_day(answered_queue: leaseq.Queue, boss: Browser) -> None:
+def test_they_are_compared_by_day(answered_queue: leaseq.Queue, manager_browser: Browser) -> None:
     day = f"{answered_queue.get('l0').answers[0].finished_at:%Y-%m-%d}"
-    rows = cells(section(boss.get(url(answered_queue) + "?by=day").text, "About"), "groups")
+    rows = cells(section(manager_browser.get(url(answered_queue) + "?by=day").text, "About"), "groups")
     assert [row[0] for row in rows] in ([day], [day, rows[-1][0]])  # midnight may pass meanwhile
     assert sum(int(row[1]) for row in rows) == 4
 
@@ -135,38 +135,40 @@ def test_they_are_compared_by_day(answered_queue: leaseq.Queue, boss: Browser) -
 )
 def test_a_cell_of_a_group_leads_to_its_items(
     answered_queue: leaseq.Queue,
-    boss: Browser,
+    manager_browser: Browser,
     query: str,
     title: str,
     row: int,
     cell: int,
     expected: set[str],
 ) -> None:
-    page = boss.get(f"{url(answered_queue)}?{query}").text
+    page = manager_browser.get(f"{url(answered_queue)}?{query}").text
     table = section(page, title).split('<table class="groups">')[1].split("<tbody>")[1].split("<tr>")
     links = re.findall(r'<a href="([^"]+)">', table[1 + row])
-    found_ids = set(re.findall(r'name="id" value="([^"]+)"', boss.get(html.unescape(links[cell])).text))
+    found_ids = set(
+        re.findall(r'name="id" value="([^"]+)"', manager_browser.get(html.unescape(links[cell])).text)
+    )
     assert found_ids == expected
 
 
-def test_one_person_s_answers_and_their_items(answered_queue: leaseq.Queue, boss: Browser) -> None:
-    page = boss.get(url(answered_queue) + "?person=ann").text
+def test_one_person_s_answers_and_their_items(answered_queue: leaseq.Queue, manager_browser: Browser) -> None:
+    page = manager_browser.get(url(answered_queue) + "?person=ann").text
     assert "All 2 answers." in page
     link = html.unescape(re.findall(r'<a href="([^"]+)">Refund</a>', page)[0])
     assert "person=ann&outcome=finished" in link
     day = "2001-01-01"
-    assert "No answers." in boss.get(url(answered_queue) + f"?to={day}").text
+    assert "No answers." in manager_browser.get(url(answered_queue) + f"?to={day}").text
 
 
 def test_the_newest_are_read_and_more_on_demand(
-    answered_queue: leaseq.Queue, boss: Browser, monkeypatch: pytest.MonkeyPatch
+    answered_queue: leaseq.Queue, manager_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(answers_page, "READ_LIMITS", (2, 4))
-    page = boss.get(url(answered_queue)).text
+    page = manager_browser.get(url(answered_queue)).text
     assert "The newest 2 answers; 4 items are done." in page
     assert [row[1] for row in cells(section(page, "About"), "distribution")] == ["1", "0", "0"]
     link = html.unescape(re.findall(r'<a href="([^"]+)">Read 4</a>', page)[0])
-    assert "All 4 answers." in boss.get(link).text
+    assert "All 4 answers." in manager_browser.get(link).text
 
 
 @pytest.mark.parametrize(
@@ -180,20 +182,20 @@ def test_the_newest_are_read_and_more_on_demand(
     ],
 )
 def test_what_cannot_be_shown_is_told(
-    answered_queue: leaseq.Queue, boss: Browser, query: str, field: str
+    answered_queue: leaseq.Queue, manager_browser: Browser, query: str, field: str
 ) -> None:
-    response = boss.get(f"{url(answered_queue)}?{query}")
+    response = manager_browser.get(f"{url(answered_queue)}?{query}")
     assert response.status_code == 400
     assert field in response.text.split('role="alert"')[1].split("</p>")[0]
 
 
-def test_several_answers_agree_or_not(queue: leaseq.Queue, boss: Browser) -> None:
+def test_several_answers_agree_or_not(queue: leaseq.Queue, manager_browser: Browser) -> None:
     queue.configure(answers=2, form={"ask": ASK})
     for id, second in (("same", "Refund"), ("other", "Delivery")):
         queue.enqueue({"text": f"the {id} one"}, id=id)
         for person, about in (("ann", "Refund"), ("bob", second)):
             queue.finish(take(queue, person), {"about": about, "urgent": True})
-    page = boss.get(url(queue)).text
+    page = manager_browser.get(url(queue)).text
     assert "2 items with several answers." in page
     agreement = section(page, "Agreement")
     assert [row[:2] for row in cells(agreement, "distribution")][:2] == [
@@ -205,21 +207,23 @@ def test_several_answers_agree_or_not(queue: leaseq.Queue, boss: Browser) -> Non
     assert re.search(r"ann</span> Refund.*bob</span> Delivery", agreement, re.S)
 
 
-def test_disagreements_are_paged(queue: leaseq.Queue, boss: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_disagreements_are_paged(
+    queue: leaseq.Queue, manager_browser: Browser, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(answers_page, "DISAGREEMENTS", 2)
     queue.configure(answers=2, form={"ask": ASK})
     for number in range(5):
         queue.enqueue({"text": f"item {number}"}, id=f"d{number}")
         for person, about in (("ann", "Refund"), ("bob", "Other")):
             queue.finish(take(queue, person), {"about": about})
-    page, pages = boss.get(url(queue) + "?by=person").text, []
+    page, pages = manager_browser.get(url(queue) + "?by=person").text, []
     while True:
         part = section(page, "Agreement")
         pages.append((re.findall(r"/items/(d\d)", part), re.findall(r"\d to \d of \d", part)))
         links = re.findall(r'href="([^"]+)">Next<', part)
         if not links:
             break
-        page = boss.get(html.unescape(links[0])).text
+        page = manager_browser.get(html.unescape(links[0])).text
     assert pages == [
         (["d4", "d3"], ["1 to 2 of 5"]),
         (["d2", "d1"], ["3 to 4 of 5"]),
@@ -227,10 +231,10 @@ def test_disagreements_are_paged(queue: leaseq.Queue, boss: Browser, monkeypatch
     ]
     link = html.unescape(re.findall(r'href="([^"]+)">Previous<', part)[0])
     assert "by=person" in link
-    assert "3 to 4 of 5" in boss.get(link).text
+    assert "3 to 4 of 5" in manager_browser.get(link).text
 
 
-def test_of_a_ranking_the_first_places_count(queue: leaseq.Queue, boss: Browser) -> None:
+def test_of_a_ranking_the_first_places_count(queue: leaseq.Queue, manager_browser: Browser) -> None:
     places = {
         "type": "array",
         "uniqueItems": True,
@@ -245,7 +249,7 @@ def test_of_a_ranking_the_first_places_count(queue: leaseq.Queue, boss: Browser)
     for number, order in enumerate((["a", "b"], ["b", "a"], ["b", "a"])):
         queue.enqueue({"text": f"letter {number}"})
         queue.finish(take(queue, "ann"), {"order": order})
-    page = boss.get(url(queue)).text
+    page = manager_browser.get(url(queue)).text
     assert [row[:2] for row in cells(section(page, "Order (first place)"), "distribution")] == [
         ["a", "1"],
         ["b", "2"],

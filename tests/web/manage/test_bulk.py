@@ -28,12 +28,12 @@ def fields(page: str, action: str) -> dict[str, Any]:
     return by_name
 
 
-def ask(boss: Browser, queue: leaseq.Queue, move: str, search: str, **extra_fields: Any) -> Any:
-    return boss.post(f"/manage/{queue.name}/many", {"move": move, "search": search, **extra_fields})
+def ask(browser: Browser, queue: leaseq.Queue, move: str, search: str, **extra_fields: Any) -> Any:
+    return browser.post(f"/manage/{queue.name}/many", {"move": move, "search": search, **extra_fields})
 
 
-def do(boss: Browser, queue: leaseq.Queue, page: str, **extra_fields: Any) -> Any:
-    return boss.post(f"/manage/{queue.name}/many/do", {**fields(page, "/many/do"), **extra_fields})
+def do(browser: Browser, queue: leaseq.Queue, page: str, **extra_fields: Any) -> Any:
+    return browser.post(f"/manage/{queue.name}/many/do", {**fields(page, "/many/do"), **extra_fields})
 
 
 @pytest.mark.parametrize(
@@ -45,8 +45,8 @@ def do(boss: Browser, queue: leaseq.Queue, page: str, **extra_fields: Any) -> An
     ],
 )
 def test_the_chosen_ones_after_a_question(
-    boss: Browser,
-    mixed: leaseq.Queue,
+    manager_browser: Browser,
+    mixed_queue: leaseq.Queue,
     accounts: Accounts,
     move: str,
     name: str,
@@ -54,64 +54,71 @@ def test_the_chosen_ones_after_a_question(
     ids: list[str],
     states: dict[str, int],
 ) -> None:
-    before = mixed.journal(limit=1_000)
-    question = ask(boss, mixed, move, f"state={state}", id=[*ids, *ids])
+    before = mixed_queue.journal(limit=1_000)
+    question = ask(manager_browser, mixed_queue, move, f"state={state}", id=[*ids, *ids])
     assert question.status_code == 200
     n = f"{len(ids)} item{'s' if len(ids) > 1 else ''}"
     assert f"{name}: {n}?" in text_of(question.text)
     assert all(id in text_of(question.text) for id in ids)
-    assert mixed.journal(limit=1_000) == before, "nothing happens by the question"
-    page = do(boss, mixed, question.text).text
+    assert mixed_queue.journal(limit=1_000) == before, "nothing happens by the question"
+    page = do(manager_browser, mixed_queue, question.text).text
     assert f"{len(ids)} " in text_of(page)
     assert '<section id="refused" hidden>' in page
-    after = mixed.stats()
+    after = mixed_queue.stats()
     assert {name: getattr(after, name) for name in states} == states
     entry = accounts.log.latest(1)[0]
-    assert (entry.by, entry.about) == (boss.name, mixed.name)
+    assert (entry.by, entry.about) == (manager_browser.name, mixed_queue.name)
     assert entry.what.startswith(f"item.{move}")
     assert all(id in entry.detail for id in ids)
 
 
-def test_what_was_not_done_is_told_with_its_reason(boss: Browser, mixed: leaseq.Queue) -> None:
-    question = ask(boss, mixed, "release", "state=reserved", id=["held-1", "wait-1", "gone"])
-    page = text_of(do(boss, mixed, question.text).text)
+def test_what_was_not_done_is_told_with_its_reason(
+    manager_browser: Browser, mixed_queue: leaseq.Queue
+) -> None:
+    question = ask(manager_browser, mixed_queue, "release", "state=reserved", id=["held-1", "wait-1", "gone"])
+    page = text_of(do(manager_browser, mixed_queue, question.text).text)
     assert "1 is released and waiting. 2 were left unchanged." in page
     assert "wait-1 : nobody holds it" in page
     assert "gone : it does not exist any more" in page
-    question = ask(boss, mixed, "revive", "state=dead", id=["done-1", "dead-1", "wait-2"])
-    page = text_of(do(boss, mixed, question.text).text)
+    question = ask(manager_browser, mixed_queue, "revive", "state=dead", id=["done-1", "dead-1", "wait-2"])
+    page = text_of(do(manager_browser, mixed_queue, question.text).text)
     assert "1 is waiting again. 2 were left unchanged." in page
     assert "done-1 : it has not failed, it is done" in page
     assert "wait-2 : it has not failed, it is waiting" in page
-    assert mixed.get("dead-1").state == "inbound"
+    assert mixed_queue.get("dead-1").state == "inbound"
 
 
 def test_many_are_assigned_to_somebody_with_an_account(
-    boss: Browser, mixed: leaseq.Queue, person: Browser
+    manager_browser: Browser, mixed_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
-    question = ask(boss, mixed, "assign", "state=inbound", id=["wait-1", "wait-2", "held-1"]).text
-    response = do(boss, mixed, question, person="nobody of that name")
+    question = ask(
+        manager_browser, mixed_queue, "assign", "state=inbound", id=["wait-1", "wait-2", "held-1"]
+    ).text
+    response = do(manager_browser, mixed_queue, question, person="nobody of that name")
     assert response.status_code == 400
     assert "has no account" in response.text
     assert 'value="nobody of that name"' in response.text
-    page = text_of(do(boss, mixed, response.text, person=person.name).text)
+    page = text_of(do(manager_browser, mixed_queue, response.text, person=worker_browser.name).text)
     assert "2 are assigned. 1 was left unchanged." in page
     assert "held-1 : it is not waiting, it is in work" in page
-    assert mixed.get("wait-1").assigned_to == (person.name,)
-    page = text_of(do(boss, mixed, question, person=person.name).text)
+    assert mixed_queue.get("wait-1").assigned_to == (worker_browser.name,)
+    page = text_of(do(manager_browser, mixed_queue, question, person=worker_browser.name).text)
     assert "wait-1 : they already have it" in page
 
 
-def test_nothing_chosen_and_no_such_move(boss: Browser, mixed: leaseq.Queue) -> None:
-    response = ask(boss, mixed, "remove", "state=dead&person=ann")
-    assert response.location == f"/manage/{mixed.name}/items?state=dead&person=ann"
-    assert "Select some items first." in boss.get(response.location).text
-    assert ask(boss, mixed, "eat", "state=dead", id="dead-1").status_code == 400
-    assert ask(boss, mixed, "remove", "state=dead", id=[str(n) for n in range(501)]).status_code == 400
+def test_nothing_chosen_and_no_such_move(manager_browser: Browser, mixed_queue: leaseq.Queue) -> None:
+    response = ask(manager_browser, mixed_queue, "remove", "state=dead&person=ann")
+    assert response.location == f"/manage/{mixed_queue.name}/items?state=dead&person=ann"
+    assert "Select some items first." in manager_browser.get(response.location).text
+    assert ask(manager_browser, mixed_queue, "eat", "state=dead", id="dead-1").status_code == 400
+    assert (
+        ask(manager_browser, mixed_queue, "remove", "state=dead", id=[str(n) for n in range(501)]).status_code
+        == 400
+    )
 
 
 def test_all_that_a_search_finds_a_step_at_a_time(
-    boss: Browser, queue: leaseq.Queue, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
+    manager_browser: Browser, queue: leaseq.Queue, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.manage.bulk.STEP", 10)
     monkeypatch.setattr("leaseq.webapp.manage.bulk.LOOKS", 40)
@@ -120,17 +127,17 @@ def test_all_that_a_search_finds_a_step_at_a_time(
     for n in range(60):
         queue.fail(not_none(queue.reserve("ann")), "rare" if n % 2 else "frequent")
     search = urlencode({"state": "dead", "text": "rare"})
-    page = ask(boss, queue, "revive", search, which="all").text
+    page = ask(manager_browser, queue, "revive", search, which="all").text
     assert "more than 20 items?" in text_of(page), "so many are among the first 40"
     assert "comment contains “rare”" in text_of(page)
     queue.enqueue({}, id="later", priority=1)
     queue.fail(not_none(queue.reserve("ann")), "rare, but after the question")
     steps = 0
-    response = do(boss, queue, page)
+    response = do(manager_browser, queue, page)
     while 'id="go-on"' in response.text:
         steps += 1
         assert steps < 20
-        response = do(boss, queue, response.text)
+        response = do(manager_browser, queue, response.text)
     assert "30 are waiting again." in text_of(response.text)
     assert steps >= 2
     assert sorted(item.id for item in queue.items("inbound")) == [f"item-{n:02}" for n in range(1, 60, 2)]
@@ -140,12 +147,14 @@ def test_all_that_a_search_finds_a_step_at_a_time(
     assert entries[0].detail.startswith("30: ")
 
 
-def test_all_that_are_held_leaves_the_leases_given_since(boss: Browser, mixed: leaseq.Queue) -> None:
-    page = ask(boss, mixed, "release", "state=reserved", which="all").text
+def test_all_that_are_held_leaves_the_leases_given_since(
+    manager_browser: Browser, mixed_queue: leaseq.Queue
+) -> None:
+    page = ask(manager_browser, mixed_queue, "release", "state=reserved", which="all").text
     assert "Release: 2 items?" in text_of(page)
-    lease = not_none(mixed.reserve("carol"))
-    assert "2 are released and waiting." in text_of(do(boss, mixed, page).text)
-    assert mixed.get(lease.id).state == "reserved"
+    lease = not_none(mixed_queue.reserve("carol"))
+    assert "2 are released and waiting." in text_of(do(manager_browser, mixed_queue, page).text)
+    assert mixed_queue.get(lease.id).state == "reserved"
 
 
 @pytest.mark.parametrize(

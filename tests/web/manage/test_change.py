@@ -12,7 +12,7 @@ import pytest
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.support.taking import not_none, take
-from tests.web.conftest import Answer, Browser
+from tests.web.conftest import Browser, Response
 from tests.web.item_lists import text_of
 
 DUE = datetime(2027, 5, 1, 12, tzinfo=UTC)
@@ -33,18 +33,18 @@ def form(page: str) -> dict[str, str]:
     return {name: html.unescape(value).replace("\n", "\r\n") for name, value in fields.items()}
 
 
-def send(boss: Browser, path: str, **fields: str) -> Answer:
-    response = boss.client.post(f"{path}/change", data={**form(boss.get(path).text), **fields})
-    return cast("Answer", response)
+def send(browser: Browser, path: str, **fields: str) -> Response:
+    response = browser.client.post(f"{path}/change", data={**form(browser.get(path).text), **fields})
+    return cast("Response", response)
 
 
 def test_it_has_what_is_there_and_changes_what_was_typed(
-    boss: Browser, queue: leaseq.Queue, path: str
+    manager_browser: Browser, queue: leaseq.Queue, path: str
 ) -> None:
-    fields = form(boss.get(path).text)
+    fields = form(manager_browser.get(path).text)
     assert (fields["priority"], fields["due"], fields["requires"]) == ("200", "2027-05-01T12:00", "fr legal")
     assert fields["payload"] == '{\r\n  "text": "a < b"\r\n}'
-    response = send(boss, path, priority="10", requires="de, fr")
+    response = send(manager_browser, path, priority="10", requires="de, fr")
     assert (response.status_code, response.location) == (303, path)
     item = queue.get("r-1")
     assert (item.priority, item.requires, item.due, item.payload) == (
@@ -53,40 +53,44 @@ def test_it_has_what_is_there_and_changes_what_was_typed(
         DUE,
         {"text": "a < b"},
     )
-    page = text_of(boss.get(path).text)
+    page = text_of(manager_browser.get(path).text)
     assert "Changed: priority, skills." in page
-    assert f"{boss.name} changed it: priority 10, skills de, fr" in page
-    send(boss, path, due="", payload='["new"]', requires="")
+    assert f"{manager_browser.name} changed it: priority 10, skills de, fr" in page
+    send(manager_browser, path, due="", payload='["new"]', requires="")
     item = queue.get("r-1")
     assert (item.due, item.payload, item.requires, item.priority) == (None, ["new"], (), 10)
-    assert "changed it: due date none, skills none, payload" in text_of(boss.get(path).text)
+    assert "changed it: due date none, skills none, payload" in text_of(manager_browser.get(path).text)
 
 
-def test_what_was_not_typed_is_not_changed_back(boss: Browser, queue: leaseq.Queue, path: str) -> None:
+def test_what_was_not_typed_is_not_changed_back(
+    manager_browser: Browser, queue: leaseq.Queue, path: str
+) -> None:
     """Somebody else changed the priority while the form was open."""
-    fields = form(boss.get(path).text)
+    fields = form(manager_browser.get(path).text)
     queue.change("r-1", priority=1)
-    boss.client.post(f"{path}/change", data={**fields, "due": "2028-01-01T00:00"})
+    manager_browser.client.post(f"{path}/change", data={**fields, "due": "2028-01-01T00:00"})
     item = queue.get("r-1")
     assert (item.priority, item.due) == (1, datetime(2028, 1, 1, tzinfo=UTC))
 
 
 def test_nothing_typed_is_no_change_and_no_entry(
-    boss: Browser, queue: leaseq.Queue, path: str, accounts: Accounts
+    manager_browser: Browser, queue: leaseq.Queue, path: str, accounts: Accounts
 ) -> None:
-    assert send(boss, path).status_code == 303
-    assert "Nothing was changed." in text_of(boss.get(path).text)
+    assert send(manager_browser, path).status_code == 303
+    assert "Nothing was changed." in text_of(manager_browser.get(path).text)
     assert "changed" not in [event.what for event in queue.journal()]
     assert [
-        one for one in accounts.log.latest(20) if one.by == boss.name and one.what.startswith("item")
+        one
+        for one in accounts.log.latest(20)
+        if one.by == manager_browser.name and one.what.startswith("item")
     ] == []
 
 
 def test_the_log_has_what_was_changed(
-    boss: Browser, queue: leaseq.Queue, path: str, accounts: Accounts
+    manager_browser: Browser, queue: leaseq.Queue, path: str, accounts: Accounts
 ) -> None:
-    send(boss, path, priority="10", payload='"secret"')
-    entry = next(one for one in accounts.log.latest(20) if one.by == boss.name)
+    send(manager_browser, path, priority="10", payload='"secret"')
+    entry = next(one for one in accounts.log.latest(20) if one.by == manager_browser.name)
     assert (entry.what, entry.about) == ("item.changed", f"{queue.name} / r-1")
     assert entry.detail == "payload, priority: 10"
 
@@ -107,59 +111,59 @@ BAD = [
 
 @pytest.mark.parametrize(("field", "text", "message"), BAD)
 def test_what_can_not_be_is_refused_and_what_was_typed_stays(
-    boss: Browser, queue: leaseq.Queue, path: str, field: str, text: str, message: str
+    manager_browser: Browser, queue: leaseq.Queue, path: str, field: str, text: str, message: str
 ) -> None:
     before = queue.get("r-1")
     fields: dict[str, Any] = {"priority": "7", "requires": "es", "payload": '["typed"]', field: text}
-    response = send(boss, path, **fields)
+    response = send(manager_browser, path, **fields)
     assert response.status_code == 400
     assert f"Not changed: {field}" in text_of(response.text)
     assert message in text_of(response.text)
     assert {name: form(response.text)[name] for name in fields} == fields
     assert queue.get("r-1") == before
     corrected_fields = {**form(response.text), "priority": "8", "due": "", "requires": "es", "payload": "[1]"}
-    assert boss.client.post(f"{path}/change", data=corrected_fields).status_code == 303
+    assert manager_browser.client.post(f"{path}/change", data=corrected_fields).status_code == 303
     item = queue.get("r-1")
     assert (item.priority, item.requires, item.payload) == (8, ("es",), [1])
 
 
 def test_what_was_taken_meanwhile_is_refused_and_the_text_stays(
-    boss: Browser, queue: leaseq.Queue, path: str
+    manager_browser: Browser, queue: leaseq.Queue, path: str
 ) -> None:
-    fields = form(boss.get(path).text)
+    fields = form(manager_browser.get(path).text)
     take(queue, "ann", "fr", "legal")
-    response = boss.client.post(f"{path}/change", data={**fields, "payload": '"typed"'})
+    response = manager_browser.client.post(f"{path}/change", data={**fields, "payload": '"typed"'})
     assert response.status_code == 400
     assert "release it first" in text_of(response.text)
     assert form(response.text)["payload"] == '"typed"'
 
 
-def test_only_what_waits_has_the_form(boss: Browser, queue: leaseq.Queue, path: str) -> None:
+def test_only_what_waits_has_the_form(manager_browser: Browser, queue: leaseq.Queue, path: str) -> None:
     lease = take(queue, "ann", "fr", "legal")
-    assert "/change" not in boss.get(path).text
+    assert "/change" not in manager_browser.get(path).text
     queue.finish(lease, {})
-    assert "/change" not in boss.get(path).text
+    assert "/change" not in manager_browser.get(path).text
     queue.configure(answers=2)
     queue.enqueue({}, id="two")
     held_lease = take(queue, "ann")
-    page = boss.get(f"/manage/{queue.name}/items/two").text
+    page = manager_browser.get(f"/manage/{queue.name}/items/two").text
     assert "payload" not in form(page), "somebody holds it"
-    assert send(boss, f"/manage/{queue.name}/items/two", priority="1").status_code == 303
+    assert send(manager_browser, f"/manage/{queue.name}/items/two", priority="1").status_code == 303
     assert queue.get("two").priority == 1
     assert queue.mine("ann") == [held_lease]
 
 
 def test_a_failed_item_is_put_right_and_handed_out_again_at_once(
-    boss: Browser, queue: leaseq.Queue, path: str, accounts: Accounts
+    manager_browser: Browser, queue: leaseq.Queue, path: str, accounts: Accounts
 ) -> None:
     queue.configure(max_attempts=1)
     queue.fail(take(queue, "ann", "fr", "legal"), "no")
-    assert "Save and hand out again" in text_of(boss.get(path).text)
-    send(boss, path, payload='"right"')
+    assert "Save and hand out again" in text_of(manager_browser.get(path).text)
+    send(manager_browser, path, payload='"right"')
     assert (queue.get("r-1").state, queue.get("r-1").payload) == ("dead", "right")
-    send(boss, path, payload='"righter"', then="revive")
+    send(manager_browser, path, payload='"righter"', then="revive")
     assert (queue.get("r-1").state, queue.get("r-1").payload) == ("inbound", "righter")
-    page = text_of(boss.get(path).text)
+    page = text_of(manager_browser.get(path).text)
     assert "Changed: payload." in page
     assert "It is waiting again" in page
     actions = [one.what for one in accounts.log.latest(20) if one.about == f"{queue.name} / r-1"]
@@ -167,7 +171,11 @@ def test_a_failed_item_is_put_right_and_handed_out_again_at_once(
 
 
 def test_what_somebody_finishes_before_it_is_handed_out_is_changed_all_the_same(
-    boss: Browser, queue: leaseq.Queue, path: str, accounts: Accounts, monkeypatch: pytest.MonkeyPatch
+    manager_browser: Browser,
+    queue: leaseq.Queue,
+    path: str,
+    accounts: Accounts,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     queue.configure(max_attempts=1)
     queue.fail(take(queue, "ann", "fr", "legal"), "no")
@@ -179,9 +187,9 @@ def test_what_somebody_finishes_before_it_is_handed_out_is_changed_all_the_same(
         return revive(self, id, **by)
 
     monkeypatch.setattr(leaseq.Queue, "revive", finish_and_revive)
-    assert send(boss, path, payload='"right"', then="revive").status_code == 303
+    assert send(manager_browser, path, payload='"right"', then="revive").status_code == 303
     assert queue.get("r-1").payload == "right"
-    page = text_of(boss.get(path).text)
+    page = text_of(manager_browser.get(path).text)
     assert "Changed: payload." in page
     assert "Not changed" not in page
     assert "Not handed out: " in page
@@ -189,13 +197,13 @@ def test_what_somebody_finishes_before_it_is_handed_out_is_changed_all_the_same(
     assert actions == ["item.changed"]
 
 
-def test_what_is_scheduled_can_be_let_in(boss: Browser, queue: leaseq.Queue, path: str) -> None:
+def test_what_is_scheduled_can_be_let_in(manager_browser: Browser, queue: leaseq.Queue, path: str) -> None:
     queue.change("r-1", delay=3600)
-    assert send(boss, path).status_code == 303
+    assert send(manager_browser, path).status_code == 303
     assert queue.get("r-1").state == "scheduled"
-    send(boss, path, let_in="yes")
+    send(manager_browser, path, let_in="yes")
     assert queue.get("r-1").state == "inbound"
-    page = text_of(boss.get(path).text)
+    page = text_of(manager_browser.get(path).text)
     assert "changed it: available after 1 h" in page
     assert "changed it: available at once" in page
 
@@ -209,14 +217,14 @@ def test_what_is_scheduled_can_be_let_in(boss: Browser, queue: leaseq.Queue, pat
     ],
 )
 def test_a_due_date_is_shown_as_browsers_write_it(
-    boss: Browser, queue: leaseq.Queue, path: str, due: datetime, text: str
+    manager_browser: Browser, queue: leaseq.Queue, path: str, due: datetime, text: str
 ) -> None:
     queue.change("r-1", due=due)
-    assert form(boss.get(path).text)["due"] == text
-    send(boss, path, priority="1")
+    assert form(manager_browser.get(path).text)["due"] == text
+    send(manager_browser, path, priority="1")
     assert queue.get("r-1").due == due, "not typed, so it stays to the microsecond"
 
 
-def test_it_is_for_managers(person: Browser, queue: leaseq.Queue, path: str) -> None:
-    assert person.post(f"{path}/change", {"priority": "1"}).status_code == 403
+def test_it_is_for_managers(worker_browser: Browser, queue: leaseq.Queue, path: str) -> None:
+    assert worker_browser.post(f"{path}/change", {"priority": "1"}).status_code == 403
     assert queue.get("r-1").priority == 200

@@ -53,9 +53,9 @@ def record(samples: Samples, queue: leaseq.Queue) -> None:
     samples.record({queue.name: queue.stats()})
 
 
-def rows(boss: Browser, queue: leaseq.Queue, range: str) -> list[tuple[str, str, str, str]]:
+def rows(browser: Browser, queue: leaseq.Queue, range: str) -> list[tuple[str, str, str, str]]:
     """Of the charts' table: the time, items in, done and waiting."""
-    response = boss.get(f"/manage/{queue.name}/charts?range={range}")
+    response = browser.get(f"/manage/{queue.name}/charts?range={range}")
     assert response.status_code == 200, response.text
     return ROW.findall(response.text)
 
@@ -103,10 +103,12 @@ def test_one_process_samples_each_minute(
     assert samples.of(queue.name, "minute")[minute + 1] == Sample(2, 0, 2)
 
 
-def test_the_axis_of_time_has_a_few_marks(boss: Browser, queue: leaseq.Queue, server: Any) -> None:
+def test_the_axis_of_time_has_a_few_marks(manager_browser: Browser, queue: leaseq.Queue, server: Any) -> None:
     queue.configure()
     record(Samples(server.client), queue)
-    _, *drawings = boss.get(f"/manage/{queue.name}/charts?range=1h").text.split('<svg class="chart"')
+    _, *drawings = manager_browser.get(f"/manage/{queue.name}/charts?range=1h").text.split(
+        '<svg class="chart"'
+    )
     assert len(drawings) == 2
     for drawing in drawings:
         marks = re.findall(r'<text class="x[ "][^>]*>([^<]*)<', drawing)
@@ -114,14 +116,17 @@ def test_the_axis_of_time_has_a_few_marks(boss: Browser, queue: leaseq.Queue, se
         assert all(mark.endswith("0") for mark in marks), "at whole tens of minutes"
 
 
-def test_a_queue_without_samples_says_so(boss: Browser, queue: leaseq.Queue) -> None:
+def test_a_queue_without_samples_says_so(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
-    assert "Nothing is known of this time yet" in boss.get(f"/manage/{queue.name}/charts?range=30d").text
+    assert (
+        "Nothing is known of this time yet"
+        in manager_browser.get(f"/manage/{queue.name}/charts?range=30d").text
+    )
 
 
 @pytest.mark.parametrize(("range", "each", "count"), [("1d", 900, 96), ("7d", 3 * HOUR, 56)])
 def test_what_came_and_was_done_between_samples(
-    boss: Browser, server: Any, queue: leaseq.Queue, range: str, each: float, count: int
+    manager_browser: Browser, server: Any, queue: leaseq.Queue, range: str, each: float, count: int
 ) -> None:
     queue.configure()
     now = time.time() // each * each + 1  # the beginning of the present part
@@ -133,7 +138,7 @@ def test_what_came_and_was_done_between_samples(
     record(Samples(server.client, clock=Clock(now - each)), queue)
     queue.finish(not_none(queue.reserve("ann")), {})
     record(Samples(server.client, clock=Clock(now)), queue)
-    table_rows = rows(boss, queue, range)
+    table_rows = rows(manager_browser, queue, range)
     assert len(table_rows) == count
     assert [one[1:] for one in table_rows[-4:]] == [
         ("–", "–", "–"),
@@ -144,7 +149,7 @@ def test_what_came_and_was_done_between_samples(
 
 
 def test_counts_that_fall_between_samples_are_nothing_done(
-    boss: Browser, server: Any, queue: leaseq.Queue
+    manager_browser: Browser, server: Any, queue: leaseq.Queue
 ) -> None:
     """An answer that is undone is taken off, and a queue that is restored from a backup has counted less."""
     queue.configure()
@@ -156,7 +161,7 @@ def test_counts_that_fall_between_samples_are_nothing_done(
     queue.undo_finish(lease)
     record(Samples(server.client, clock=Clock(now - 900)), queue)
     Samples(server.client, clock=Clock(now)).record({queue.name: before})
-    assert [one[1:] for one in rows(boss, queue, "1d")[-2:]] == [("0", "0", "0"), ("0", "0", "0")]
+    assert [one[1:] for one in rows(manager_browser, queue, "1d")[-2:]] == [("0", "0", "0"), ("0", "0", "0")]
 
 
 @pytest.mark.parametrize(
@@ -204,16 +209,16 @@ def test_when_it_will_be_empty(
 
 
 @pytest.mark.parametrize("range", ["2h", "1D", "1h ", "x" * 999])
-def test_a_range_that_is_none(boss: Browser, queue: leaseq.Queue, range: str) -> None:
+def test_a_range_that_is_none(manager_browser: Browser, queue: leaseq.Queue, range: str) -> None:
     queue.configure()
-    response = boss.get(f"/manage/{queue.name}/charts", query_string={"range": range})
+    response = manager_browser.get(f"/manage/{queue.name}/charts", query_string={"range": range})
     assert response.status_code == 400
     assert "range" in response.text
 
 
-def test_the_page_opens_with_the_range_of_its_address(boss: Browser, queue: leaseq.Queue) -> None:
+def test_the_page_opens_with_the_range_of_its_address(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
-    page = boss.get(f"/manage/{queue.name}?range=7d").text
+    page = manager_browser.get(f"/manage/{queue.name}?range=7d").text
     assert f'data-load="/manage/{queue.name}/charts?range=7d"' in page
     assert re.search(r'<a href="[^"]*range=7d" aria-current="true">7 days</a>', page)
 

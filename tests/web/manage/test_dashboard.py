@@ -31,47 +31,47 @@ def shares(page: str) -> list[list[str]]:
 
 
 def test_it_shows_how_the_first_question_that_can_be_counted_was_answered(
-    boss: Browser, queue: leaseq.Queue
+    manager_browser: Browser, queue: leaseq.Queue
 ) -> None:
     queue.configure(form=FORM)
-    page = boss.get(f"/manage/{queue.name}").text
+    page = manager_browser.get(f"/manage/{queue.name}").text
     assert "What is it about?" not in page, "nobody has answered"
     queue.enqueue_many({} for _ in range(4))
     for about in ("refund", "refund", "refund", "parcel"):
         answer(queue, "ann", about)
-    page = boss.get(f"/manage/{queue.name}").text
+    page = manager_browser.get(f"/manage/{queue.name}").text
     assert shares(page) == [["refund", "3", "75", "%"], ["parcel", "1", "25", "%"]]
     assert "All 4 answers." in page
     assert f"/manage/{queue.name}/answers" in page
-    piece = boss.get(f"/manage/{queue.name}/charts").text
+    piece = manager_browser.get(f"/manage/{queue.name}/charts").text
     assert shares(piece) == shares(page), "and what its script asks for each minute"
 
 
-def test_it_says_on_how_many_items_people_agree(boss: Browser, queue: leaseq.Queue) -> None:
+def test_it_says_on_how_many_items_people_agree(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure(form=FORM, answers=2)
     queue.enqueue_many({} for _ in range(4))
     for person in ("ann", "bob"):
         for n in range(4):
             answer(queue, person, "parcel" if (person, n) == ("bob", 0) else "refund")
-    page = boss.get(f"/manage/{queue.name}").text
+    page = manager_browser.get(f"/manage/{queue.name}").text
     assert "people agree on 75 %" in page
     assert "1 disagreement" in page
 
 
-def test_what_needs_attention_comes_before_who_works(boss: Browser, queue: leaseq.Queue) -> None:
+def test_what_needs_attention_comes_before_who_works(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure(lease_seconds=90)
     queue.enqueue({})
     queue.reserve("ann")
-    page = boss.get(f"/manage/{queue.name}").text
+    page = manager_browser.get(f"/manage/{queue.name}").text
     assert page.index('id="attention"') < page.index('id="in-work"')
     assert re.search(r'<progress data-bar="lease" data-until="2[^"]+Z" max="90[.0]*" value="[78]\d"', page), (
         "the time left of its lease"
     )
 
 
-def test_each_state_has_its_own_colour_in_the_charts(boss: Browser, queue: leaseq.Queue) -> None:
+def test_each_state_has_its_own_colour_in_the_charts(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
     queue.enqueue({})
-    page = boss.get(f"/manage/{queue.name}").text
+    page = manager_browser.get(f"/manage/{queue.name}").text
     assert set(re.findall(r'class="line (\w+)"', page)) <= {"inbound", "finished"}
     assert 'class="line finished"' in page

@@ -13,44 +13,48 @@ from tests.web.conftest import FORM, Browser
 
 
 def test_the_page_says_what_goes_and_asks_for_the_name(
-    boss: Browser, mixed: leaseq.Queue, accounts: Accounts
+    manager_browser: Browser, mixed_queue: leaseq.Queue, accounts: Accounts
 ) -> None:
-    path = f"/manage/{mixed.name}/delete"
-    assert f'href="{path}"' in boss.get(f"/manage/{mixed.name}/settings").text
-    page = boss.get(path).text
+    path = f"/manage/{mixed_queue.name}/delete"
+    assert f'href="{path}"' in manager_browser.get(f"/manage/{mixed_queue.name}/settings").text
+    page = manager_browser.get(path).text
     for text in (
         "7 items, with",
         "1 answer.",
         "2 items are held right now",
-        f"name, {mixed.name}, to delete",
+        f"name, {mixed_queue.name}, to delete",
     ):
         assert text in page
-    for name in ("", mixed.name.upper(), "Mixed"):
-        refusal = boss.post(path, {"name": name})
+    for name in ("", mixed_queue.name.upper(), "Mixed"):
+        refusal = manager_browser.post(path, {"name": name})
         assert refusal.status_code == 400
         assert 'aria-invalid="true"' in refusal.text
-    assert mixed.stats().dead == 2
-    response = boss.post(path, {"name": f" {mixed.name} "}, follow_redirects=True)
-    assert f"The queue {mixed.name} is deleted." in response.text
-    assert not mixed.exists()
+    assert mixed_queue.stats().dead == 2
+    response = manager_browser.post(path, {"name": f" {mixed_queue.name} "}, follow_redirects=True)
+    assert f"The queue {mixed_queue.name} is deleted." in response.text
+    assert not mixed_queue.exists()
     line = accounts.log.latest(1)[0]
-    assert (line.what, line.about, line.detail) == ("queue.deleted", mixed.name, "7 items, 2 of them held")
-    assert boss.get(path).status_code == 404
+    assert (line.what, line.about, line.detail) == (
+        "queue.deleted",
+        mixed_queue.name,
+        "7 items, 2 of them held",
+    )
+    assert manager_browser.get(path).status_code == 404
 
 
 @pytest.mark.parametrize("role", ["worker", "manager"])
-def test_only_who_may_manage_it(visitor: Callable[[str], Browser], queue: leaseq.Queue, role: str) -> None:
+def test_only_who_may_manage_it(sign_in_as: Callable[[str], Browser], queue: leaseq.Queue, role: str) -> None:
     queue.configure()
-    someone = visitor(role)
+    someone = sign_in_as(role)
     response = someone.post(f"/manage/{queue.name}/delete", {"name": queue.name})
     assert (response.status_code, queue.exists()) == ((403, True) if role == "worker" else (303, False))
 
 
 @pytest.mark.parametrize("way", ["finish", "abandon", "fail", "renew"])
 def test_who_works_on_an_item_of_it_is_told_and_keeps_the_words(
-    visitor: Callable[[str], Browser], queue: leaseq.Queue, way: str
+    sign_in_as: Callable[[str], Browser], queue: leaseq.Queue, way: str
 ) -> None:
-    ann = visitor("worker")
+    ann = sign_in_as("worker")
     queue.configure(form=FORM)
     queue.enqueue({"text": "x"}, id="one")
     lease = take(queue, ann.name)
@@ -65,8 +69,8 @@ def test_who_works_on_an_item_of_it_is_told_and_keeps_the_words(
     assert response.text.count(f">{lease.token}<") == 0
 
 
-def test_the_piece_about_a_lease_says_so(visitor: Callable[[str], Browser], queue: leaseq.Queue) -> None:
-    ann = visitor("worker")
+def test_the_piece_about_a_lease_says_so(sign_in_as: Callable[[str], Browser], queue: leaseq.Queue) -> None:
+    ann = sign_in_as("worker")
     queue.enqueue({}, id="one")
     lease = take(queue, ann.name)
     queue.delete()

@@ -44,9 +44,11 @@ from tests.web.manage.conftest import ASK, ids, url
     ],
 )
 def test_words_and_conditions_find_items(
-    answered_letters: leaseq.Queue, boss: Browser, find: str, expected: str
+    answered_letters: leaseq.Queue, manager_browser: Browser, find: str, expected: str
 ) -> None:
-    page = boss.get(url(answered_letters, "items"), query_string={"state": "finished", "find": find}).text
+    page = manager_browser.get(
+        url(answered_letters, "items"), query_string={"state": "finished", "find": find}
+    ).text
     assert ids(page) == set(expected)
     assert "Searched the whole list: 3 entries." in page
 
@@ -60,9 +62,11 @@ def test_words_and_conditions_find_items(
     ],
 )
 def test_what_cannot_be_searched_for_is_told(
-    answered_letters: leaseq.Queue, boss: Browser, find: str, message: str
+    answered_letters: leaseq.Queue, manager_browser: Browser, find: str, message: str
 ) -> None:
-    response = boss.get(url(answered_letters, "items"), query_string={"state": "finished", "find": find})
+    response = manager_browser.get(
+        url(answered_letters, "items"), query_string={"state": "finished", "find": find}
+    )
     page = html.unescape(response.text)
     assert response.status_code == 400
     assert message in page
@@ -75,34 +79,34 @@ def test_the_parts_of_a_box_make_its_text_again() -> None:
 
 
 def test_a_filter_made_from_the_form_is_put_into_the_box(
-    answered_letters: leaseq.Queue, boss: Browser
+    answered_letters: leaseq.Queue, manager_browser: Browser
 ) -> None:
     query = {"state": "finished", "find": "i", "is.about": "Refund", "is.rating": "<= 2", "is.tags": ""}
-    response = boss.get(url(answered_letters, "items"), query_string=query)
-    page = boss.get(str(response.location)).text
+    response = manager_browser.get(url(answered_letters, "items"), query_string=query)
+    page = manager_browser.get(str(response.location)).text
     assert ids(page) == {"a"}
     assert 'value="i about:Refund rating&lt;=2"' in page
     link = html.unescape(re.findall(r'<li class="chip">What is it about\? Refund <a href="([^"]+)"', page)[0])
-    assert ids(boss.get(link).text) == {"a", "c"}
+    assert ids(manager_browser.get(link).text) == {"a", "c"}
 
 
-def test_a_number_that_is_none_is_told(answered_letters: leaseq.Queue, boss: Browser) -> None:
-    response = boss.get(
+def test_a_number_that_is_none_is_told(answered_letters: leaseq.Queue, manager_browser: Browser) -> None:
+    response = manager_browser.get(
         url(answered_letters, "items"), query_string={"state": "finished", "is.rating": "<= x"}
     )
     assert (response.status_code, "a number behind rating" in response.text) == (400, True)
 
 
 def test_one_look_is_bounded_and_goes_on(
-    answered_letters: leaseq.Queue, boss: Browser, monkeypatch: pytest.MonkeyPatch
+    answered_letters: leaseq.Queue, manager_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scan, "COMPARED", 2)
     query = {"state": "finished", "find": "paid"}
-    page = boss.get(url(answered_letters, "items"), query_string=query).text
+    page = manager_browser.get(url(answered_letters, "items"), query_string=query).text
     assert ids(page) == set()
     assert "Searched the newest 2 of 3." in page
     link = html.unescape(re.findall(r'href="([^"]+)">Search further', page)[0])
-    page = boss.get(link).text
+    page = manager_browser.get(link).text
     assert ids(page) == {"a"}
     assert "Searched the whole list: 3 entries." in page
 
@@ -116,14 +120,14 @@ def test_one_look_is_bounded_and_goes_on(
     ],
 )
 def test_a_filter_reads_as_the_form_does(
-    answered_letters: leaseq.Queue, boss: Browser, find: str, chips: list[str]
+    answered_letters: leaseq.Queue, manager_browser: Browser, find: str, chips: list[str]
 ) -> None:
     question = {
         "title": "What is it about?",
         "oneOf": [{"const": "Refund", "title": "Money back"}],
     }
     answered_letters.configure(form={"ask": {**ASK, "properties": {**ASK["properties"], "about": question}}})
-    page = boss.get(url(answered_letters, "items"), query_string={"find": find}).text
+    page = manager_browser.get(url(answered_letters, "items"), query_string={"find": find}).text
     assert [html.unescape(one) for one in re.findall(r'<li class="chip">(.*?) <a', page)] == chips
 
 
@@ -139,10 +143,10 @@ def parcels(answered_letters: leaseq.Queue) -> leaseq.Queue:
     return answered_letters
 
 
-def test_a_search_is_of_all_states(parcels: leaseq.Queue, boss: Browser) -> None:
-    page = boss.get(url(parcels, "items")).text
+def test_a_search_is_of_all_states(parcels: leaseq.Queue, manager_browser: Browser) -> None:
+    page = manager_browser.get(url(parcels, "items")).text
     assert re.search(r'<option value="any" selected>All states', page)
-    page = boss.get(url(parcels, "items"), query_string={"find": "parcel"}).text
+    page = manager_browser.get(url(parcels, "items"), query_string={"find": "parcel"}).text
     assert ids(page) == {"b", "c", "bad", "held", "later", *(f"w{n}" for n in range(6))}
     assert "Searched all states: 12 entries." in page
     states = re.findall(r'data-label="State">([^<]+)<', page)
@@ -151,90 +155,102 @@ def test_a_search_is_of_all_states(parcels: leaseq.Queue, boss: Browser) -> None
 
 @pytest.mark.parametrize("bound", ["search.scan.COMPARED", "manage.items.LOOKS"])
 def test_a_search_of_all_states_is_bounded_and_a_long_list_hides_no_other(
-    parcels: leaseq.Queue, boss: Browser, monkeypatch: pytest.MonkeyPatch, bound: str
+    parcels: leaseq.Queue, manager_browser: Browser, monkeypatch: pytest.MonkeyPatch, bound: str
 ) -> None:
     monkeypatch.setattr(f"leaseq.webapp.{bound}", 5)
     monkeypatch.setattr(scan, "_AT_ONCE", 2)
-    page = boss.get(url(parcels, "items"), query_string={"find": "parcel"}).text
+    page = manager_browser.get(url(parcels, "items"), query_string={"find": "parcel"}).text
     assert ids(page) == {"w5", "w4", "held", "later", "c"}
     assert "Searched the newest 5 of 12." in page
     found_ids = []
     while links := re.findall(r'href="([^"]+)">Search further', page):
         found_ids += sorted(ids(page))
-        page = boss.get(html.unescape(links[0])).text
+        page = manager_browser.get(html.unescape(links[0])).text
     found_ids += sorted(ids(page))
     assert sorted(found_ids) == ["b", "bad", "c", "held", "later", *(f"w{n}" for n in range(6))]
     assert "Searched all states: 12 entries." in page
 
 
 def test_the_neighbours_in_a_search_of_all_states_are_of_the_same_state(
-    parcels: leaseq.Queue, boss: Browser
+    parcels: leaseq.Queue, manager_browser: Browser
 ) -> None:
-    page = boss.get(url(parcels, "items"), query_string={"find": "parcel"}).text
+    page = manager_browser.get(url(parcels, "items"), query_string={"find": "parcel"}).text
     link = html.unescape(re.findall(r'href="([^"]+/items/w4\?[^"]+)" class="title"', page)[0])
-    page = boss.get(link).text
+    page = manager_browser.get(link).text
     assert set(re.findall(r'/items/(\w+)\?[^"]*state=any', page)) == {"w3", "w4", "w5"}
 
 
-def test_what_came_after_the_question_stays(parcels: leaseq.Queue, boss: Browser) -> None:
+def test_what_came_after_the_question_stays(parcels: leaseq.Queue, manager_browser: Browser) -> None:
     fields = {"move": "remove", "search": "state=any&find=parcel", "which": "all"}
-    page = boss.post(url(parcels, "many"), fields).text
+    page = manager_browser.post(url(parcels, "many"), fields).text
     assert "Remove: 11 items?" in page
     start = re.findall(r'name="began" value="([^"]+)"', page)[0]
     parcels.enqueue({"text": "parcel"}, id="new")
-    boss.post(url(parcels, "many", "do"), {**fields, "began": start, "total": "11"})
+    manager_browser.post(url(parcels, "many", "do"), {**fields, "began": start, "total": "11"})
     remaining_ids = [item.id for state in leaseq.STATES for item in parcels.items(state)]
     assert sorted(remaining_ids) == ["a", "new"]
 
 
-def test_of_all_states_a_move_takes_those_that_it_is_for(parcels: leaseq.Queue, boss: Browser) -> None:
+def test_of_all_states_a_move_takes_those_that_it_is_for(
+    parcels: leaseq.Queue, manager_browser: Browser
+) -> None:
     fields = {"move": "revive", "search": "state=any&find=parcel", "which": "all"}
-    page = boss.post(url(parcels, "many"), fields).text
+    page = manager_browser.post(url(parcels, "many"), fields).text
     assert "Hand out again: 1 item?" in page
     start = re.findall(r'name="began" value="([^"]+)"', page)[0]
-    boss.post(url(parcels, "many", "do"), {**fields, "began": start, "total": "1"})
+    manager_browser.post(url(parcels, "many", "do"), {**fields, "began": start, "total": "1"})
     assert (parcels.get("bad").state, parcels.stats().finished) == ("inbound", 3)
 
 
 @pytest.mark.parametrize("after", ["moon=1", "finished=x", "inbound=/1/1/a"])
-def test_a_cursor_that_is_none_is_told(answered_letters: leaseq.Queue, boss: Browser, after: str) -> None:
-    response = boss.get(url(answered_letters, "items"), query_string={"state": "any", "after": after})
+def test_a_cursor_that_is_none_is_told(
+    answered_letters: leaseq.Queue, manager_browser: Browser, after: str
+) -> None:
+    response = manager_browser.get(
+        url(answered_letters, "items"), query_string={"state": "any", "after": after}
+    )
     assert response.status_code == 400
 
 
-def test_a_page_ends_where_it_is_full_and_the_next_begins_there(queue: leaseq.Queue, boss: Browser) -> None:
+def test_a_page_ends_where_it_is_full_and_the_next_begins_there(
+    queue: leaseq.Queue, manager_browser: Browser
+) -> None:
     queue.enqueue_many(leaseq.NewItem({"text": "same"}, id=f"i{n:03}") for n in range(70))
-    page = boss.get(url(queue, "items"), query_string={"find": "same"}).text
+    page = manager_browser.get(url(queue, "items"), query_string={"find": "same"}).text
     link = html.unescape(re.findall(r'href="([^"]+)">Next page', page)[0])
-    first, second = ids(page), ids(boss.get(link).text)
+    first, second = ids(page), ids(manager_browser.get(link).text)
     assert (len(first), len(second), len(first | second)) == (50, 20, 70)
 
 
-def test_a_move_with_all_of_a_search_keeps_to_it(answered_letters: leaseq.Queue, boss: Browser) -> None:
+def test_a_move_with_all_of_a_search_keeps_to_it(
+    answered_letters: leaseq.Queue, manager_browser: Browser
+) -> None:
     search = "state=finished&find=about:Refund"
     fields = {"move": "remove", "search": search, "which": "all"}
-    page = boss.post(url(answered_letters, "many"), fields).text
+    page = manager_browser.post(url(answered_letters, "many"), fields).text
     assert "Remove: 2 items?" in page
     start = re.findall(r'name="began" value="([^"]+)"', page)[0]
-    boss.post(url(answered_letters, "many", "do"), {**fields, "began": start, "total": "2"})
+    manager_browser.post(url(answered_letters, "many", "do"), {**fields, "began": start, "total": "2"})
     assert [item.id for item in answered_letters.items("finished")] == ["c"]
 
 
 def test_the_neighbours_of_an_item_are_those_of_the_search(
-    answered_letters: leaseq.Queue, boss: Browser
+    answered_letters: leaseq.Queue, manager_browser: Browser
 ) -> None:
-    page = boss.get(
+    page = manager_browser.get(
         url(answered_letters, "items"), query_string={"state": "finished", "find": "tags:angry"}
     ).text
     first = html.unescape(re.findall(r'href="([^"]+)" class="title"', page)[0])
     assert "/items/c?" in first
-    assert "/items/a?" in boss.get(first).text
-    assert "/items/b?" not in boss.get(first).text
+    assert "/items/a?" in manager_browser.get(first).text
+    assert "/items/b?" not in manager_browser.get(first).text
 
 
-def test_an_id_that_is_typed_is_found_in_any_list(answered_letters: leaseq.Queue, boss: Browser) -> None:
+def test_an_id_that_is_typed_is_found_in_any_list(
+    answered_letters: leaseq.Queue, manager_browser: Browser
+) -> None:
     answered_letters.enqueue({}, id="waits-here")
-    page = boss.get(
+    page = manager_browser.get(
         url(answered_letters, "items"), query_string={"state": "finished", "find": "waits-here"}
     ).text
     assert "Item with exactly this id" in page

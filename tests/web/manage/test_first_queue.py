@@ -18,7 +18,7 @@ from leaseq.webapp.demo import QUEUE
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group
 from tests.conftest import Server
-from tests.web.conftest import Answer, Browser
+from tests.web.conftest import Browser, Response
 
 ROWS = "id,Message,priority\nm1,My parcel is not here,5\nm2,I want my money back,100\n"
 
@@ -33,47 +33,47 @@ def title() -> str:
     return f"Änderungen {secrets.token_hex(4)}"
 
 
-def send(boss: Browser, text: str, title: str, file: str = "Letters of May.csv") -> Answer:
-    return boss.post("/manage/from-file", {"title": title, "file": (io.BytesIO(text.encode()), file)})
+def send(browser: Browser, text: str, title: str, file: str = "Letters of May.csv") -> Response:
+    return browser.post("/manage/from-file", {"title": title, "file": (io.BytesIO(text.encode()), file)})
 
 
 def test_the_first_page_has_three_ways_to_begin(
-    empty_server: None, visitor: Callable[[str], Browser]
+    empty_server: None, sign_in_as: Callable[[str], Browser]
 ) -> None:
-    boss = visitor("admin")
-    assert boss.get("/").location == "/manage"
-    page = boss.get("/manage").text
+    admin_browser = sign_in_as("admin")
+    assert admin_browser.get("/").location == "/manage"
+    page = admin_browser.get("/manage").text
     assert page.count("<li><h3>") == 3
     assert "autofocus" in page
-    assert boss.post("/manage/demo").location == f"/manage/{QUEUE}/try"
-    second_page = boss.get("/manage").text
+    assert admin_browser.post("/manage/demo").location == f"/manage/{QUEUE}/try"
+    second_page = admin_browser.get("/manage").text
     assert "Add the demo queue" not in second_page
     assert "A queue from a file" in second_page
-    assert boss.get("/").status_code == 200
+    assert admin_browser.get("/").status_code == 200
 
 
 def test_the_demo_is_added_to_no_queue_of_others(
-    empty_server: None, boss: Browser, app: Flask, accounts: Accounts, server: Server
+    empty_server: None, manager_browser: Browser, app: Flask, accounts: Accounts, server: Server
 ) -> None:
     """To somebody who may manage no queue the page offers it."""
     access = app.extensions[EXTENSION].access
     leaseq.Queue(server.client, QUEUE).configure()
     access.set(QUEUE, Access(None, Group(people=("eva",))))
-    response = boss.post("/manage/demo", page="/manage")
+    response = manager_browser.post("/manage/demo", page="/manage")
     access.set(QUEUE, Access())
     assert (response.status_code, "may not manage the queue" in response.text) == (403, True)
     assert leaseq.Queue(server.client, QUEUE).stats().inbound == 0
-    boss.post("/manage/demo", page="/manage")
+    manager_browser.post("/manage/demo", page="/manage")
     actions = [one.what for one in accounts.log.page(person=QUEUE).entries]
     assert actions == ["queue.imported"], "it was there before"
 
 
-def test_a_queue_is_made_from_a_file(boss: Browser, server: Server, title: str) -> None:
-    response = send(boss, ROWS, title)
+def test_a_queue_is_made_from_a_file(manager_browser: Browser, server: Server, title: str) -> None:
+    response = send(manager_browser, ROWS, title)
     name = title.lower().replace("ä", "a").replace(" ", "-")
     assert response.location is not None
     assert response.location.startswith(f"/manage/{name}/import/")
-    assert "2 added, 0 duplicates, 0 skipped" in boss.get(response.location).text
+    assert "2 added, 0 duplicates, 0 skipped" in manager_browser.get(response.location).text
     queue = leaseq.Queue(server.client, name)
     assert (queue.policy.title, queue.policy.form) == (
         title,
@@ -86,15 +86,17 @@ def test_a_queue_is_made_from_a_file(boss: Browser, server: Server, title: str) 
     )
 
 
-def test_a_second_queue_of_that_title_has_a_name_of_its_own(boss: Browser, title: str) -> None:
-    first, second = (str(send(boss, ROWS, title).location).split("/")[2] for _ in range(2))
+def test_a_second_queue_of_that_title_has_a_name_of_its_own(manager_browser: Browser, title: str) -> None:
+    first, second = (str(send(manager_browser, ROWS, title).location).split("/")[2] for _ in range(2))
     assert second == f"{first}-2"
 
 
-def test_no_queue_has_the_name_of_that_of_webhooks(empty_server: None, boss: Browser, server: Server) -> None:
+def test_no_queue_has_the_name_of_that_of_webhooks(
+    empty_server: None, manager_browser: Browser, server: Server
+) -> None:
     """It would be in the way of the deliveries, and its maker have no access."""
-    assert str(send(boss, ROWS, webhooks.QUEUE).location).split("/")[2] == f"{webhooks.QUEUE}-2"
-    response = boss.post("/manage", {"name": webhooks.QUEUE}, page="/manage")
+    assert str(send(manager_browser, ROWS, webhooks.QUEUE).location).split("/")[2] == f"{webhooks.QUEUE}-2"
+    response = manager_browser.post("/manage", {"name": webhooks.QUEUE}, page="/manage")
     assert response.status_code == 400
     assert "has the deliveries of webhooks" in response.text
     assert webhooks.QUEUE not in leaseq.queues(server.client)
@@ -102,9 +104,9 @@ def test_no_queue_has_the_name_of_that_of_webhooks(empty_server: None, boss: Bro
 
 @pytest.mark.parametrize(("file", "name"), [("My mails.jsonl", "my-mails"), ("письма.jsonl", "queue")])
 def test_without_a_title_it_has_the_name_of_the_file(
-    empty_server: None, boss: Browser, file: str, name: str
+    empty_server: None, manager_browser: Browser, file: str, name: str
 ) -> None:
-    response = send(boss, '{"text": "a"}\n', "", file)
+    response = send(manager_browser, '{"text": "a"}\n', "", file)
     assert str(response.location).startswith(f"/manage/{name}/import/")
 
 
@@ -120,9 +122,9 @@ def test_without_a_title_it_has_the_name_of_the_file(
     ],
 )
 def test_a_file_that_is_refused_makes_no_queue(
-    empty_server: None, boss: Browser, server: Server, text: str, file: str, message: str
+    empty_server: None, manager_browser: Browser, server: Server, text: str, file: str, message: str
 ) -> None:
-    response = send(boss, text, "kept words", file)
+    response = send(manager_browser, text, "kept words", file)
     page = html.unescape(response.text)
     assert response.status_code == 400
     assert message in page.split('role="alert"')[1].split("</p>")[0]
@@ -130,7 +132,7 @@ def test_a_file_that_is_refused_makes_no_queue(
     assert leaseq.queues(server.client) == []
 
 
-def test_a_title_that_is_refused(empty_server: None, boss: Browser, server: Server) -> None:
-    response: Any = send(boss, ROWS, "x" * 300)
+def test_a_title_that_is_refused(empty_server: None, manager_browser: Browser, server: Server) -> None:
+    response: Any = send(manager_browser, ROWS, "x" * 300)
     assert (response.status_code, "title" in response.text) == (400, True)
     assert leaseq.queues(server.client) == []

@@ -43,30 +43,34 @@ ANSWERS: dict[str, tuple[dict[str, Any], Any]] = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_form_to_start_from_is_filled_in_saved_and_worked_to_the_end(
-    boss: Browser, person: Browser, queue: leaseq.Queue, name: str
+    manager_browser: Browser, worker_browser: Browser, queue: leaseq.Queue, name: str
 ) -> None:
     queue.configure()
-    page = boss.post(f"{base(queue)}/start", {**settings_fields(boss, queue), "title": "Typed", "from": name})
+    page = manager_browser.post(
+        f"{base(queue)}/start", {**settings_fields(manager_browser, queue), "title": "Typed", "from": name}
+    )
     fields = form_fields(page.text, "settings")
     assert fields["title"] == "Typed"
     assert fields["instructions"]
     assert queue.policy == leaseq.Policy()
     assert 'class="error"' not in page.text
-    assert save(boss, queue, fields).status_code == 303
+    assert save(manager_browser, queue, fields).status_code == 303
     queue.enqueue(json.loads(fields["sample"]), id="one")
-    lease = take(queue, person)
-    assert "<img" in person.get(path(queue)).text or name != "transcribe"
+    lease = take(queue, worker_browser)
+    assert "<img" in worker_browser.get(path(queue)).text or name != "transcribe"
     answer, result = ANSWERS[name]
-    response = send(queue, person, lease, "finish", **answer)
+    response = send(queue, worker_browser, lease, "finish", **answer)
     assert response.status_code == 303
     assert queue.get("one").answers[0].result == result
 
 
-def test_a_form_to_start_from_keeps_instructions_that_were_typed(boss: Browser, asking: leaseq.Queue) -> None:
-    fields = {**settings_fields(boss, asking), "instructions": "My own", "from": "tag"}
-    page = boss.post(f"{base(asking)}/start", fields).text
+def test_a_form_to_start_from_keeps_instructions_that_were_typed(
+    manager_browser: Browser, form_queue: leaseq.Queue
+) -> None:
+    fields = {**settings_fields(manager_browser, form_queue), "instructions": "My own", "from": "tag"}
+    page = manager_browser.post(f"{base(form_queue)}/start", fields).text
     assert form_fields(page, "settings")["instructions"] == "My own"
-    assert boss.post(f"{base(asking)}/start", {**fields, "from": "no such"}).status_code == 400
+    assert manager_browser.post(f"{base(form_queue)}/start", {**fields, "from": "no such"}).status_code == 400
 
 
 def test_each_choice_of_a_form_to_start_from_has_a_title(app: Any) -> None:

@@ -18,9 +18,9 @@ from tests.web.page_forms import form_fields
 
 
 def test_a_look_shows_rows_guesses_columns_and_tells_what_is_wrong(
-    boss: Browser, base: str, queue: leaseq.Queue
+    manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
-    response = look(boss, base, TABLE)
+    response = look(manager_browser, base, TABLE)
     fields = chosen_fields(response)
     assert {role: fields[role] for role in ("id", "priority", "due", "requires")} == {
         "id": "id",
@@ -31,7 +31,7 @@ def test_a_look_shows_rows_guesses_columns_and_tells_what_is_wrong(
     assert fields["column"] == ["id", "text", "priority", "due", "requires"]
     assert "three" in response.text
     assert "Line 4: priority: a whole number" in response.text
-    second_response = look(boss, base, TABLE, **{**fields, "priority": ""})
+    second_response = look(manager_browser, base, TABLE, **{**fields, "priority": ""})
     assert "Line 4" not in second_response.text
     assert chosen_fields(second_response)["priority"] == ""
     assert queue.stats().inbound == 0
@@ -39,141 +39,158 @@ def test_a_look_shows_rows_guesses_columns_and_tells_what_is_wrong(
 
 @pytest.mark.parametrize(("mark", "name"), [(",", "comma"), (";", "semicolon"), ("\t", "tab")])
 def test_what_splits_the_columns_is_told_by_the_header_and_can_be_corrected(
-    boss: Browser, base: str, queue: leaseq.Queue, mark: str, name: str
+    manager_browser: Browser, base: str, queue: leaseq.Queue, mark: str, name: str
 ) -> None:
     data = "\ufeffid;text\r\n1;a, b\r\n".replace(";", mark).encode()
     if mark == ",":
         data = b'id,"text; more"\n1,"a, b"\n'
-    preview = look(boss, base, data)
+    preview = look(manager_browser, base, data)
     assert f'value="{name}" selected' in preview.text
     fields = chosen_fields(preview)
     assert fields["id"] == "id"
-    wrong_preview = look(boss, base, data, **{**fields, "delimiter": "tab" if name == "comma" else "comma"})
+    wrong_preview = look(
+        manager_browser, base, data, **{**fields, "delimiter": "tab" if name == "comma" else "comma"}
+    )
     assert chosen_fields(wrong_preview)["column"] != fields["column"], (
         "the columns that were chosen before mean nothing now"
     )
     assert "has no column" not in wrong_preview.text
     assert "choose" not in preview.text
-    _, response = send(boss, base, data, **fields)
+    _, response = send(manager_browser, base, data, **fields)
     assert "1 added" in response.text
     text = "a, b"
     assert list(queue.get("1").payload.values()) == ["1", text]
 
 
 def test_what_may_be_split_in_two_ways_is_asked_and_not_guessed(
-    boss: Browser, base: str, queue: leaseq.Queue
+    manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     data = "Betrag, netto;Kunde\n1,5;Müller\n".encode()
-    preview = look(boss, base, data)
+    preview = look(manager_browser, base, data)
     assert "Choose the separator" in preview.text
     assert 'id="go"' not in preview.text
-    fields = chosen_fields(look(boss, base, data, **{**chosen_fields(preview), "delimiter": "semicolon"}))
+    fields = chosen_fields(
+        look(manager_browser, base, data, **{**chosen_fields(preview), "delimiter": "semicolon"})
+    )
     assert fields["column"] == ["Betrag, netto", "Kunde"]
-    _, response = send(boss, base, data, name="rows.csv")
+    _, response = send(manager_browser, base, data, name="rows.csv")
     assert "0 added, 0 duplicates, 1 skipped" in response.text
     assert "commas (2 columns) or by semicolons (2 columns)" in response.text
-    _, response = send(boss, base, data, **fields)
+    _, response = send(manager_browser, base, data, **fields)
     assert "1 added" in response.text
     assert queue.items("inbound")[0].payload == {"Betrag, netto": "1,5", "Kunde": "Müller"}
-    assert look(boss, base, data, delimiter="colon").status_code == 400
+    assert look(manager_browser, base, data, delimiter="colon").status_code == 400
 
 
 @pytest.mark.parametrize(
     ("name", "header", "selected"), [("rows.csv", "id|text", "pipe"), ("rows.tsv", "id,text", "comma")]
 )
 def test_one_column_that_may_be_several_is_asked_about(
-    boss: Browser, base: str, queue: leaseq.Queue, name: str, header: str, selected: str
+    manager_browser: Browser, base: str, queue: leaseq.Queue, name: str, header: str, selected: str
 ) -> None:
     data = f"{header}\n1{header[2]}x\n".encode()
-    preview = look(boss, base, data, name)
+    preview = look(manager_browser, base, data, name)
     assert "Choose the separator" in preview.text
     assert 'id="go"' not in preview.text
-    _, response = send(boss, base, data, name)
+    _, response = send(manager_browser, base, data, name)
     assert "0 added, 0 duplicates, 1 skipped" in response.text
     assert "or by" in response.text
     assert "Choose the column separator." in response.text
-    fields = chosen_fields(look(boss, base, data, name, **{**chosen_fields(preview), "delimiter": selected}))
+    fields = chosen_fields(
+        look(manager_browser, base, data, name, **{**chosen_fields(preview), "delimiter": selected})
+    )
     assert fields["column"] == ["id", "text"]
-    assert "1 added" in send(boss, base, data, name, **fields)[1].text
+    assert "1 added" in send(manager_browser, base, data, name, **fields)[1].text
     assert queue.get("1").payload == {"id": "1", "text": "x"}
 
 
-def test_a_line_that_names_what_splits_is_passed_over(boss: Browser, base: str) -> None:
-    preview = look(boss, base, b"sep=;\r\nid;text, raw\r\n1;x\r\n")
+def test_a_line_that_names_what_splits_is_passed_over(manager_browser: Browser, base: str) -> None:
+    preview = look(manager_browser, base, b"sep=;\r\nid;text, raw\r\n1;x\r\n")
     assert 'value="semicolon" selected' in preview.text
     assert chosen_fields(preview)["column"] == ["id", "text, raw"]
-    assert "Choose the separator" in look(boss, base, b"sep=:\nid:text\n1:x\n").text
+    assert "Choose the separator" in look(manager_browser, base, b"sep=:\nid:text\n1:x\n").text
 
 
 def test_raw_text_keeps_its_quotes_and_the_page_says_so(
-    boss: Browser, base: str, queue: leaseq.Queue
+    manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     data = corpus.table(['ham\t"one"', 'spam\t"two', "ham\tthree"])
-    preview = look(boss, base, data, "sms.tsv")
+    preview = look(manager_browser, base, data, "sms.tsv")
     warning = "Line 3: a field begins with a quote and does not end with one, so all quotes in the file are"
     assert warning in preview.text
     assert "&#34;one&#34;" in preview.text
     fields = chosen_fields(preview)
     assert fields["quotes"] == "auto"
-    url, response = send(boss, base, data, "sms.tsv", **fields)
+    url, response = send(manager_browser, base, data, "sms.tsv", **fields)
     assert "3 added, 0 duplicates, 0 skipped" in response.text
     assert warning in response.text
-    assert warning in boss.get(url).text
+    assert warning in manager_browser.get(url).text
     assert [item.payload["text"] for item in queue.items("inbound")] == ['"one"', '"two', "three"]
 
 
 def test_fields_that_lose_their_quotes_are_counted_and_can_keep_them(
-    boss: Browser, base: str, queue: leaseq.Queue
+    manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     data = corpus.table(['ham\t"one"', 'spam\t"two"'])
     warning = "Quotes were removed from 2 fields. To keep them, choose “Text” for double quotes."
-    preview = look(boss, base, data, "sms.tsv")
+    preview = look(manager_browser, base, data, "sms.tsv")
     assert warning in preview.text
     assert "further on" not in preview.text
-    assert "later field does not close its quote" in look(boss, base, data, "sms.tsv", whole="no").text
-    assert warning in send(boss, base, data, "sms.tsv", **chosen_fields(preview))[1].text
-    text_preview = look(boss, base, data, "sms.tsv", **{**chosen_fields(preview), "quotes": "none"})
+    assert (
+        "later field does not close its quote"
+        in look(manager_browser, base, data, "sms.tsv", whole="no").text
+    )
+    assert warning in send(manager_browser, base, data, "sms.tsv", **chosen_fields(preview))[1].text
+    text_preview = look(
+        manager_browser, base, data, "sms.tsv", **{**chosen_fields(preview), "quotes": "none"}
+    )
     assert warning not in text_preview.text
-    assert warning not in send(boss, base, data, "sms.tsv", **chosen_fields(text_preview))[1].text
+    assert warning not in send(manager_browser, base, data, "sms.tsv", **chosen_fields(text_preview))[1].text
     assert [item.payload["text"] for item in queue.items("inbound")] == ["one", "two", '"one"', '"two"']
 
 
 def test_a_quote_that_joins_rows_or_is_left_open_is_told_with_what_to_choose(
-    boss: Browser, base: str, queue: leaseq.Queue
+    manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     data = b'a,b\n1,"x\n2,y"\n3,"z\n4,z\n\n'
-    preview = look(boss, base, data)
+    preview = look(manager_browser, base, data)
     assert "Line 4: a quote opens in this row and does not close (lines 4 to 6 are left out)" in preview.text
-    url, response = send(boss, base, data, **chosen_fields(preview))
+    url, response = send(manager_browser, base, data, **chosen_fields(preview))
     assert "1 added, 0 duplicates, 3 skipped" in response.text
     assert "of a quoted line break: 1 (first: lines 2 to 3)" in response.text
-    assert "Choose “Text” for double quotes." in boss.get(url).text
+    assert "Choose “Text” for double quotes." in manager_browser.get(url).text
     assert "These are the first" not in response.text, "they are all there"
-    reasons = list(csv.reader(io.StringIO(boss.get(f"{url}/rejected").text)))
+    reasons = list(csv.reader(io.StringIO(manager_browser.get(f"{url}/rejected").text)))
     assert "Choose “Text” for double quotes." in reasons[1][1]
-    second_preview = look(boss, base, data, **{**chosen_fields(preview), "quotes": "none"})
+    second_preview = look(manager_browser, base, data, **{**chosen_fields(preview), "quotes": "none"})
     assert "Blank lines skipped: 1." in second_preview.text
     assert (
-        "4 added, 0 duplicates, 0 skipped" in send(boss, base, data, **chosen_fields(second_preview))[1].text
+        "4 added, 0 duplicates, 0 skipped"
+        in send(manager_browser, base, data, **chosen_fields(second_preview))[1].text
     )
-    assert look(boss, base, data, quotes="single").status_code == 400
+    assert look(manager_browser, base, data, quotes="single").status_code == 400
 
 
 def test_columns_stay_chosen_when_other_quotes_are_as_long_as_they_are_there(
-    boss: Browser, base: str
+    manager_browser: Browser, base: str
 ) -> None:
     data = b'nr\t"text"\n1\tx\n'
-    fields = {**chosen_fields(look(boss, base, data, "rows.tsv")), "id": "nr", "column": ["nr"]}
-    assert chosen_fields(look(boss, base, data, "rows.tsv", **{**fields, "quotes": "none"}))["id"] == "nr"
-    preview = look(boss, base, data, "rows.tsv", **{**fields, "column": ["text"], "quotes": "none"})
+    fields = {**chosen_fields(look(manager_browser, base, data, "rows.tsv")), "id": "nr", "column": ["nr"]}
+    assert (
+        chosen_fields(look(manager_browser, base, data, "rows.tsv", **{**fields, "quotes": "none"}))["id"]
+        == "nr"
+    )
+    preview = look(
+        manager_browser, base, data, "rows.tsv", **{**fields, "column": ["text"], "quotes": "none"}
+    )
     assert html.unescape(" ".join(chosen_fields(preview)["column"])) == 'nr "text"'
     assert "has no column" not in preview.text
 
 
-def test_what_was_chosen_for_one_format_is_not_kept_for_another(boss: Browser, base: str) -> None:
+def test_what_was_chosen_for_one_format_is_not_kept_for_another(manager_browser: Browser, base: str) -> None:
     data = b"id\ttext\n1\ta,b\n"
-    fields = chosen_fields(look(boss, base, b"id,text\n1,2\n"))
-    preview = look(boss, base, data, **{**fields, "format": "tsv"})
+    fields = chosen_fields(look(manager_browser, base, b"id,text\n1,2\n"))
+    preview = look(manager_browser, base, data, **{**fields, "format": "tsv"})
     assert 'value="tab" selected' in preview.text
     assert chosen_fields(preview)["column"] == ["id", "text"]
 
@@ -195,30 +212,35 @@ def test_what_was_chosen_for_one_format_is_not_kept_for_another(boss: Browser, b
     ],
 )
 def test_a_look_tells_what_is_wrong_with_a_file(
-    boss: Browser, base: str, data: bytes, name: str, message: str
+    manager_browser: Browser, base: str, data: bytes, name: str, message: str
 ) -> None:
-    assert message in look(boss, base, data, name).text
+    assert message in look(manager_browser, base, data, name).text
 
 
-def test_a_look_at_the_beginning_of_a_long_file_finds_no_fault_with_its_cut(boss: Browser, base: str) -> None:
+def test_a_look_at_the_beginning_of_a_long_file_finds_no_fault_with_its_cut(
+    manager_browser: Browser, base: str
+) -> None:
     for data, name in (
         (b'a,b\n1,2\n3,"4\n', "rows.csv"),
         (b'{"a": 1}\n{"a": ', "rows.jsonl"),
         (b'[{"a": 1}, {"a"', "rows.json"),
     ):
-        response = look(boss, base, data, name, whole="no")
+        response = look(manager_browser, base, data, name, whole="no")
         assert 'class="error"' not in response.text
         assert ">a</th>" in response.text
 
 
-def test_a_look_sees_whole_items(boss: Browser, base: str) -> None:
-    assert chosen_fields(look(boss, base, b'{"payload": 1, "id": "x"}\n', "rows.jsonl"))["envelope"] == "yes"
+def test_a_look_sees_whole_items(manager_browser: Browser, base: str) -> None:
+    assert (
+        chosen_fields(look(manager_browser, base, b'{"payload": 1, "id": "x"}\n', "rows.jsonl"))["envelope"]
+        == "yes"
+    )
 
 
-def test_a_small_file_is_checked_as_a_whole(boss: Browser, base: str, queue: leaseq.Queue) -> None:
+def test_a_small_file_is_checked_as_a_whole(manager_browser: Browser, base: str, queue: leaseq.Queue) -> None:
     data = "id,n\n" + "".join(f"r{n},{n if n % 2 else 'odd'}\n" for n in range(500))
-    fields = chosen_fields(look(boss, base, data.encode()))
-    page = html.unescape(look(boss, base, data.encode(), **{**fields, "priority": "n"}).text)
+    fields = chosen_fields(look(manager_browser, base, data.encode()))
+    page = html.unescape(look(manager_browser, base, data.encode(), **{**fields, "priority": "n"}).text)
     assert "250 rows can be imported." in page
     assert "250 rows have an error and will be skipped:" in page
     assert page.count("<li>Line ") == 100
@@ -228,70 +250,78 @@ def test_a_small_file_is_checked_as_a_whole(boss: Browser, base: str, queue: lea
 
 
 def test_of_a_large_file_the_import_is_offered_after_the_check(
-    boss: Browser, base: str, queue: leaseq.Queue
+    manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
-    page = look(boss, base, b"id,n\n1,2\n3", whole="no").text
+    page = look(manager_browser, base, b"id,n\n1,2\n3", whole="no").text
     assert "Check the whole file</button>" in page
     assert 'id="go"' not in page
-    plan = boss.post(f"{base}/plan", {"name": "rows.csv", "priority": "n"}, page=base).json
-    response = stream(boss, base, plan["check"], b"id,n\n1,2\n3,x\n")
+    plan = manager_browser.post(f"{base}/plan", {"name": "rows.csv", "priority": "n"}, page=base).json
+    response = stream(manager_browser, base, plan["check"], b"id,n\n1,2\n3,x\n")
     assert "Line 3: n: a whole number" in response.text
     assert "Import 1 row</button>" in response.text
     assert queue.stats().inbound == 0
-    assert plan["to"] not in boss.get(base).text
-    assert "1 added, 0 duplicates, 1 skipped" in stream(boss, base, plan["to"], b"id,n\n1,2\n3,x\n").text
+    assert plan["to"] not in manager_browser.get(base).text
+    assert (
+        "1 added, 0 duplicates, 1 skipped"
+        in stream(manager_browser, base, plan["to"], b"id,n\n1,2\n3,x\n").text
+    )
 
 
-def test_nothing_is_offered_where_no_row_can_be_read(boss: Browser, base: str) -> None:
-    page = look(boss, base, b"id,n\n,1\n", id="id", looked="csv comma").text
+def test_nothing_is_offered_where_no_row_can_be_read(manager_browser: Browser, base: str) -> None:
+    page = look(manager_browser, base, b"id,n\n,1\n", id="id", looked="csv comma").text
     assert "No row can be imported." in page
     assert 'id="go"' not in page
 
 
-def test_without_the_script_a_file_is_checked_too(boss: Browser, base: str, queue: leaseq.Queue) -> None:
+def test_without_the_script_a_file_is_checked_too(
+    manager_browser: Browser, base: str, queue: leaseq.Queue
+) -> None:
     def form_data(**fields: str) -> dict[str, Any]:
         return {"file": (io.BytesIO(b"a\n1\n2,3\n"), "rows.csv"), **fields}
 
     for fields, status in (({"check": "yes"}, 200), ({}, 400)):
-        response = boss.post(base, form_data(**fields), page=base)
+        response = manager_browser.post(base, form_data(**fields), page=base)
         assert response.status_code == status
         assert "1 row can be imported." in response.text
         assert "Line 3: " in response.text
         assert 'id="go"' not in response.text, "a button of the script, which does nothing here"
         assert queue.stats().inbound == 0
-    assert boss.post(base, form_data(skip="yes"), page=base).status_code == 303
+    assert manager_browser.post(base, form_data(skip="yes"), page=base).status_code == 303
     assert queue.stats().inbound == 1
 
 
 def test_without_the_script_what_was_chosen_stays_for_the_import_of_what_was_checked(
-    boss: Browser, base: str, queue: leaseq.Queue
+    manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     fields = {"format": "csv", "delimiter": "semicolon", "quotes": "none", "id": "<nr>"}
 
     def form_data(extra_fields: dict[str, str]) -> dict[str, Any]:
         return {"file": (io.BytesIO(b"<nr>;a\n7;1\n8\n"), "rows.txt"), **extra_fields}
 
-    response = boss.post(base, form_data(fields), page=base)
+    response = manager_browser.post(base, form_data(fields), page=base)
     assert response.status_code == 400
     kept_fields = form_fields(response.text, "import")
     assert {name: kept_fields[name] for name in fields} == fields
-    assert boss.post(base, form_data({**kept_fields, "skip": "yes"}), page=base).status_code == 303
+    assert manager_browser.post(base, form_data({**kept_fields, "skip": "yes"}), page=base).status_code == 303
     assert queue.get("7").payload == {"<nr>": "7", "a": "1"}
 
 
 def test_without_the_script_a_file_without_errors_is_imported_at_once(
-    boss: Browser, base: str, queue: leaseq.Queue
+    manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
-    assert boss.post(base, {"file": (io.BytesIO(b"a\n1\n"), "rows.csv")}, page=base).status_code == 303
+    assert (
+        manager_browser.post(base, {"file": (io.BytesIO(b"a\n1\n"), "rows.csv")}, page=base).status_code
+        == 303
+    )
     assert queue.stats().inbound == 1
 
 
-def test_the_preview_steps_to_other_rows(boss: Browser, base: str) -> None:
+def test_the_preview_steps_to_other_rows(manager_browser: Browser, base: str) -> None:
     data = ("text\n" + "".join(f"row {n}\n" for n in range(12))).encode()
-    page = look(boss, base, data, start="5").text
+    page = look(manager_browser, base, data, start="5").text
     assert re.findall(r">(row \d+)<", page) == [f"row {n}" for n in range(5, 10)]
     assert "6 to 10 of 12." in page
     assert re.findall(r'data-start="(-?\d+)"( disabled)?', page) == [("0", ""), ("10", "")]
-    page = look(boss, base, data, start="99").text
+    page = look(manager_browser, base, data, start="99").text
     assert re.findall(r">(row \d+)<", page) == ["row 10", "row 11"]
     assert 'data-start="15" disabled' in page

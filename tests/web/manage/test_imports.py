@@ -22,26 +22,26 @@ from tests.web.manage.import_calls import TABLE, look, send, stream
 
 
 def test_a_file_whose_name_tells_nothing_is_refused_until_its_format_is_said(
-    boss: Browser, base: str
+    manager_browser: Browser, base: str
 ) -> None:
-    assert look(boss, base, b"a\n1\n", "rows.xls").status_code == 400
-    assert look(boss, base, b"a\n1\n", "rows.xls", format="csv").status_code == 200
+    assert look(manager_browser, base, b"a\n1\n", "rows.xls").status_code == 400
+    assert look(manager_browser, base, b"a\n1\n", "rows.xls", format="csv").status_code == 200
 
 
 def test_the_file_enters_as_chosen_and_again_adds_nothing_twice(
-    boss: Browser, base: str, queue: leaseq.Queue
+    manager_browser: Browser, base: str, queue: leaseq.Queue
 ) -> None:
     choice = {"id": "id", "priority": "priority", "due": "due", "requires": "requires"}
-    url, response = send(boss, base, TABLE, chosen="yes", column=["text"], **choice)
+    url, response = send(manager_browser, base, TABLE, chosen="yes", column=["text"], **choice)
     assert "2 added, 0 duplicates, 1 skipped" in response.text
     item = queue.get("a")
     assert (item.payload, item.priority, item.requires) == ({"text": "one"}, 10, ("fr",))
     assert item.due == datetime(2026, 12, 1, tzinfo=UTC)
-    page = boss.get(url).text
+    page = manager_browser.get(url).text
     assert "2 added, 0 duplicates, 1 skipped" in page
     assert "Line 4: priority" in page
-    assert url in boss.get(base).text
-    assert "0 added, 2 duplicates, 1 skipped" in send(boss, base, TABLE, **choice)[1].text
+    assert url in manager_browser.get(base).text
+    assert "0 added, 2 duplicates, 1 skipped" in send(manager_browser, base, TABLE, **choice)[1].text
     assert queue.stats().inbound == 2
 
 
@@ -50,16 +50,18 @@ def test_of_a_long_name_of_a_file_the_first_200_characters_are_shown() -> None:
     assert (mapping.file, mapping.format) == ("n" * 200, "csv")
 
 
-def test_a_file_is_taken_in_once_for_each_plan(boss: Browser, base: str, queue: leaseq.Queue) -> None:
-    url, _ = send(boss, base, b"a\n1\n")
-    assert stream(boss, base, url, b"a\n1\n").status_code == 400
+def test_a_file_is_taken_in_once_for_each_plan(
+    manager_browser: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    url, _ = send(manager_browser, base, b"a\n1\n")
+    assert stream(manager_browser, base, url, b"a\n1\n").status_code == 400
     assert queue.stats().inbound == 1
 
 
-def test_rejected_rows_are_downloaded_with_their_reasons(boss: Browser, base: str) -> None:
+def test_rejected_rows_are_downloaded_with_their_reasons(manager_browser: Browser, base: str) -> None:
     table = b"id,text\n,no id\nb\nc,=1+1\n\xff,bad\n,=2+2\n"
-    url, _ = send(boss, base, table, id="id")
-    response = boss.get(f"{url}/rejected")
+    url, _ = send(manager_browser, base, table, id="id")
+    response = manager_browser.get(f"{url}/rejected")
     assert response.headers["Content-Disposition"].endswith('-rejected.csv"')
     rows = list(csv.reader(io.StringIO(response.text)))
     assert rows[0] == ["line", "reason", "id", "text"]
@@ -70,40 +72,44 @@ def test_rejected_rows_are_downloaded_with_their_reasons(boss: Browser, base: st
         ("6", ["", "'=2+2"]),
     ]
     assert all(row[1] for row in rows)
-    url, _ = send(boss, base, b'{"a": 1}\n{\n', "rows.jsonl", id="id")
-    response = boss.get(f"{url}/rejected")
+    url, _ = send(manager_browser, base, b'{"a": 1}\n{\n', "rows.jsonl", id="id")
+    response = manager_browser.get(f"{url}/rejected")
     assert response.headers["Content-Disposition"].endswith('-rejected.jsonl"')
     lines = [json.loads(line) for line in response.text.splitlines()]
     assert [(line["line"], line["row"]) for line in lines] == [(1, {"a": 1}), (2, "{\n")]
 
 
-def test_each_cell_of_a_rejected_row_has_a_column(boss: Browser, base: str) -> None:
+def test_each_cell_of_a_rejected_row_has_a_column(manager_browser: Browser, base: str) -> None:
     """Also of rows that have more cells than the file has columns, and not all equally many."""
-    url, _ = send(boss, base, b"id,text\na,b,c,d\ne,f,g\n", id="id")
-    header, *rows = csv.reader(io.StringIO(boss.get(f"{url}/rejected").text))
+    url, _ = send(manager_browser, base, b"id,text\na,b,c,d\ne,f,g\n", id="id")
+    header, *rows = csv.reader(io.StringIO(manager_browser.get(f"{url}/rejected").text))
     assert header == ["line", "reason", "column 1", "column 2", "column 3", "column 4"]
     assert [row[2:] for row in rows] == [["a", "b", "c", "d"], ["e", "f", "g"]]
 
 
-def test_so_many_rejected_rows_are_kept(boss: Browser, base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_so_many_rejected_rows_are_kept(
+    manager_browser: Browser, base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("leaseq.webapp.manage.import_jobs.BAD_ROWS", 2)
-    url, _ = send(boss, base, b"id,text\n" + b",no id\n" * 5, id="id")
-    assert len(list(csv.reader(io.StringIO(boss.get(f"{url}/rejected").text)))) == 1 + 2
+    url, _ = send(manager_browser, base, b"id,text\n" + b",no id\n" * 5, id="id")
+    assert len(list(csv.reader(io.StringIO(manager_browser.get(f"{url}/rejected").text)))) == 1 + 2
 
 
 @pytest.mark.parametrize(("limit", "has_more"), [(2, True), (3, False)])
 def test_the_page_says_that_there_are_more_rejected_rows_than_it_shows(
-    boss: Browser, base: str, monkeypatch: pytest.MonkeyPatch, limit: int, has_more: bool
+    manager_browser: Browser, base: str, monkeypatch: pytest.MonkeyPatch, limit: int, has_more: bool
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.manage.imports.BAD_ROWS_SHOWN", limit)
-    url, _ = send(boss, base, b"id,text\n" + b",no id\n" * 3, id="id")
-    assert ("These are the first 2" in boss.get(url).text) == has_more
+    url, _ = send(manager_browser, base, b"id,text\n" + b",no id\n" * 3, id="id")
+    assert ("These are the first 2" in manager_browser.get(url).text) == has_more
 
 
-def test_each_rejected_row_is_kept_once(boss: Browser, base: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_rejected_row_is_kept_once(
+    manager_browser: Browser, base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(jobs_module, "_CHUNK", 2)
-    url, _ = send(boss, base, b"id,text\n" + b",no id\n" * 5, id="id")
-    _, *rows = csv.reader(io.StringIO(boss.get(f"{url}/rejected").text))
+    url, _ = send(manager_browser, base, b"id,text\n" + b",no id\n" * 5, id="id")
+    _, *rows = csv.reader(io.StringIO(manager_browser.get(f"{url}/rejected").text))
     assert [row[0] for row in rows] == ["2", "3", "4", "5", "6"]
 
 
@@ -129,16 +135,16 @@ class CutStream(io.BytesIO):
 
 
 def test_what_a_broken_connection_left_is_told(
-    boss: Browser, base: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+    manager_browser: Browser, base: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from leaseq.webapp.serving.json_request import StrictRequest
 
     monkeypatch.setattr(
         StrictRequest, "byte_lines", lambda _: CutStream(b"id\n" + b"".join(b"%d\n" % n for n in range(1500)))
     )
-    url, response = send(boss, base, b"", id="id")
+    url, response = send(manager_browser, base, b"", id="id")
     assert response.status_code == 400
-    page = boss.get(url).text
+    page = manager_browser.get(url).text
     assert "It stopped: the connection ended before the whole file was sent." in page
     assert "1,000 added" in page
     assert "not added twice" in page
@@ -153,23 +159,23 @@ class OutageStream(io.BytesIO):
 
 
 def test_what_an_import_left_that_the_server_broke_off_is_told(
-    boss: Browser, base: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+    manager_browser: Browser, base: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from leaseq.webapp.serving.json_request import StrictRequest
 
     monkeypatch.setattr(StrictRequest, "byte_lines", lambda _: OutageStream())
-    url, response = send(boss, base, b"", "rows.jsonl")
+    url, response = send(manager_browser, base, b"", "rows.jsonl")
     assert response.status_code == 503, "the page's script sends it again"
-    assert "It stopped: it does not answer" in boss.get(url).text
+    assert "It stopped: it does not answer" in manager_browser.get(url).text
 
 
 def test_an_import_that_fell_silent_is_told(
-    boss: Browser, base: str, queue: leaseq.Queue, server: Any, monkeypatch: pytest.MonkeyPatch
+    manager_browser: Browser, base: str, queue: leaseq.Queue, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs = ImportJobs(server.client)
     id = jobs.create(queue.name, "ann", ImportMapping("rows.csv", "csv"))
     assert jobs.begin(id)
-    assert "In progress" in boss.get(f"{base}/{id}").text
+    assert "In progress" in manager_browser.get(f"{base}/{id}").text
 
     class LaterClock(datetime):
         @classmethod
@@ -177,11 +183,11 @@ def test_an_import_that_fell_silent_is_told(
             return datetime.now(tz) + timedelta(minutes=2)
 
     monkeypatch.setattr(jobs_module, "datetime", LaterClock)
-    assert "there was no progress" in boss.get(f"{base}/{id}").text
+    assert "there was no progress" in manager_browser.get(f"{base}/{id}").text
 
 
 def test_an_import_that_is_read_ahead_is_heard_of(
-    boss: Browser, base: str, queue: leaseq.Queue, server: Any, monkeypatch: pytest.MonkeyPatch
+    manager_browser: Browser, base: str, queue: leaseq.Queue, server: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from leaseq.webapp.serving.json_request import StrictRequest
 
@@ -204,16 +210,18 @@ def test_an_import_that_is_read_ahead_is_heard_of(
 
     monkeypatch.setattr(jobs_module, "datetime", Clock)
     monkeypatch.setattr(StrictRequest, "byte_lines", lambda _: SlowStream(b"a\n" + b'"x"\n' * 5))
-    _, response = send(boss, base, b"", "rows.tsv")
+    _, response = send(manager_browser, base, b"", "rows.tsv")
     assert "5 added" in response.text
     assert len(states) > 5
     assert not any(states)
 
 
-def test_an_import_of_another_queue_is_none(boss: Browser, base: str, asking: leaseq.Queue) -> None:
-    url, _ = send(boss, base, b"a\n1\n")
+def test_an_import_of_another_queue_is_none(
+    manager_browser: Browser, base: str, form_queue: leaseq.Queue
+) -> None:
+    url, _ = send(manager_browser, base, b"a\n1\n")
     id = url.rsplit("/", 1)[1]
-    other = f"/manage/{asking.name}.x"
-    leaseq.Queue(asking._client, f"{asking.name}.x").configure()
+    other = f"/manage/{form_queue.name}.x"
+    leaseq.Queue(form_queue._client, f"{form_queue.name}.x").configure()
     for path in (f"{other}/import/{id}", f"{other}/import/{id}/rejected", f"{base}/nothing"):
-        assert boss.get(path).status_code == 404
+        assert manager_browser.get(path).status_code == 404

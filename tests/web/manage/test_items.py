@@ -13,7 +13,7 @@ import leaseq
 from tests.conftest import Clock
 from tests.support.taking import not_none
 from tests.web.conftest import Browser
-from tests.web.item_lists import listed, text_of
+from tests.web.item_lists import listed_ids, text_of
 
 
 @pytest.mark.parametrize(
@@ -36,18 +36,18 @@ from tests.web.item_lists import listed, text_of
     ],
 )
 def test_what_is_asked_for_is_found(
-    boss: Browser, mixed: leaseq.Queue, query: str, expected: list[str]
+    manager_browser: Browser, mixed_queue: leaseq.Queue, query: str, expected: list[str]
 ) -> None:
-    page = boss.get(f"/manage/{mixed.name}/items?{query}").text
-    assert listed(page) == expected
+    page = manager_browser.get(f"/manage/{mixed_queue.name}/items?{query}").text
+    assert listed_ids(page) == expected
     if not expected:
         assert "There are none." in page
 
 
-def test_an_id_is_found_in_whatever_list_it_is(boss: Browser, mixed: leaseq.Queue) -> None:
-    page = text_of(boss.get(f"/manage/{mixed.name}/items?state=inbound&begins=dead-1").text)
+def test_an_id_is_found_in_whatever_list_it_is(manager_browser: Browser, mixed_queue: leaseq.Queue) -> None:
+    page = text_of(manager_browser.get(f"/manage/{mixed_queue.name}/items?state=inbound&begins=dead-1").text)
     assert "Item with exactly this id: dead-1 , failed." in page
-    page = text_of(boss.get(f"/manage/{mixed.name}/items?state=inbound&begins=dead").text)
+    page = text_of(manager_browser.get(f"/manage/{mixed_queue.name}/items?state=inbound&begins=dead").text)
     assert "No item in any list has exactly this id" in page
 
 
@@ -67,9 +67,9 @@ def test_an_id_is_found_in_whatever_list_it_is(boss: Browser, mixed: leaseq.Queu
     ],
 )
 def test_a_search_that_means_nothing_is_told_at_its_field_and_kept(
-    boss: Browser, mixed: leaseq.Queue, query: str, message: str
+    manager_browser: Browser, mixed_queue: leaseq.Queue, query: str, message: str
 ) -> None:
-    response = boss.get(f"/manage/{mixed.name}/items?{query}")
+    response = manager_browser.get(f"/manage/{mixed_queue.name}/items?{query}")
     assert response.status_code == 400
     assert message in html.unescape(response.text)
     for name, text in parse_qsl(query):
@@ -77,20 +77,22 @@ def test_a_search_that_means_nothing_is_told_at_its_field_and_kept(
 
 
 @pytest.mark.parametrize("count", ["1", "1000"])
-def test_so_many_people_may_have_given_it_back(boss: Browser, mixed: leaseq.Queue, count: str) -> None:
-    assert boss.get(f"/manage/{mixed.name}/items?state=dead&back={count}").status_code == 200
+def test_so_many_people_may_have_given_it_back(
+    manager_browser: Browser, mixed_queue: leaseq.Queue, count: str
+) -> None:
+    assert manager_browser.get(f"/manage/{mixed_queue.name}/items?state=dead&back={count}").status_code == 200
 
 
 def test_it_says_how_far_it_looked_and_looks_further(
-    boss: Browser, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
+    manager_browser: Browser, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("leaseq.webapp.manage.items.LOOKS", 100)
     queue.enqueue_many(leaseq.NewItem(n, id=f"{'rare' if n in (5, 210) else 'item'}-{n}") for n in range(230))
     path: str | None = f"/manage/{queue.name}/items?state=inbound&begins=rare"
     pages, messages = [], []
     while path:
-        page = boss.get(path).text
-        pages.append(listed(page))
+        page = manager_browser.get(path).text
+        pages.append(listed_ids(page))
         messages.append(re.findall(r"Searched [^.;]*", text_of(page)))
         link = re.search(r'href="([^"]+)">Search further', page)
         path = html.unescape(link[1]) if link else None
@@ -102,38 +104,42 @@ def test_it_says_how_far_it_looked_and_looks_further(
     ]
 
 
-def test_an_items_page_has_its_neighbours_in_the_search(boss: Browser, mixed: leaseq.Queue) -> None:
-    page = boss.get(f"/manage/{mixed.name}/items?state=dead&text=e").text
+def test_an_items_page_has_its_neighbours_in_the_search(
+    manager_browser: Browser, mixed_queue: leaseq.Queue
+) -> None:
+    page = manager_browser.get(f"/manage/{mixed_queue.name}/items?state=dead&text=e").text
     link = re.search(r'<a href="([^"]+/items/dead-2[^"]*)" class="title">', page)
     assert link
-    first = boss.get(html.unescape(link[1])).text
+    first = manager_browser.get(html.unescape(link[1])).text
     assert 'rel="prev"' not in first
     link = re.search(r'<a href="([^"]+)" rel="next"', first)
     assert link
-    second = boss.get(html.unescape(link[1])).text
+    second = manager_browser.get(html.unescape(link[1])).text
     assert '<span class="id copied">dead-1</span>' in second
     assert 'rel="next"' not in second
     assert re.search(r'items/dead-2\?[^"]+" rel="prev"', second)
     action = re.search(r'action="([^"]+/revive[^"]*)"', second)
     assert action
-    response = boss.post(html.unescape(action[1]))
-    third = boss.get(response.location).text
+    response = manager_browser.post(html.unescape(action[1]))
+    third = manager_browser.get(response.location).text
     assert "It is waiting again" in third
     assert re.search(r'items/dead-2\?[^"]+" rel="prev"', third), "the search goes on where the item left it"
 
 
 @pytest.mark.parametrize("state", ["due", "inbound"])
-def test_neighbours_in_lists_of_another_order(boss: Browser, queue: leaseq.Queue, state: str) -> None:
+def test_neighbours_in_lists_of_another_order(
+    manager_browser: Browser, queue: leaseq.Queue, state: str
+) -> None:
     from datetime import UTC, datetime
 
     for n in range(3):
         queue.enqueue({}, id=f"item-{n}", due=datetime(2031 - n, 1, 1, tzinfo=UTC), priority=100 * n)
     order = [2, 1, 0] if state == "due" else [0, 1, 2]
-    page = boss.get(f"/manage/{queue.name}/items?state={state}").text
-    assert listed(page) == [f"item-{n}" for n in order]
+    page = manager_browser.get(f"/manage/{queue.name}/items?state={state}").text
+    assert listed_ids(page) == [f"item-{n}" for n in order]
     link = re.search(r'<a href="([^"]+)" class="title">item-1', page)
     assert link
-    middle = boss.get(html.unescape(link[1])).text
+    middle = manager_browser.get(html.unescape(link[1])).text
     relations = dict(
         re.findall(r'rel="(\w+)">', middle) and re.findall(r'items/(item-\d)\?[^"]+" rel="(\w+)"', middle)
     )
@@ -141,35 +147,39 @@ def test_neighbours_in_lists_of_another_order(boss: Browser, queue: leaseq.Queue
 
 
 def test_the_story_says_who_did_what_and_how_long_it_took(
-    boss: Browser, mixed: leaseq.Queue, person: Browser
+    manager_browser: Browser, mixed_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
-    mixed.release("held-1", by=boss.name)
-    mixed.assign("held-1", person.name, by=boss.name)
-    lease = not_none(mixed.reserve(person.name))
-    mixed.abandon(lease, "not <my> language")
-    mixed.revive("dead-1", by=boss.name)
-    page = text_of(boss.get(f"/manage/{mixed.name}/items/held-1").text).partition("History")[2]
+    mixed_queue.release("held-1", by=manager_browser.name)
+    mixed_queue.assign("held-1", worker_browser.name, by=manager_browser.name)
+    lease = not_none(mixed_queue.reserve(worker_browser.name))
+    mixed_queue.abandon(lease, "not <my> language")
+    mixed_queue.revive("dead-1", by=manager_browser.name)
+    page = text_of(manager_browser.get(f"/manage/{mixed_queue.name}/items/held-1").text).partition("History")[
+        2
+    ]
     lines = [
         "Added to the queue",
         "ann got it",
-        f"{boss.name} released it from ann",
-        f"{boss.name} assigned it to {person.name}",
-        f"{person.name} got it",
-        f"{person.name} gave it back not <my> language",
+        f"{manager_browser.name} released it from ann",
+        f"{manager_browser.name} assigned it to {worker_browser.name}",
+        f"{worker_browser.name} got it",
+        f"{worker_browser.name} gave it back not <my> language",
     ]
     places = [page.find(one) for one in lines]
     assert -1 not in places, (lines, page)
-    source = boss.get(f"/manage/{mixed.name}/items/held-1").text
+    source = manager_browser.get(f"/manage/{mixed_queue.name}/items/held-1").text
     events = re.findall(r'<li class="(\w*)"><span class="mark" aria-hidden="true">', source)
     assert events == ["inbound", "reserved", "inbound", "inbound", "reserved", "inbound"]
     assert 'aria-label="Copy the id held-1"' in source
     assert places == sorted(places)
-    page = text_of(boss.get(f"/manage/{mixed.name}/items/dead-1").text)
-    assert f"{boss.name} handed it out again" in page
+    page = text_of(manager_browser.get(f"/manage/{mixed_queue.name}/items/dead-1").text)
+    assert f"{manager_browser.name} handed it out again" in page
     assert "ann reported a problem" in page
 
 
-def test_the_story_has_the_time_between_two_events(boss: Browser, queue: leaseq.Queue, server: Any) -> None:
+def test_the_story_has_the_time_between_two_events(
+    manager_browser: Browser, queue: leaseq.Queue, server: Any
+) -> None:
     clock = Clock()
     timed = leaseq.Queue(server.client, queue.name, clock=clock)
     timed.configure(lease_seconds=7_200)
@@ -178,24 +188,28 @@ def test_the_story_has_the_time_between_two_events(boss: Browser, queue: leaseq.
     lease = not_none(timed.reserve("ann"))
     clock.tick(0.25)
     timed.abandon(lease)
-    page = boss.get(f"/manage/{queue.name}/items/a").text
+    page = manager_browser.get(f"/manage/{queue.name}/items/a").text
     assert re.findall(r'class="gap">([^<]+)<', page) == ["+2 h 5 min", "+0.2 s"]
     assert '<ol class="timeline" role="list">' in page
 
 
-def test_a_search_that_can_not_be_stays_on_its_list(boss: Browser, mixed: leaseq.Queue) -> None:
-    response = boss.get(f"/manage/{mixed.name}/items?state=dead&back=x")
+def test_a_search_that_can_not_be_stays_on_its_list(
+    manager_browser: Browser, mixed_queue: leaseq.Queue
+) -> None:
+    response = manager_browser.get(f"/manage/{mixed_queue.name}/items?state=dead&back=x")
     assert response.status_code == 400
     assert re.search(r'href="[^"]*state=dead[^"]*"[^>]*aria-current', response.text)
 
 
-def test_an_item_found_in_a_list_leads_back_to_it_by_its_name(boss: Browser, mixed: leaseq.Queue) -> None:
-    page = boss.get(f"/manage/{mixed.name}/items/dead-1?state=dead").text
+def test_an_item_found_in_a_list_leads_back_to_it_by_its_name(
+    manager_browser: Browser, mixed_queue: leaseq.Queue
+) -> None:
+    page = manager_browser.get(f"/manage/{mixed_queue.name}/items/dead-1?state=dead").text
     nav = not_none(re.search(r'<nav class="around".*?</nav>', page, re.DOTALL))[0]
-    assert f'href="/manage/{mixed.name}/items?state=dead">Failed</a>' in nav
+    assert f'href="/manage/{mixed_queue.name}/items?state=dead">Failed</a>' in nav
 
 
-def test_answers_are_headed_by_the_titles_of_the_form(boss: Browser, queue: leaseq.Queue) -> None:
+def test_answers_are_headed_by_the_titles_of_the_form(manager_browser: Browser, queue: leaseq.Queue) -> None:
     ask = {
         "type": "object",
         "properties": {
@@ -211,17 +225,19 @@ def test_answers_are_headed_by_the_titles_of_the_form(boss: Browser, queue: leas
     queue.enqueue({"text": "hello"}, id="one")
     answer = {"about": "refund", "who": {"street": "Kirchweg 3"}, "more": 1}
     queue.finish(not_none(queue.reserve("ann")), answer)
-    page = boss.get(f"/manage/{queue.name}/items/one").text
+    page = manager_browser.get(f"/manage/{queue.name}/items/one").text
     assert re.findall(r'<th scope="row">([^<]+)</th>', page) == ["What is it about?", "The sender", "more"]
     assert "<dt>Street &amp; number</dt><dd>" in re.sub(r"\s*\n\s*", "", page)
 
 
-def test_answers_stand_side_by_side_and_differences_are_said(boss: Browser, queue: leaseq.Queue) -> None:
+def test_answers_stand_side_by_side_and_differences_are_said(
+    manager_browser: Browser, queue: leaseq.Queue
+) -> None:
     queue.configure(answers=2)
     queue.enqueue({"text": "hello"}, id="one")
     for name, result in (("ann", {"about": "refund", "n": 1}), ("bob", {"about": "refund", "n": True})):
         queue.finish(not_none(queue.reserve(name)), result)
-    page = boss.get(f"/manage/{queue.name}/items/one").text
+    page = manager_browser.get(f"/manage/{queue.name}/items/one").text
     differing_rows = re.findall(r'<tr class="differs"><th scope="row">(\w+)<br><b>differs', page)
     assert differing_rows == ["n"], "1 is not true"
     assert '<th scope="row">about</th><td>' in page
@@ -229,23 +245,23 @@ def test_answers_stand_side_by_side_and_differences_are_said(boss: Browser, queu
 
 @pytest.mark.parametrize(("language", "texts"), [("en", ("yes", "no")), ("de", ("ja", "nein"))])
 def test_a_list_says_yes_and_no_as_its_page_does(
-    boss: Browser, queue: leaseq.Queue, language: str, texts: tuple[str, str]
+    manager_browser: Browser, queue: leaseq.Queue, language: str, texts: tuple[str, str]
 ) -> None:
     queue.configure(form={"ask": {"type": "object", "properties": {"urgent": {"type": "boolean"}}}})
     for urgent in (True, False):
         queue.enqueue({"text": "x"})
         queue.finish(not_none(queue.reserve("ann")), {"urgent": urgent})
-    boss.client.set_cookie("leaseq-language", language)
-    page = boss.get(f"/manage/{queue.name}/items?state=finished").text
+    manager_browser.client.set_cookie("leaseq-language", language)
+    page = manager_browser.get(f"/manage/{queue.name}/items?state=finished").text
     assert re.findall(r'data-label="Urgent">(\w+)<', page) == [*texts[::-1]]
 
 
 def test_columns_are_offered_of_payloads_and_of_questions_that_nobody_answered(
-    boss: Browser, queue: leaseq.Queue
+    manager_browser: Browser, queue: leaseq.Queue
 ) -> None:
     queue.configure(form={"ask": {"type": "object", "properties": {"urgent": {"type": "boolean"}}}})
     queue.enqueue({"text": "x"})
-    page = boss.get(f"/manage/{queue.name}/items?state=inbound").text
+    page = manager_browser.get(f"/manage/{queue.name}/items?state=inbound").text
     assert re.findall(r'name="column" value="([^"]+)"', page) == ["text", "answer.urgent"]
 
 
@@ -260,11 +276,11 @@ def test_columns_are_offered_of_payloads_and_of_questions_that_nobody_answered(
     ],
 )
 def test_beside_a_title_stands_what_the_title_does_not_show(
-    boss: Browser, queue: leaseq.Queue, payloads: list[leaseq.Json], cells: list[str]
+    manager_browser: Browser, queue: leaseq.Queue, payloads: list[leaseq.Json], cells: list[str]
 ) -> None:
     """Where no item has anything else, the list has no such column."""
     for payload in payloads:
         queue.enqueue(payload)
-    page = boss.get(f"/manage/{queue.name}/items?state=inbound").text
+    page = manager_browser.get(f"/manage/{queue.name}/items?state=inbound").text
     assert re.findall(r'<td class="some whole">([^<]*)<', page) == cells
     assert (">Payload</th>" in page) == bool(cells)

@@ -16,20 +16,20 @@ AnswerLate = Callable[[str], int]
 
 
 @pytest.fixture
-def answer_late(asking: leaseq.Queue) -> AnswerLate:
+def answer_late(form_queue: leaseq.Queue) -> AnswerLate:
     """Lets ann answer an item of her own when it was taken away from her; gives her token."""
 
     def answer(id: str) -> int:
-        asking.enqueue({"text": id}, id=id, priority=1)
-        lease = asking.reserve("ann")
+        form_queue.enqueue({"text": id}, id=id, priority=1)
+        lease = form_queue.reserve("ann")
         assert lease
         assert lease.id == id
-        asking.release(id)
-        other_lease = asking.reserve("bob")
+        form_queue.release(id)
+        other_lease = form_queue.reserve("bob")
         assert other_lease
         with pytest.raises(leaseq.LeaseLost):
-            asking.finish(lease, {"about": "refund", "urgent": True})
-        asking.finish(other_lease, {"about": "delivery", "urgent": False})
+            form_queue.finish(lease, {"about": "refund", "urgent": True})
+        form_queue.finish(other_lease, {"about": "delivery", "urgent": False})
         return lease.token
 
     return answer
@@ -46,83 +46,89 @@ def question_ids(page: str) -> list[str]:
 
 
 def test_the_number_leads_to_the_list_and_the_list_says_what_each_is(
-    boss: Browser, asking: leaseq.Queue, answer_late: AnswerLate
+    manager_browser: Browser, form_queue: leaseq.Queue, answer_late: AnswerLate
 ) -> None:
-    base = f"/manage/{asking.name}"
-    assert "There are none." in boss.get(f"{base}/late").text
+    base = f"/manage/{form_queue.name}"
+    assert "There are none." in manager_browser.get(f"{base}/late").text
     keys = [f"{answer_late(id)} {id}" for id in ("a 1", "b<2")]
-    assert f'href="{base}/late?last=hour"' in boss.get(base).text
+    assert f'href="{base}/late?last=hour"' in manager_browser.get(base).text
     for path in (f"{base}/late?last=hour", f"{base}/late"):
-        page = boss.get(path).text
+        page = manager_browser.get(path).text
         assert listed(page) == [keys[0], keys[1].replace("<", "&lt;")]
     assert "answered by bob" in page
     assert "refund" in page
 
 
 def test_one_is_taken_after_a_question_and_can_be_given_back(
-    boss: Browser, asking: leaseq.Queue, answer_late: AnswerLate
+    manager_browser: Browser, form_queue: leaseq.Queue, answer_late: AnswerLate
 ) -> None:
-    base, token = f"/manage/{asking.name}", answer_late("x")
-    question = boss.post(f"{base}/late", {"only": f"{token} x", "last": "hour"})
+    base, token = f"/manage/{form_queue.name}", answer_late("x")
+    question = manager_browser.post(f"{base}/late", {"only": f"{token} x", "last": "hour"})
     assert "Accept 1 late answer?" in question.text
     assert "replaces the answer from bob" in question.text
-    assert [one.person for one in asking.get("x").answers] == ["bob"], "it only asked"
-    response = boss.post(f"{base}/late/adopt", {"id": question_ids(question.text)[0], "last": "hour"})
+    assert [one.person for one in form_queue.get("x").answers] == ["bob"], "it only asked"
+    response = manager_browser.post(
+        f"{base}/late/adopt", {"id": question_ids(question.text)[0], "last": "hour"}
+    )
     assert response.location == f"{base}/late?last=hour"
-    page = boss.get(response.location).text
+    page = manager_browser.get(response.location).text
     assert "1 late answer is accepted." in page
     assert listed(page) == [], "what it replaced is no news"
-    item = asking.get("x")
+    item = form_queue.get("x")
     assert [one.person for one in item.answers] == ["ann"]
-    boss.post(f"{base}/items/x/adopt", {"token": str(item.late_answers[0].token)})
-    assert [one.person for one in asking.get("x").answers] == ["bob"]
+    manager_browser.post(f"{base}/items/x/adopt", {"token": str(item.late_answers[0].token)})
+    assert [one.person for one in form_queue.get("x").answers] == ["bob"]
 
 
 def test_many_are_taken_at_once_and_what_could_not_be_says_why(
-    boss: Browser, asking: leaseq.Queue, answer_late: AnswerLate, accounts: Accounts
+    manager_browser: Browser, form_queue: leaseq.Queue, answer_late: AnswerLate, accounts: Accounts
 ) -> None:
-    base = f"/manage/{asking.name}"
+    base = f"/manage/{form_queue.name}"
     keys = [f"{answer_late(id)} {id}" for id in ("x", "y", "gone")]
-    question = boss.post(f"{base}/late", {"id": keys})
+    question = manager_browser.post(f"{base}/late", {"id": keys})
     assert "Accept 3 late answers?" in question.text
     assert question_ids(question.text) == keys
-    asking.remove("gone")
-    response = boss.post(f"{base}/late/adopt", {"id": keys})
+    form_queue.remove("gone")
+    response = manager_browser.post(f"{base}/late/adopt", {"id": keys})
     assert response.status_code == 200
     assert "2 late answers are accepted." in response.text
     assert re.search(r">gone</a>: it does not exist any more", response.text)
-    assert [asking.get(id).answers[0].person for id in "xy"] == ["ann", "ann"]
-    entry = next(one for one in accounts.log.latest(20) if one.about == asking.name)
-    assert (entry.by, entry.what, entry.detail) == (boss.name, "item.adopted", "2: x, y")
+    assert [form_queue.get(id).answers[0].person for id in "xy"] == ["ann", "ann"]
+    entry = next(one for one in accounts.log.latest(20) if one.about == form_queue.name)
+    assert (entry.by, entry.what, entry.detail) == (manager_browser.name, "item.adopted", "2: x, y")
 
 
 def test_one_that_is_no_late_answer_of_the_item_keeps_no_other_from_being_taken(
-    boss: Browser, asking: leaseq.Queue, answer_late: AnswerLate
+    manager_browser: Browser, form_queue: leaseq.Queue, answer_late: AnswerLate
 ) -> None:
     token = answer_late("x")
-    response = boss.post(f"/manage/{asking.name}/late/adopt", {"id": [f"{token + 99} x", f"{token} x"]})
+    response = manager_browser.post(
+        f"/manage/{form_queue.name}/late/adopt", {"id": [f"{token + 99} x", f"{token} x"]}
+    )
     assert response.status_code == 200
     assert re.search(r">x</a>: (?!it does not exist)\w", response.text)
     assert "1 late answer is accepted." in response.text
-    assert [one.person for one in asking.get("x").answers] == ["ann"]
+    assert [one.person for one in form_queue.get("x").answers] == ["ann"]
 
 
-def test_of_one_item_only_one_is_taken_where_it_has_one_answer(boss: Browser, asking: leaseq.Queue) -> None:
+def test_of_one_item_only_one_is_taken_where_it_has_one_answer(
+    manager_browser: Browser, form_queue: leaseq.Queue
+) -> None:
     for person in ("ann", "bob"):
-        lease = asking.reserve(person)
+        lease = form_queue.reserve(person)
         assert lease
-        asking.release("one")
-        asking.assign("one", "cyd")
-        assert asking.reserve("cyd")
+        form_queue.release("one")
+        form_queue.assign("one", "cyd")
+        assert form_queue.reserve("cyd")
         with pytest.raises(leaseq.LeaseLost):
-            asking.finish(lease, {"about": "refund", "urgent": True})
-        asking.release("one")
-        asking.assign("one", "bob")
-    keys = [f"{answer.token} one" for answer in asking.get("one").late_answers]
-    question = boss.post(f"/manage/{asking.name}/late", {"id": keys}).text
+            form_queue.finish(lease, {"about": "refund", "urgent": True})
+        form_queue.release("one")
+        form_queue.assign("one", "bob")
+    keys = [f"{answer.token} one" for answer in form_queue.get("one").late_answers]
+    question = manager_browser.post(f"/manage/{form_queue.name}/late", {"id": keys}).text
     assert "You selected several for My parcel is not here: select one for each." in question
     assert "Yes, accept" not in question
-    question = boss.post(f"/manage/{asking.name}/late", {"id": [keys[0], "7 two"]}).text
+    question = manager_browser.post(f"/manage/{form_queue.name}/late", {"id": [keys[0], "7 two"]}).text
     assert question_ids(question) == keys[:1], "the other is no late answer"
     assert "You selected several" not in question
     assert "Yes, accept it</button>" in question
@@ -133,19 +139,19 @@ def test_of_one_item_only_one_is_taken_where_it_has_one_answer(boss: Browser, as
     [({}, "Select some late answers first."), ({"id": "9 nothing"}, "They do not exist any more.")],
 )
 def test_nothing_chosen_is_said(
-    boss: Browser, asking: leaseq.Queue, fields: dict[str, str], message: str
+    manager_browser: Browser, form_queue: leaseq.Queue, fields: dict[str, str], message: str
 ) -> None:
-    response = boss.post(f"/manage/{asking.name}/late", fields)
-    assert message in boss.get(response.location).text
+    response = manager_browser.post(f"/manage/{form_queue.name}/late", fields)
+    assert message in manager_browser.get(response.location).text
 
 
 @pytest.mark.parametrize(("count", "status"), [(MOST_SHOWN, 303), (MOST_SHOWN + 1, 400)])
 def test_as_many_as_one_page_shows_are_taken_at_once(
-    boss: Browser, asking: leaseq.Queue, count: int, status: int
+    manager_browser: Browser, form_queue: leaseq.Queue, count: int, status: int
 ) -> None:
     keys = [f"{token} nothing" for token in range(1, count + 1)]
-    assert boss.post(f"/manage/{asking.name}/late", {"id": keys}).status_code == status
+    assert manager_browser.post(f"/manage/{form_queue.name}/late", {"id": keys}).status_code == status
 
 
-def test_a_key_that_is_none_is_refused(boss: Browser, asking: leaseq.Queue) -> None:
-    assert boss.post(f"/manage/{asking.name}/late/adopt", {"id": "one"}).status_code == 400
+def test_a_key_that_is_none_is_refused(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
+    assert manager_browser.post(f"/manage/{form_queue.name}/late/adopt", {"id": "one"}).status_code == 400

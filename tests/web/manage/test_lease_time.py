@@ -6,7 +6,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.manage.lease_time import lease_time
-from tests.support.taking import finish_held
+from tests.support.taking import finish_items
 from tests.web.conftest import Browser
 from tests.web.manage.settings_calls import base, save, settings_fields
 
@@ -19,34 +19,36 @@ def test_twice_the_95th_percentile_to_a_usual_time(p95: float, seconds: int) -> 
     assert lease_time(p95) == seconds
 
 
-def test_one_press_takes_it_and_saves_all_that_was_typed(boss: Browser, queue: leaseq.Queue) -> None:
-    finish_held(queue, 20)
-    page = boss.get(base(queue)).text
+def test_one_press_takes_it_and_saves_all_that_was_typed(
+    manager_browser: Browser, queue: leaseq.Queue
+) -> None:
+    finish_items(queue, 20)
+    page = manager_browser.get(base(queue)).text
     assert "In the last hour 20 items were finished." in page
     assert "95 % of them were held for at most 50 s." in page
     assert "1 lease ran out." in page
     assert ">Take 2 min and save</button>" in page
-    fields = settings_fields(boss, queue)
-    assert save(boss, queue, fields, suggested="120 s", title="Letters").status_code == 303
+    fields = settings_fields(manager_browser, queue)
+    assert save(manager_browser, queue, fields, suggested="120 s", title="Letters").status_code == 303
     assert (queue.policy.lease_seconds, queue.policy.title) == (120, "Letters")
-    assert "and save</button>" not in boss.get(base(queue)).text, "it is in force"
+    assert "and save</button>" not in manager_browser.get(base(queue)).text, "it is in force"
 
 
-def test_too_little_was_seen(boss: Browser, queue: leaseq.Queue) -> None:
-    finish_held(queue, 19)
-    assert "and save</button>" not in boss.get(base(queue)).text
+def test_too_little_was_seen(manager_browser: Browser, queue: leaseq.Queue) -> None:
+    finish_items(queue, 19)
+    assert "and save</button>" not in manager_browser.get(base(queue)).text
 
 
-def test_what_is_no_time_is_refused(boss: Browser, queue: leaseq.Queue) -> None:
+def test_what_is_no_time_is_refused(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
-    response = save(boss, queue, settings_fields(boss, queue), suggested="soon")
+    response = save(manager_browser, queue, settings_fields(manager_browser, queue), suggested="soon")
     assert response.status_code == 400
     assert 'id="lease_seconds-error"' in response.text
 
 
-def test_an_index_leads_to_each_section(boss: Browser, queue: leaseq.Queue) -> None:
+def test_an_index_leads_to_each_section(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
-    page = boss.get(base(queue)).text
+    page = manager_browser.get(base(queue)).text
     index = page.partition('aria-label="Sections">')[2].partition("</nav>")[0]
     for name in ("work", "time"):
         assert f'href="#group-{name}"' in index

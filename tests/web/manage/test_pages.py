@@ -15,9 +15,9 @@ from tests.support.taking import not_none
 from tests.web.conftest import FORM, Browser
 
 
-def test_a_queue_is_made_set_filled_and_watched(boss: Browser, queue: leaseq.Queue) -> None:
+def test_a_queue_is_made_set_filled_and_watched(manager_browser: Browser, queue: leaseq.Queue) -> None:
     base = f"/manage/{queue.name}"
-    response = boss.post("/manage", {"name": queue.name, "title": "Triage"})
+    response = manager_browser.post("/manage", {"name": queue.name, "title": "Triage"})
     assert response.location == f"{base}/settings"
     settings = {
         "title": "Triage",
@@ -37,22 +37,22 @@ def test_a_queue_is_made_set_filled_and_watched(boss: Browser, queue: leaseq.Que
         "keep_finished_seconds": "",
         "durable": "server",
     }
-    assert boss.post(f"{base}/settings", settings).location == base
+    assert manager_browser.post(f"{base}/settings", settings).location == base
     policy = queue.policy
     assert (policy.form, policy.lease_seconds, policy.max_attempts) == (FORM, 90, 2)
     assert (policy.share_drafts, policy.renewals, policy.instructions) == (True, None, "Be *kind*")
     file = (io.BytesIO(b"id,text\na,one\nb,two\nb,again\nc\n"), "rows.csv")
-    import_response = boss.post(
+    import_response = manager_browser.post(
         f"{base}/import", {"file": file, "id": "id", "skip": "yes"}, follow_redirects=True
     )
     assert "2 added, 1 duplicate, 1 skipped" in import_response.text
     assert "Line 5" in import_response.text
     lease = queue.reserve("worker one")
     assert lease
-    page = boss.get(base).text
+    page = manager_browser.get(base).text
     assert "worker one" in page
     assert f"{base}/items?state=inbound" in page
-    assert boss.post(f"{base}/items/a/release", {"back": "yes"}).location == base
+    assert manager_browser.post(f"{base}/items/a/release", {"back": "yes"}).location == base
     assert queue.mine("worker one") == []
 
 
@@ -65,17 +65,17 @@ def test_a_queue_is_made_set_filled_and_watched(boss: Browser, queue: leaseq.Que
     ],
 )
 def test_a_queue_that_can_not_be_made(
-    boss: Browser, server: Any, fields: dict[str, str], message: str
+    manager_browser: Browser, server: Any, fields: dict[str, str], message: str
 ) -> None:
-    response = boss.post("/manage", fields)
+    response = manager_browser.post("/manage", fields)
     assert response.status_code == 400
     assert message in response.text
     assert "fine" not in leaseq.queues(server.client)
 
 
-def test_a_queue_is_made_once(boss: Browser, asking: leaseq.Queue) -> None:
-    assert boss.post("/manage", {"name": asking.name, "title": "Other"}).status_code == 400
-    assert asking.policy.title == "Triage"
+def test_a_queue_is_made_once(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
+    assert manager_browser.post("/manage", {"name": form_queue.name, "title": "Other"}).status_code == 400
+    assert form_queue.policy.title == "Triage"
 
 
 @pytest.mark.parametrize(
@@ -90,24 +90,24 @@ def test_a_queue_is_made_once(boss: Browser, asking: leaseq.Queue) -> None:
     ],
 )
 def test_a_file_that_can_not_be_imported(
-    boss: Browser, queue: leaseq.Queue, fields: dict[str, Any], message: str
+    manager_browser: Browser, queue: leaseq.Queue, fields: dict[str, Any], message: str
 ) -> None:
     queue.configure()
-    response = boss.post(f"/manage/{queue.name}/import", fields, follow_redirects=True)
+    response = manager_browser.post(f"/manage/{queue.name}/import", fields, follow_redirects=True)
     assert message in response.text
     assert queue.stats().inbound == 0
 
 
-def test_a_file_larger_than_any_other_body_is_imported(boss: Browser, queue: leaseq.Queue) -> None:
+def test_a_file_larger_than_any_other_body_is_imported(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
     row = json.dumps({"text": "x" * 5_000}) + "\n"
     head = 'Content-Disposition: form-data; name="{}"{}\r\n\r\n{}\r\n'
     parts = [
-        head.format("csrf_token", "", boss.csrf("/account")),
+        head.format("csrf_token", "", manager_browser.csrf("/account")),
         head.format("file", '; filename="rows.jsonl"', row * 2_000),
     ]
     body = "--x\r\n" + "--x\r\n".join(parts) + "--x--\r\n"
-    response = boss.client.post(
+    response = manager_browser.client.post(
         f"/manage/{queue.name}/import",
         data=body.encode(),
         content_type="multipart/form-data; boundary=x",
@@ -116,39 +116,39 @@ def test_a_file_larger_than_any_other_body_is_imported(boss: Browser, queue: lea
     assert "2,000 added" in response.text
 
 
-def test_pause_resume_clear(boss: Browser, asking: leaseq.Queue) -> None:
-    base = f"/manage/{asking.name}"
-    boss.post(f"{base}/pause", {"reason": "lunch"})
-    assert asking.stats().paused == "lunch"
-    assert "Paused: lunch" in boss.get(base).text
-    boss.post(f"{base}/resume")
-    assert asking.stats().paused is None
-    boss.post(f"{base}/clear")
-    assert "0 returned, 0 released, 0 failed." in boss.get(base).text
+def test_pause_resume_clear(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
+    base = f"/manage/{form_queue.name}"
+    manager_browser.post(f"{base}/pause", {"reason": "lunch"})
+    assert form_queue.stats().paused == "lunch"
+    assert "Paused: lunch" in manager_browser.get(base).text
+    manager_browser.post(f"{base}/resume")
+    assert form_queue.stats().paused is None
+    manager_browser.post(f"{base}/clear")
+    assert "0 returned, 0 released, 0 failed." in manager_browser.get(base).text
 
 
-def test_an_items_story_and_a_managers_moves(boss: Browser, asking: leaseq.Queue) -> None:
-    asking.configure(max_attempts=1)
-    base = f"/manage/{asking.name}"
-    asking.fail(not_none(asking.reserve("ann")), "unreadable <scan>")
-    assert "unreadable &lt;scan&gt;" in boss.get(f"{base}/items?state=dead").text
-    page = boss.get(f"{base}/items/one").text
+def test_an_items_story_and_a_managers_moves(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
+    form_queue.configure(max_attempts=1)
+    base = f"/manage/{form_queue.name}"
+    form_queue.fail(not_none(form_queue.reserve("ann")), "unreadable <scan>")
+    assert "unreadable &lt;scan&gt;" in manager_browser.get(f"{base}/items?state=dead").text
+    page = manager_browser.get(f"{base}/items/one").text
     assert "ann got it" in page
     assert "unreadable &lt;scan&gt;" in page
-    assert boss.post(f"{base}/items/one/revive").location == f"{base}/items/one"
-    lease = not_none(asking.reserve("ann"))
-    asking.release("one")
-    asking.reserve("bob")
+    assert manager_browser.post(f"{base}/items/one/revive").location == f"{base}/items/one"
+    lease = not_none(form_queue.reserve("ann"))
+    form_queue.release("one")
+    form_queue.reserve("bob")
     with pytest.raises(leaseq.LeaseLost):
-        asking.finish(lease, {"about": "refund", "urgent": True})
-    assert "Accept this answer" in boss.get(f"{base}/items/one").text
-    assert boss.post(f"{base}/items/one/adopt", {"token": str(lease.token)}).status_code == 303
-    assert asking.get("one").answers[0].person == "ann"
-    assert boss.post(f"{base}/items/one/remove").location == base
-    assert boss.get(f"{base}/items/one").status_code == 404
+        form_queue.finish(lease, {"about": "refund", "urgent": True})
+    assert "Accept this answer" in manager_browser.get(f"{base}/items/one").text
+    assert manager_browser.post(f"{base}/items/one/adopt", {"token": str(lease.token)}).status_code == 303
+    assert form_queue.get("one").answers[0].person == "ann"
+    assert manager_browser.post(f"{base}/items/one/remove").location == base
+    assert manager_browser.get(f"{base}/items/one").status_code == 404
 
 
-def test_lists_go_page_by_page(boss: Browser, queue: leaseq.Queue) -> None:
+def test_lists_go_page_by_page(manager_browser: Browser, queue: leaseq.Queue) -> None:
     import html
     import re
 
@@ -156,7 +156,7 @@ def test_lists_go_page_by_page(boss: Browser, queue: leaseq.Queue) -> None:
     titles: list[str] = []
     path: str | None = f"/manage/{queue.name}/items?state=inbound"
     while path:
-        page = boss.get(path).text
+        page = manager_browser.get(path).text
         titles += re.findall(r'class="title">(item-\d+)</a>', page)
         link = re.search(r'href="([^"]+)">Next page', page)
         path = html.unescape(link[1]) if link else None
@@ -167,39 +167,39 @@ def test_lists_go_page_by_page(boss: Browser, queue: leaseq.Queue) -> None:
     "path",
     ["", "/settings", "/import", "/items", "/items/one", "/export", "/items?state=inbound"],
 )
-def test_a_queue_that_is_not_there(boss: Browser, path: str) -> None:
-    assert boss.get(f"/manage/not-there{path}").status_code == 404
+def test_a_queue_that_is_not_there(manager_browser: Browser, path: str) -> None:
+    assert manager_browser.get(f"/manage/not-there{path}").status_code == 404
 
 
 @pytest.mark.parametrize("path", ["/items?state=lost", "/items?state=inbound&after=x"])
-def test_a_list_that_is_none(boss: Browser, asking: leaseq.Queue, path: str) -> None:
-    assert boss.get(f"/manage/{asking.name}{path}").status_code == 400
+def test_a_list_that_is_none(manager_browser: Browser, form_queue: leaseq.Queue, path: str) -> None:
+    assert manager_browser.get(f"/manage/{form_queue.name}{path}").status_code == 400
 
 
 def test_an_admin_changes_people(
-    visitor: Callable[[str], Browser], accounts: Accounts, new_name: Callable[[str], str]
+    sign_in_as: Callable[[str], Browser], accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
-    boss, name = visitor("admin"), new_name("person/")
-    assert "/welcome?token=" in boss.post("/people", {"name": name, "role": "worker"}).text
-    response = boss.post("/people", {"name": name, "role": "worker"})
+    admin_browser, name = sign_in_as("admin"), new_name("person/")
+    assert "/welcome?token=" in admin_browser.post("/people", {"name": name, "role": "worker"}).text
+    response = admin_browser.post("/people", {"name": name, "role": "worker"})
     assert (response.status_code, "already" in response.text) == (400, True)
     from urllib.parse import quote
 
     accounts.add(name, by="test")
     base = f"/people/{quote(name)}"
-    assert boss.post(f"{base}/change", {"role": "manager", "skills": "fr de"}).status_code == 303
-    assert boss.post(f"{base}/change", {"role": "manager", "skills": "No Good!"}).status_code == 400
+    assert admin_browser.post(f"{base}/change", {"role": "manager", "skills": "fr de"}).status_code == 303
+    assert admin_browser.post(f"{base}/change", {"role": "manager", "skills": "No Good!"}).status_code == 400
     person = accounts.get(name)
     assert (person.role, person.skills) == ("manager", ("de", "fr"))
-    boss.post(f"{base}/disable")
+    admin_browser.post(f"{base}/disable")
     assert accounts.get(name).disabled
-    boss.post(f"{base}/enable")
+    admin_browser.post(f"{base}/enable")
     assert not accounts.get(name).disabled
-    assert "/welcome?token=" in boss.post(f"{base}/link").text
+    assert "/welcome?token=" in admin_browser.post(f"{base}/link").text
     accounts.create_token(name, "their script", by="test")
-    assert "their script" in boss.get(base).text
-    boss.post(f"{base}/tokens/{accounts.tokens(name)[0].id}/revoke")
+    assert "their script" in admin_browser.get(base).text
+    admin_browser.post(f"{base}/tokens/{accounts.tokens(name)[0].id}/revoke")
     assert accounts.tokens(name) == []
-    assert "role: worker → manager" in boss.get(f"/people/log?person={quote(name)}").text
-    assert boss.get("/people/nobody of that name").status_code == 404
-    assert boss.post("/people/nobody of that name/disable").status_code == 404
+    assert "role: worker → manager" in admin_browser.get(f"/people/log?person={quote(name)}").text
+    assert admin_browser.get("/people/nobody of that name").status_code == 404
+    assert admin_browser.post("/people/nobody of that name/disable").status_code == 404

@@ -40,39 +40,39 @@ def quotes(page: str) -> list[str]:
     return re.findall(r"<blockquote[^>]*>(.*?)</blockquote>", page)
 
 
-def listed_pages(boss: Browser, base: str) -> Iterator[list[str]]:
+def listed_pages(browser: Browser, base: str) -> Iterator[list[str]]:
     """What each page lists, from the first to the last."""
     path = f"{base}/reports"
     while path:
-        page = boss.get(path).text
+        page = browser.get(path).text
         yield quotes(page)
         link = re.search(r'href="([^"]+)">Older<', page)
         path = html.unescape(link[1]) if link else ""
 
 
 def test_all_are_there_the_newest_first_with_their_number_on_the_dashboard(
-    boss: Browser, queue: leaseq.Queue, base: str, threads: Threads
+    manager_browser: Browser, queue: leaseq.Queue, base: str, threads: Threads
 ) -> None:
     give_back(queue, "note", "ask the shop")
     queue.assign("note", "zoe")
     fail(queue, "dead", "the scan is missing", times=2)
     threads.ask(queue.name, "note", "cyd", "is it ours?", message="1")
     fail(queue, "later", "no photo")
-    page = boss.get(f"{base}/reports").text
+    page = manager_browser.get(f"{base}/reports").text
     assert quotes(page) == ["no photo", "is it ours?", "the scan is missing", "ask the shop"]
     assert "ann reported a problem" in text_of(page)
     assert "letter dead" in text_of(page)
-    dashboard = boss.get(base).text
+    dashboard = manager_browser.get(base).text
     assert "All reports and questions: 4" in text_of(dashboard)
     assert f'href="{base}/reports"' in dashboard
     queue.finish(take(queue, "zoe"), {})
     threads.settle(queue.name, "note")
-    assert quotes(boss.get(f"{base}/reports").text) == ["no photo", "the scan is missing"]
+    assert quotes(manager_browser.get(f"{base}/reports").text) == ["no photo", "the scan is missing"]
 
 
 @pytest.mark.parametrize("dead_look", [250, 1])
 def test_pages_have_each_of_many_once_whatever_their_kind(
-    boss: Browser,
+    manager_browser: Browser,
     queue: leaseq.Queue,
     base: str,
     threads: Threads,
@@ -91,13 +91,13 @@ def test_pages_have_each_of_many_once_whatever_their_kind(
             threads.ask(queue.name, f"note-{n}", "cyd", f"question {n}", message="1")
             messages.append(f"question {n}")
     fail(queue, "silent", "", times=2)
-    pages = list(listed_pages(boss, base))
+    pages = list(listed_pages(manager_browser, base))
     assert max(map(len, pages)) <= 6
     assert list(chain(*pages)) == messages[::-1]
 
 
 def test_those_of_one_microsecond_are_each_on_a_page(
-    boss: Browser,
+    manager_browser: Browser,
     server: Any,
     queue: leaseq.Queue,
     base: str,
@@ -115,12 +115,16 @@ def test_those_of_one_microsecond_are_each_on_a_page(
         fail(stopped_queue, f"dead-{n}", f"dead {n}", times=2)
         threads.ask(queue.name, f"note-{n}", "cyd", f"question {n}", message="1")
         messages += [f"note {n}", f"dead {n}", f"question {n}"]
-    pages = list(islice(listed_pages(boss, base), len(messages)))
+    pages = list(islice(listed_pages(manager_browser, base), len(messages)))
     assert sorted(chain(*pages)) == sorted(messages)
 
 
 def test_questions_of_one_microsecond_are_all_there_though_some_items_are_not(
-    boss: Browser, queue: leaseq.Queue, base: str, threads: Threads, monkeypatch: pytest.MonkeyPatch
+    manager_browser: Browser,
+    queue: leaseq.Queue,
+    base: str,
+    threads: Threads,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(reports, "PAGE", 6)
     clock = Clock()
@@ -132,45 +136,45 @@ def test_questions_of_one_microsecond_are_all_there_though_some_items_are_not(
         threads.ask(queue.name, f"{n}", "cyd", f"question {n}", message="1")
     for id in ("3", "4"):
         queue.remove(id)
-    pages = list(islice(listed_pages(boss, base), 8))
+    pages = list(islice(listed_pages(manager_browser, base), 8))
     assert list(chain(*pages)) == [f"question {n}" for n in (7, 6, 5, 2, 1, 0)]
 
 
-def test_a_page_begins_only_where_a_link_leads(boss: Browser, base: str) -> None:
-    assert "There are none." in text_of(boss.get(f"{base}/reports").text)
-    assert boss.get(f"{base}/reports?before=x").status_code == 400
-    assert boss.get(f"{base}/reports?before=1&dead=x").status_code == 400
+def test_a_page_begins_only_where_a_link_leads(manager_browser: Browser, base: str) -> None:
+    assert "There are none." in text_of(manager_browser.get(f"{base}/reports").text)
+    assert manager_browser.get(f"{base}/reports?before=x").status_code == 400
+    assert manager_browser.get(f"{base}/reports?before=1&dead=x").status_code == 400
 
 
 def test_a_failed_item_is_handed_out_again_and_the_list_stays_in_sight(
-    boss: Browser, queue: leaseq.Queue, base: str
+    manager_browser: Browser, queue: leaseq.Queue, base: str
 ) -> None:
     fail(queue, "a", "no", times=2)
-    response = boss.post(f"{base}/items/a/revive", {"back": "reports"})
+    response = manager_browser.post(f"{base}/items/a/revive", {"back": "reports"})
     assert (response.status_code, response.location) == (303, f"{base}/reports")
     assert queue.get("a").state == "inbound"
 
 
 def test_an_item_that_waits_for_a_retry_is_handed_out_now(
-    boss: Browser, queue: leaseq.Queue, base: str
+    manager_browser: Browser, queue: leaseq.Queue, base: str
 ) -> None:
     fail(queue, "a", "no")
     assert queue.get("a").state == "scheduled"
     for page in ("items/a", "reports"):
-        assert "Hand out now" in visible_text(boss.get(f"{base}/{page}").text), "one name on both"
-    boss.post(f"{base}/items/a/revive", {"back": "reports"})
+        assert "Hand out now" in visible_text(manager_browser.get(f"{base}/{page}").text), "one name on both"
+    manager_browser.post(f"{base}/items/a/revive", {"back": "reports"})
     assert queue.get("a").state == "inbound"
-    assert "It is waiting again, now and not later." in text_of(boss.get(f"{base}/reports").text)
-    assert "Hand out" not in visible_text(boss.get(f"{base}/reports").text)
+    assert "It is waiting again, now and not later." in text_of(manager_browser.get(f"{base}/reports").text)
+    assert "Hand out" not in visible_text(manager_browser.get(f"{base}/reports").text)
 
 
 def test_a_removed_item_and_a_settled_question_lead_back_to_the_list(
-    boss: Browser, queue: leaseq.Queue, base: str, threads: Threads
+    manager_browser: Browser, queue: leaseq.Queue, base: str, threads: Threads
 ) -> None:
     give_back(queue, "a", "no")
     threads.ask(queue.name, "a", "cyd", "why?", message="1")
-    response = boss.post(f"{base}/items/a/settle", {"back": "reports"})
+    response = manager_browser.post(f"{base}/items/a/settle", {"back": "reports"})
     assert response.location == f"{base}/reports"
-    assert quotes(boss.get(f"{base}/reports").text) == ["no"]
-    assert boss.post(f"{base}/items/a/remove", {"back": "reports"}).location == f"{base}/reports"
-    assert quotes(boss.get(f"{base}/reports").text) == []
+    assert quotes(manager_browser.get(f"{base}/reports").text) == ["no"]
+    assert manager_browser.post(f"{base}/items/a/remove", {"back": "reports"}).location == f"{base}/reports"
+    assert quotes(manager_browser.get(f"{base}/reports").text) == []

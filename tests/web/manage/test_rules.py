@@ -29,29 +29,34 @@ def records(page: str) -> list[dict[str, str]]:
 
 
 def test_an_item_is_assigned_on_its_page(
-    boss: Browser, asking: leaseq.Queue, person: Browser, accounts: Accounts
+    manager_browser: Browser, form_queue: leaseq.Queue, worker_browser: Browser, accounts: Accounts
 ) -> None:
-    base = f"/manage/{asking.name}/items/two"
-    assert f"<option>{person.name}</option>" in boss.get(base).text
-    response = boss.post(f"{base}/assign", {"person": "nobody of that name"})
+    base = f"/manage/{form_queue.name}/items/two"
+    assert f"<option>{worker_browser.name}</option>" in manager_browser.get(base).text
+    response = manager_browser.post(f"{base}/assign", {"person": "nobody of that name"})
     assert response.status_code == 400
     assert "has no account" in response.text
     assert 'value="nobody of that name"' in response.text
-    assert boss.post(f"{base}/assign", {"person": person.name}).location == base
-    page = boss.get(base).text
-    assert f"For {person.name} only." in page
-    assert f"Only {person.name} gets it now" in page
-    list_page = boss.get(f"/manage/{asking.name}/items?state=inbound").text
-    assert f"for {person.name} only" in list_page
-    assert not_none(asking.reserve(person.name)).id == "two"
-    assert "Assign to" not in boss.get(base).text, "somebody holds it"
-    response = boss.post(f"{base}/assign", {"person": boss.name})
+    assert manager_browser.post(f"{base}/assign", {"person": worker_browser.name}).location == base
+    page = manager_browser.get(base).text
+    assert f"For {worker_browser.name} only." in page
+    assert f"Only {worker_browser.name} gets it now" in page
+    list_page = manager_browser.get(f"/manage/{form_queue.name}/items?state=inbound").text
+    assert f"for {worker_browser.name} only" in list_page
+    assert not_none(form_queue.reserve(worker_browser.name)).id == "two"
+    assert "Assign to" not in manager_browser.get(base).text, "somebody holds it"
+    response = manager_browser.post(f"{base}/assign", {"person": manager_browser.name})
     assert (response.status_code, "release" in response.text) == (400, True)
-    accounts.change(person.name, by="test", disabled=True)
-    assert f"<option>{person.name}</option>" not in boss.get(f"/manage/{asking.name}/items/one").text
+    accounts.change(worker_browser.name, by="test", disabled=True)
+    assert (
+        f"<option>{worker_browser.name}</option>"
+        not in manager_browser.get(f"/manage/{form_queue.name}/items/one").text
+    )
 
 
-def test_what_is_due_is_listed_by_its_date_and_overdue_in_words(boss: Browser, queue: leaseq.Queue) -> None:
+def test_what_is_due_is_listed_by_its_date_and_overdue_in_words(
+    manager_browser: Browser, queue: leaseq.Queue
+) -> None:
     now = datetime.now(UTC)
     queue.enqueue({}, id="whenever")
     for id, hours in (("tomorrow", 24), ("yesterday", -24), ("soon", 1)):
@@ -59,7 +64,7 @@ def test_what_is_due_is_listed_by_its_date_and_overdue_in_words(boss: Browser, q
     queue.enqueue({}, id="done", due=now - timedelta(hours=1), priority=1)
     queue.finish(not_none(queue.reserve("bob")), {})
     base = f"/manage/{queue.name}"
-    page = boss.get(f"{base}/items?state=due").text
+    page = manager_browser.get(f"{base}/items?state=due").text
     assert [(row["Item"], row["Due ↑"]) for row in records(page)] == [
         ("yesterday", "T overdue"),
         ("soon", "T"),
@@ -68,69 +73,71 @@ def test_what_is_due_is_listed_by_its_date_and_overdue_in_words(boss: Browser, q
     assert (records(page)[0]["State"], records(page)[0]["For whom"]) == ("waiting", "needs fr")
     link = re.search(r'href="([^"]+)"[^>]*><span><i[^>]*></i>overdue</span> <b>1</b>', page)
     assert link
-    overdue_items = records(boss.get(link[1].replace("&amp;", "&")).text)
+    overdue_items = records(manager_browser.get(link[1].replace("&amp;", "&")).text)
     assert [row["Item"] for row in overdue_items] == ["yesterday"]
-    waiting_items = records(boss.get(f"{base}/items?state=inbound").text)
+    waiting_items = records(manager_browser.get(f"{base}/items?state=inbound").text)
     assert sorted(row["Due"] for row in waiting_items) == ["", "T", "T", "T overdue"]
-    assert records(boss.get(f"{base}/items?state=finished").text)[0]["Due"] == "T"
-    assert "overdue" in boss.get(f"{base}/items/yesterday").text
+    assert records(manager_browser.get(f"{base}/items?state=finished").text)[0]["Due"] == "T"
+    assert "overdue" in manager_browser.get(f"{base}/items/yesterday").text
 
 
-def test_what_is_due_goes_page_by_page(boss: Browser, queue: leaseq.Queue) -> None:
+def test_what_is_due_goes_page_by_page(manager_browser: Browser, queue: leaseq.Queue) -> None:
     when = datetime.now(UTC) + timedelta(hours=1)
     queue.enqueue_many(leaseq.NewItem(n, id=f"item-{n:03}", due=when) for n in range(70))
-    first = boss.get(f"/manage/{queue.name}/items?state=due").text
+    first = manager_browser.get(f"/manage/{queue.name}/items?state=due").text
     link = re.search(r'href="([^"]+)">Next page', first)
     assert link
-    second = boss.get(link[1].replace("&amp;", "&")).text
+    second = manager_browser.get(link[1].replace("&amp;", "&")).text
     titles = [row[1] for row in rows(first)[1:] + rows(second)[1:]]
     assert titles == [f"item-{n:03}" for n in range(70)]
     assert "From the beginning" in second
-    assert boss.get(f"/manage/{queue.name}/items?state=due&after=x").status_code == 400
+    assert manager_browser.get(f"/manage/{queue.name}/items?state=due&after=x").status_code == 400
 
 
-def test_several_answers_and_who_holds_one(boss: Browser, queue: leaseq.Queue) -> None:
+def test_several_answers_and_who_holds_one(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure(answers=3)
     queue.enqueue({"text": "hello"}, id="one")
     for name in ("ann", "bob"):
         queue.finish(not_none(queue.reserve(name)), {"answer": f"{name} says"})
     queue.reserve("carol")
     base = f"/manage/{queue.name}"
-    page = boss.get(f"{base}/items/one").text
+    page = manager_browser.get(f"{base}/items/one").text
     assert "2 of 3." in page
     assert [page.count(f"{name} says") for name in ("ann", "bob")] == [1, 1]
     assert re.search(r"carol holds it until <time", page)
-    finished_items = records(boss.get(f"{base}/items?state=finished").text)
+    finished_items = records(manager_browser.get(f"{base}/items?state=finished").text)
     assert [(row["Item"], row["Who"]) for row in finished_items] == [
         ("hello one assignment 2", "bob"),
         ("hello one assignment 1", "ann"),
     ]
-    assert rows(boss.get(f"{base}/items?state=reserved").text)[1][1:2] == ["hello one assignment 3"]
-    table = boss.get(f"{base}/export?format=csv").text
+    assert rows(manager_browser.get(f"{base}/items?state=reserved").text)[1][1:2] == [
+        "hello one assignment 3"
+    ]
+    table = manager_browser.get(f"{base}/export?format=csv").text
     answers = [(row["person"], row["result.answer"]) for row in csv.DictReader(table.splitlines())]
     assert answers == [("ann", "ann says"), ("bob", "bob says")]
 
 
 @pytest.mark.parametrize("answers", [1, 2])
 def test_an_item_in_work_is_assigned_where_it_waits_for_another_answer(
-    boss: Browser, queue: leaseq.Queue, answers: int
+    manager_browser: Browser, queue: leaseq.Queue, answers: int
 ) -> None:
     queue.configure(answers=answers)
     queue.enqueue({}, id="one")
     queue.reserve("ann")
-    page = boss.get(f"/manage/{queue.name}/items/one").text
+    page = manager_browser.get(f"/manage/{queue.name}/items/one").text
     assert (f'action="/manage/{queue.name}/items/one/assign"' in page) == (answers > 1)
 
 
 def test_skills_are_changed_on_the_page_of_people_and_count_at_once(
-    visitor: Callable[[str], Browser], queue: leaseq.Queue, person: Browser
+    sign_in_as: Callable[[str], Browser], queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
-    admin = visitor("admin")
+    admin = sign_in_as("admin")
     queue.enqueue({}, requires=["fr"])
     reserve = f"/q/{queue.name}/reserve"
-    person.post(reserve)
-    assert queue.mine(person.name) == []
-    admin.post(f"/people/{person.name}/change", {"role": "worker", "skills": "fr de"})
-    person.post(reserve)
-    assert len(queue.mine(person.name)) == 1
-    assert "de, fr" in admin.get("/people", query_string={"q": person.name}).text
+    worker_browser.post(reserve)
+    assert queue.mine(worker_browser.name) == []
+    admin.post(f"/people/{worker_browser.name}/change", {"role": "worker", "skills": "fr de"})
+    worker_browser.post(reserve)
+    assert len(queue.mine(worker_browser.name)) == 1
+    assert "de, fr" in admin.get("/people", query_string={"q": worker_browser.name}).text

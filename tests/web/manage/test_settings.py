@@ -19,18 +19,20 @@ from tests.web.page_forms import form_fields
 PIECE = {"X-Leaseq-Piece": "preview"}
 
 
-def test_settings_saved_as_they_stand_change_nothing(boss: Browser, asking: leaseq.Queue) -> None:
-    asking.configure(lease_seconds=5_400.5, renewals=3, keep_finished_seconds=86_400, bands=(10, 20))
-    before, events = asking.policy, len(asking.journal())
-    fields = settings_fields(boss, asking)
+def test_settings_saved_as_they_stand_change_nothing(
+    manager_browser: Browser, form_queue: leaseq.Queue
+) -> None:
+    form_queue.configure(lease_seconds=5_400.5, renewals=3, keep_finished_seconds=86_400, bands=(10, 20))
+    before, events = form_queue.policy, len(form_queue.journal())
+    fields = settings_fields(manager_browser, form_queue)
     assert (fields["lease_seconds"], fields["lease_seconds.unit"]) == ("5400.5", "s")
     assert (fields["keep_finished_seconds"], fields["keep_finished_seconds.unit"]) == ("1", "d")
-    assert save(boss, asking, fields).location == f"/manage/{asking.name}"
-    assert asking.policy == before
-    assert len(asking.journal()) == events
+    assert save(manager_browser, form_queue, fields).location == f"/manage/{form_queue.name}"
+    assert form_queue.policy == before
+    assert len(form_queue.journal()) == events
 
 
-def test_each_setting_is_saved(boss: Browser, asking: leaseq.Queue) -> None:
+def test_each_setting_is_saved(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
     changes = {
         "title": "Other",
         "instructions": "Be *kind*\r\n\r\nand quick",
@@ -49,8 +51,11 @@ def test_each_setting_is_saved(boss: Browser, asking: leaseq.Queue) -> None:
         "dedupe_seconds": "1m",
         "alerts": "oldest > 3600, waiting>500",
     }
-    assert save(boss, asking, settings_fields(boss, asking), **changes).status_code == 303
-    assert asking.policy == leaseq.Policy(
+    assert (
+        save(manager_browser, form_queue, settings_fields(manager_browser, form_queue), **changes).status_code
+        == 303
+    )
+    assert form_queue.policy == leaseq.Policy(
         title="Other",
         instructions="Be *kind*\n\nand quick",
         lease_seconds=5_400,
@@ -67,42 +72,52 @@ def test_each_setting_is_saved(boss: Browser, asking: leaseq.Queue) -> None:
         dedupe_seconds=60,
         alerts=("waiting>500", "oldest>3600"),
     )
-    fields = settings_fields(boss, asking)
+    fields = settings_fields(manager_browser, form_queue)
     assert fields["alerts"] == "waiting>500 oldest>3600"
     del fields["share_drafts"]  # not ticked
-    save(boss, asking, {**fields, "renewals": "", "alerts": ""})
-    assert (asking.policy.share_drafts, asking.policy.renewals, asking.policy.alerts) == (False, None, ())
+    save(manager_browser, form_queue, {**fields, "renewals": "", "alerts": ""})
+    assert (form_queue.policy.share_drafts, form_queue.policy.renewals, form_queue.policy.alerts) == (
+        False,
+        None,
+        (),
+    )
 
 
-def test_the_unit_stands_beside_the_number(boss: Browser, asking: leaseq.Queue) -> None:
-    asking.configure(lease_seconds=5_400)
-    fields = settings_fields(boss, asking)
+def test_the_unit_stands_beside_the_number(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
+    form_queue.configure(lease_seconds=5_400)
+    fields = settings_fields(manager_browser, form_queue)
     assert (fields["lease_seconds"], fields["lease_seconds.unit"]) == ("90", "min")
-    save(boss, asking, {**fields, "lease_seconds": "2", "lease_seconds.unit": "h"})
-    assert asking.policy.lease_seconds == 7_200
-    save(boss, asking, {**settings_fields(boss, asking), "lease_seconds": "1 h 30 min"})
-    assert asking.policy.lease_seconds == 5_400, "units that are typed hold"
+    save(manager_browser, form_queue, {**fields, "lease_seconds": "2", "lease_seconds.unit": "h"})
+    assert form_queue.policy.lease_seconds == 7_200
+    save(
+        manager_browser,
+        form_queue,
+        {**settings_fields(manager_browser, form_queue), "lease_seconds": "1 h 30 min"},
+    )
+    assert form_queue.policy.lease_seconds == 5_400, "units that are typed hold"
     response = save(
-        boss, asking, {**settings_fields(boss, asking), "lease_seconds": "0", "lease_seconds.unit": "d"}
+        manager_browser,
+        form_queue,
+        {**settings_fields(manager_browser, form_queue), "lease_seconds": "0", "lease_seconds.unit": "d"},
     )
     assert response.status_code == 400
     assert re.search(r'id="lease_seconds"[^>]* value="0"', response.text)
     assert '<option value="d" selected>' in response.text
 
 
-def test_it_says_who_has_access(boss: Browser, asking: leaseq.Queue) -> None:
-    page = boss.get(base(asking)).text
+def test_it_says_who_has_access(manager_browser: Browser, form_queue: leaseq.Queue) -> None:
+    page = manager_browser.get(base(form_queue)).text
     assert "<dd>Everybody</dd>" in page
-    boss.post(f"/manage/{asking.name}/access", {"work": "some", "work.skills": "polish"})
-    page = boss.get(base(asking)).text
+    manager_browser.post(f"/manage/{form_queue.name}/access", {"work": "some", "work.skills": "polish"})
+    page = manager_browser.get(base(form_queue)).text
     assert "Skills: polish." in page
-    assert f"/manage/{asking.name}/access" in page
+    assert f"/manage/{form_queue.name}/access" in page
 
 
 def test_each_field_of_the_policy_is_there_in_its_group_and_order(
-    boss: Browser, asking: leaseq.Queue
+    manager_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
-    page = boss.get(base(asking)).text
+    page = manager_browser.get(base(form_queue)).text
     assert re.findall(r'href="#group-(\w+)"', page) == [*list(GROUPS)[:-1], "access", "advanced"]
     page = page.replace('id="group-access"', "")
     matches = re.findall(r'id="group-(\w+)"|<(?:input|textarea|select)[^>]* id="(\w+)"', page)
@@ -112,8 +127,10 @@ def test_each_field_of_the_policy_is_there_in_its_group_and_order(
     assert actual == [("", name) if name else (group, "") for group, name in expected]
 
 
-def test_limits_units_and_help_are_those_of_the_policy(boss: Browser, asking: leaseq.Queue) -> None:
-    page = boss.get(base(asking)).text
+def test_limits_units_and_help_are_those_of_the_policy(
+    manager_browser: Browser, form_queue: leaseq.Queue
+) -> None:
+    page = manager_browser.get(base(form_queue)).text
     for name, field in FIELDS.items():
         (text,) = re.findall(rf'<p class="help" id="{name}-help">(.*?)</p>', page)
         assert html.unescape(text).startswith(field.about.help), name
@@ -122,7 +139,7 @@ def test_limits_units_and_help_are_those_of_the_policy(boss: Browser, asking: le
     assert " 0.1 s to 7 d. Default: 5 min.</p>" in page
     assert re.search(r'<input id="title"[^>]* maxlength="200"', page)
     assert re.search(r'<input id="renewals"[^>]* inputmode="numeric"', page)
-    german = boss.get(base(asking), headers={"Accept-Language": "de"}).text
+    german = manager_browser.get(base(form_queue), headers={"Accept-Language": "de"}).text
     assert "zugleich haben darf. 1 bis 100 Aufgaben. " in german
     assert "0 bis 1.000.000 Mal. Leer: kein Limit.</p>" in german
     assert "Je 1 bis 999.999.999.</p>" in german
@@ -130,15 +147,24 @@ def test_limits_units_and_help_are_those_of_the_policy(boss: Browser, asking: le
 
 @pytest.mark.parametrize(("title", "message"), [("New", "Saved."), ("Same", "No setting was different.")])
 def test_it_says_whether_a_setting_was_different(
-    boss: Browser, asking: leaseq.Queue, title: str, message: str
+    manager_browser: Browser, form_queue: leaseq.Queue, title: str, message: str
 ) -> None:
-    asking.configure(title="Same")
-    assert save(boss, asking, settings_fields(boss, asking), title=title).status_code == 303
-    assert f"<p>{message}</p>" in boss.get("/account").text
+    form_queue.configure(title="Same")
+    assert (
+        save(
+            manager_browser, form_queue, settings_fields(manager_browser, form_queue), title=title
+        ).status_code
+        == 303
+    )
+    assert f"<p>{message}</p>" in manager_browser.get("/account").text
 
 
-def test_a_number_that_is_none_is_refused_with_an_example(boss: Browser, asking: leaseq.Queue) -> None:
-    response = save(boss, asking, settings_fields(boss, asking), max_attempts="three")
+def test_a_number_that_is_none_is_refused_with_an_example(
+    manager_browser: Browser, form_queue: leaseq.Queue
+) -> None:
+    response = save(
+        manager_browser, form_queue, settings_fields(manager_browser, form_queue), max_attempts="three"
+    )
     assert "a number, such as 3" in response.text
 
 
@@ -166,22 +192,22 @@ def test_a_number_that_is_none_is_refused_with_an_example(boss: Browser, asking:
     ],
 )
 def test_settings_that_are_no_good_change_nothing_and_stay_typed(
-    boss: Browser, asking: leaseq.Queue, name: str, text: str
+    manager_browser: Browser, form_queue: leaseq.Queue, name: str, text: str
 ) -> None:
-    before = asking.policy
-    fields = settings_fields(boss, asking) | {
+    before = form_queue.policy
+    fields = settings_fields(manager_browser, form_queue) | {
         "instructions": "Typed <long>",
         "retry_seconds": "7",
         name: text,
     }
-    response = save(boss, asking, fields)
+    response = save(manager_browser, form_queue, fields)
     assert response.status_code == 400
     assert f'<a href="#{name}">' in response.text
     returned_fields = form_fields(response.text, "settings")
     assert returned_fields["instructions"] == "Typed <long>"
     assert returned_fields["retry_seconds"] == "7"
     assert name == "durable" or returned_fields[name] == text
-    assert asking.policy == before
+    assert form_queue.policy == before
 
 
 @pytest.mark.parametrize(
@@ -193,23 +219,23 @@ def test_settings_that_are_no_good_change_nothing_and_stay_typed(
     ],
 )
 def test_a_form_that_is_no_good_is_refused_with_its_line(
-    boss: Browser, asking: leaseq.Queue, form: str, message: str
+    manager_browser: Browser, form_queue: leaseq.Queue, form: str, message: str
 ) -> None:
-    response = save(boss, asking, settings_fields(boss, asking), form=form)
+    response = save(manager_browser, form_queue, settings_fields(manager_browser, form_queue), form=form)
     assert response.status_code == 400
     assert message in html.unescape(response.text.partition('<form id="settings"')[0])
 
 
 def test_what_two_people_change_is_merged_or_told(
-    boss: Browser, visitor: Callable[[str], Browser], asking: leaseq.Queue
+    manager_browser: Browser, sign_in_as: Callable[[str], Browser], form_queue: leaseq.Queue
 ) -> None:
-    other = visitor("manager")
-    my_fields, their_fields = settings_fields(boss, asking), settings_fields(other, asking)
-    save(other, asking, their_fields, title="Theirs", holds="2")
-    response = save(boss, asking, my_fields, answers="3")
-    assert (asking.policy.title, asking.policy.holds, asking.policy.answers) == ("Theirs", 2, 3)
-    assert "their values are kept: Title, Items at once." in boss.get(response.location).text
-    conflict = save(boss, asking, my_fields, title="Mine", max_attempts="9")
+    other = sign_in_as("manager")
+    my_fields, their_fields = settings_fields(manager_browser, form_queue), settings_fields(other, form_queue)
+    save(other, form_queue, their_fields, title="Theirs", holds="2")
+    response = save(manager_browser, form_queue, my_fields, answers="3")
+    assert (form_queue.policy.title, form_queue.policy.holds, form_queue.policy.answers) == ("Theirs", 2, 3)
+    assert "their values are kept: Title, Items at once." in manager_browser.get(response.location).text
+    conflict = save(manager_browser, form_queue, my_fields, title="Mine", max_attempts="9")
     assert conflict.status_code == 409
     differences = re.findall(
         r"<dt>(?:<a[^>]*>)?([^<]+)(?:</a>)?, (theirs|yours)</dt><dd><pre>([^<]*)<", conflict.text
@@ -220,67 +246,76 @@ def test_what_two_people_change_is_merged_or_told(
         ("Items at once", "theirs", "2"),
         ("Answers", "theirs", "3"),
     ]
-    assert (asking.policy.title, asking.policy.max_attempts) == ("Theirs", 3)
+    assert (form_queue.policy.title, form_queue.policy.max_attempts) == ("Theirs", 3)
     merged_fields = form_fields(conflict.text, "settings")
     assert (merged_fields["title"], merged_fields["max_attempts"]) == ("Mine", "9")
-    assert save(boss, asking, merged_fields).status_code == 303
-    assert (asking.policy.title, asking.policy.max_attempts, asking.policy.holds) == ("Mine", 9, 2)
+    assert save(manager_browser, form_queue, merged_fields).status_code == 303
+    assert (form_queue.policy.title, form_queue.policy.max_attempts, form_queue.policy.holds) == (
+        "Mine",
+        9,
+        2,
+    )
 
 
 @pytest.mark.parametrize(("their_changes", "status"), [({"title": "Theirs"}, 409), ({"holds": 2}, 303)])
 def test_who_saves_in_the_same_moment_overwrites_nothing(
-    boss: Browser,
-    asking: leaseq.Queue,
+    manager_browser: Browser,
+    form_queue: leaseq.Queue,
     monkeypatch: pytest.MonkeyPatch,
     their_changes: dict[str, Any],
     status: int,
 ) -> None:
     """The other one's change comes between the look at the policy and the saving of mine."""
-    my_fields, configure = settings_fields(boss, asking), leaseq.Queue.configure
+    my_fields, configure = settings_fields(manager_browser, form_queue), leaseq.Queue.configure
 
     def meanwhile(self: leaseq.Queue, **changes: Any) -> leaseq.Policy:
         monkeypatch.undo()
-        configure(asking, **their_changes)
+        configure(form_queue, **their_changes)
         return configure(self, **changes)
 
     monkeypatch.setattr(leaseq.Queue, "configure", meanwhile)
-    response = save(boss, asking, my_fields, title="Mine")
+    response = save(manager_browser, form_queue, my_fields, title="Mine")
     assert response.status_code == status
-    assert {name: getattr(asking.policy, name) for name in their_changes} == their_changes
-    assert (asking.policy.title == "Mine") is (status == 303)
+    assert {name: getattr(form_queue.policy, name) for name in their_changes} == their_changes
+    assert (form_queue.policy.title == "Mine") is (status == 303)
     if status == 409:
         assert form_fields(response.text, "settings")["title"] == "Mine"
 
 
-def test_the_preview_shows_what_is_typed_and_saves_nothing(boss: Browser, asking: leaseq.Queue) -> None:
-    before = asking.policy
+def test_the_preview_shows_what_is_typed_and_saves_nothing(
+    manager_browser: Browser, form_queue: leaseq.Queue
+) -> None:
+    before = form_queue.policy
     form = {"show": ["text"], "ask": {"type": "object", "properties": {"mood": {"enum": ["glad", "sad"]}}}}
-    fields = settings_fields(boss, asking) | {"form": json.dumps(form), "instructions": "Be **bold**"}
+    fields = settings_fields(manager_browser, form_queue) | {
+        "form": json.dumps(form),
+        "instructions": "Be **bold**",
+    }
     assert "My parcel is not here" in fields["sample"]  # an item that waits
-    piece = boss.post(f"{base(asking)}/preview", fields, headers=PIECE).text
+    piece = manager_browser.post(f"{base(form_queue)}/preview", fields, headers=PIECE).text
     for text in ("My parcel is not here", "glad", "<kbd", "<strong>bold</strong>"):
         assert text in piece
     assert "<html" not in piece
-    page = boss.post(f"{base(asking)}/preview", fields).text
+    page = manager_browser.post(f"{base(form_queue)}/preview", fields).text
     assert "<html" in page
     assert form_fields(page, "settings")["form"] == json.dumps(form)
-    assert asking.policy == before
-    inert_piece = boss.post(
-        f"{base(asking)}/preview", {**fields, "sample": '{"text": "<script>x</script>"}'}, headers=PIECE
+    assert form_queue.policy == before
+    inert_piece = manager_browser.post(
+        f"{base(form_queue)}/preview", {**fields, "sample": '{"text": "<script>x</script>"}'}, headers=PIECE
     )
     assert "<script>" not in inert_piece.text
-    broken_piece = boss.post(
-        f"{base(asking)}/preview", {**fields, "form": '{"show": ["text"],}'}, headers=PIECE
+    broken_piece = manager_browser.post(
+        f"{base(form_queue)}/preview", {**fields, "form": '{"show": ["text"],}'}, headers=PIECE
     ).text
     assert 'data-line="1"' in broken_piece
     assert 'id="seen"' not in broken_piece
 
 
 def test_the_preview_says_what_is_wrong_with_the_example_and_shows_the_form(
-    boss: Browser, asking: leaseq.Queue
+    manager_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
-    fields = settings_fields(boss, asking) | {"sample": '{"text": '}
-    piece = boss.post(f"{base(asking)}/preview", fields, headers=PIECE)
+    fields = settings_fields(manager_browser, form_queue) | {"sample": '{"text": '}
+    piece = manager_browser.post(f"{base(form_queue)}/preview", fields, headers=PIECE)
     assert piece.status_code == 200
     assert '<p class="error">The example item: ' in piece.text
     assert 'id="seen"' in piece.text

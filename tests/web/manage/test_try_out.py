@@ -37,8 +37,10 @@ def url(queue: leaseq.Queue, *rest: str) -> str:
     return "/".join(("/manage", queue.name, *rest))
 
 
-def test_an_item_is_added_by_the_fields_that_others_have(letters: leaseq.Queue, boss: Browser) -> None:
-    page = boss.get(url(letters, "try")).text
+def test_an_item_is_added_by_the_fields_that_others_have(
+    letters: leaseq.Queue, manager_browser: Browser
+) -> None:
+    page = manager_browser.get(url(letters, "try")).text
     assert 'name="text.text"' in page
     assert 'name="value.pages"' in page  # it is a number in the item that waits
     fields = {
@@ -48,28 +50,28 @@ def test_an_item_is_added_by_the_fields_that_others_have(letters: leaseq.Queue, 
         "priority": "7",
         "requires": "de fr",
     }
-    assert boss.post(url(letters, "items"), fields).location == url(letters, "try")
+    assert manager_browser.post(url(letters, "items"), fields).location == url(letters, "try")
     item = letters.get("mine")
     assert item.payload == {"text": "Dear\nyou,", "pages": 3}
     assert (item.priority, item.requires) == (7, ("de", "fr"))
-    assert "Added: Dear you," in boss.get(url(letters, "try")).text
+    assert "Added: Dear you," in manager_browser.get(url(letters, "try")).text
 
 
-def test_an_item_that_is_sent_twice_is_added_once(letters: leaseq.Queue, boss: Browser) -> None:
+def test_an_item_that_is_sent_twice_is_added_once(letters: leaseq.Queue, manager_browser: Browser) -> None:
     fields = {"text.text": "Dear sir,", "request_id": "0123456789abcdef"}
     for _ in range(2):
-        boss.post(url(letters, "items"), fields)
+        manager_browser.post(url(letters, "items"), fields)
     assert letters.stats().inbound == 2
 
 
-def test_an_item_whose_id_is_there_is_not_added(letters: leaseq.Queue, boss: Browser) -> None:
-    boss.post(url(letters, "items"), {"text.text": "Dear sir,", "id": "first"})
-    assert "The queue already has this item: Dear sir," in boss.get(url(letters, "try")).text
+def test_an_item_whose_id_is_there_is_not_added(letters: leaseq.Queue, manager_browser: Browser) -> None:
+    manager_browser.post(url(letters, "items"), {"text.text": "Dear sir,", "id": "first"})
+    assert "The queue already has this item: Dear sir," in manager_browser.get(url(letters, "try")).text
     assert letters.get("first").payload == {"text": "Dear all,", "pages": 2}
 
 
-def test_json_takes_the_place_of_the_fields(letters: leaseq.Queue, boss: Browser) -> None:
-    boss.post(url(letters, "items"), {"text.text": "", "json": '["a", {"b": 1}]', "id": "j"})
+def test_json_takes_the_place_of_the_fields(letters: leaseq.Queue, manager_browser: Browser) -> None:
+    manager_browser.post(url(letters, "items"), {"text.text": "", "json": '["a", {"b": 1}]', "id": "j"})
     assert letters.get("j").payload == ["a", {"b": 1}]
 
 
@@ -88,9 +90,9 @@ def test_json_takes_the_place_of_the_fields(letters: leaseq.Queue, boss: Browser
     ],
 )
 def test_an_item_that_is_refused_stays_on_the_page(
-    letters: leaseq.Queue, boss: Browser, fields: dict[str, str], message: str
+    letters: leaseq.Queue, manager_browser: Browser, fields: dict[str, str], message: str
 ) -> None:
-    response = boss.post(url(letters, "items"), fields)
+    response = manager_browser.post(url(letters, "items"), fields)
     assert response.status_code == 400
     page = html.unescape(response.text)
     assert message in page.split('role="alert"')[1].split("</p>")[0]
@@ -112,17 +114,22 @@ def test_an_item_that_is_refused_stays_on_the_page(
     ],
 )
 def test_a_simulation_that_is_refused(
-    letters: leaseq.Queue, boss: Browser, simulations: Simulations, field: str, value: str, message: str
+    letters: leaseq.Queue,
+    manager_browser: Browser,
+    simulations: Simulations,
+    field: str,
+    value: str,
+    message: str,
 ) -> None:
-    response = boss.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes", field: value})
+    response = manager_browser.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes", field: value})
     assert response.status_code == 400
     assert message in html.unescape(response.text)
     assert simulations.latest(letters.name) is None
 
 
-def test_rates_beyond_the_whole_are_refused(letters: leaseq.Queue, boss: Browser) -> None:
+def test_rates_beyond_the_whole_are_refused(letters: leaseq.Queue, manager_browser: Browser) -> None:
     fields = {**PLAN, "confirmed": "yes", "abandon": "60", "walk_away": "60"}
-    response = boss.post(url(letters, "simulate"), fields)
+    response = manager_browser.post(url(letters, "simulate"), fields)
     assert (response.status_code, "together at most" in response.text) == (400, True)
 
 
@@ -136,17 +143,17 @@ def test_simulated_people_finish_what_waits(letters: leaseq.Queue, simulations: 
 
 
 def test_a_simulation_is_stopped_on_its_page(
-    letters: leaseq.Queue, boss: Browser, simulations: Simulations
+    letters: leaseq.Queue, manager_browser: Browser, simulations: Simulations
 ) -> None:
-    thread = simulating.start(simulations, letters, Plan(people=1, think=600), boss.name)
-    assert "1 simulated person is working." in boss.get(url(letters, "try")).text
-    response = boss.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes"})
+    thread = simulating.start(simulations, letters, Plan(people=1, think=600), manager_browser.name)
+    assert "1 simulated person is working." in manager_browser.get(url(letters, "try")).text
+    response = manager_browser.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes"})
     assert (response.status_code, "working already" in response.text) == (400, True)
-    boss.post(url(letters, "simulate", "stop"))
+    manager_browser.post(url(letters, "simulate", "stop"))
     thread.join(30)
     assert not thread.is_alive()
     assert letters.get("first").state == "inbound"  # given back, and not left to its timeout
-    assert "The latest simulation is over." in boss.get(url(letters, "try")).text
+    assert "The latest simulation is over." in manager_browser.get(url(letters, "try")).text
 
 
 def test_a_simulation_ends_with_its_process(letters: leaseq.Queue, simulations: Simulations) -> None:
@@ -192,12 +199,12 @@ def test_a_run_whose_process_died_is_over_after_a_while(
 
 
 def test_the_log_tells_what_was_added_and_simulated(
-    letters: leaseq.Queue, boss: Browser, accounts: Accounts
+    letters: leaseq.Queue, manager_browser: Browser, accounts: Accounts
 ) -> None:
-    boss.post(url(letters, "items"), {"text.text": "Dear log,", "id": "logged"})
-    boss.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes"})
-    boss.post(url(letters, "simulate", "stop"))
-    entries = accounts.log.page(limit=3, person=boss.name).entries
+    manager_browser.post(url(letters, "items"), {"text.text": "Dear log,", "id": "logged"})
+    manager_browser.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes"})
+    manager_browser.post(url(letters, "simulate", "stop"))
+    entries = accounts.log.page(limit=3, person=manager_browser.name).entries
     assert {(one.what, one.about) for one in entries} == {
         ("item.added", f"{letters.name} / logged"),
         ("queue.simulated", letters.name),
@@ -206,42 +213,48 @@ def test_the_log_tells_what_was_added_and_simulated(
 
 
 def test_leases_run_out_while_one_looks_on_and_the_queue_s_own_time_is_back(
-    letters: leaseq.Queue, boss: Browser, simulations: Simulations
+    letters: leaseq.Queue, manager_browser: Browser, simulations: Simulations
 ) -> None:
     letters.configure(lease_seconds=300)
-    page = boss.get(url(letters, "try")).text
+    page = manager_browser.get(url(letters, "try")).text
     assert re.search(r'id="lease" name="lease" value="20"', page), "so that one is seen to run out"
     assert "5 min, is back" in page
-    thread = simulating.start(simulations, letters, Plan(people=1, think=600), boss.name, 20)
+    thread = simulating.start(simulations, letters, Plan(people=1, think=600), manager_browser.name, 20)
     eventually(lambda: letters.stats().reserved == 1, "the item is held")
     assert letters.policy.lease_seconds == 20
 
     def is_shown() -> bool:
-        piece = boss.get(url(letters, "try"), headers={"X-Leaseq-Piece": "state"}).text
+        piece = manager_browser.get(url(letters, "try"), headers={"X-Leaseq-Piece": "state"}).text
         return re.search(r'<td class="who">sim-1</td>.*?<progress max="20', piece, re.S) is not None
 
     eventually(is_shown, "who holds what is shown, with the time that is left")
-    boss.post(url(letters, "simulate", "stop"))
+    manager_browser.post(url(letters, "simulate", "stop"))
     thread.join(30)
     assert letters.policy.lease_seconds == 300
 
 
 @pytest.mark.parametrize(("set_by_hand", "after"), [(None, 300), (60, 60)])
 def test_the_time_is_put_back_after_a_process_died(
-    letters: leaseq.Queue, boss: Browser, simulations: Simulations, set_by_hand: int | None, after: int
+    letters: leaseq.Queue,
+    manager_browser: Browser,
+    simulations: Simulations,
+    set_by_hand: int | None,
+    after: int,
 ) -> None:
     simulations.begin(letters.name, "ann", Plan(), (300, 20))
     letters.configure(lease_seconds=set_by_hand or 20)
-    boss.get(url(letters, "try"))
+    manager_browser.get(url(letters, "try"))
     assert letters.policy.lease_seconds == (set_by_hand or 20), "it is running"
     simulations.stop(letters.name)
-    boss.get(url(letters, "try"))
+    manager_browser.get(url(letters, "try"))
     assert letters.policy.lease_seconds == after
 
 
 @pytest.mark.parametrize("lease", ["4", "3601", "x"])
-def test_a_lease_that_no_trial_has_is_refused(letters: leaseq.Queue, boss: Browser, lease: str) -> None:
-    response = boss.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes", "lease": lease})
+def test_a_lease_that_no_trial_has_is_refused(
+    letters: leaseq.Queue, manager_browser: Browser, lease: str
+) -> None:
+    response = manager_browser.post(url(letters, "simulate"), {**PLAN, "confirmed": "yes", "lease": lease})
     assert response.status_code == 400
     assert "from 5 to 3600" in response.text
     assert re.search(rf'name="lease" value="{lease}"[^>]* aria-invalid', response.text)

@@ -14,67 +14,75 @@ from tests.web.conftest import Browser
 from tests.web.manage.conftest import ids, url
 
 
-def test_columns_are_chosen_for_all_managers(answered_letters: leaseq.Queue, boss: Browser) -> None:
-    page = boss.get(url(answered_letters, "items") + "?state=finished").text
+def test_columns_are_chosen_for_all_managers(
+    answered_letters: leaseq.Queue, manager_browser: Browser
+) -> None:
+    page = manager_browser.get(url(answered_letters, "items") + "?state=finished").text
     assert re.findall(r'<th scope="col">([^<]+)</th>', page)[1:4] == ["What is it about?", "Rating", "Who"]
     fields = {"column": ["order.by", "text", "answer.tags", "text"], "search": "state=finished"}
-    assert "state=finished" in str(boss.post(url(answered_letters, "columns"), fields).location)
-    page = boss.get(url(answered_letters, "items") + "?state=finished").text
+    assert "state=finished" in str(manager_browser.post(url(answered_letters, "columns"), fields).location)
+    page = manager_browser.get(url(answered_letters, "items") + "?state=finished").text
     assert re.findall(r'<th scope="col">([^<]+)</th>', page)[1:5] == ["order.by", "Letter", "Tags", "Who"]
     cells = re.findall(r'<td class="some" data-label="(?:order.by|Tags)">([^<]*)</td>', page)
     assert cells == ["ship", "angry, polite", "ship", "", "Post", "angry"]
     assert 'value="order.by" checked' in page
 
 
-def test_too_many_columns_are_refused(answered_letters: leaseq.Queue, boss: Browser) -> None:
-    boss.post(url(answered_letters, "columns"), {"column": [f"c{n}" for n in range(MAX_COLUMNS + 1)]})
-    page = boss.get(url(answered_letters, "items")).text
+def test_too_many_columns_are_refused(answered_letters: leaseq.Queue, manager_browser: Browser) -> None:
+    manager_browser.post(
+        url(answered_letters, "columns"), {"column": [f"c{n}" for n in range(MAX_COLUMNS + 1)]}
+    )
+    page = manager_browser.get(url(answered_letters, "items")).text
     assert "Not changed: columns: at most 8 columns; these are 9." in page
     assert '<th scope="col">c0</th>' not in page
 
 
-def test_headings_sort_where_there_is_an_order(answered_letters: leaseq.Queue, boss: Browser) -> None:
-    page = boss.get(url(answered_letters, "items") + "?state=finished").text
+def test_headings_sort_where_there_is_an_order(
+    answered_letters: leaseq.Queue, manager_browser: Browser
+) -> None:
+    page = manager_browser.get(url(answered_letters, "items") + "?state=finished").text
     assert re.findall(r'name="id" value="([^"]+)"', page) == ["c", "b", "a"]
     link = re.findall(r'aria-sort="descending"><a href="([^"]+)"', page)[0]
-    reversed_page = boss.get(html.unescape(link)).text
+    reversed_page = manager_browser.get(html.unescape(link)).text
     assert re.findall(r'name="id" value="([^"]+)"', reversed_page) == ["a", "b", "c"]
     assert 'aria-sort="ascending"' in reversed_page
 
 
-def test_a_search_is_saved_shown_and_removed(answered_letters: leaseq.Queue, boss: Browser) -> None:
+def test_a_search_is_saved_shown_and_removed(
+    answered_letters: leaseq.Queue, manager_browser: Browser
+) -> None:
     search = "state=finished&find=about%3ARefund"
-    boss.post(url(answered_letters, "views"), {"name": " Refunds  <b> ", "search": search})
-    page = boss.get(url(answered_letters, "items")).text
+    manager_browser.post(url(answered_letters, "views"), {"name": " Refunds  <b> ", "search": search})
+    page = manager_browser.get(url(answered_letters, "items")).text
     link = re.findall(r'<li class="view"><a href="([^"]+)">Refunds &lt;b&gt;</a>', page)[0]
-    assert ids(boss.get(html.unescape(link)).text) == {"a", "b"}
-    boss.post(url(answered_letters, "views", "remove"), {"name": "Refunds <b>", "search": search})
-    assert 'class="view"' not in boss.get(url(answered_letters, "items")).text
+    assert ids(manager_browser.get(html.unescape(link)).text) == {"a", "b"}
+    manager_browser.post(url(answered_letters, "views", "remove"), {"name": "Refunds <b>", "search": search})
+    assert 'class="view"' not in manager_browser.get(url(answered_letters, "items")).text
 
 
 @pytest.mark.parametrize("name", ["", "x" * 61])
-def test_a_search_needs_a_name(answered_letters: leaseq.Queue, boss: Browser, name: str) -> None:
-    boss.post(url(answered_letters, "views"), {"name": name, "search": "state=finished"})
-    page = boss.get(url(answered_letters, "items")).text
+def test_a_search_needs_a_name(answered_letters: leaseq.Queue, manager_browser: Browser, name: str) -> None:
+    manager_browser.post(url(answered_letters, "views"), {"name": name, "search": "state=finished"})
+    page = manager_browser.get(url(answered_letters, "items")).text
     assert "Not saved: view: a name of 1 to 60 characters" in page
     assert 'class="view"' not in page
 
 
 @pytest.mark.parametrize("name", ["x", "x" * 60])
 def test_a_name_of_a_search_may_be_short_or_long(
-    answered_letters: leaseq.Queue, boss: Browser, name: str
+    answered_letters: leaseq.Queue, manager_browser: Browser, name: str
 ) -> None:
-    boss.post(url(answered_letters, "views"), {"name": name, "search": "state=finished"})
-    assert f">{name}</a>" in boss.get(url(answered_letters, "items")).text
+    manager_browser.post(url(answered_letters, "views"), {"name": name, "search": "state=finished"})
+    assert f">{name}</a>" in manager_browser.get(url(answered_letters, "items")).text
 
 
 def test_there_is_a_most_number_of_saved_searches(
-    answered_letters: leaseq.Queue, boss: Browser, app: Any
+    answered_letters: leaseq.Queue, manager_browser: Browser, app: Any
 ) -> None:
     lists = app.extensions["leaseq"].lists
     for number in range(MAX_VIEWS):
         lists.save_view(answered_letters.name, f"view {number}", "state=finished")
-    boss.post(url(answered_letters, "views"), {"name": "one more", "search": "state=dead"})
-    assert "at most 30 saved views" in boss.get(url(answered_letters, "items")).text
-    boss.post(url(answered_letters, "views"), {"name": "view 1", "search": "state=dead"})
+    manager_browser.post(url(answered_letters, "views"), {"name": "one more", "search": "state=dead"})
+    assert "at most 30 saved views" in manager_browser.get(url(answered_letters, "items")).text
+    manager_browser.post(url(answered_letters, "views"), {"name": "view 1", "search": "state=dead"})
     assert lists.of(answered_letters.name).views["view 1"] == "state=dead"

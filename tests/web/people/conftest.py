@@ -13,18 +13,20 @@ from tests.web.conftest import Browser
 
 
 @pytest.fixture
-def root(visitor: Callable[[str], Browser]) -> Browser:
-    return visitor("admin")
+def root(sign_in_as: Callable[[str], Browser]) -> Browser:
+    return sign_in_as("admin")
 
 
 @pytest.fixture
 def state(app: Flask) -> State:
-    found: State = app.extensions[EXTENSION]
-    return found
+    app_state: State = app.extensions[EXTENSION]
+    return app_state
 
 
 @pytest.fixture
 def team(accounts: Accounts, new_name: Callable[[str], str]) -> list[str]:
     """Three people of a team that no other test has, by name."""
-    of = new_name("team")
-    return [accounts.add(f"{of} {name}", by="test", team=of).name for name in ("ann", "bob", "eva")]
+    team_name = new_name("team")
+    return [
+        accounts.add(f"{team_name} {name}", by="test", team=team_name).name for name in ("ann", "bob", "eva")
+    ]

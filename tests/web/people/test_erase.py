@@ -18,14 +18,14 @@ from leaseq.webapp.store import deferred, erasing
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from tests.support.taking import take
-from tests.web.api_calls import problem
+from tests.web.api_calls import assert_problem
 from tests.web.conftest import Browser, Caller
 
 Run = Callable[..., Result]
 
 
 @pytest.fixture(autouse=True)
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def settle_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """No other process is there whose caches have to grow old."""
     monkeypatch.setattr(erasing, "SETTLE_SECONDS", 0)
 
@@ -42,13 +42,15 @@ def ann(accounts: Accounts, new_name: Callable[[str], str], queue: leaseq.Queue)
 
 
 @pytest.fixture
-def chief(visitor: Callable[[str], Browser]) -> Browser:
-    return visitor("admin")
+def chief(sign_in_as: Callable[[str], Browser]) -> Browser:
+    return sign_in_as("admin")
 
 
 @pytest.fixture
 def run(server: Any) -> Run:
-    return lambda *words, input=None: CliRunner().invoke(main, [*words, "--redis", server.url], input=input)
+    return lambda *arguments, input=None: CliRunner().invoke(
+        main, [*arguments, "--redis", server.url], input=input
+    )
 
 
 def is_erased(queue: leaseq.Queue, accounts: Accounts, name: str) -> bool:
@@ -63,29 +65,29 @@ def is_erased(queue: leaseq.Queue, accounts: Accounts, name: str) -> bool:
 def test_the_page_says_what_goes_and_asks_for_the_name(
     chief: Browser, ann: str, queue: leaseq.Queue, accounts: Accounts
 ) -> None:
-    boss, path = chief, f"/people/{ann}/erase"
-    assert f'href="{path.replace("ä", "%C3%A4")}"' in boss.get(f"/people/{ann}").text
-    page = boss.get(path).text
-    for said in (
+    admin_browser, path = chief, f"/people/{ann}/erase"
+    assert f'href="{path.replace("ä", "%C3%A4")}"' in admin_browser.get(f"/people/{ann}").text
+    page = admin_browser.get(path).text
+    for text in (
         "and 1 API token",
         "on 1 item, which goes",
         f"name, {ann}, to erase",
         f"{queue.name} goes back to",
     ):
-        assert said in page
-    for name in ("", ann.upper(), boss.name):
-        refused = boss.post(path, {"name": name})
-        assert refused.status_code == 400
-        assert 'aria-invalid="true"' in refused.text
+        assert text in page
+    for name in ("", ann.upper(), admin_browser.name):
+        error_response = admin_browser.post(path, {"name": name})
+        assert error_response.status_code == 400
+        assert 'aria-invalid="true"' in error_response.text
     assert not is_erased(queue, accounts, ann)
-    done = boss.post(path, {"name": f" {ann} "})
-    assert (done.status_code, is_erased(queue, accounts, ann)) == (200, True)
+    response = admin_browser.post(path, {"name": f" {ann} "})
+    assert (response.status_code, is_erased(queue, accounts, ann)) == (200, True)
     (answer,) = queue.answers()
-    for said in (f"{ann} is erased.", "2 items were changed", "1 lease ended", answer.person):
-        assert said in done.text
-    assert boss.get(path).status_code == 404
-    line = accounts.log.page(limit=1, kind="person").entries[0]
-    assert (line.by, line.what, line.about) == (boss.name, "person.erased", answer.person)
+    for text in (f"{ann} is erased.", "2 items were changed", "1 lease ended", answer.person):
+        assert text in response.text
+    assert admin_browser.get(path).status_code == 404
+    entry = accounts.log.page(limit=1, kind="person").entries[0]
+    assert (entry.by, entry.what, entry.about) == (admin_browser.name, "person.erased", answer.person)
 
 
 def test_what_was_interrupted_is_finished_on_the_list(
@@ -95,9 +97,9 @@ def test_what_was_interrupted_is_finished_on_the_list(
     assert f"The erasure of {ann} was interrupted." in chief.get("/people").text
     path = f"/people/{ann}/erase"
     assert "This erasure was interrupted." in chief.get(path).text
-    refused = chief.post("/people", {"name": ann})
-    assert (refused.status_code, "is being erased" in refused.text) == (400, True)
-    assert ann not in [one.name for one in accounts.invitations()], (
+    response = chief.post("/people", {"name": ann})
+    assert (response.status_code, "is being erased" in response.text) == (400, True)
+    assert ann not in [invitation.name for invitation in accounts.invitations()], (
         "its link would work no more once the erasure is finished"
     )
     assert chief.post(path, {"name": ann}).status_code == 200
@@ -107,38 +109,41 @@ def test_what_was_interrupted_is_finished_on_the_list(
 
 @pytest.mark.parametrize("role", ["worker", "manager"])
 def test_only_admins_do_it(
-    visitor: Callable[[str], Browser],
-    caller: Callable[[str], Caller],
+    sign_in_as: Callable[[str], Browser],
+    make_caller: Callable[[str], Caller],
     ann: str,
     accounts: Accounts,
     role: str,
 ) -> None:
-    someone = visitor(role)
-    for answer in (someone.get(f"/people/{ann}/erase"), someone.post(f"/people/{ann}/erase", {"name": ann})):
-        assert answer.status_code == 403
-    problem(caller(role)("DELETE", f"/people/{ann}"), 403, "forbidden")
+    browser = sign_in_as(role)
+    for response in (
+        browser.get(f"/people/{ann}/erase"),
+        browser.post(f"/people/{ann}/erase", {"name": ann}),
+    ):
+        assert response.status_code == 403
+    assert_problem(make_caller(role)("DELETE", f"/people/{ann}"), 403, "forbidden")
     assert accounts.find(ann)
 
 
 def test_exporting_over_rest(admin: Caller, ann: str, queue: leaseq.Queue) -> None:
-    answer = admin("GET", f"/people/{ann}/export")
-    assert (answer.status_code, answer.mimetype) == (200, "application/json")
-    assert answer.headers["Content-Disposition"] == 'attachment; filename="person.json"'
-    document = json.loads(answer.text)
+    response = admin("GET", f"/people/{ann}/export")
+    assert (response.status_code, response.mimetype) == (200, "application/json")
+    assert response.headers["Content-Disposition"] == 'attachment; filename="person.json"'
+    document = json.loads(response.text)
     assert (document["name"], document["account"]["role"]) == (ann, "worker")
-    (answered,) = (one for one in document["items"] if one["answers"])
-    assert (answered["queue"], answered["answers"][0]["result"]) == (queue.name, {"v": 1})
+    (answered_item,) = (item for item in document["items"] if item["answers"])
+    assert (answered_item["queue"], answered_item["answers"][0]["result"]) == (queue.name, {"v": 1})
     assert admin("GET", "/people/nobody-of-this-name/export").json["account"] is None
 
 
 def test_erasing_over_rest(admin: Caller, ann: str, queue: leaseq.Queue, accounts: Accounts) -> None:
-    done = admin("DELETE", f"/people/{ann}")
-    assert done.status_code == 204
+    response = admin("DELETE", f"/people/{ann}")
+    assert response.status_code == 204
     assert is_erased(queue, accounts, ann)
     (answer,) = queue.answers()
-    assert answer.person == done.headers["X-Leaseq-Erased-As"]
-    problem(admin("DELETE", f"/people/{ann}"), 404, "not-found")
-    problem(admin("DELETE", "/people/" + "x" * 65), 404, "not-found")
+    assert answer.person == response.headers["X-Leaseq-Erased-As"]
+    assert_problem(admin("DELETE", f"/people/{ann}"), 404, "not-found")
+    assert_problem(admin("DELETE", "/people/" + "x" * 65), 404, "not-found")
     assert admin("PUT", f"/people/{ann}", json={}).status_code == 201
 
 
@@ -157,73 +162,73 @@ def test_erasing_over_rest_what_was_interrupted(
     admin: Caller, ann: str, queue: leaseq.Queue, accounts: Accounts
 ) -> None:
     accounts.begin_erasure(ann, by="test")
-    problem(admin("GET", f"/people/{ann}"), 404, "not-found")
-    refused = admin("PUT", f"/people/{ann}", json={})
-    problem(refused, 400, "invalid")
-    assert refused.json["field"] == "name"
+    assert_problem(admin("GET", f"/people/{ann}"), 404, "not-found")
+    response = admin("PUT", f"/people/{ann}", json={})
+    assert_problem(response, 400, "invalid")
+    assert response.json["field"] == "name"
     assert admin("DELETE", f"/people/{ann}").status_code == 204
     assert is_erased(queue, accounts, ann)
 
 
 def test_a_queue_of_another_version_is_said(
-    admin: Caller, chief: Browser, ann: str, unreadable: leaseq.Queue
+    admin: Caller, chief: Browser, ann: str, unreadable_queue: leaseq.Queue
 ) -> None:
-    problem(admin("DELETE", f"/people/{ann}"), 503, "queue-unreadable")
-    page = chief.post(f"/people/{ann}/erase", {"name": ann})
-    assert page.status_code == 503
-    assert f"another version of leaseq wrote {unreadable.name}" in page.text
-    assert '<input id="name" name="name"' in page.text, "the form is there to try again"
+    assert_problem(admin("DELETE", f"/people/{ann}"), 503, "queue-unreadable")
+    response = chief.post(f"/people/{ann}/erase", {"name": ann})
+    assert response.status_code == 503
+    assert f"another version of leaseq wrote {unreadable_queue.name}" in response.text
+    assert '<input id="name" name="name"' in response.text, "the form is there to try again"
 
 
 def test_from_the_command_line(run: Run, ann: str, queue: leaseq.Queue, accounts: Accounts) -> None:
-    unasked = run("person", "erase", ann)
-    assert unasked.exit_code == 2
-    assert "1 lease that they hold, and their drafts." in unasked.stderr
-    assert f"takes the place of theirs in 2 items of '{queue.name}'" in unasked.stderr
-    assert "Add --yes" in unasked.stderr
+    first_result = run("person", "erase", ann)
+    assert first_result.exit_code == 2
+    assert "1 lease that they hold, and their drafts." in first_result.stderr
+    assert f"takes the place of theirs in 2 items of '{queue.name}'" in first_result.stderr
+    assert "Add --yes" in first_result.stderr
     assert not is_erased(queue, accounts, ann)
-    done = run("person", "erase", ann, "--yes", "--json")
+    second_result = run("person", "erase", ann, "--yes", "--json")
     assert is_erased(queue, accounts, ann)
-    told = json.loads(done.stdout)
+    document = json.loads(second_result.stdout)
     (answer,) = queue.answers()
-    assert (told["pseudonym"], told["items"], told["leases"]) == (answer.person, 2, 1)
-    (there,) = [one for one in told["queues"] if one["queue"] == queue.name]
-    assert there["journal_since"].startswith("20")
-    for nobody in (ann, "x" * 65):
-        refused = run("person", "erase", nobody, "--yes")
-        assert (refused.exit_code, refused.stdout) == (2 if len(nobody) > 64 else 1, "")
+    assert (document["pseudonym"], document["items"], document["leases"]) == (answer.person, 2, 1)
+    (erased_queue,) = [entry for entry in document["queues"] if entry["queue"] == queue.name]
+    assert erased_queue["journal_since"].startswith("20")
+    for name in (ann, "x" * 65):
+        error_result = run("person", "erase", name, "--yes")
+        assert (error_result.exit_code, error_result.stdout) == (2 if len(name) > 64 else 1, "")
 
 
 def test_the_command_line_finishes_what_was_interrupted(
     run: Run, ann: str, queue: leaseq.Queue, accounts: Accounts
 ) -> None:
     accounts.begin_erasure(ann, by="test")
-    done = run("person", "erase", ann)
-    assert done.exit_code == 0
-    assert f"'{ann}' is erased: 1 lease ended, 2 items changed" in done.stdout
-    assert f"  {queue.name}  20" in done.stdout
+    result = run("person", "erase", ann)
+    assert result.exit_code == 0
+    assert f"'{ann}' is erased: 1 lease ended, 2 items changed" in result.stdout
+    assert f"  {queue.name}  20" in result.stdout
     assert is_erased(queue, accounts, ann)
 
 
 def test_one_without_an_account_from_the_command_line(run: Run, queue: leaseq.Queue) -> None:
     queue.enqueue({})
     queue.finish(take(queue, "a program"), 1)
-    erased = run("person", "erase", "a program", "--yes")
-    assert (erased.exit_code, "no account; 0 leases" in erased.stderr) == (0, True)
+    result = run("person", "erase", "a program", "--yes")
+    assert (result.exit_code, "no account; 0 leases" in result.stderr) == (0, True)
     (answer,) = queue.answers()
     assert answer.person.startswith("erased-")
 
 
 def test_export_from_the_command_line(run: Run, ann: str, tmp_path: Path) -> None:
-    shown = run("person", "export", ann)
-    document = json.loads(shown.stdout)
+    result = run("person", "export", ann)
+    document = json.loads(result.stdout)
     assert (document["name"], document["account"]["role"], len(document["items"])) == (ann, "worker", 2)
     file = tmp_path / "ann.json"
     assert run("person", "export", ann, "--to", str(file)).stdout == ""
     assert json.loads(file.read_text())["items"] == document["items"]
     assert file.stat().st_mode & 0o077 == 0
-    unknown = run("person", "export", "nobody")
-    assert json.loads(unknown.stdout)["account"] is None
-    assert "there is no account 'nobody'" in unknown.stderr
+    unknown_result = run("person", "export", "nobody")
+    assert json.loads(unknown_result.stdout)["account"] is None
+    assert "there is no account 'nobody'" in unknown_result.stderr
     assert run("person", "export", "x" * 65).exit_code == 2
     assert run("person", "export", ann, "--to", str(tmp_path / "no" / "file")).exit_code == 1

@@ -17,33 +17,37 @@ from leaseq.webapp.security.audit_log import CHANGES, SILENT
 from leaseq.webapp.security.authorization import need_of
 from leaseq.webapp.store.accounts import Accounts, log
 from tests.support.taking import not_none
-from tests.web.conftest import Answer, Browser, Caller
-from tests.web.item_lists import rows
+from tests.web.conftest import Browser, Caller, Response
+from tests.web.item_lists import table_text
 
 
 def test_the_log_is_found_by_person_and_kind_page_by_page(
-    accounts: Accounts, visitor: Callable[[str], Browser], new_name: Callable[[str], str]
+    accounts: Accounts, sign_in_as: Callable[[str], Browser], new_name: Callable[[str], str]
 ) -> None:
-    boss, name = visitor("admin"), new_name("logged")
+    admin_browser, name = sign_in_as("admin"), new_name("logged")
     accounts.add(name, by="test")
     for number in range(60):
         accounts.log.write("somebody", "queue.set", name, f"<b>{number}</b>")
-    first = boss.get(f"/people/log?person={name}").text
-    assert "&lt;b&gt;59&lt;/b&gt;" in first
-    assert "<b>59" not in first
-    older = not_none(re.search(r'href="(/people/log\?after=[^"]+)"', first))[1].replace("&amp;", "&")
-    second = rows(boss.get(older).text)
-    assert "&lt;b&gt;0&lt;/b&gt;" in second
-    assert "added a person" in second
-    assert "added a person" in boss.get(f"/people/log?person={name}&kind=person").text
-    assert "No matches" in boss.get(f"/people/log?person={name}&kind=token").text
-    assert "&lt;b&gt;59&lt;/b&gt;" in boss.get(f"/people/log?person={name}&kind=").text, "about everything"
-    assert boss.get(f"/people/log?after={'9' * 19}-{'9' * 19}").status_code == 200
+    first_page = admin_browser.get(f"/people/log?person={name}").text
+    assert "&lt;b&gt;59&lt;/b&gt;" in first_page
+    assert "<b>59" not in first_page
+    older_link = not_none(re.search(r'href="(/people/log\?after=[^"]+)"', first_page))[1].replace(
+        "&amp;", "&"
+    )
+    second_rows = table_text(admin_browser.get(older_link).text)
+    assert "&lt;b&gt;0&lt;/b&gt;" in second_rows
+    assert "added a person" in second_rows
+    assert "added a person" in admin_browser.get(f"/people/log?person={name}&kind=person").text
+    assert "No matches" in admin_browser.get(f"/people/log?person={name}&kind=token").text
+    assert "&lt;b&gt;59&lt;/b&gt;" in admin_browser.get(f"/people/log?person={name}&kind=").text, (
+        "about everything"
+    )
+    assert admin_browser.get(f"/people/log?after={'9' * 19}-{'9' * 19}").status_code == 200
     for cursor in ("x", f"{'9' * 20}-0", f"1-{'9' * 20}"):  # the server takes no number above 2**64
-        assert boss.get(f"/people/log?after={cursor}").status_code == 400, cursor
-    kinds = re.findall(r'<option value="([^"]+)"', boss.get("/people/log").text)
+        assert admin_browser.get(f"/people/log?after={cursor}").status_code == 400, cursor
+    kinds = re.findall(r'<option value="([^"]+)"', admin_browser.get("/people/log").text)
     assert set(kinds) >= {"person", "invitation", "sign-in", "token", "queue", "item"}
-    assert visitor("manager").get("/people/log").status_code == 403
+    assert sign_in_as("manager").get("/people/log").status_code == 403
 
 
 def test_a_page_of_the_log_looks_through_a_bounded_number(
@@ -66,12 +70,12 @@ def test_a_long_detail_is_cut_off_in_the_log(accounts: Accounts, new_name: Calla
     name = new_name("detailed")
     for length in (log.MAX_DETAIL, log.MAX_DETAIL + 1):
         accounts.log.write("test", "queue.set", name, "x" * length)
-    cut, whole = (entry.detail for entry in accounts.log.page(person=name).entries)
-    assert whole == "x" * log.MAX_DETAIL
-    assert cut == "x" * (log.MAX_DETAIL - 1) + "…"
+    cut_detail, whole_detail = (entry.detail for entry in accounts.log.page(person=name).entries)
+    assert whole_detail == "x" * log.MAX_DETAIL
+    assert cut_detail == "x" * (log.MAX_DETAIL - 1) + "…"
 
 
-def told(accounts: Accounts, by: str) -> list[tuple[str, str, str]]:
+def entries_by(accounts: Accounts, by: str) -> list[tuple[str, str, str]]:
     return [
         (entry.what, entry.about, entry.detail)
         for entry in accounts.log.page(person=by).entries
@@ -80,9 +84,9 @@ def told(accounts: Accounts, by: str) -> list[tuple[str, str, str]]:
 
 
 def test_what_managers_do_to_queues_is_in_the_log_from_pages_and_rest(
-    accounts: Accounts, asking: leaseq.Queue, manager: Caller, visitor: Callable[[str], Browser]
+    accounts: Accounts, form_queue: leaseq.Queue, manager: Caller, sign_in_as: Callable[[str], Browser]
 ) -> None:
-    base = f"/queues/{asking.name}"
+    base = f"/queues/{form_queue.name}"
     manager("PUT", base, json={"lease_seconds": 30, "instructions": "x" * 200})
     manager("POST", f"{base}/pause", json={"reason": "lunch"})
     manager("POST", f"{base}/items", json={"payload": 1})
@@ -91,85 +95,85 @@ def test_what_managers_do_to_queues_is_in_the_log_from_pages_and_rest(
     changes = {"priority": 10, "requires": ["fr", "de"], "due": None, "payload": "secret"}
     manager("PATCH", f"{base}/items/two", json=changes)
     assert manager("PUT", base, json={"lease_seconds": -1}).status_code == 400
-    entries = told(accounts, manager.name)
+    entries = entries_by(accounts, manager.name)
     assert entries.pop(0) == (
         "item.changed",
-        f"{asking.name} / two",
+        f"{form_queue.name} / two",
         "due: None, payload, priority: 10, requires: fr, de",
     )
     assert [entry[:2] for entry in entries] == [
-        ("item.assigned", f"{asking.name} / one"),
-        ("queue.paused", asking.name),
-        ("queue.set", asking.name),
+        ("item.assigned", f"{form_queue.name} / one"),
+        ("queue.paused", form_queue.name),
+        ("queue.set", form_queue.name),
     ]
     assert "reason: lunch" in entries[1][2]
     assert "lease_seconds: 60.0 → 30.0" in entries[2][2] or "lease_seconds: 60 → 30" in entries[2][2]
     assert "instructions:  → xxx" in entries[2][2]
     assert len(entries[2][2]) < 300
-    boss = visitor("manager")
-    boss.post(f"/manage/{asking.name}/resume", page="/account")
-    assert told(accounts, boss.name)[0][:2] == ("queue.resumed", asking.name)
-    boss.post("/manage", {"name": f"{asking.name}-2"}, page="/account")
-    assert told(accounts, boss.name)[0][:2] == ("queue.made", f"{asking.name}-2")
+    manager_browser = sign_in_as("manager")
+    manager_browser.post(f"/manage/{form_queue.name}/resume", page="/account")
+    assert entries_by(accounts, manager_browser.name)[0][:2] == ("queue.resumed", form_queue.name)
+    manager_browser.post("/manage", {"name": f"{form_queue.name}-2"}, page="/account")
+    assert entries_by(accounts, manager_browser.name)[0][:2] == ("queue.made", f"{form_queue.name}-2")
 
 
 def test_an_act_stands_where_the_log_can_not_be_written(
-    accounts: Accounts, asking: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
+    accounts: Accounts, form_queue: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is done by then: an error would make the caller do it again."""
 
-    def away(*_: object) -> None:
+    def raise_unavailable(*_: object) -> None:
         raise leaseq.ServerUnavailable("away")
 
-    monkeypatch.setattr(type(accounts.log), "write", away)
-    assert manager("POST", f"/queues/{asking.name}/pause", json={}).status_code == 200
-    assert asking.stats().paused is not None
+    monkeypatch.setattr(type(accounts.log), "write", raise_unavailable)
+    assert manager("POST", f"/queues/{form_queue.name}/pause", json={}).status_code == 200
+    assert form_queue.stats().paused is not None
 
 
 def test_what_many_moves_did_before_the_server_failed_is_told(
     accounts: Accounts,
-    asking: leaseq.Queue,
+    form_queue: leaseq.Queue,
     manager: Caller,
-    visitor: Callable[[str], Browser],
+    sign_in_as: Callable[[str], Browser],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    boss, remove = visitor("manager"), leaseq.Queue.remove
+    manager_browser, remove = sign_in_as("manager"), leaseq.Queue.remove
 
-    def fails_at_two(queue: leaseq.Queue, id: str, **more: object) -> object:
+    def fail_at_two(queue: leaseq.Queue, id: str, **options: object) -> object:
         if id == "two":
             raise leaseq.ServerUnavailable("gone")
-        return remove(queue, id, by=str(more["by"]))
+        return remove(queue, id, by=str(options["by"]))
 
-    monkeypatch.setattr(leaseq.Queue, "remove", fails_at_two)
-    sent = {"action": "remove", "ids": ["one", "two"]}
-    assert manager("POST", f"/queues/{asking.name}/bulk", json=sent).status_code == 503
-    assert told(accounts, manager.name)[0] == ("item.removed", asking.name, "1")
-    asking.enqueue({}, id="three")
+    monkeypatch.setattr(leaseq.Queue, "remove", fail_at_two)
+    body = {"action": "remove", "ids": ["one", "two"]}
+    assert manager("POST", f"/queues/{form_queue.name}/bulk", json=body).status_code == 503
+    assert entries_by(accounts, manager.name)[0] == ("item.removed", form_queue.name, "1")
+    form_queue.enqueue({}, id="three")
     fields = {"move": "remove", "search": "state=inbound", "id": ["three", "two"]}
-    assert boss.post(f"/manage/{asking.name}/many/do", fields).status_code == 503
-    assert told(accounts, boss.name)[0] == ("item.removed", asking.name, "1: three")
+    assert manager_browser.post(f"/manage/{form_queue.name}/many/do", fields).status_code == 503
+    assert entries_by(accounts, manager_browser.name)[0] == ("item.removed", form_queue.name, "1: three")
 
 
 def test_a_policy_that_can_not_be_read_for_the_log_is_no_answer_to_a_wrong_request(
-    manager: Caller, unreadable: leaseq.Queue
+    manager: Caller, unreadable_queue: leaseq.Queue
 ) -> None:
     """What is wrong with the request is answered, and not what the log finds before the view is called."""
-    for name in (unreadable.name, "no name"):
-        answer = manager("PUT", f"/queues/{name}", json={"lease_minutes": 1})
-        assert (answer.status_code, answer.json["field"]) == (400, "lease_minutes")
-        answer = manager("POST", f"/queues/{name}/clear", json={"all": True})
-        assert (answer.status_code, answer.json["field"]) == (400, "all")
-    refused = manager("POST", f"/queues/{unreadable.name}/pause", json={})
-    assert (refused.status_code, refused.json["code"]) == (503, "queue-unreadable")
+    for name in (unreadable_queue.name, "no name"):
+        response = manager("PUT", f"/queues/{name}", json={"lease_minutes": 1})
+        assert (response.status_code, response.json["field"]) == (400, "lease_minutes")
+        response = manager("POST", f"/queues/{name}/clear", json={"all": True})
+        assert (response.status_code, response.json["field"]) == (400, "all")
+    pause_response = manager("POST", f"/queues/{unreadable_queue.name}/pause", json={})
+    assert (pause_response.status_code, pause_response.json["code"]) == (503, "queue-unreadable")
 
 
 def test_every_act_that_accounts_write_has_words() -> None:
     sources = "".join(
         path.read_text() for path in Path(leaseq.webapp.store.accounts.__file__).parent.glob("*.py")
     )
-    written = set(re.findall(r'"((?:person|invitation|sign-in|token)\.[a-z-]+)"', sources))
-    assert len(written) > 15
-    assert written == {what for what in WORDS if what.partition(".")[0] not in ("queue", "item", "webhook")}
+    acts = set(re.findall(r'"((?:person|invitation|sign-in|token)\.[a-z-]+)"', sources))
+    assert len(acts) > 15
+    assert acts == {act for act in WORDS if act.partition(".")[0] not in ("queue", "item", "webhook")}
 
 
 def test_every_change_to_a_queue_or_an_item_has_words(app: Flask) -> None:
@@ -177,7 +181,7 @@ def test_every_change_to_a_queue_or_an_item_has_words(app: Flask) -> None:
     codes = {
         endpoint: f"{'item' if '/items/<' in rule.rule else 'queue'}.{CHANGES.get(change, change)}"
         for rule in app.url_map.iter_rules()
-        if (endpoint := rule.endpoint) not in SILENT | NOTED
+        if (endpoint := rule.endpoint) not in SILENT | LOGGING_ROUTES
         and need_of(app, endpoint) == "manager"
         and (change := endpoint.partition(".")[2])
         and (rule.methods or set()) & {"POST", "PUT", "PATCH", "DELETE"}
@@ -186,7 +190,7 @@ def test_every_change_to_a_queue_or_an_item_has_words(app: Flask) -> None:
     assert {endpoint: code for endpoint, code in codes.items() if code not in WORDS} == {}
 
 
-NOTED = frozenset(
+LOGGING_ROUTES = frozenset(
     {
         "api.add_webhook",
         "api.bulk",
@@ -217,40 +221,42 @@ NOTED = frozenset(
 """The routes that write their own line."""
 
 
-def changes(accounts: Accounts, by: str) -> list[str]:
-    return [what for what, *_ in told(accounts, by) if not what.startswith("sign-in")]
+def changes_by(accounts: Accounts, by: str) -> list[str]:
+    return [act for act, *_ in entries_by(accounts, by) if not act.startswith("sign-in")]
 
 
 def test_the_log_tells_of_an_import_and_not_of_a_check(
-    accounts: Accounts, boss: Browser, manager: Caller, queue: leaseq.Queue
+    accounts: Accounts, manager_browser: Browser, manager: Caller, queue: leaseq.Queue
 ) -> None:
     queue.configure()
     page = f"/manage/{queue.name}/import"
 
-    def sent(path: str, **fields: str) -> Answer:
+    def send_file(path: str, **fields: str) -> Response:
         file = (BytesIO(b"text\nGood\n"), "rows.csv")
-        return boss.post(path, {"format": "csv", "file": file, **fields}, page=page)
+        return manager_browser.post(path, {"format": "csv", "file": file, **fields}, page=page)
 
-    assert "1 row can be imported" in sent(page, check="yes").text
-    plan = boss.post(f"{page}/plan", {"format": "csv", "name": "rows.csv"}, page=page).json
-    token = {"X-CSRFToken": boss.csrf(page)}
-    assert boss.client.post(plan["check"], data=b"text\nGood\n", headers=token).status_code == 200
-    assert changes(accounts, boss.name) == []
-    assert sent(page).status_code == 303
-    assert changes(accounts, boss.name) == ["queue.imported"]
+    assert "1 row can be imported" in send_file(page, check="yes").text
+    plan = manager_browser.post(f"{page}/plan", {"format": "csv", "name": "rows.csv"}, page=page).json
+    headers = {"X-CSRFToken": manager_browser.csrf(page)}
+    assert (
+        manager_browser.client.post(plan["check"], data=b"text\nGood\n", headers=headers).status_code == 200
+    )
+    assert changes_by(accounts, manager_browser.name) == []
+    assert send_file(page).status_code == 303
+    assert changes_by(accounts, manager_browser.name) == ["queue.imported"]
     for kind, body in (("text/csv", b"text\nBad\n"), ("application/json", b'[{"text": "Bad"}]')):
         path = f"/queues/{queue.name}/import"
         assert manager("POST", path, data=body, content_type=kind).status_code == 200
-    assert changes(accounts, manager.name) == ["queue.imported"] * 2
+    assert changes_by(accounts, manager.name) == ["queue.imported"] * 2
 
 
 def test_what_changes_nothing_is_not_told(
-    accounts: Accounts, boss: Browser, manager: Caller, queue: leaseq.Queue
+    accounts: Accounts, manager_browser: Browser, manager: Caller, queue: leaseq.Queue
 ) -> None:
     queue.configure()
-    boss.post(f"/manage/{queue.name}/access", {"work": "", "manage": ""})
+    manager_browser.post(f"/manage/{queue.name}/access", {"work": "", "manage": ""})
     manager("PUT", f"/queues/{queue.name}/access", json={"work": None, "manage": None})
-    boss.post(f"/manage/{queue.name}/late/adopt", {"key": "1 none"})
+    manager_browser.post(f"/manage/{queue.name}/late/adopt", {"key": "1 none"})
     manager("POST", f"/queues/{queue.name}/bulk", json={"action": "remove", "ids": ["none"]})
-    assert changes(accounts, boss.name) == []
-    assert changes(accounts, manager.name) == []
+    assert changes_by(accounts, manager_browser.name) == []
+    assert changes_by(accounts, manager.name) == []

@@ -35,20 +35,20 @@ def test_many_are_changed_at_once(
     ann, bob, eva = team
     accounts.change(ann, by="test", skills=["de"])
     before = accounts.get(eva)
-    answer = root.post("/people/many?sort=done", {"name": [ann, bob], "act": act, "value": value})
-    assert answer.headers["Location"] == "/people?sort=done"
+    response = root.post("/people/many?sort=done", {"name": [ann, bob], "act": act, "value": value})
+    assert response.headers["Location"] == "/people?sort=done"
     assert [getattr(accounts.get(name), field) for name in (ann, bob)] == after
     assert accounts.get(eva) == before
     assert "2 people are changed." in root.get("/people").text
 
 
 def test_many_are_disabled_and_enabled(
-    root: Browser, accounts: Accounts, asking: leaseq.Queue, team: list[str]
+    root: Browser, accounts: Accounts, form_queue: leaseq.Queue, team: list[str]
 ) -> None:
-    take(asking, team[0])
+    take(form_queue, team[0])
     root.post("/people/many", {"name": team[:2], "disable": "yes", "act": "add-skills", "value": ""})
     assert [accounts.get(name).disabled for name in team] == [True, True, False]
-    assert asking.mine(team[0]) == []
+    assert form_queue.mine(team[0]) == []
     root.post("/people/many", {"name": team, "act": "enable"})
     assert not any(accounts.get(name).disabled for name in team)
 
@@ -57,13 +57,13 @@ def test_many_get_access_to_a_queue_and_lose_it(
     root: Browser, team: list[str], queue: leaseq.Queue, state: State
 ) -> None:
     queue.configure()
-    many = {"name": team[:2], "value": queue.name}
-    root.post("/people/many", {**many, "act": "let-work"})
+    fields = {"name": team[:2], "value": queue.name}
+    root.post("/people/many", {**fields, "act": "let-work"})
     assert "everybody may work on" in root.get("/people").text
     state.access.set(queue.name, Access(Group(teams=("Refunds",))))
-    root.post("/people/many", {**many, "act": "let-work"})
+    root.post("/people/many", {**fields, "act": "let-work"})
     assert state.access.of(queue.name) == Access(Group(people=tuple(team[:2]), teams=("Refunds",)))
-    root.post("/people/many", {**many, "name": team[:1], "act": "let-not-work"})
+    root.post("/people/many", {**fields, "name": team[:1], "act": "let-not-work"})
     assert state.access.of(queue.name) == Access(Group(people=(team[1],), teams=("Refunds",)))
     state.access.set(queue.name, Access())
 
@@ -82,7 +82,7 @@ def test_a_step_keeps_the_access_that_another_process_gave_just_now(
 
 
 @pytest.mark.parametrize(
-    ("fields", "said"),
+    ("fields", "message"),
     [
         ({"name": [], "act": "team"}, "at least one person"),
         ({"act": "promote"}, "one of add-skills"),
@@ -93,11 +93,11 @@ def test_a_step_keeps_the_access_that_another_process_gave_just_now(
     ],
 )
 def test_what_can_t_be_changed_is_said(
-    root: Browser, accounts: Accounts, team: list[str], fields: dict[str, Any], said: str
+    root: Browser, accounts: Accounts, team: list[str], fields: dict[str, Any], message: str
 ) -> None:
     before = accounts.get(team[0])
     assert root.post("/people/many", {"name": [team[0]], **fields}).status_code == 303
-    assert said in html.unescape(root.get("/people").text)
+    assert message in html.unescape(root.get("/people").text)
     assert accounts.get(team[0]) == before
 
 
@@ -109,17 +109,19 @@ def test_all_who_match_are_changed_in_steps(
     path = f"/people?q={team[0][:-4]}"
     page = html.unescape(root.get(path).text)
     assert "Select all 3 people that match" in page
-    sent = {"name": team[:1], "all": "yes", "act": "team", "value": "Refunds"}
-    step = root.post(path.replace("?", "/many?"), sent)
-    assert "2 people are changed." in step.text
+    fields = {"name": team[:1], "all": "yes", "act": "team", "value": "Refunds"}
+    first_response = root.post(path.replace("?", "/many?"), fields)
+    assert "2 people are changed." in first_response.text
     assert [accounts.get(name).team for name in team] == ["Refunds", "Refunds", team[0][:-4]]
-    form = dict(re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', step.text.split('id="go-on"')[1]))
+    form = dict(
+        re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', first_response.text.split('id="go-on"')[1])
+    )
     assert (form["after"], form["total"]) == (team[1], "3")
-    last = root.post(path.replace("?", "/many?"), form)
-    assert "3 people are changed." in last.text
-    assert 'id="go-on"' not in last.text
+    last_response = root.post(path.replace("?", "/many?"), form)
+    assert "3 people are changed." in last_response.text
+    assert 'id="go-on"' not in last_response.text
     assert [accounts.get(name).team for name in team] == ["Refunds"] * 3
-    assert root.post("/people/many?q=nobody+at+all", sent).status_code == 303
+    assert root.post("/people/many?q=nobody+at+all", fields).status_code == 303
     assert "0 people are changed." in root.get("/people").text
 
 
@@ -130,16 +132,16 @@ def test_nobody_disables_themselves_among_many(root: Browser, accounts: Accounts
 
 
 def test_a_queue_that_is_not_there_gives_no_access(root: Browser, team: list[str]) -> None:
-    sent = {"name": team, "act": "let-work", "value": "no-such-queue"}
-    assert root.post("/people/many?sort=done", sent).location == "/people?sort=done"
+    fields = {"name": team, "act": "let-work", "value": "no-such-queue"}
+    assert root.post("/people/many?sort=done", fields).location == "/people?sort=done"
     assert "Not changed: there is no queue 'no-such-queue'." in html.unescape(root.get("/people").text)
 
 
 def test_a_hundred_refusals_are_all_told(root: Browser) -> None:
     names = [f"{n:03} {secrets.token_hex(20)}" for n in range(100)]
-    page = root.post("/people/many", {"name": names, "act": "team", "value": "Refunds"})
-    assert page.status_code == 200
-    assert all(f"{name}</a>: there is no person named" in html.unescape(page.text) for name in names)
+    response = root.post("/people/many", {"name": names, "act": "team", "value": "Refunds"})
+    assert response.status_code == 200
+    assert all(f"{name}</a>: there is no person named" in html.unescape(response.text) for name in names)
 
 
 def test_a_later_step_says_why_it_changes_nobody(
@@ -149,32 +151,32 @@ def test_a_later_step_says_why_it_changes_nobody(
     monkeypatch.setattr(many, "STEP", 2)
     queue.configure()
     state.access.set(queue.name, Access(Group(teams=("Refunds",))))
-    sent = {"all": "yes", "act": "let-work", "value": queue.name}
+    fields = {"all": "yes", "act": "let-work", "value": queue.name}
     path = f"/people/many?q={team[0][:-4]}"
-    root.post(path, sent)
+    root.post(path, fields)
     state.access.set(queue.name, Access())
-    last = root.post(path, {**sent, "after": team[1], "done": 2, "total": 3})
-    assert last.status_code == 200
-    assert "2 people are changed." in last.text
-    assert f"{team[2]}</a>: queue: a queue that only some may work on" in last.text
+    response = root.post(path, {**fields, "after": team[1], "done": 2, "total": 3})
+    assert response.status_code == 200
+    assert "2 people are changed." in response.text
+    assert f"{team[2]}</a>: queue: a queue that only some may work on" in response.text
 
 
 def test_many_are_invited_by_pasting_their_names(
     app: Flask, root: Browser, accounts: Accounts, team: list[str], new_name: Callable[[str], str]
 ) -> None:
-    new = [new_name("new") for _ in range(2)]
-    names = f"{new[0]}\r\n\r\n  {new[1]} \r\n{team[0]}\r\n{new[0]}"
-    answer = root.post("/people", {"name": names, "role": "worker", "skills": "fr", "team": "Refunds"})
-    assert answer.status_code == 200
-    page = html.unescape(answer.text)
+    new_names = [new_name("new") for _ in range(2)]
+    text = f"{new_names[0]}\r\n\r\n  {new_names[1]} \r\n{team[0]}\r\n{new_names[0]}"
+    response = root.post("/people", {"name": text, "role": "worker", "skills": "fr", "team": "Refunds"})
+    assert response.status_code == 200
+    page = html.unescape(response.text)
     links = re.findall(r"<b>([^<]+)</b> <code[^>]*>[^<]*(/welcome\?token=[\w-]+)", page)
-    assert [name for name, _link in links] == new
+    assert [name for name, _link in links] == new_names
     assert f"there is already a person named {team[0]!r}" in page
     assert f">{team[0]}</textarea>" in page, "who was not invited stays in the box"
     token = links[0][1].partition("=")[2]
     person = accounts.accept(token, "", "correct horse battery")
-    assert (person.name, person.team, person.skills) == (new[0], "Refunds", ("fr",))
-    assert not_none(accounts.find(new[0])).team == "Refunds"
+    assert (person.name, person.team, person.skills) == (new_names[0], "Refunds", ("fr",))
+    assert not_none(accounts.find(new_names[0])).team == "Refunds"
 
 
 def test_as_many_names_as_are_taken_at_once_are_invited(
@@ -187,7 +189,7 @@ def test_as_many_names_as_are_taken_at_once_are_invited(
 
 
 def test_more_names_than_are_taken_at_once_stay_in_the_box(root: Browser) -> None:
-    answer = root.post("/people", {"name": "\n".join(f"name {n}" for n in range(501))})
-    assert answer.status_code == 400
-    assert "at most 500 names at once; these are 501" in answer.text
-    assert "name 500</textarea>" in answer.text
+    response = root.post("/people", {"name": "\n".join(f"name {n}" for n in range(501))})
+    assert response.status_code == 400
+    assert "at most 500 names at once; these are 501" in response.text
+    assert "name 500</textarea>" in response.text

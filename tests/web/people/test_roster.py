@@ -21,66 +21,76 @@ from leaseq.webapp.store.breaks import Breaks
 from leaseq.webapp.store.queue_access import Access, Group
 from tests.support.taking import take
 from tests.web.conftest import Browser
-from tests.web.item_lists import rows, text_of
+from tests.web.item_lists import table_text, text_of
 
 
-def shown(root: Browser, team: list[str], **criteria: str) -> list[str]:
+def list_names(root: Browser, team: list[str], **criteria: str) -> list[str]:
     """Who of the team is shown, in their order."""
     page = root.get("/people", query_string={"team": team[0][:-4], **criteria}).text
     return re.findall(r'name="name" value="([^"]+)" form="chosen"', page)
 
 
 def test_what_each_does_now(
-    root: Browser, visitor: Callable[[str], Browser], asking: leaseq.Queue, team: list[str], state: State
+    root: Browser,
+    sign_in_as: Callable[[str], Browser],
+    form_queue: leaseq.Queue,
+    team: list[str],
+    state: State,
 ) -> None:
     ann, bob, eva = team
-    take(asking, ann)
+    take(form_queue, ann)
     state.breaks.take(bob)
-    lines = rows(root.get(f"/people?team={ann[:-4]}").text).split("\n")
-    doing = {name: next(line for line in lines if name in line) for name in team}
-    assert f"My parcel is not here in {asking.name} for 0 s" in doing[ann]
-    assert "on a break for 0 s" in doing[bob]
-    assert "idle" in doing[eva]
-    for which, names in (("working", [ann]), ("break", [bob]), ("idle", [eva]), ("disabled", [])):
-        assert shown(root, team, state=which) == names, which
-    assert shown(root, team, sort="state") == [ann, bob, eva]
+    lines = table_text(root.get(f"/people?team={ann[:-4]}").text).split("\n")
+    line_of = {name: next(line for line in lines if name in line) for name in team}
+    assert f"My parcel is not here in {form_queue.name} for 0 s" in line_of[ann]
+    assert "on a break for 0 s" in line_of[bob]
+    assert "idle" in line_of[eva]
+    for state_name, names in (("working", [ann]), ("break", [bob]), ("idle", [eva]), ("disabled", [])):
+        assert list_names(root, team, state=state_name) == names, state_name
+    assert list_names(root, team, sort="state") == [ann, bob, eva]
 
 
 def test_a_break_ends_by_taking_an_item_and_after_a_day(
-    root: Browser, asking: leaseq.Queue, team: list[str], server: Any, state: State
+    root: Browser, form_queue: leaseq.Queue, team: list[str], server: Any, state: State
 ) -> None:
     ann = team[0]
     Breaks(server.client, clock=lambda: 1_000_000.0).take(ann)
     assert state.breaks.of(ann) is None, "forgotten long ago"
     state.breaks.take(ann)
-    assert shown(root, team, state="break") == [ann]
-    ahead = leaseq.Queue(server.client, asking.name, clock=lambda: int((state.breaks._clock() + 5) * 1e6))
-    assert ahead.reserve(ann)
-    assert shown(root, team, state="break") == []
-    assert shown(root, team, state="working") == [ann]
+    assert list_names(root, team, state="break") == [ann]
+    later_queue = leaseq.Queue(
+        server.client, form_queue.name, clock=lambda: int((state.breaks._clock() + 5) * 1e6)
+    )
+    assert later_queue.reserve(ann)
+    assert list_names(root, team, state="break") == []
+    assert list_names(root, team, state="working") == [ann]
 
 
 def test_a_break_does_not_come_back_when_the_item_is_done(
-    person: Browser, asking: leaseq.Queue, state: State
+    worker_browser: Browser, form_queue: leaseq.Queue, state: State
 ) -> None:
-    asking.enqueue({"text": "a letter"})
-    state.breaks.take(person.name)
-    assert person.post(f"/q/{asking.name}/reserve", page=f"/q/{asking.name}").status_code == 303
-    assert state.breaks.of(person.name) is None
+    form_queue.enqueue({"text": "a letter"})
+    state.breaks.take(worker_browser.name)
+    assert (
+        worker_browser.post(f"/q/{form_queue.name}/reserve", page=f"/q/{form_queue.name}").status_code == 303
+    )
+    assert state.breaks.of(worker_browser.name) is None
 
 
-def test_somebody_takes_a_break_and_is_back(person: Browser, asking: leaseq.Queue, state: State) -> None:
-    take(asking, person.name)
-    before = text_of(person.get("/break").text)
+def test_somebody_takes_a_break_and_is_back(
+    worker_browser: Browser, form_queue: leaseq.Queue, state: State
+) -> None:
+    take(form_queue, worker_browser.name)
+    before = text_of(worker_browser.get("/break").text)
     assert "Take a break" in before
     assert "My parcel is not here" in before, "what they hold runs out meanwhile"
-    assert person.post("/break", page="/break").status_code == 303
-    since = state.breaks.of(person.name)
-    assert person.post("/break", page="/break").status_code == 303
-    assert state.breaks.of(person.name) == since, "the second press changes nothing"
-    assert "You are on a break" in person.get("/break").text
-    assert person.post("/break/end", page="/break").status_code == 303
-    assert state.breaks.of(person.name) is None
+    assert worker_browser.post("/break", page="/break").status_code == 303
+    since = state.breaks.of(worker_browser.name)
+    assert worker_browser.post("/break", page="/break").status_code == 303
+    assert state.breaks.of(worker_browser.name) == since, "the second press changes nothing"
+    assert "You are on a break" in worker_browser.get("/break").text
+    assert worker_browser.post("/break/end", page="/break").status_code == 303
+    assert state.breaks.of(worker_browser.name) is None
 
 
 def test_sorted_by_each_heading(root: Browser, team: list[str], state: State) -> None:
@@ -89,11 +99,11 @@ def test_sorted_by_each_heading(root: Browser, team: list[str], state: State) ->
         active = 10_000 if name == bob else 60_000
         state.activity.record(name, "letters", "finished", id=str(number), token=number, active_ms=active)
     state.activity.record(ann, "letters", "gave_back", id="x", token=9)
-    assert shown(root, team) == [ann, bob, eva]
-    assert shown(root, team, sort="done") == [bob, eva, ann]
-    assert shown(root, team, sort="each") == [eva, bob, ann]
-    assert shown(root, team, sort="back")[0] == ann
-    assert shown(root, team, sort="no such order") == [ann, bob, eva]
+    assert list_names(root, team) == [ann, bob, eva]
+    assert list_names(root, team, sort="done") == [bob, eva, ann]
+    assert list_names(root, team, sort="each") == [eva, bob, ann]
+    assert list_names(root, team, sort="back")[0] == ann
+    assert list_names(root, team, sort="no such order") == [ann, bob, eva]
     page = root.get(f"/people?sort=done&team={ann[:-4]}").text
     assert re.search(r'aria-sort="descending"><a href="[^"]*sort=done', page)
 
@@ -102,24 +112,26 @@ def test_each_heading_sorts_both_ways(root: Browser, team: list[str], state: Sta
     ann, bob, eva = team
     for number, name in enumerate((bob, bob, eva)):
         state.activity.record(name, "letters", "finished", id=f"h{number}", token=number)
-    for sort, first, then in (("hour", "down", "up"), ("name", "up", "down")):
+    for sort, first_order, other_order in (("hour", "down", "up"), ("name", "up", "down")):
         page = html.unescape(root.get(f"/people?sort={sort}&team={ann[:-4]}").text)
-        assert f"sort={sort}&order={then}" in page, "the heading turns it around"
-        assert shown(root, team, sort=sort) == shown(root, team, sort=sort, order=first)
-        assert shown(root, team, sort=sort, order=then)[0] == (ann if sort == "hour" else eva)
-        turned = root.get("/people", query_string={"sort": sort, "order": then, "team": ann[:-4]}).text
-        assert f'aria-sort="{"ascending" if then == "up" else "descending"}"' in turned
-    assert shown(root, team, sort="hour") == [bob, eva, ann]
+        assert f"sort={sort}&order={other_order}" in page, "the heading turns it around"
+        assert list_names(root, team, sort=sort) == list_names(root, team, sort=sort, order=first_order)
+        assert list_names(root, team, sort=sort, order=other_order)[0] == (ann if sort == "hour" else eva)
+        other_page = root.get(
+            "/people", query_string={"sort": sort, "order": other_order, "team": ann[:-4]}
+        ).text
+        assert f'aria-sort="{"ascending" if other_order == "up" else "descending"}"' in other_page
+    assert list_names(root, team, sort="hour") == [bob, eva, ann]
 
 
 def test_what_is_done_in_the_last_hour(server: Any, team: list[str], queue: leaseq.Queue) -> None:
     ann, bob, _ = team
     now = 1_900_000_000.0
     for minutes, name in ((59, ann), (5, ann), (5, bob), (65, bob)):
-        earlier = Activity(server.client, clock=partial(float, now - 60 * minutes))
-        earlier.record(name, queue.name, "finished", id=f"m{minutes}", token=minutes)
-        earlier.record(name, queue.name, "gave_back", id=f"b{minutes}", token=minutes)
-        earlier.flush()
+        earlier_activity = Activity(server.client, clock=partial(float, now - 60 * minutes))
+        earlier_activity.record(name, queue.name, "finished", id=f"m{minutes}", token=minutes)
+        earlier_activity.record(name, queue.name, "gave_back", id=f"b{minutes}", token=minutes)
+        earlier_activity.flush()
     activity = Activity(server.client, clock=lambda: now)
     assert {name: activity.last_hour()[name] for name in (ann, bob)} == {
         ann: {queue.name: 2},
@@ -130,16 +142,16 @@ def test_what_is_done_in_the_last_hour(server: Any, team: list[str], queue: leas
 
 
 def test_the_list_is_kept_up_to_date_for_who_watches_it(
-    app: Flask, root: Browser, asking: leaseq.Queue, team: list[str], state: State
+    app: Flask, root: Browser, form_queue: leaseq.Queue, team: list[str], state: State
 ) -> None:
     ann = team[0]
     now = [0.0]
     with app.test_request_context(f"/people?team={ann[:-4]}&sort=done"):
-        listed = Listing.of_request()
+        listing = Listing.of_request()
     channel = PeopleChannel(state, clock=lambda: now[0])
-    watcher = PeopleWatcher(Stream(), lambda: True, root.name, listed)
+    watcher = PeopleWatcher(Stream(), lambda: True, root.name, listing)
 
-    def sent() -> list[dict[str, Any]]:
+    def receive() -> list[dict[str, Any]]:
         channel.serve([watcher])
         stream, watcher.stream = watcher.stream, Stream()
         stream.end()
@@ -150,22 +162,26 @@ def test_the_list_is_kept_up_to_date_for_who_watches_it(
             if line[:6] == "data: "
         ]
 
-    (first,) = sent()
-    assert [one["name"] for one in first["people"]] == team
-    assert (first["working"], first["last_hour"]) == (0, 0)
-    assert sent() == [], "nothing has changed"
-    lease = take(asking, ann)
-    state.activity.record(team[2], asking.name, "finished", id="x", token=1, active_ms=30_000)
-    (second,) = sent()
-    assert [one["name"] for one in second["people"]] == [team[2], ann, team[1]], (
+    (first_message,) = receive()
+    assert [row["name"] for row in first_message["people"]] == team
+    assert (first_message["working"], first_message["last_hour"]) == (0, 0)
+    assert receive() == [], "nothing has changed"
+    lease = take(form_queue, ann)
+    state.activity.record(team[2], form_queue.name, "finished", id="x", token=1, active_ms=30_000)
+    (second_message,) = receive()
+    assert [row["name"] for row in second_message["people"]] == [team[2], ann, team[1]], (
         "in the order that is asked for"
     )
-    working = second["people"][1]
-    assert (working["doing"], working["queue"], working["id"]) == ("working", asking.name, lease.id)
-    assert working["title"] == "My parcel is not here"
-    assert {second[name] for name in ("working", "last_hour", "done")} == {1}
-    same = root.get(f"/people?team={ann[:-4]}&sort=done", headers={"Accept": "application/json"}).json
-    assert same["people"] == second["people"], "and where there is no stream"
+    working_row = second_message["people"][1]
+    assert (working_row["doing"], working_row["queue"], working_row["id"]) == (
+        "working",
+        form_queue.name,
+        lease.id,
+    )
+    assert working_row["title"] == "My parcel is not here"
+    assert {second_message[name] for name in ("working", "last_hour", "done")} == {1}
+    figures = root.get(f"/people?team={ann[:-4]}&sort=done", headers={"Accept": "application/json"}).json
+    assert figures["people"] == second_message["people"], "and where there is no stream"
 
 
 def test_who_may_see_less_by_now_is_shown_less(
@@ -182,6 +198,6 @@ def test_who_may_see_less_by_now_is_shown_less(
 def test_who_may_work_on_a_queue(root: Browser, team: list[str], queue: leaseq.Queue, state: State) -> None:
     queue.configure()
     state.access.set(queue.name, Access(Group(people=(team[1],))))
-    assert shown(root, team, queue=queue.name) == [team[1]]
-    assert shown(root, team, queue="") == team
+    assert list_names(root, team, queue=queue.name) == [team[1]]
+    assert list_names(root, team, queue="") == team
     state.access.set(queue.name, Access())

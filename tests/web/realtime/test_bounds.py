@@ -21,9 +21,9 @@ from tests.web.conftest import Caller
 def test_a_picture_that_nobody_looks_at_is_forgotten(server: Any, queue: leaseq.Queue) -> None:
     snapshots = Snapshots(Threads(server.client))
     snapshots.of(queue).used_at -= 3_600
-    other = leaseq.Queue(server.client, f"{queue.name}.other")
-    snapshots.of(other)
-    assert list(snapshots._snapshots) == [other.name]
+    other_queue = leaseq.Queue(server.client, f"{queue.name}.other")
+    snapshots.of(other_queue)
+    assert list(snapshots._snapshots) == [other_queue.name]
 
 
 def test_grants_whose_end_never_comes_are_forgotten() -> None:
@@ -53,25 +53,27 @@ def test_names_that_strangers_make_up_are_not_kept(worker: Caller) -> None:
     before = len(connection_of(client).durable)
     for number in range(50):
         body = {"token": 1, "result": {}}
-        answer = worker("POST", f"/queues/made-up-{number}/items/one/finish", json=body)
-        assert answer.status_code == 404
+        response = worker("POST", f"/queues/made-up-{number}/items/one/finish", json=body)
+        assert response.status_code == 404
     assert len(connection_of(client).durable) == before
     assert commands._bind.cache_info().maxsize == 4_096
 
 
 def test_what_is_cached_has_a_bound() -> None:
     """Of all modules that the app is made of."""
-    ours = [
-        one for name, one in sorted(sys.modules.items()) if name.partition(".")[0] in ("leaseq", "webapp")
+    modules = [
+        module
+        for name, module in sorted(sys.modules.items())
+        if name.partition(".")[0] in ("leaseq", "webapp")
     ]
     caches = {
-        f"{one.__module__}.{one.__qualname__}": one.cache_info().maxsize
-        for module in ours
-        for one in vars(module).values()
-        if isinstance(one, functools._lru_cache_wrapper)
+        f"{function.__module__}.{function.__qualname__}": function.cache_info().maxsize
+        for module in modules
+        for function in vars(module).values()
+        if isinstance(function, functools._lru_cache_wrapper)
     }
     assert len(caches) > 4
-    without = {name for name, most in caches.items() if most is None}
-    assert without == {f"leaseq.engine.scripts.{name}" for name in ("load", "_folder", "_parse")}, (
+    unbounded_names = {name for name, max_size in caches.items() if max_size is None}
+    assert unbounded_names == {f"leaseq.engine.scripts.{name}" for name in ("load", "_folder", "_parse")}, (
         "those ask for the scripts that there are"
     )

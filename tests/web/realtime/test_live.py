@@ -57,17 +57,17 @@ def test_a_client_that_falls_too_far_behind_is_cut_off() -> None:
 def test_a_call_that_nobody_ended_ceases_to_count(server: Any, new_name: Callable[[str], str]) -> None:
     person, now = new_name("person"), [1_000.0]
     calls = OpenCalls(server.client, clock=lambda: now[0])
-    kept, *_ = [calls.begin("waits", person) for _ in range(4)]
+    first_call, *_ = [calls.begin("waits", person) for _ in range(4)]
     with pytest.raises(TooManyOpen, match="you have 4 waits open"):
         calls.begin("waits", person)
     now[0] += COUNTED_SECONDS - 1
-    kept.confirm()
+    first_call.confirm()
     now[0] += 2
     for _ in range(3):
         calls.begin("waits", person)
     with pytest.raises(TooManyOpen):
         calls.begin("waits", person)
-    kept.end()
+    first_call.end()
     calls.begin("waits", person)
     calls.begin("streams", person)
     calls.begin("waits", f"{person} 2")
@@ -88,10 +88,10 @@ def test_a_call_that_ended_is_not_counted_by_a_late_confirmation(
     """The poller may be about to check a stream when its client goes."""
     person, now = new_name("person"), [1_000.0]
     calls = OpenCalls(server.client, clock=lambda: now[0])
-    ended = calls.begin("exports", person)
+    call = calls.begin("exports", person)
     now[0] += COUNTED_SECONDS / 2
-    ended.end()
-    ended.confirm()
+    call.end()
+    call.confirm()
     for _ in range(2):
         calls.begin("exports", person)
 
@@ -100,29 +100,29 @@ def test_a_call_that_ended_is_not_counted_by_a_late_confirmation(
 
 
 def test_a_lost_access_or_role_a_revoked_token_and_an_ended_session_watch_no_longer(
-    app: Any, accounts: Accounts, manager: Caller, visitor: Callable[[str], Browser], queue: leaseq.Queue
+    app: Any, accounts: Accounts, manager: Caller, sign_in_as: Callable[[str], Browser], queue: leaseq.Queue
 ) -> None:
     queue.configure()
     path = f"/api/v1/queues/{queue.name}/events"
-    by_token = {"path": path, "headers": {"Authorization": f"Bearer {manager.token}"}}
-    assert is_still_authorized(app, environ_of(app, by_token))
+    token_request = {"path": path, "headers": {"Authorization": f"Bearer {manager.token}"}}
+    assert is_still_authorized(app, environ_of(app, token_request))
     access, eva = app.extensions[EXTENSION].access, Group(people=("eva",))
-    for closed in (Access(eva, eva), Access(None, eva)):
-        access.set(queue.name, closed)
-        assert not is_still_authorized(app, environ_of(app, by_token))
+    for closed_access in (Access(eva, eva), Access(None, eva)):
+        access.set(queue.name, closed_access)
+        assert not is_still_authorized(app, environ_of(app, token_request))
     access.set(queue.name, Access())
     accounts.change(manager.name, by="test", role="worker")
-    assert not is_still_authorized(app, environ_of(app, by_token))
+    assert not is_still_authorized(app, environ_of(app, token_request))
     accounts.change(manager.name, by="test", role="manager")
     accounts.revoke_token(accounts.tokens(manager.name)[0].id, by="test")
-    assert not is_still_authorized(app, environ_of(app, by_token))
+    assert not is_still_authorized(app, environ_of(app, token_request))
 
-    boss = visitor("manager")
-    answer = boss.get(f"/manage/{queue.name}/live")
-    assert answer.status_code == 200
-    environ = dict(answer.request.environ)
+    manager_browser = sign_in_as("manager")
+    response = manager_browser.get(f"/manage/{queue.name}/live")
+    assert response.status_code == 200
+    environ = dict(response.request.environ)
     assert is_still_authorized(app, environ)
-    accounts.end_sessions(boss.name, by="test")
+    accounts.end_sessions(manager_browser.name, by="test")
     assert not is_still_authorized(app, environ)
 
 
@@ -131,7 +131,7 @@ class SilentChannel(QueueChannel):
         pass
 
 
-def watched(poller: Poller, watcher: Watcher, *, after: float) -> bool:
+def is_open_later(poller: Poller, watcher: Watcher, *, after: float) -> bool:
     """Whether the stream is open when it is looked at so much later."""
     watcher.vouched_at -= after
     poller.serve(SilentChannel(cast("Any", None)), [watcher])
@@ -139,19 +139,19 @@ def watched(poller: Poller, watcher: Watcher, *, after: float) -> bool:
 
 
 def test_a_stream_ends_when_its_person_may_not_watch_any_more() -> None:
-    answers = iter([True, False])
-    watcher = Watcher(Stream(), lambda: next(answers))
-    assert watched(Poller(), watcher, after=VOUCH_EVERY)
-    assert not watched(Poller(), watcher, after=VOUCH_EVERY)
+    results = iter([True, False])
+    watcher = Watcher(Stream(), lambda: next(results))
+    assert is_open_later(Poller(), watcher, after=VOUCH_EVERY)
+    assert not is_open_later(Poller(), watcher, after=VOUCH_EVERY)
 
 
 def test_a_stream_ends_when_that_is_not_known_for_a_minute() -> None:
-    def away() -> bool:
+    def raise_unavailable() -> bool:
         raise leaseq.ServerUnavailable("it is away")
 
-    watcher = Watcher(Stream(), away)
-    assert watched(Poller(), watcher, after=VOUCH_EVERY)
-    assert not watched(Poller(), watcher, after=VOUCHED - VOUCH_EVERY)
+    watcher = Watcher(Stream(), raise_unavailable)
+    assert is_open_later(Poller(), watcher, after=VOUCH_EVERY)
+    assert not is_open_later(Poller(), watcher, after=VOUCHED - VOUCH_EVERY)
 
 
 def test_when_the_process_stops_all_streams_end(queue: leaseq.Queue) -> None:
@@ -160,16 +160,16 @@ def test_when_the_process_stops_all_streams_end(queue: leaseq.Queue) -> None:
     poller.watch(SilentChannel(queue), Watcher(streams[0], lambda: True))
     poller.close()
     poller.watch(SilentChannel(queue), Watcher(streams[1], lambda: True))
-    assert [one.open for one in streams] == [False, False]
+    assert [stream.open for stream in streams] == [False, False]
 
 
 class FakeTime:
     """A clock that moves by the pauses of the poller and by its polls. It ends with the last of these."""
 
-    def __init__(self, polls: list[float]) -> None:
+    def __init__(self, durations: list[float]) -> None:
         self.now = 0.0
-        self.began: list[float] = []
-        self._polls = iter(polls)
+        self.poll_times: list[float] = []
+        self._durations = iter(durations)
 
     def monotonic(self) -> float:
         return self.now
@@ -178,21 +178,21 @@ class FakeTime:
         self.now += seconds
 
     def poll(self) -> None:
-        self.began.append(self.now)
-        self.now += next(self._polls)
+        self.poll_times.append(self.now)
+        self.now += next(self._durations)
 
 
 def test_queues_are_polled_once_a_second_however_long_that_takes(
     queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    time, poller = FakeTime([0.0, 0.3, 2.0, 0.0]), Poller()
-    monkeypatch.setattr("leaseq.webapp.realtime.poller.time", time)
-    monkeypatch.setattr(poller, "poll", time.poll)
+    fake_time, poller = FakeTime([0.0, 0.3, 2.0, 0.0]), Poller()
+    monkeypatch.setattr("leaseq.webapp.realtime.poller.time", fake_time)
+    monkeypatch.setattr(poller, "poll", fake_time.poll)
     poller._is_started = True
     poller.watch(SilentChannel(queue), Watcher(Stream(), lambda: True))
     with pytest.raises(StopIteration):
         poller._run()
-    assert time.began == pytest.approx([0, 1, 2, 4.05, 5.05])
+    assert fake_time.poll_times == pytest.approx([0, 1, 2, 4.05, 5.05])
 
 
 def environ_of(app: Any, request: dict[str, Any]) -> Any:

@@ -15,7 +15,7 @@ from leaseq import transfer
 from leaseq.webapp.store.open_calls import OpenCalls
 from tests.conftest import Server
 from tests.support.taking import not_none
-from tests.web.api_calls import problem
+from tests.web.api_calls import assert_problem
 from tests.web.conftest import Browser, Caller
 
 DAY = 86_400_000_000
@@ -23,7 +23,7 @@ START = 1_800_000_000_000_000  # 2027-01-15T08:00:00Z
 
 
 @pytest.fixture
-def answered(server: Server, queue_name: str) -> leaseq.Queue:
+def answered_queue(server: Server, queue_name: str) -> leaseq.Queue:
     """An answer a day from 2027-01-15 on, by ann and bob in turn; the fourth late, one refused and kept."""
     now = START
     queue = leaseq.Queue(server.client, queue_name, clock=lambda: now)
@@ -35,16 +35,16 @@ def answered(server: Server, queue_name: str) -> leaseq.Queue:
         queue.finish(lease, {"note": f"=answer {n}"})
         now += DAY
     queue.enqueue({"n": 4}, id="item-4")
-    lost = not_none(queue.reserve("ann"))
+    lost_lease = not_none(queue.reserve("ann"))
     queue.release("item-4")
     queue.finish(not_none(queue.reserve("bob")), {"note": "taken"})
     with pytest.raises(leaseq.LeaseLost):
-        queue.finish(lost, {"note": "refused"})
+        queue.finish(lost_lease, {"note": "refused"})
     return queue
 
 
 @pytest.mark.parametrize(
-    ("asked", "expected"),
+    ("filters", "expected"),
     [
         ({}, [0, 1, 2, 3, 4]),
         ({"person": "ann"}, [0, 2]),
@@ -61,29 +61,40 @@ def answered(server: Server, queue_name: str) -> leaseq.Queue:
     ],
 )
 def test_what_is_asked_for_leaves_and_nothing_else(
-    boss: Browser, manager: Caller, answered: leaseq.Queue, asked: dict[str, str], expected: list[int]
+    manager_browser: Browser,
+    manager: Caller,
+    answered_queue: leaseq.Queue,
+    filters: dict[str, str],
+    expected: list[int],
 ) -> None:
-    by_page = boss.get(f"/manage/{answered.name}/export", query_string={**asked, "format": "jsonl"})
-    assert sorted(json.loads(line)["payload"]["n"] for line in by_page.text.splitlines()) == expected
-    words = {"yes": "true", "no": "false"}
-    same = {name: words.get(text, text) for name, text in asked.items() if text.strip()}
-    by_rest = manager("GET", f"/queues/{answered.name}/answers", query_string=same)
-    if asked.get("person", "").strip() == asked.get("person", ""):
-        assert by_rest.text == by_page.text
+    page_response = manager_browser.get(
+        f"/manage/{answered_queue.name}/export", query_string={**filters, "format": "jsonl"}
+    )
+    assert sorted(json.loads(line)["payload"]["n"] for line in page_response.text.splitlines()) == expected
+    flags = {"yes": "true", "no": "false"}
+    rest_filters = {name: flags.get(text, text) for name, text in filters.items() if text.strip()}
+    rest_response = manager("GET", f"/queues/{answered_queue.name}/answers", query_string=rest_filters)
+    if filters.get("person", "").strip() == filters.get("person", ""):
+        assert rest_response.text == page_response.text
 
 
-def test_every_format_has_the_same(boss: Browser, manager: Caller, answered: leaseq.Queue) -> None:
+def test_every_format_has_the_same(
+    manager_browser: Browser, manager: Caller, answered_queue: leaseq.Queue
+) -> None:
     for format in transfer.FORMATS:
-        page = boss.get(f"/manage/{answered.name}/export?format={format}&person=ann")
-        assert page.headers["Content-Disposition"] == f'attachment; filename="{answered.name}.{format}"'
-        assert page.text == manager("GET", f"/queues/{answered.name}/answers?format={format}&person=ann").text
-    assert boss.get(f"/manage/{answered.name}/export?format=xml").status_code == 400
-    table = boss.get(f"/manage/{answered.name}/export?format=csv&person=ann").text
+        page = manager_browser.get(f"/manage/{answered_queue.name}/export?format={format}&person=ann")
+        assert page.headers["Content-Disposition"] == f'attachment; filename="{answered_queue.name}.{format}"'
+        assert (
+            page.text
+            == manager("GET", f"/queues/{answered_queue.name}/answers?format={format}&person=ann").text
+        )
+    assert manager_browser.get(f"/manage/{answered_queue.name}/export?format=xml").status_code == 400
+    table = manager_browser.get(f"/manage/{answered_queue.name}/export?format=csv&person=ann").text
     assert [row["result.note"] for row in csv.DictReader(table.splitlines())] == ["'=answer 0", "'=answer 2"]
 
 
 @pytest.mark.parametrize(
-    ("asked", "field"),
+    ("filters", "field"),
     [
         ({"from": "yesterday"}, "from"),
         ({"to": "2027-01-16T8 pm"}, "to"),
@@ -93,49 +104,59 @@ def test_every_format_has_the_same(boss: Browser, manager: Caller, answered: lea
     ],
 )
 def test_what_no_export_can_mean_is_told_and_kept(
-    boss: Browser, manager: Caller, answered: leaseq.Queue, asked: dict[str, str], field: str
+    manager_browser: Browser,
+    manager: Caller,
+    answered_queue: leaseq.Queue,
+    filters: dict[str, str],
+    field: str,
 ) -> None:
-    page = boss.get(f"/manage/{answered.name}/export", query_string={**asked, "format": "csv"})
+    page = manager_browser.get(
+        f"/manage/{answered_queue.name}/export", query_string={**filters, "format": "csv"}
+    )
     assert page.status_code == 400
     assert f"{field}: " in html.unescape(page.text)
     if field != "late":
-        assert f'value="{asked[field]}"' in page.text
-    refused = manager("GET", f"/queues/{answered.name}/answers", query_string=asked)
-    assert problem(refused, 400, "invalid")["field"] == field
+        assert f'value="{filters[field]}"' in page.text
+    response = manager("GET", f"/queues/{answered_queue.name}/answers", query_string=filters)
+    assert assert_problem(response, 400, "invalid")["field"] == field
 
 
-def test_the_page_asks_before_anything_is_downloaded(boss: Browser, answered: leaseq.Queue) -> None:
-    page = boss.get(f"/manage/{answered.name}/export")
+def test_the_page_asks_before_anything_is_downloaded(
+    manager_browser: Browser, answered_queue: leaseq.Queue
+) -> None:
+    page = manager_browser.get(f"/manage/{answered_queue.name}/export")
     assert page.mimetype == "text/html"
     assert "5 answers are accepted." in page.text
 
 
-def test_memory_does_not_grow_with_the_answers(boss: Browser, queue: leaseq.Queue) -> None:
-    def peak(count: int) -> int:
+def test_memory_does_not_grow_with_the_answers(manager_browser: Browser, queue: leaseq.Queue) -> None:
+    def peak_memory(count: int) -> int:
         """Of the export, after so many answers more."""
         queue.enqueue_many(leaseq.NewItem({"text": "x" * 1_500}) for _ in range(count))
         lease = queue.reserve("ann")
         while lease:
             lease = queue.finish(lease, {"text": "y" * 1_500}, then_reserve=True).next
         tracemalloc.start()
-        answer: Any = boss.get(f"/manage/{queue.name}/export?format=csv&person=ann", buffered=False)
-        assert sum(map(len, answer.response)) > queue.stats().finished * 3_000
-        most = tracemalloc.get_traced_memory()[1]
+        response: Any = manager_browser.get(
+            f"/manage/{queue.name}/export?format=csv&person=ann", buffered=False
+        )
+        assert sum(map(len, response.response)) > queue.stats().finished * 3_000
+        memory = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        return most
+        return memory
 
-    few = peak(510)
-    assert peak(510) < few + 600_000, "the answers that came to it are 1.5 MB"
+    first_peak = peak_memory(510)
+    assert peak_memory(510) < first_peak + 600_000, "the answers that came to it are 1.5 MB"
 
 
 def test_a_person_may_have_four_exports_open(
-    server: Any, boss: Browser, manager: Caller, answered: leaseq.Queue
+    server: Any, manager_browser: Browser, manager: Caller, answered_queue: leaseq.Queue
 ) -> None:
-    path = f"/manage/{answered.name}/export?format=csv"
-    opened = [OpenCalls(server.client).begin("exports", boss.name) for _ in range(4)]
-    refused = boss.get(path)
-    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "5")
-    assert manager("GET", f"/queues/{answered.name}/answers", buffered=True).status_code == 200
-    opened[0].end()
+    path = f"/manage/{answered_queue.name}/export?format=csv"
+    calls = [OpenCalls(server.client).begin("exports", manager_browser.name) for _ in range(4)]
+    response = manager_browser.get(path)
+    assert (response.status_code, response.headers["Retry-After"]) == (429, "5")
+    assert manager("GET", f"/queues/{answered_queue.name}/answers", buffered=True).status_code == 200
+    calls[0].end()
     for _ in range(2):  # one that was read to its end is open no longer
-        assert boss.get(path, buffered=True).status_code == 200
+        assert manager_browser.get(path, buffered=True).status_code == 200

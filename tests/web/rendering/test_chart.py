@@ -8,7 +8,7 @@ from leaseq.webapp.rendering.chart import line_of, scale_of
 
 
 @pytest.mark.parametrize(
-    ("most", "ticks"),
+    ("highest", "ticks"),
     [
         (0, [0, 1]),
         (1, [0, 1]),
@@ -22,8 +22,8 @@ from leaseq.webapp.rendering.chart import line_of, scale_of
         (1_234_567, [0, 500_000, 1_000_000, 1_500_000]),
     ],
 )
-def test_ticks_are_round_and_reach_over_the_highest(most: float, ticks: list[float]) -> None:
-    assert scale_of(most) == (ticks[-1], ticks)
+def test_ticks_are_round_and_reach_over_the_highest(highest: float, ticks: list[float]) -> None:
+    assert scale_of(highest) == (ticks[-1], ticks)
 
 
 def test_a_line_has_its_values_in_the_middle_of_their_parts() -> None:

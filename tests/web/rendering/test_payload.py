@@ -12,12 +12,12 @@ from leaseq.webapp import create_app
 from leaseq.webapp.rendering import filters
 from leaseq.webapp.rendering.filters import is_rows, markdown, media_link, picture_link, web_link
 from leaseq.webapp.settings import Settings
-from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
+from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
 from tests.web.work_pages import path, take
 
 
-def test_what_a_payload_holds_is_inert(queue: leaseq.Queue, person: Browser) -> None:
-    nasty = "<script>alert(1)</script><img src=x onerror=alert(1)>"
+def test_what_a_payload_holds_is_inert(queue: leaseq.Queue, worker_browser: Browser) -> None:
+    script = "<script>alert(1)</script><img src=x onerror=alert(1)>"
     form = {
         "show": [
             {"field": "a", "kind": kind}
@@ -25,12 +25,12 @@ def test_what_a_payload_holds_is_inert(queue: leaseq.Queue, person: Browser) -> 
         ]
         + [{"field": "b", "kind": kind} for kind in ("markdown", "link", "image", "table")]
     }
-    queue.configure(form=form, instructions=nasty, title=nasty[:200])
-    queue.enqueue({"a": nasty, "b": "javascript:alert(1)", "<script>": nasty})
-    take(queue, person)
-    for form_of_queue in (None, form):
-        queue.configure(form=form_of_queue)
-        page = person.get(path(queue)).text
+    queue.configure(form=form, instructions=script, title=script[:200])
+    queue.enqueue({"a": script, "b": "javascript:alert(1)", "<script>": script})
+    take(queue, worker_browser)
+    for queue_form in (None, form):
+        queue.configure(form=queue_form)
+        page = worker_browser.get(path(queue)).text
         assert "<script>alert" not in page
         assert "<img" not in page
         assert 'href="javascript' not in page
@@ -38,7 +38,7 @@ def test_what_a_payload_holds_is_inert(queue: leaseq.Queue, person: Browser) -> 
 
 
 @pytest.mark.parametrize(
-    ("text", "wanted", "unwanted"),
+    ("text", "expected", "forbidden"),
     [
         ("**bold** `code`", "<strong>bold</strong>", ""),
         ("| a |\n|---|\n| 1 |", "<table>", ""),
@@ -48,10 +48,10 @@ def test_what_a_payload_holds_is_inert(queue: leaseq.Queue, person: Browser) -> 
         ("[x](https://ok.example)", "noopener", ""),
     ],
 )
-def test_markdown_is_harmless(text: str, wanted: str, unwanted: str) -> None:
-    shown = str(markdown(text))
-    assert wanted in shown
-    assert not unwanted or unwanted not in shown
+def test_markdown_is_harmless(text: str, expected: str, forbidden: str) -> None:
+    rendered = str(markdown(text))
+    assert expected in rendered
+    assert not forbidden or forbidden not in rendered
 
 
 @pytest.mark.parametrize(
@@ -68,42 +68,42 @@ def test_a_link_leads_to_a_web_address_or_nowhere(value: object, address: str | 
     assert web_link(value) == address
 
 
-def test_long_markdown_ends_with_a_note(queue: leaseq.Queue, person: Browser) -> None:
+def test_long_markdown_ends_with_a_note(queue: leaseq.Queue, worker_browser: Browser) -> None:
     """Of the smallest text that is too long one character is missing; of the longest none is."""
     queue.configure(form={"show": [{"field": "a", "kind": "markdown"}]})
     queue.enqueue({"a": "ü" * 32_768})
-    take(queue, person)
-    page = person.get(path(queue)).text
+    take(queue, worker_browser)
+    page = worker_browser.get(path(queue)).text
     assert "ü" * 32_768 in page
     assert "The rest is not shown" not in page
-    lease = queue.mine(person.name)[0]
+    lease = queue.mine(worker_browser.name)[0]
     queue.finish(lease, {"answer": "x"})
     queue.enqueue({"a": "a" + "ü" * 32_768})
-    take(queue, person)
-    page = person.get(path(queue)).text
+    take(queue, worker_browser)
+    page = worker_browser.get(path(queue)).text
     assert "a" + "ü" * 32_767 + "<" in page
     assert "The rest is not shown: a page shows at most 65,536 bytes of a text." in page
 
 
 def test_the_note_stands_outside_of_what_was_cut_through() -> None:
-    shown = str(markdown("```\n" + "code\n" * 20_000))
-    assert shown.index("</pre>") < shown.index("The rest is not shown")
+    rendered = str(markdown("```\n" + "code\n" * 20_000))
+    assert rendered.index("</pre>") < rendered.index("The rest is not shown")
 
 
 def test_the_same_markdown_is_rendered_once() -> None:
     """A long text takes seconds to render, and everybody who works sees the same instructions."""
     text = f"# Instructions {uuid4()}"
     assert markdown(text) == markdown(text)
-    before = filters.rendered.cache_info().misses
+    misses_before = filters.rendered.cache_info().misses
     markdown(text)
-    assert filters.rendered.cache_info().misses == before
+    assert filters.rendered.cache_info().misses == misses_before
     for number in range(100):
         markdown(f"{text} {number}")
     assert filters.rendered.cache_info().currsize < 100
 
 
 @pytest.mark.parametrize(
-    ("value", "shown"),
+    ("value", "is_shown"),
     [
         ("data:image/png;base64,iVBORw0KGgo=", True),
         ("data:image/svg+xml;base64,PHN2ZyBvbmxvYWQ9YWxlcnQoMSk+", False),
@@ -111,30 +111,32 @@ def test_the_same_markdown_is_rendered_once() -> None:
         ('data:image/png;base64,iVBOR" onerror="alert(1)', False),
     ],
 )
-def test_a_picture_in_the_payload_is_of_a_kind_that_runs_nothing(app: Any, value: str, shown: bool) -> None:
+def test_a_picture_in_the_payload_is_of_a_kind_that_runs_nothing(
+    app: Any, value: str, is_shown: bool
+) -> None:
     with app.test_request_context():
-        assert picture_link(value) == (value if shown else None)
+        assert picture_link(value) == (value if is_shown else None)
 
 
 def test_media_come_from_named_origins_only(server: Any, queue: leaseq.Queue) -> None:
     settings = Settings(redis_url=server.url, secret_key=SECRET, media_origins=("https://ok.example",))
-    app = create_app(settings, passwords=CHEAP)
+    app = create_app(settings, passwords=CHEAP_PASSWORDS)
     accounts = app.extensions["leaseq"].accounts
     accounts.add(f"viewer {queue.name}", by="test", password=PASSWORD)
-    person = Browser(app, f"viewer {queue.name}")
-    person.sign_in()
+    browser = Browser(app, f"viewer {queue.name}")
+    browser.sign_in()
     queue.configure(form={"show": [{"field": "a", "kind": "image"}, {"field": "b", "kind": "image"}]})
     queue.enqueue({"a": "https://ok.example/1.png", "b": "https://other.example/2.png"})
-    take(queue, person)
-    answer = person.get(path(queue))
-    assert 'src="https://ok.example/1.png"' in answer.text
-    assert 'src="https://other.example' not in answer.text
-    assert 'href="https://other.example/2.png"' in answer.text
-    assert "img-src 'self' https://ok.example data:" in answer.headers["Content-Security-Policy"]
+    take(queue, browser)
+    response = browser.get(path(queue))
+    assert 'src="https://ok.example/1.png"' in response.text
+    assert 'src="https://other.example' not in response.text
+    assert 'href="https://other.example/2.png"' in response.text
+    assert "img-src 'self' https://ok.example data:" in response.headers["Content-Security-Policy"]
 
 
 @pytest.mark.parametrize(
-    ("address", "shown"),
+    ("address", "is_shown"),
     [
         ("https://ok.example/1.png", True),
         ("https://OK.example:443/1.png", True),
@@ -149,10 +151,10 @@ def test_media_come_from_named_origins_only(server: Any, queue: leaseq.Queue) ->
         ("https:///1.png", False),
     ],
 )
-def test_an_origin_is_its_scheme_host_and_port(server: Any, address: str, shown: bool) -> None:
+def test_an_origin_is_its_scheme_host_and_port(server: Any, address: str, is_shown: bool) -> None:
     settings = Settings(redis_url=server.url, secret_key=SECRET, media_origins=("https://ok.example",))
-    with create_app(settings, passwords=CHEAP).test_request_context("/"):
-        assert (media_link(address) == address) is shown
+    with create_app(settings, passwords=CHEAP_PASSWORDS).test_request_context("/"):
+        assert (media_link(address) == address) is is_shown
 
 
 @pytest.mark.parametrize(

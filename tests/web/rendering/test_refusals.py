@@ -16,7 +16,7 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import group_of
 from tests.web.conftest import Browser
 
-RAISED: list[tuple[Callable[[], object], str]] = [
+REFUSALS: list[tuple[Callable[[], object], str]] = [
     (lambda: validation.person_name("x" * 65), "[Person]: [1 to %(most)s printable characters] 64"),
     (lambda: validation.integer(7, "days", 1, 5), "[Days]: [a whole number from %(least)s to %(most)s] 1 5"),
     (lambda: validation.skills(["No Good"]), "[Skills]: [at most %(most)s skills, each 1 to 64 characters "),
@@ -32,72 +32,76 @@ RAISED: list[tuple[Callable[[], object], str]] = [
 
 
 @pytest.fixture
-def marked(monkeypatch: pytest.MonkeyPatch) -> None:
+def marked_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each text that is translated is in brackets, with what is filled in behind it."""
 
-    class Marked(str):
+    class MarkedText(str):
         __slots__ = ()
 
         def __mod__(self, values: object) -> str:
             assert isinstance(values, dict)
             return f"{self} {' '.join(values.values())}"
 
-    class Translated(str):
+    class LazyText(str):
         __slots__ = ()
 
-        def __str__(self) -> Marked:
-            return Marked(f"[{self[:]}]")
+        def __str__(self) -> MarkedText:
+            return MarkedText(f"[{self[:]}]")
 
-    monkeypatch.setattr(refusals, "gettext", Translated)
-
-
-def refused(raising: Callable[[], object]) -> Invalid:
-    with pytest.raises(Invalid) as raised:
-        raising()
-    return raised.value
+    monkeypatch.setattr(refusals, "gettext", LazyText)
 
 
-@pytest.mark.parametrize(("raising", "said"), RAISED)
-@pytest.mark.usefixtures("marked")
+def error_of(refuse: Callable[[], object]) -> Invalid:
+    with pytest.raises(Invalid) as error:
+        refuse()
+    return error.value
+
+
+@pytest.mark.parametrize(("refuse", "text"), REFUSALS)
+@pytest.mark.usefixtures("marked_texts")
 def test_a_rule_is_said_in_the_language_of_the_page(
-    app: Flask, raising: Callable[[], object], said: str
+    app: Flask, refuse: Callable[[], object], text: str
 ) -> None:
     with app.test_request_context(headers={"Accept-Language": "de"}):
-        assert in_words(refused(raising)).startswith(said), said
+        assert in_words(error_of(refuse)).startswith(text), text
     with app.test_request_context(headers={"Accept-Language": "en"}):
-        error = refused(raising)
+        error = error_of(refuse)
         assert in_words(error) == str(error)
 
 
-@pytest.mark.usefixtures("marked")
+@pytest.mark.usefixtures("marked_texts")
 def test_a_sentence_and_a_rule_that_nobody_listed(app: Flask, accounts: Accounts) -> None:
     accounts.add("twice there", by="test")
     with app.test_request_context(headers={"Accept-Language": "de"}):
-        taken = refused(lambda: accounts.add("twice there", by="test"))
-        assert in_words(taken) == "[there is already a person named '%(name)s'] twice there"
+        error = error_of(lambda: accounts.add("twice there", by="test"))
+        assert in_words(error) == "[there is already a person named '%(name)s'] twice there"
         assert in_words(leaseq.Invalid("odd", "a rule of its own")) == "odd: a rule of its own"
-        policy = in_words(leaseq.Invalid("lease_seconds", "a number from 1 to 9"))
-        assert policy.endswith("]: [a number from %(least)s to %(most)s] 1 9")
-        assert "lease_seconds" not in policy
+        text = in_words(leaseq.Invalid("lease_seconds", "a number from 1 to 9"))
+        assert text.endswith("]: [a number from %(least)s to %(most)s] 1 9")
+        assert "lease_seconds" not in text
 
 
 @pytest.mark.parametrize(
-    ("path", "status", "said"),
+    ("path", "status", "message"),
     [
         ("/nowhere", 404, "unter dieser Adresse ist nichts"),
         ("/q/not-there", 404, "es gibt keine Warteschlange „not-there“, oder Sie haben keinen Zugang zu ihr"),
         ("/manage", 403, "die Rolle Manager, Ihre ist Mitarbeiter"),
     ],
 )
-def test_an_error_page_is_of_one_language(person: Browser, path: str, status: int, said: str) -> None:
-    page = person.get(path, headers={"Accept-Language": "de"})
-    assert page.status_code == status
-    assert said.lower() in page.text.lower()
-    assert '<p lang="en">' not in page.text
+def test_an_error_page_is_of_one_language(
+    worker_browser: Browser, path: str, status: int, message: str
+) -> None:
+    response = worker_browser.get(path, headers={"Accept-Language": "de"})
+    assert response.status_code == status
+    assert message.lower() in response.text.lower()
+    assert '<p lang="en">' not in response.text
 
 
-def test_a_detail_that_has_no_translation_is_marked_as_english(boss: Browser, queue: leaseq.Queue) -> None:
+def test_a_detail_that_has_no_translation_is_marked_as_english(
+    manager_browser: Browser, queue: leaseq.Queue
+) -> None:
     queue.configure()
-    page = boss.get(f"/manage/{queue.name}/pause", headers={"Accept-Language": "de"})
-    assert page.status_code == 405
-    assert '<p lang="en">The method is not allowed' in page.text
+    response = manager_browser.get(f"/manage/{queue.name}/pause", headers={"Accept-Language": "de"})
+    assert response.status_code == 405
+    assert '<p lang="en">The method is not allowed' in response.text

@@ -14,12 +14,12 @@ from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 
 @pytest.fixture
 def access(app: Flask) -> QueueAccess:
-    found: QueueAccess = app.extensions[EXTENSION].access
-    return found
+    queue_access: QueueAccess = app.extensions[EXTENSION].access
+    return queue_access
 
 
 @pytest.fixture
-def closed(queue: leaseq.Queue, access: QueueAccess) -> Iterator[leaseq.Queue]:
+def closed_queue(queue: leaseq.Queue, access: QueueAccess) -> Iterator[leaseq.Queue]:
     """A queue that only eva may work on or manage."""
     queue.configure(title=f"Closed {queue.name}")
     queue.enqueue({}, id="one")

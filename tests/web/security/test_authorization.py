@@ -38,7 +38,7 @@ def every_route(app: Flask) -> list[tuple[str, str, str]]:
 
 
 def test_every_route_declares_a_role_or_is_on_the_short_list(app: Flask) -> None:
-    undeclared = [one for one in every_route(app) if need_of(app, one[0]) is None]
+    undeclared = [route for route in every_route(app) if need_of(app, route[0]) is None]
     assert undeclared == []
     assert {endpoint for endpoint, _, _ in every_route(app)} >= OPEN_TO_ANYONE
 
@@ -46,44 +46,44 @@ def test_every_route_declares_a_role_or_is_on_the_short_list(app: Flask) -> None
 def test_a_stranger_gets_nowhere(app: Flask) -> None:
     client = app.test_client()
     for endpoint, method, path in every_route(app):
-        answer = client.open(path, method=method, buffered=True)
+        response = client.open(path, method=method, buffered=True)
         if endpoint in OPEN_TO_ANYONE:
-            assert answer.status_code not in (401, 500), path
+            assert response.status_code not in (401, 500), path
         elif path.startswith("/api/") or path == "/metrics":
-            assert (answer.status_code, not_none(answer.json)["code"]) == (401, "unauthorized"), path
+            assert (response.status_code, not_none(response.json)["code"]) == (401, "unauthorized"), path
         else:
-            assert answer.status_code == 303, path
-            assert answer.location.startswith("/login?next="), path
+            assert response.status_code == 303, path
+            assert response.location.startswith("/login?next="), path
 
 
 @pytest.mark.parametrize("role", ["worker", "manager"])
 def test_a_role_opens_no_more_than_its_routes(
-    app: Flask, role: str, caller: Callable[[str], Caller], visitor: Callable[[str], Browser]
+    app: Flask, role: str, make_caller: Callable[[str], Caller], sign_in_as: Callable[[str], Browser]
 ) -> None:
-    program, person = caller(role), visitor(role)
+    client, browser = make_caller(role), sign_in_as(role)
     for endpoint, method, path in every_route(app):
         need = need_of(app, endpoint)
         if need not in ROLES or ROLES.index(need) <= ROLES.index(role):
             continue
         if path.startswith("/api/"):
-            answer = program(method, path.removeprefix("/api/v1"), json={})
-            assert (answer.status_code, not_none(answer.json)["code"]) == (403, "forbidden"), path
-            assert answer.json["detail"] == f"this requires the role {need}; yours is {role}: ask an admin"
-        assert person.client.open(path, method=method).status_code == 403, path
+            response = client(method, path.removeprefix("/api/v1"), json={})
+            assert (response.status_code, not_none(response.json)["code"]) == (403, "forbidden"), path
+            assert response.json["detail"] == f"this requires the role {need}; yours is {role}: ask an admin"
+        assert browser.client.open(path, method=method).status_code == 403, path
 
 
 def test_a_route_that_declares_nothing_is_closed(server: Any) -> None:
     from leaseq.webapp import create_app
     from leaseq.webapp.settings import Settings
-    from tests.web.conftest import CHEAP, SECRET
+    from tests.web.conftest import CHEAP_PASSWORDS, SECRET
 
-    app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP)
+    app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
     app.add_url_rule("/forgotten", view_func=lambda: "open")
     assert app.test_client().get("/forgotten").status_code == 403
 
 
 @pytest.fixture
-def queue_there(server: Any) -> Iterator[None]:
+def existing_queue(server: Any) -> Iterator[None]:
     """Of one that is not there, nothing else is said."""
     queue = leaseq.Queue(server.client, VALUES["q"])
     queue.configure()
@@ -91,59 +91,61 @@ def queue_there(server: Any) -> Iterator[None]:
     queue.delete()
 
 
-@pytest.mark.usefixtures("queue_there")
-def test_every_post_of_a_page_wants_the_csrf_token(app: Flask, visitor: Callable[[str], Browser]) -> None:
-    person = visitor("admin")
+@pytest.mark.usefixtures("existing_queue")
+def test_every_post_of_a_page_wants_the_csrf_token(app: Flask, sign_in_as: Callable[[str], Browser]) -> None:
+    browser = sign_in_as("admin")
     for _, method, path in every_route(app):
         if method != "GET":
-            answer = person.client.open(path, method=method, json={} if path.startswith("/api/") else None)
-            assert answer.status_code == 403, path
-            assert "CSRF" in answer.text, path
+            response = browser.client.open(path, method=method, json={} if path.startswith("/api/") else None)
+            assert response.status_code == 403, path
+            assert "CSRF" in response.text, path
 
 
-def test_rest_takes_the_session_with_its_csrf_token(asking: Any, visitor: Callable[[str], Browser]) -> None:
-    person = visitor("worker")
-    headers = {"X-CSRFToken": person.csrf("/account")}
-    answer = person.client.post(f"/api/v1/queues/{asking.name}/reserve", headers=headers)
-    assert answer.status_code == 200
-    assert not_none(answer.json)["person"] == person.name
+def test_rest_takes_the_session_with_its_csrf_token(
+    form_queue: Any, sign_in_as: Callable[[str], Browser]
+) -> None:
+    browser = sign_in_as("worker")
+    headers = {"X-CSRFToken": browser.csrf("/account")}
+    response = browser.client.post(f"/api/v1/queues/{form_queue.name}/reserve", headers=headers)
+    assert response.status_code == 200
+    assert not_none(response.json)["person"] == browser.name
 
 
-def test_a_bad_token_is_not_helped_by_a_session(visitor: Callable[[str], Browser]) -> None:
-    answer = visitor("admin").get("/api/v1/queues", headers={"Authorization": "Bearer wrong"})
-    assert answer.status_code == 401
-    assert answer.headers["WWW-Authenticate"] == "Bearer"
-    assert "is not valid" in answer.json["detail"]
+def test_a_bad_token_is_not_helped_by_a_session(sign_in_as: Callable[[str], Browser]) -> None:
+    response = sign_in_as("admin").get("/api/v1/queues", headers={"Authorization": "Bearer wrong"})
+    assert response.status_code == 401
+    assert response.headers["WWW-Authenticate"] == "Bearer"
+    assert "is not valid" in response.json["detail"]
 
 
 @pytest.mark.parametrize("header", ["Basic YW5uOnB3", "Bearer", "Bearer ", "abc"])
 def test_a_header_without_a_token_is_told_how_to_send_one(app: Flask, header: str) -> None:
-    answer = app.test_client().get("/api/v1/queues", headers={"Authorization": header})
-    assert answer.status_code == 401
-    assert not_none(answer.json)["detail"].endswith("send `Authorization: Bearer <token>`")
+    response = app.test_client().get("/api/v1/queues", headers={"Authorization": header})
+    assert response.status_code == 401
+    assert not_none(response.json)["detail"].endswith("send `Authorization: Bearer <token>`")
 
 
 def test_every_page_has_the_headers_and_a_nonce_of_its_own(
-    visitor: Callable[[str], Browser], queue: leaseq.Queue
+    sign_in_as: Callable[[str], Browser], queue: leaseq.Queue
 ) -> None:
     queue.configure()  # where there is none, / leads elsewhere
-    person = visitor("admin")
+    browser = sign_in_as("admin")
     nonces = set()
     for path in ("/", "/manage", "/people", "/account", "/api/v1/docs", "/nowhere"):
-        answer = person.get(path)
-        policy = answer.headers["Content-Security-Policy"]
+        response = browser.get(path)
+        policy = response.headers["Content-Security-Policy"]
         (nonce,) = re.findall(r"script-src 'nonce-([^']+)'(?:;|$)", policy)
         nonces.add(nonce)
         assert "unsafe" not in policy
         assert "frame-ancestors 'none'" in policy
-        assert answer.headers["X-Content-Type-Options"] == "nosniff"
-        assert answer.headers["Referrer-Policy"] == "same-origin"
-        assert answer.headers["Cache-Control"] == "no-store"
-        scripts = re.findall(r"<script[^>]*>", answer.text)
+        assert response.headers["X-Content-Type-Options"] == "nosniff"
+        assert response.headers["Referrer-Policy"] == "same-origin"
+        assert response.headers["Cache-Control"] == "no-store"
+        scripts = re.findall(r"<script[^>]*>", response.text)
         assert scripts
         assert all(f'nonce="{nonce}"' in script and " src=" in script for script in scripts)
         assert not re.search(
-            r"<style|\sstyle=|\son\w+=|https?://(?!www\.w3\.org|localhost/|example\.org/)", answer.text
+            r"<style|\sstyle=|\son\w+=|https?://(?!www\.w3\.org|localhost/|example\.org/)", response.text
         )
     assert len(nonces) == 6
 
@@ -151,24 +153,24 @@ def test_every_page_has_the_headers_and_a_nonce_of_its_own(
 def test_under_https_cookies_are_for_this_host_alone(server: Any) -> None:
     from leaseq.webapp import create_app
     from leaseq.webapp.settings import Settings
-    from tests.web.conftest import CHEAP, SECRET
+    from tests.web.conftest import CHEAP_PASSWORDS, SECRET
 
     settings = Settings(redis_url=server.url, secret_key=SECRET, secure_cookies=True)
-    client = create_app(settings, passwords=CHEAP).test_client()
-    answer = client.get("/login", base_url="https://localhost")
-    cookie = answer.headers["Set-Cookie"]
+    client = create_app(settings, passwords=CHEAP_PASSWORDS).test_client()
+    response = client.get("/login", base_url="https://localhost")
+    cookie = response.headers["Set-Cookie"]
     assert cookie.startswith("__Host-leaseq=")
     assert {"Secure", "HttpOnly", "Path=/", "SameSite=Lax"} <= set(cookie.split("; "))
     assert "Domain" not in cookie
-    assert "max-age" in answer.headers["Strict-Transport-Security"]
+    assert "max-age" in response.headers["Strict-Transport-Security"]
 
 
 def test_forwarded_headers_are_believed_from_configured_proxies_only(server: Any) -> None:
     from leaseq.webapp import create_app
     from leaseq.webapp.settings import Settings
-    from tests.web.conftest import CHEAP, SECRET
+    from tests.web.conftest import CHEAP_PASSWORDS, SECRET
 
-    for proxies, networks, seen in (
+    for proxies, networks, expected in (
         (0, "127.0.0.0/8", "127.0.0.1"),
         (1, "127.0.0.0/8", "203.0.113.9"),
         (1, "192.0.2.7", "127.0.0.1"),
@@ -176,14 +178,14 @@ def test_forwarded_headers_are_believed_from_configured_proxies_only(server: Any
         settings = Settings(
             redis_url=server.url, secret_key=SECRET, trusted_proxies=proxies, proxy_addresses=networks
         )
-        app = create_app(settings, passwords=CHEAP)
+        app = create_app(settings, passwords=CHEAP_PASSWORDS)
         addresses: list[str | None] = []
 
         @app.before_request
-        def note(addresses: list[str | None] = addresses) -> None:
+        def record_address(addresses: list[str | None] = addresses) -> None:
             from flask import request
 
             addresses.append(request.remote_addr)
 
         app.test_client().get("/healthz", headers={"X-Forwarded-For": "198.51.100.1, 203.0.113.9"})
-        assert addresses == [seen]
+        assert addresses == [expected]

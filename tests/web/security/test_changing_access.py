@@ -15,10 +15,10 @@ from tests.web.conftest import Browser, Caller
 
 
 def test_the_page_sets_it_and_tells_the_log(
-    boss: Browser, accounts: Accounts, queue: leaseq.Queue, access: QueueAccess, worker: Caller
+    manager_browser: Browser, accounts: Accounts, queue: leaseq.Queue, access: QueueAccess, worker: Caller
 ) -> None:
     queue.configure()
-    page = f"/manage/{queue.name}/access"
+    path = f"/manage/{queue.name}/access"
     fields = {
         "work": "some",
         "work.people": f"{worker.name}\n\n",
@@ -27,24 +27,24 @@ def test_the_page_sets_it_and_tells_the_log(
         "manage": "",
         "manage.people": "left over",
     }
-    assert boss.post(page, fields, page=page).status_code == 303
+    assert manager_browser.post(path, fields, page=path).status_code == 303
     assert access.of(queue.name) == Access(
         Group((worker.name,), ("de", "fr"), ("Refunds", "Returns and more")), None
     )
-    again = boss.get(page).text
-    assert "Refunds\nReturns and more</textarea>" in again
-    assert f"{worker.name}</textarea>" in again
+    page_text = manager_browser.get(path).text
+    assert "Refunds\nReturns and more</textarea>" in page_text
+    assert f"{worker.name}</textarea>" in page_text
     entry = accounts.log.page(person=queue.name).entries[0]
-    assert (entry.by, entry.what) == (boss.name, "queue.access")
+    assert (entry.by, entry.what) == (manager_browser.name, "queue.access")
     assert entry.detail == (
         f"work: people {worker.name} skills de, fr teams Refunds, Returns and more; manage: everybody"
     )
-    assert boss.post(page, {"work": "", "manage": ""}, page=page).status_code == 303
+    assert manager_browser.post(path, {"work": "", "manage": ""}, page=path).status_code == 303
     assert access.of(queue.name) == Access()
 
 
 @pytest.mark.parametrize(
-    ("fields", "why"),
+    ("fields", "reason"),
     [
         ({"work": "some"}, "work: at least one person, skill or team"),
         ({"work": "some", "work.people": "no such person"}, "nobody is named 'no such person'"),
@@ -59,14 +59,14 @@ def test_the_page_sets_it_and_tells_the_log(
     ],
 )
 def test_what_can_t_be_is_refused_and_kept_in_the_form(
-    boss: Browser, queue: leaseq.Queue, access: QueueAccess, fields: dict[str, str], why: str
+    manager_browser: Browser, queue: leaseq.Queue, access: QueueAccess, fields: dict[str, str], reason: str
 ) -> None:
     queue.configure()
-    page = f"/manage/{queue.name}/access"
-    answer = boss.post(page, fields, page=page)
-    assert answer.status_code == 400
-    text = html.unescape(answer.text)
-    assert why in text
+    path = f"/manage/{queue.name}/access"
+    response = manager_browser.post(path, fields, page=path)
+    assert response.status_code == 400
+    text = html.unescape(response.text)
+    assert reason in text
     for name, value in fields.items():
         assert value in text, name
     assert access.of(queue.name) == Access()
@@ -90,9 +90,9 @@ def test_rest_refuses_what_can_t_be(
     manager: Caller, queue: leaseq.Queue, body: dict[str, Any], field: str
 ) -> None:
     queue.configure()
-    answer = manager("PUT", f"/queues/{queue.name}/access", json=body)
-    assert answer.status_code == 400
-    assert answer.json["field"] == field
+    response = manager("PUT", f"/queues/{queue.name}/access", json=body)
+    assert response.status_code == 400
+    assert response.json["field"] == field
 
 
 def test_rest_reads_back_what_was_set(
@@ -101,9 +101,9 @@ def test_rest_reads_back_what_was_set(
     queue.configure()
     path = f"/queues/{queue.name}/access"
     assert manager("GET", path).json == {"work": None, "manage": None}
-    wanted = {"work": {"people": [worker.name], "skills": ["de"], "teams": []}, "manage": None}
-    assert manager("PUT", path, json=wanted).json == wanted
-    assert manager("GET", path).json == wanted
+    body = {"work": {"people": [worker.name], "skills": ["de"], "teams": []}, "manage": None}
+    assert manager("PUT", path, json=body).json == body
+    assert manager("GET", path).json == body
     assert worker("PUT", path, json={"work": None, "manage": None}).status_code == 403
     assert call("worker", "POST", f"/queues/{queue.name}/reserve", json={}).status_code == 404
     assert manager("PUT", path, json={"work": None, "manage": None}).status_code == 200

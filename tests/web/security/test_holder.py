@@ -20,93 +20,95 @@ VERBS: dict[str, tuple[str, dict[str, Any]]] = {
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_over_rest(asking: leaseq.Queue, worker: Caller, caller: Any, verb: str) -> None:
-    lease = asking.reserve(worker.name)
+def test_over_rest(form_queue: leaseq.Queue, worker: Caller, make_caller: Any, verb: str) -> None:
+    lease = form_queue.reserve(worker.name)
     assert lease
     method, body = VERBS[verb]
-    path = f"/queues/{asking.name}/items/{lease.id}/{verb}"
-    for role, said in (
+    path = f"/queues/{form_queue.name}/items/{lease.id}/{verb}"
+    for role, message in (
         ("worker", "no item"),
         ("manager", "you never had a lease"),
         ("admin", "never had"),
     ):
-        answer = caller(role)(method, path, json={"token": lease.token, **body})
-        assert (answer.status_code, said in answer.json["detail"]) == (404, True), answer.text
-    assert asking.mine(worker.name) == [lease], "neither moved, nor renewed, nor with another's draft"
+        response = make_caller(role)(method, path, json={"token": lease.token, **body})
+        assert (response.status_code, message in response.json["detail"]) == (404, True), response.text
+    assert form_queue.mine(worker.name) == [lease], "neither moved, nor renewed, nor with another's draft"
     assert worker(method, path, json={"token": lease.token, **body}).status_code in (200, 204)
 
 
 @pytest.mark.parametrize("verb", ["finish", "abandon", "fail", "renew"])
-def test_on_the_pages(asking: leaseq.Queue, person: Browser, visitor: Any, verb: str) -> None:
-    lease = asking.reserve(person.name)
+def test_on_the_pages(form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Any, verb: str) -> None:
+    lease = form_queue.reserve(worker_browser.name)
     assert lease
     fields = {"answer.about": "refund", "answer.urgent": "yes", "again": "yes", "error": "x", "then": "stop"}
-    path = f"/q/{asking.name}/items/{lease.id}/{verb}"
+    path = f"/q/{form_queue.name}/items/{lease.id}/{verb}"
     for role in ("worker", "manager"):
-        answer = visitor(role).post(path, {"token": str(lease.token), **fields})
-        assert answer.status_code in (404, 409), answer.text
-    assert asking.mine(person.name) == [lease]
+        response = sign_in_as(role).post(path, {"token": str(lease.token), **fields})
+        assert response.status_code in (404, 409), response.text
+    assert form_queue.mine(worker_browser.name) == [lease]
 
 
-def test_the_person_is_who_is_signed_in_and_no_field(asking: leaseq.Queue, worker: Caller) -> None:
-    answer = worker("POST", f"/queues/{asking.name}/reserve", json={"person": "eve"})
-    assert (answer.status_code, answer.json["field"]) == (400, "person")
-    answer = worker("POST", f"/queues/{asking.name}/reserve", json={})
-    assert answer.json["person"] == worker.name
+def test_the_person_is_who_is_signed_in_and_no_field(form_queue: leaseq.Queue, worker: Caller) -> None:
+    response = worker("POST", f"/queues/{form_queue.name}/reserve", json={"person": "eve"})
+    assert (response.status_code, response.json["field"]) == (400, "person")
+    response = worker("POST", f"/queues/{form_queue.name}/reserve", json={})
+    assert response.json["person"] == worker.name
 
 
-def in_every_state(queue: leaseq.Queue, holder: str) -> dict[str, str]:
+def make_item_in_every_state(queue: leaseq.Queue, holder: str) -> dict[str, str]:
     """The id of an item in each state, one that its holder's time ran out of, and one that is not there."""
     queue.configure(max_attempts=1, holds=10)
     ids = {"missing": "item-6"}
-    moves: dict[str, Any] = {
+    changes: dict[str, Any] = {
         "finished": lambda lease: queue.finish(lease, {"about": "refund", "urgent": True}),
         "dead": lambda lease: queue.fail(lease, "broken"),
         "reserved": lambda _lease: None,
     }
-    for id in ("one", "two"):
-        queue.remove(id)
-    for number, (state, move) in enumerate(moves.items()):
+    for item_id in ("one", "two"):
+        queue.remove(item_id)
+    for number, (state, change) in enumerate(changes.items()):
         ids[state] = f"item-{number}"
         queue.enqueue({"text": "secret"}, id=ids[state])
         lease = queue.reserve(holder, request_id=f"r{number}")
         assert lease
         assert lease.id == ids[state]
-        move(lease)
+        change(lease)
     queue.enqueue({"text": "secret"}, id="item-4")
     queue.enqueue({"text": "secret"}, id="item-5", delay=3_600)
-    assert {queue.get(ids[state]).state for state in moves} == set(moves)
+    assert {queue.get(ids[state]).state for state in changes} == set(changes)
     return ids | {"inbound": "item-4", "scheduled": "item-5"}
 
 
 @pytest.mark.parametrize("token", [1, 2, 3])
 @pytest.mark.parametrize("verb", [*VERBS, "undo"])
 def test_over_rest_a_stranger_learns_nothing_of_an_item(
-    asking: leaseq.Queue, worker: Caller, caller: Any, verb: str, token: int
+    form_queue: leaseq.Queue, worker: Caller, make_caller: Any, verb: str, token: int
 ) -> None:
     """Whatever state it is in, and whatever token they guess, it is as if it were not there."""
-    ids, stranger = in_every_state(asking, worker.name), caller("worker")
+    ids, stranger = make_item_in_every_state(form_queue, worker.name), make_caller("worker")
     method, body = VERBS.get(verb, ("POST", {}))
     bodies = {}
-    for state, id in ids.items():
-        answer = stranger(method, f"/queues/{asking.name}/items/{id}/{verb}", json={"token": token, **body})
-        content = {name: value for name, value in answer.json.items() if name != "request_id"}
-        bodies[state] = (answer.status_code, repr(content).replace(id, "ID"))
+    for state, item_id in ids.items():
+        response = stranger(
+            method, f"/queues/{form_queue.name}/items/{item_id}/{verb}", json={"token": token, **body}
+        )
+        content = {name: value for name, value in response.json.items() if name != "request_id"}
+        bodies[state] = (response.status_code, repr(content).replace(item_id, "ID"))
     assert set(bodies.values()) == {bodies["missing"]}
     assert bodies["missing"][0] == 404
 
 
 @pytest.mark.parametrize("verb", [*VERBS, "undo", "receipt"])
 def test_on_the_pages_a_stranger_learns_nothing_of_an_item(
-    asking: leaseq.Queue, person: Browser, visitor: Any, verb: str
+    form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Any, verb: str
 ) -> None:
-    ids, stranger = in_every_state(asking, person.name), visitor("worker")
+    ids, stranger = make_item_in_every_state(form_queue, worker_browser.name), sign_in_as("worker")
     fields = {"answer.about": "refund", "answer.urgent": "yes", "again": "yes", "error": "x", "token": "1"}
     pages = {}
-    for state, id in ids.items():
-        path = f"/q/{asking.name}/items/{id}/{verb}"
-        answer = stranger.get(f"{path}?token=1") if verb == "receipt" else stranger.post(path, fields)
-        text = re.sub(r'(name="csrf_token" value|content|nonce)="[^"]*"', "", answer.text)
-        pages[state] = (answer.status_code, text.replace(id, "ID"))
+    for state, item_id in ids.items():
+        path = f"/q/{form_queue.name}/items/{item_id}/{verb}"
+        response = stranger.get(f"{path}?token=1") if verb == "receipt" else stranger.post(path, fields)
+        text = re.sub(r'(name="csrf_token" value|content|nonce)="[^"]*"', "", response.text)
+        pages[state] = (response.status_code, text.replace(item_id, "ID"))
     assert set(pages.values()) == {pages["missing"]}
     assert pages["missing"][0] == (303 if verb == "undo" else 404)

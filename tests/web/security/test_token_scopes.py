@@ -28,11 +28,11 @@ VALUES = {
     "token": "0a",
     "invitation": "0b",
 }
-OPENS = {"work": {"worker"}, "manage": {"worker", "manager"}, "admin": {"worker", "manager", "admin"}}
+OPENED_NEEDS = {"work": {"worker"}, "manage": {"worker", "manager"}, "admin": {"worker", "manager", "admin"}}
 
 
 def opens(scope: str, need: str, method: str) -> bool:
-    return method == "GET" if scope == "read" else need in OPENS[scope]
+    return method == "GET" if scope == "read" else need in OPENED_NEEDS[scope]
 
 
 def api_routes(app: Flask) -> list[tuple[str, str, str]]:
@@ -51,7 +51,7 @@ def api_routes(app: Flask) -> list[tuple[str, str, str]]:
 
 
 @pytest.fixture
-def program(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> Callable[..., Caller]:
+def make_program(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> Callable[..., Caller]:
     def make(role: str = "admin", **options: Any) -> Caller:
         name = new_name(f"bot of {role}")
         accounts.add(name, by="test", role=role)
@@ -62,60 +62,60 @@ def program(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> C
 
 @pytest.mark.parametrize("scope", SCOPES)
 def test_every_route_is_closed_to_a_scope_that_does_not_open_it(
-    app: Flask, scope: str, program: Callable[..., Caller]
+    app: Flask, scope: str, make_program: Callable[..., Caller]
 ) -> None:
-    call = program(scope=scope)
+    program = make_program(scope=scope)
     for method, path, need in api_routes(app):
-        answer = call(method, path, json=None if method == "GET" else {})
-        case = f"{method} {path} with {scope}: {answer.status_code}"
+        response = program(method, path, json=None if method == "GET" else {})
+        case = f"{method} {path} with {scope}: {response.status_code}"
         if opens(scope, need, method):
-            assert answer.status_code not in (401, 403, 500), case
+            assert response.status_code not in (401, 403, 500), case
         else:
-            assert (answer.status_code, answer.json["code"]) == (403, "forbidden"), case
-            assert re.search("use one with another|of the scope (manage or )?admin;", answer.text), case
-        answer.close()  # one is a stream without an end
+            assert (response.status_code, response.json["code"]) == (403, "forbidden"), case
+            assert re.search("use one with another|of the scope (manage or )?admin;", response.text), case
+        response.close()  # one is a stream without an end
 
 
 def test_a_token_for_one_queue_opens_no_other_and_nothing_besides(
-    app: Flask, queue: leaseq.Queue, program: Callable[..., Caller]
+    app: Flask, queue: leaseq.Queue, make_program: Callable[..., Caller]
 ) -> None:
     queue.configure(title="Mine")
-    call = program(scope="admin", queue="elsewhere")
-    assert call("GET", "/me").json["token"] == {"scope": "admin", "queue": "elsewhere", "expires_at": None}
+    program = make_program(scope="admin", queue="elsewhere")
+    assert program("GET", "/me").json["token"] == {"scope": "admin", "queue": "elsewhere", "expires_at": None}
     for method, path, _ in api_routes(app):
         if path == "/me":  # what the token itself may do
             continue
-        refused = call(method, path, json=None if method == "GET" else {})
-        assert refused.status_code == 403, path
-        assert "'elsewhere' only: use one that is for all queues" in refused.json["detail"]
-    assert program(scope="admin", queue=queue.name)("GET", f"/queues/{queue.name}").status_code == 200
+        response = program(method, path, json=None if method == "GET" else {})
+        assert response.status_code == 403, path
+        assert "'elsewhere' only: use one that is for all queues" in response.json["detail"]
+    assert make_program(scope="admin", queue=queue.name)("GET", f"/queues/{queue.name}").status_code == 200
 
 
 def test_a_scope_gives_no_more_than_the_role(
-    accounts: Accounts, queue: leaseq.Queue, program: Callable[..., Caller]
+    accounts: Accounts, queue: leaseq.Queue, make_program: Callable[..., Caller]
 ) -> None:
     queue.configure(title="Mine")
-    call = program("manager", scope="manage")
-    assert call("GET", f"/queues/{queue.name}/stats").status_code == 200
-    accounts.change(call.name, by="test", role="worker")
-    assert call("GET", f"/queues/{queue.name}/stats").status_code == 403
+    program = make_program("manager", scope="manage")
+    assert program("GET", f"/queues/{queue.name}/stats").status_code == 200
+    accounts.change(program.name, by="test", role="worker")
+    assert program("GET", f"/queues/{queue.name}/stats").status_code == 403
     for role, scope in (("worker", "manage"), ("worker", "admin"), ("manager", "admin")):
         with pytest.raises(Invalid, match=f"a token can't have more rights than its person, a {role}"):
-            program(role, scope=scope)
+            make_program(role, scope=scope)
     with pytest.raises(Invalid, match="one of read, work"):
-        program("admin", scope="everything")
+        make_program("admin", scope="everything")
 
 
 @pytest.mark.parametrize(("role", "scope"), [("worker", "work"), ("manager", "manage"), ("admin", "admin")])
 def test_without_a_scope_a_token_may_what_its_person_may(
-    accounts: Accounts, program: Callable[..., Caller], role: str, scope: str
+    accounts: Accounts, make_program: Callable[..., Caller], role: str, scope: str
 ) -> None:
-    (token,) = accounts.tokens(program(role).name)
+    (token,) = accounts.tokens(make_program(role).name)
     assert (token.scope, token.queue, token.expires_at) == (scope, None, None)
 
 
-def test_a_token_ends_by_itself(server: Any, accounts: Accounts, program: Callable[..., Caller]) -> None:
-    call, now = program(days=30), [time.time()]
+def test_a_token_ends_by_itself(server: Any, accounts: Accounts, make_program: Callable[..., Caller]) -> None:
+    program, now = make_program(days=30), [time.time()]
     callers = Callers(
         server.client,
         People(server.client),
@@ -124,32 +124,32 @@ def test_a_token_ends_by_itself(server: Any, accounts: Accounts, program: Callab
         monotonic=lambda: 0.0,
     )
     now[0] += 30 * 86_400 - 60
-    assert callers.find(call.token)
+    assert callers.find(program.token)
     now[0] += 60
-    assert callers.find(call.token) is None, "at its time, though it was read a moment ago"
+    assert callers.find(program.token) is None, "at its time, though it was read a moment ago"
 
 
 def test_a_token_that_is_over_is_answered_as_one_that_never_was(
-    accounts: Accounts, program: Callable[..., Caller], monkeypatch: pytest.MonkeyPatch
+    accounts: Accounts, make_program: Callable[..., Caller], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    call = program(days=1)
-    assert call("GET", "/queues").status_code == 200
+    program = make_program(days=1)
+    assert program("GET", "/queues").status_code == 200
     monkeypatch.setattr(accounts._callers, "_clock", lambda: 9_999_999_999.0)
-    assert call("GET", "/queues").status_code == 401
+    assert program("GET", "/queues").status_code == 401
 
 
-def test_pages_take_no_token(program: Callable[..., Caller]) -> None:
-    call = program()
-    headers = {"Authorization": f"Bearer {call.token}"}
+def test_pages_take_no_token(make_program: Callable[..., Caller]) -> None:
+    program = make_program()
+    headers = {"Authorization": f"Bearer {program.token}"}
     for path in ("/", "/people", "/manage", "/account"):
-        assert call.client.get(path, headers=headers).location.startswith("/login")
+        assert program.client.get(path, headers=headers).location.startswith("/login")
 
 
 def test_a_token_is_made_on_the_page_shown_once_and_used(
-    app: Flask, accounts: Accounts, visitor: Callable[[str], Browser], queue: leaseq.Queue
+    app: Flask, accounts: Accounts, sign_in_as: Callable[[str], Browser], queue: leaseq.Queue
 ) -> None:
     queue.configure(title="Mine")
-    boss = visitor("manager")
+    browser = sign_in_as("manager")
     form = {
         "token_name": "producer",
         "scope": "read",
@@ -157,54 +157,58 @@ def test_a_token_is_made_on_the_page_shown_once_and_used(
         "days": "30",
         "password": PASSWORD,
     }
-    page = boss.post("/account/tokens", form).text
+    page = browser.post("/account/tokens", form).text
     token = not_none(re.search(r"leaseq_[\w-]{43}", page))[0]
-    assert token not in boss.get("/account").text
+    assert token not in browser.get("/account").text
     headers = {"Authorization": f"Bearer {token}"}
     client = app.test_client()
     assert client.get(f"/api/v1/queues/{queue.name}/stats", headers=headers).status_code == 200
     assert client.post(f"/api/v1/queues/{queue.name}/pause", headers=headers).status_code == 403
-    (known,) = accounts.tokens(boss.name)
-    assert (known.scope, known.queue, (not_none(known.expires_at) - known.created_at).days) == (
+    (listed_token,) = accounts.tokens(browser.name)
+    assert (
+        listed_token.scope,
+        listed_token.queue,
+        (not_none(listed_token.expires_at) - listed_token.created_at).days,
+    ) == (
         "read",
         queue.name,
         30,
     )
-    assert known.used_at
-    for field, bad in (
+    assert listed_token.used_at
+    for field, value in (
         ("scope", "admin"),
         ("days", "0"),
         ("days", "x"),
         ("queue", "No!"),
         ("token_name", ""),
     ):
-        assert boss.post("/account/tokens", {**form, field: bad}).status_code == 400, field
-    assert len(accounts.tokens(boss.name)) == 1
+        assert browser.post("/account/tokens", {**form, field: value}).status_code == 400, field
+    assert len(accounts.tokens(browser.name)) == 1
 
 
 def test_an_admin_makes_a_token_for_a_program(
-    accounts: Accounts, visitor: Callable[[str], Browser], new_name: Callable[[str], str]
+    accounts: Accounts, sign_in_as: Callable[[str], Browser], new_name: Callable[[str], str]
 ) -> None:
-    boss, bot = visitor("admin"), new_name("bot")
+    admin_browser, bot = sign_in_as("admin"), new_name("bot")
     accounts.add(bot, by="test")
     form = {"token_name": "t", "scope": "work", "days": "never", "password": PASSWORD}
-    page = boss.post(f"/people/{bot}/tokens", form).text
+    page = admin_browser.post(f"/people/{bot}/tokens", form).text
     token = not_none(re.search(r"leaseq_[\w-]{43}", page))[0]
     assert not_none(accounts.caller(token)).person.name == bot
-    assert boss.post(f"/people/{bot}/tokens", {**form, "scope": "manage"}).status_code == 400
+    assert admin_browser.post(f"/people/{bot}/tokens", {**form, "scope": "manage"}).status_code == 400
 
 
 def test_no_token_is_made_for_who_is_disabled(
-    accounts: Accounts, visitor: Callable[[str], Browser], new_name: Callable[[str], str]
+    accounts: Accounts, sign_in_as: Callable[[str], Browser], new_name: Callable[[str], str]
 ) -> None:
-    boss, bot = visitor("admin"), new_name("bot")
+    admin_browser, bot = sign_in_as("admin"), new_name("bot")
     accounts.add(bot, by="test")
     form = f'action="/people/{bot}/tokens"'
-    assert form in boss.get(f"/people/{bot}").text
+    assert form in admin_browser.get(f"/people/{bot}").text
     accounts.change(bot, by="test", disabled=True)
-    assert form not in boss.get(f"/people/{bot}").text
-    made = boss.post(
+    assert form not in admin_browser.get(f"/people/{bot}").text
+    response = admin_browser.post(
         f"/people/{bot}/tokens", {"token_name": "t", "scope": "work", "days": "never", "password": PASSWORD}
     )
-    assert (made.status_code, "is disabled" in made.text) == (400, True)
+    assert (response.status_code, "is disabled" in response.text) == (400, True)
     assert accounts.tokens(bot) == []

@@ -13,39 +13,39 @@ from tests.web.conftest import Browser, Caller
 
 
 def test_a_title_like_that_of_a_queue_without_access_names_it_not(
-    closed: leaseq.Queue, boss: Browser
+    closed_queue: leaseq.Queue, manager_browser: Browser
 ) -> None:
-    name = f"{closed.name}.new"
-    boss.post("/manage", {"name": name, "title": closed.policy.title}, page="/manage")
-    page = boss.get(f"/manage/{name}/settings").text
+    name = f"{closed_queue.name}.new"
+    manager_browser.post("/manage", {"name": name, "title": closed_queue.policy.title}, page="/manage")
+    page = manager_browser.get(f"/manage/{name}/settings").text
     assert "is created" in page
     assert "looks like that of" not in page
 
 
 def test_disabled_webhooks_are_shown_to_those_who_may_manage_all(
-    server: Any, closed: leaseq.Queue, access: QueueAccess, boss: Browser
+    server: Any, closed_queue: leaseq.Queue, access: QueueAccess, manager_browser: Browser
 ) -> None:
     endpoints = webhooks.Endpoints(server.client)
     url = "https://8.8.8.8/secret-path"
-    id = endpoints.add(url, events=["item.finished"], by="test").endpoint.id
-    endpoints.disable(id, "it failed for five days")
+    endpoint_id = endpoints.add(url, events=["item.finished"], by="test").endpoint.id
+    endpoints.disable(endpoint_id, "it failed for five days")
     try:
-        assert url not in boss.get("/manage").text
-        access.set(closed.name, Access())
-        assert url in boss.get("/manage").text
+        assert url not in manager_browser.get("/manage").text
+        access.set(closed_queue.name, Access())
+        assert url in manager_browser.get("/manage").text
     finally:
-        endpoints.remove(id)
+        endpoints.remove(endpoint_id)
 
 
 def test_no_link_leads_to_what_is_of_all_queues(
-    server: Any, closed: leaseq.Queue, access: QueueAccess, boss: Browser
+    server: Any, closed_queue: leaseq.Queue, access: QueueAccess, manager_browser: Browser
 ) -> None:
-    leaseq.Queue(server.client, f"{closed.name}.mine").configure()
-    for shown in (False, True):
+    leaseq.Queue(server.client, f"{closed_queue.name}.mine").configure()
+    for has_link in (False, True):
         for path in ("/manage", "/commands"):
-            assert ("/webhooks" in boss.get(path).text) == shown, path
-        access.set(closed.name, Access())
-    assert "/people" in boss.get("/commands").text, "which a manager may see"
+            assert ("/webhooks" in manager_browser.get(path).text) == has_link, path
+        access.set(closed_queue.name, Access())
+    assert "/people" in manager_browser.get("/commands").text, "which a manager may see"
 
 
 def test_the_queue_of_webhooks_is_for_admins(
@@ -66,20 +66,20 @@ def test_the_queue_of_webhooks_is_for_admins(
 
 
 def test_the_day_has_nothing_of_a_queue_whose_access_was_lost(
-    server: Any, asking: leaseq.Queue, access: QueueAccess, threads: Threads, person: Browser
+    server: Any, form_queue: leaseq.Queue, access: QueueAccess, threads: Threads, worker_browser: Browser
 ) -> None:
-    lease = asking.reserve(person.name)
+    lease = form_queue.reserve(worker_browser.name)
     assert lease is not None
     activity = Activity(server.client)
-    for queue in (asking.name, "another"):
-        activity.record(person.name, queue, "finished", id=lease.id, token=1)
+    for queue in (form_queue.name, "another"):
+        activity.record(worker_browser.name, queue, "finished", id=lease.id, token=1)
     activity.flush()
-    threads.ask(asking.name, lease.id, person.name, "Which parcel?", message="1")
-    threads.answer(asking.name, lease.id, "boss", "The blue one", message="2")
-    of_queue = (asking.policy.title, "My parcel is not here", "The blue one", f"/q/{asking.name}")
-    assert all(one in person.get("/day").text for one in of_queue)
-    access.set(asking.name, Access(Group(people=("eva",))))
-    page = person.get("/day").text
-    access.set(asking.name, Access())
-    assert [one for one in (*of_queue, asking.name) if one in page] == []
+    threads.ask(form_queue.name, lease.id, worker_browser.name, "Which parcel?", message="1")
+    threads.answer(form_queue.name, lease.id, "boss", "The blue one", message="2")
+    texts = (form_queue.policy.title, "My parcel is not here", "The blue one", f"/q/{form_queue.name}")
+    assert all(text in worker_browser.get("/day").text for text in texts)
+    access.set(form_queue.name, Access(Group(people=("eva",))))
+    page = worker_browser.get("/day").text
+    access.set(form_queue.name, Access())
+    assert [text for text in (*texts, form_queue.name) if text in page] == []
     assert "<b>2</b> done today" in page, "what they did counts"

@@ -19,14 +19,14 @@ from leaseq.webapp.serving.gunicorn_conf import Worker
 from leaseq.webapp.serving.slow_clients import PIECE
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import SECRET
-from tests.web.gunicorn_place import serving
+from tests.web.gunicorn_place import serve_app
 
 HOST = "127.0.0.1"
 
 
 @pytest.fixture(scope="module")
 def address(server: Any) -> Iterator[str]:
-    with serving(server.url, SECRET) as url:
+    with serve_app(server.url, SECRET) as url:
         yield urlsplit(url).netloc
 
 
@@ -54,16 +54,16 @@ def call(
 ) -> tuple[int, Any]:
     connection = http.client.HTTPConnection(address, timeout=30)
     try:
-        sent = json.dumps(body) if isinstance(body, dict | list) else body
-        kind = {"Content-Type": "application/json"} if sent is not None else {}
-        all_headers = {"Authorization": f"Bearer {token}", **kind, **headers}
+        content = json.dumps(body) if isinstance(body, dict | list) else body
+        content_type = {"Content-Type": "application/json"} if content is not None else {}
+        all_headers = {"Authorization": f"Bearer {token}", **content_type, **headers}
         connection.request(
-            method, f"/api/v1{path}", sent, all_headers, encode_chunked=not isinstance(sent, str)
+            method, f"/api/v1{path}", content, all_headers, encode_chunked=not isinstance(content, str)
         )
-        answer = connection.getresponse()
-        raw = answer.read()
-        is_json = answer.headers.get_content_subtype() in ("json", "problem+json")
-        return answer.status, json.loads(raw) if is_json else raw
+        response = connection.getresponse()
+        response_body = response.read()
+        is_json = response.headers.get_content_subtype() in ("json", "problem+json")
+        return response.status, json.loads(response_body) if is_json else response_body
     finally:
         connection.close()
 
@@ -71,40 +71,40 @@ def call(
 def test_a_program_and_people_work_a_queue_to_its_end(
     address: str, tokens: dict[str, str], queue_name: str
 ) -> None:
-    boss, base = tokens["manager"], f"/queues/{queue_name}"
-    assert call(address, boss, "PUT", base, {"holds": 1})[0] == 201
+    manager_token, path = tokens["manager"], f"/queues/{queue_name}"
+    assert call(address, manager_token, "PUT", path, {"holds": 1})[0] == 201
 
-    def lines() -> Iterator[bytes]:
+    def item_lines() -> Iterator[bytes]:
         for n in range(200):  # in all more than any other body may have
             yield b'{"payload": {"n": %d, "text": "%s"}}\n' % (n, b"x" * 50_000)
 
     headers = {"Content-Type": "application/x-ndjson", "Transfer-Encoding": "chunked"}
-    assert call(address, boss, "POST", f"{base}/items", lines(), **headers) == (
+    assert call(address, manager_token, "POST", f"{path}/items", item_lines(), **headers) == (
         201,
         {"added": 200, "duplicates": 0},
     )
-    seen: list[int] = []
+    numbers: list[int] = []
 
     def work(number: int) -> None:
         token = tokens[("worker", "manager")[number]]
         while True:
-            status, lease = call(address, token, "POST", f"{base}/reserve", {})
+            status, lease = call(address, token, "POST", f"{path}/reserve", {})
             if status == 204:
                 return
             assert status == 200
-            seen.append(lease["payload"]["n"])
-            done = {"token": lease["token"], "result": {"n": lease["payload"]["n"]}}
-            assert call(address, token, "POST", f"{base}/items/{lease['id']}/finish", done)[0] == 200
+            numbers.append(lease["payload"]["n"])
+            body = {"token": lease["token"], "result": {"n": lease["payload"]["n"]}}
+            assert call(address, token, "POST", f"{path}/items/{lease['id']}/finish", body)[0] == 200
 
-    people = [threading.Thread(target=work, args=(number,)) for number in (0, 1)]
-    for person in people:
-        person.start()
-    for person in people:
-        person.join()
-    assert sorted(seen) == list(range(200))
-    status, lines_out = call(address, boss, "GET", f"{base}/answers")
+    threads = [threading.Thread(target=work, args=(number,)) for number in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(numbers) == list(range(200))
+    status, answer_lines = call(address, manager_token, "GET", f"{path}/answers")
     assert status == 200
-    answers = [json.loads(line) for line in lines_out.splitlines()]
+    answers = [json.loads(line) for line in answer_lines.splitlines()]
     assert sorted(answer["result"]["n"] for answer in answers) == list(range(200))
 
 
@@ -125,17 +125,17 @@ def test_a_body_without_a_length_is_limited_too(
 ) -> None:
     queue.configure()
 
-    def endless() -> Iterator[bytes]:
+    def endless_body() -> Iterator[bytes]:
         yield b'{"payload": "'
         for _ in range(150):
             yield b"x" * 65_536
         yield b'"}'
 
     headers = {"Transfer-Encoding": "chunked"}
-    status, problem = call(
-        address, tokens["manager"], "POST", f"/queues/{queue.name}/items", endless(), **headers
+    status, error = call(
+        address, tokens["manager"], "POST", f"/queues/{queue.name}/items", endless_body(), **headers
     )
-    assert (status, problem["code"]) == (413, "too-large")
+    assert (status, error["code"]) == (413, "too-large")
     assert queue.stats().inbound == 0
 
 
@@ -171,15 +171,15 @@ def test_what_is_no_request_is_answered_as_any_error(
     address: str, request_bytes: bytes, status: int, code: str
 ) -> None:
     host, port = address.split(":")
-    with socket.create_connection((host, int(port)), timeout=30) as raw:
-        raw.sendall(request_bytes)
-        answer = http.client.HTTPResponse(raw)
-        answer.begin()
-        problem = json.loads(answer.read())
-    assert (answer.status, answer.headers["Content-Type"]) == (status, "application/problem+json")
-    assert answer.headers["Connection"] == "close"
-    assert (problem["status"], problem["code"]) == (status, code)
-    assert {"type", "title", "detail", "field", "limit"} <= set(problem)
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(request_bytes)
+        response = http.client.HTTPResponse(connection)
+        response.begin()
+        error = json.loads(response.read())
+    assert (response.status, response.headers["Content-Type"]) == (status, "application/problem+json")
+    assert response.headers["Connection"] == "close"
+    assert (error["status"], error["code"]) == (status, code)
+    assert {"type", "title", "detail", "field", "limit"} <= set(error)
 
 
 def test_a_body_whose_chunks_are_broken_is_invalid(
@@ -191,15 +191,15 @@ def test_a_body_whose_chunks_are_broken_is_invalid(
         f"{tokens['manager']}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
     )
     host, port = address.split(":")
-    with socket.create_connection((host, int(port)), timeout=30) as raw:
-        raw.sendall(head.encode() + b'5\r\n{"pay\r\nzz\r\n')
-        answer = http.client.HTTPResponse(raw)
-        answer.begin()
-        problem = json.loads(answer.read())
-    assert (answer.status, problem["code"]) == (400, "invalid")
+    with socket.create_connection((host, int(port)), timeout=30) as connection:
+        connection.sendall(head.encode() + b'5\r\n{"pay\r\nzz\r\n')
+        response = http.client.HTTPResponse(connection)
+        response.begin()
+        error = json.loads(response.read())
+    assert (response.status, error["code"]) == (400, "invalid")
     assert queue.stats().inbound == 0
 
 
 def test_a_path_that_is_not_utf_8_names_nothing(address: str, tokens: dict[str, str]) -> None:
-    status, answer = call(address, tokens["manager"], "PUT", "/queues/%ff", {})
-    assert (status, answer["code"], answer["field"]) == (400, "invalid", "path")
+    status, error = call(address, tokens["manager"], "PUT", "/queues/%ff", {})
+    assert (status, error["code"], error["field"]) == (400, "invalid", "path")

@@ -16,7 +16,7 @@ from leaseq.webapp import create_app
 from leaseq.webapp.serving.logging import ACCESS, JsonFormatter, TextFormatter
 from leaseq.webapp.settings import Settings
 from tests.support.taking import not_none
-from tests.web.conftest import CHEAP, SECRET, Caller
+from tests.web.conftest import CHEAP_PASSWORDS, SECRET, Caller
 
 EVIL = "x\n2026-11-21T10:00:00.000Z info leaseq.access: forged\r\x1b[2J\x85\u2028\u202e\x00"
 
@@ -39,15 +39,15 @@ class Log:
 
 @pytest.fixture(params=[TextFormatter, JsonFormatter], ids=["text", "json"])
 def log(request: Any) -> Iterator[Log]:
-    yield from _listening(Log(request.param()))
+    yield from _attach(Log(request.param()))
 
 
 @pytest.fixture
 def json_log() -> Iterator[Log]:
-    yield from _listening(Log(JsonFormatter()))
+    yield from _attach(Log(JsonFormatter()))
 
 
-def _listening(log: Log) -> Iterator[Log]:
+def _attach(log: Log) -> Iterator[Log]:
     root = logging.getLogger()
     level = root.level
     root.setLevel(logging.INFO)
@@ -61,11 +61,13 @@ def test_a_request_is_a_line_that_says_who_and_what(
     json_log: Log, worker: Caller, queue: leaseq.Queue
 ) -> None:
     queue.configure()
-    answer = worker("GET", f"/queues/{queue.name}?secret=token", buffered=True)
-    (line,) = [one for one in json_log.entries() if one["logger"] == ACCESS]
-    assert line["ms"] > 0
-    assert line["time"].endswith("Z")
-    assert {name: line[name] for name in ("method", "path", "route", "status", "person", "address")} == {
+    response = worker("GET", f"/queues/{queue.name}?secret=token", buffered=True)
+    (access_entry,) = [entry for entry in json_log.entries() if entry["logger"] == ACCESS]
+    assert access_entry["ms"] > 0
+    assert access_entry["time"].endswith("Z")
+    assert {
+        name: access_entry[name] for name in ("method", "path", "route", "status", "person", "address")
+    } == {
         "method": "GET",
         "path": f"/api/v1/queues/{queue.name}",
         "route": "/api/v1/queues/<q>",
@@ -73,7 +75,7 @@ def test_a_request_is_a_line_that_says_who_and_what(
         "person": worker.name,
         "address": "127.0.0.1",
     }
-    assert line["request_id"] == answer.headers["X-Request-Id"]
+    assert access_entry["request_id"] == response.headers["X-Request-Id"]
     assert "secret" not in json_log.text, "links that set a password carry their token in the query"
 
 
@@ -93,30 +95,30 @@ def test_nothing_forges_a_line(app: Flask, log: Log) -> None:
 
 
 def test_a_failure_is_logged_with_its_request(server: Any, json_log: Log) -> None:
-    app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP)
+    app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
     app.view_functions["health.healthz"] = lambda: str(1 // 0)
-    answer = app.test_client().get("/healthz")
-    assert answer.status_code == 500
-    (failure,) = [one for one in json_log.entries() if one["level"] == "error"]
-    assert "ZeroDivisionError" in failure["exception"]
-    assert failure["request_id"] == answer.headers["X-Request-Id"]
-    assert failure["request_id"] in answer.text, "the page says by what to find it"
+    response = app.test_client().get("/healthz")
+    assert response.status_code == 500
+    (error_entry,) = [entry for entry in json_log.entries() if entry["level"] == "error"]
+    assert "ZeroDivisionError" in error_entry["exception"]
+    assert error_entry["request_id"] == response.headers["X-Request-Id"]
+    assert error_entry["request_id"] in response.text, "the page says by what to find it"
 
 
 def test_a_problem_names_its_request(app: Flask) -> None:
-    answer = app.test_client().get("/api/v1/queues")
-    assert not_none(answer.json)["request_id"] == answer.headers["X-Request-Id"]
+    response = app.test_client().get("/api/v1/queues")
+    assert not_none(response.json)["request_id"] == response.headers["X-Request-Id"]
 
 
 def test_an_id_is_taken_from_a_configured_proxy_only(server: Any) -> None:
-    def given(proxies: int, id: str, **where: str) -> str:
+    def request_id_of(proxies: int, request_id: str, **environ: str) -> str:
         settings = Settings(redis_url=server.url, secret_key=SECRET, trusted_proxies=proxies)
-        client = create_app(settings, passwords=CHEAP).test_client()
-        answer = client.get("/healthz", headers={"X-Request-Id": id}, environ_overrides=where)
-        return str(answer.headers["X-Request-Id"])
+        client = create_app(settings, passwords=CHEAP_PASSWORDS).test_client()
+        response = client.get("/healthz", headers={"X-Request-Id": request_id}, environ_overrides=environ)
+        return str(response.headers["X-Request-Id"])
 
-    assert given(1, "abc-123-of-nginx") == "abc-123-of-nginx"
-    assert given(0, "abc-123-of-nginx") != "abc-123-of-nginx"
-    assert given(1, "abc-123-of-nginx", REMOTE_ADDR="192.0.2.1") != "abc-123-of-nginx"
-    assert given(1, "has spaces in it") != "has spaces in it"
-    assert given(1, "x" * 65) != "x" * 65
+    assert request_id_of(1, "abc-123-of-nginx") == "abc-123-of-nginx"
+    assert request_id_of(0, "abc-123-of-nginx") != "abc-123-of-nginx"
+    assert request_id_of(1, "abc-123-of-nginx", REMOTE_ADDR="192.0.2.1") != "abc-123-of-nginx"
+    assert request_id_of(1, "has spaces in it") != "has spaces in it"
+    assert request_id_of(1, "x" * 65) != "x" * 65

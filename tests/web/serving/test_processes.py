@@ -20,7 +20,7 @@ from leaseq.webapp.store.open_calls import COUNTED_SECONDS, MAX_OPEN
 from tests.support.patience import PATIENCE, eventually
 from tests.support.taking import not_none
 from tests.web.conftest import SECRET
-from tests.web.gunicorn_place import ADJUSTED, ask, gunicorn
+from tests.web.gunicorn_place import ADJUSTED_APP, run_gunicorn, send_request
 
 TOKEN = "a token for Prometheus, long enough"
 
@@ -28,7 +28,7 @@ TOKEN = "a token for Prometheus, long enough"
 @pytest.fixture(scope="module")
 def address(server: Any) -> Iterator[str]:
     settings: dict[str, Any] = {"LEASEQ_METRICS_TOKEN": TOKEN}
-    with gunicorn(server.url, SECRET, workers=2, threads=4, **settings) as (url, _):
+    with run_gunicorn(server.url, SECRET, workers=2, threads=4, **settings) as (url, _):
         yield urlsplit(url).netloc
 
 
@@ -38,77 +38,81 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def hasty(server: Any, log: Path) -> Iterator[str]:
+def hasty_address(server: Any, log: Path) -> Iterator[str]:
     """The address of one slot that gives a client a second for each part of its request or answer."""
     slots: dict[str, Any] = {"workers": 1, "threads": 1, "options": ("--keep-alive", "1")}
-    with gunicorn(server.url, SECRET, **slots, access_log=log, app=ADJUSTED, SLOW_SECONDS="1") as (url, _):
+    with run_gunicorn(server.url, SECRET, **slots, access_log=log, app=ADJUSTED_APP, SLOW_SECONDS="1") as (
+        url,
+        _,
+    ):
         yield urlsplit(url).netloc
 
 
 def test_the_processes_count_together(address: str) -> None:
     for _ in range(40):  # some by either process
-        assert ask(address, "/login")[0] == 200
-    wanted = re.compile(
+        assert send_request(address, "/login")[0] == 200
+    pattern = re.compile(
         r'^leaseq_http_requests_total\{.*route="/login",status="200"\} ([\d.]+)', re.MULTILINE
     )
 
-    def counted() -> list[float]:
-        status, text = ask(address, "/metrics", Authorization=f"Bearer {TOKEN}")
+    def counts() -> list[float]:
+        status, text = send_request(address, "/metrics", Authorization=f"Bearer {TOKEN}")
         assert status == 200
-        return [float(one) for one in wanted.findall(text.decode())]
+        return [float(count) for count in pattern.findall(text.decode())]
 
-    eventually(lambda: counted() == [40], "the last one is counted, which is after it is sent")
+    eventually(lambda: counts() == [40], "the last one is counted, which is after it is sent")
     for _ in range(6):
-        assert counted() == [40]
+        assert counts() == [40]
 
 
 def test_silent_clients_take_no_slot(address: str) -> None:
     host, _, port = address.partition(":")
-    with contextlib.ExitStack() as silent:
+    with contextlib.ExitStack() as silent_clients:
         for _ in range(200):
-            silent.enter_context(socket.create_connection((host, int(port))))
+            silent_clients.enter_context(socket.create_connection((host, int(port))))
         connection = http.client.HTTPConnection(address, timeout=PATIENCE)
         connection.request("GET", "/healthz")
         assert connection.getresponse().status == 200
         connection.close()
 
 
-LINE = b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+LOGIN_HEAD = b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"
 
 
 @pytest.mark.parametrize(
-    ("sent", "answered"),
+    ("request_bytes", "expected"),
     [
         (b"", b""),
-        (LINE, b""),
-        (LINE + b"Content-Length: 9\r\n\r\nname", b"HTTP/1.1 408 "),
-        (LINE + b"Transfer-Encoding: chunked\r\n\r\n4\r\nna", b"HTTP/1.1 408 "),
+        (LOGIN_HEAD, b""),
+        (LOGIN_HEAD + b"Content-Length: 9\r\n\r\nname", b"HTTP/1.1 408 "),
+        (LOGIN_HEAD + b"Transfer-Encoding: chunked\r\n\r\n4\r\nna", b"HTTP/1.1 408 "),
     ],
     ids=["nothing", "headers", "body", "chunk"],
 )
 def test_a_client_that_stops_half_way_is_closed_and_holds_nobody_up(
-    sent: bytes, answered: bytes, hasty: str, log: Path
+    request_bytes: bytes, expected: bytes, hasty_address: str, log: Path
 ) -> None:
-    host, _, port = hasty.partition(":")
-    with contextlib.ExitStack() as slow:
+    host, _, port = hasty_address.partition(":")
+    with contextlib.ExitStack() as slow_clients:
         clients = [
-            slow.enter_context(socket.create_connection((host, int(port)), PATIENCE)) for _ in range(20)
+            slow_clients.enter_context(socket.create_connection((host, int(port)), PATIENCE))
+            for _ in range(20)
         ]
         for client in clients:
-            client.sendall(sent)
-        assert ask(hasty, "/login")[0] == 200, "the only slot is free"
+            client.sendall(request_bytes)
+        assert send_request(hasty_address, "/login")[0] == 200, "the only slot is free"
         for client in clients:
-            answer = client.makefile("rb").read()
-            assert answer.startswith(answered)
-            assert bool(answer) == bool(answered)
+            response = client.makefile("rb").read()
+            assert response.startswith(expected)
+            assert bool(response) == bool(expected)
     assert "Traceback" not in log.read_text()
 
 
-def test_a_client_that_sends_a_byte_now_and_then_is_closed(hasty: str) -> None:
+def test_a_client_that_sends_a_byte_now_and_then_is_closed(hasty_address: str) -> None:
     """Each byte comes in time, and the body does not."""
-    host, _, port = hasty.partition(":")
+    host, _, port = hasty_address.partition(":")
     with socket.create_connection((host, int(port)), 0.3) as client:
-        client.sendall(LINE + b"Content-Length: 9000\r\n\r\n")
+        client.sendall(LOGIN_HEAD + b"Content-Length: 9000\r\n\r\n")
         for _ in range(100):
             client.sendall(b"x")
             with contextlib.suppress(TimeoutError):
@@ -127,34 +131,34 @@ def test_a_request_that_is_refused_is_not_read_first(address: str) -> None:
 
 def test_a_refused_body_without_end_holds_nobody_up(server: Any) -> None:
     """It comes as fast as it can be read, and is read on only so that the client sees the answer."""
-    long = ("--keep-alive", "3600")
-    head = LINE.replace(b"/login", b"/api/v1/queues/q/items") + b"Authorization: Bearer wrong\r\n"
+    options = ("--keep-alive", "3600")
+    head = LOGIN_HEAD.replace(b"/login", b"/api/v1/queues/q/items") + b"Authorization: Bearer wrong\r\n"
     chunk = b"100000\r\n" + b"x" * 0x10_0000 + b"\r\n"
-    with gunicorn(server.url, SECRET, workers=1, threads=1, options=long) as (url, _):
+    with run_gunicorn(server.url, SECRET, workers=1, threads=1, options=options) as (url, _):
         address = urlsplit(url).netloc
         host, _, port = address.partition(":")
-        sent, over = threading.Event(), threading.Event()
+        is_sending, is_over = threading.Event(), threading.Event()
         with socket.create_connection((host, int(port))) as client:
 
             def send() -> None:
                 with contextlib.suppress(OSError):
                     client.sendall(head + b"Transfer-Encoding: chunked\r\n\r\n")
-                    while not over.is_set():
+                    while not is_over.is_set():
                         for _ in range(32):
                             client.sendall(chunk)
-                        sent.set()
+                        is_sending.set()
 
             sender = threading.Thread(target=send)
             sender.start()
-            assert sent.wait(PATIENCE)
-            assert ask(address, "/healthz")[0] == 200
+            assert is_sending.wait(PATIENCE)
+            assert send_request(address, "/healthz")[0] == 200
             assert sender.is_alive(), "it was closed first"
-            over.set()
+            is_over.set()
             sender.join(PATIENCE)
 
 
 def test_a_client_that_does_not_read_is_let_go(
-    hasty: str, accounts: Accounts, queue: leaseq.Queue, new_name: Any
+    hasty_address: str, accounts: Accounts, queue: leaseq.Queue, new_name: Any
 ) -> None:
     name = new_name("manager")
     accounts.add(name, by="test", role="manager")
@@ -164,15 +168,17 @@ def test_a_client_that_does_not_read_is_let_go(
         queue.finish(not_none(queue.reserve("ann")), {})
     path = f"/api/v1/queues/{queue.name}/answers"
     request = f"GET {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {token}\r\n\r\n"
-    host, _, port = hasty.partition(":")
-    with contextlib.ExitStack() as deaf:
+    host, _, port = hasty_address.partition(":")
+    with contextlib.ExitStack() as deaf_clients:
         for _ in range(MAX_OPEN["exports"]):
-            client = deaf.enter_context(socket.socket())
+            client = deaf_clients.enter_context(socket.socket())
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
             client.connect((host, int(port)))
             client.sendall(request.encode())
             assert client.recv(12) == b"HTTP/1.1 200"
         # The person may have another export once theirs are over. Those of a dead process count for longer.
-        sent = {"Authorization": f"Bearer {token}"}
-        soon = COUNTED_SECONDS / 2
-        eventually(lambda: ask(hasty, path, **sent)[0] == 200, "they are closed", seconds=soon)
+        headers = {"Authorization": f"Bearer {token}"}
+        limit = COUNTED_SECONDS / 2
+        eventually(
+            lambda: send_request(hasty_address, path, **headers)[0] == 200, "they are closed", seconds=limit
+        )

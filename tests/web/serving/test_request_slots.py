@@ -19,21 +19,21 @@ class Line:
         self.order: list[str] = []
         self._threads: list[threading.Thread] = []
 
-    def join(self, name: str, get: Callable[[], object]) -> None:
+    def join(self, name: str, acquire: Callable[[], object]) -> None:
         def wait() -> None:
-            get()
+            acquire()
             self.order.append(name)
             self.slots.release()
 
-        before = len(self.slots._line)
+        count_before = len(self.slots._line)
         self._threads.append(threading.Thread(target=wait, daemon=True))
         self._threads[-1].start()
-        eventually(lambda: len(self.slots._line) == before + 1)
+        eventually(lambda: len(self.slots._line) == count_before + 1)
 
     def run(self) -> list[str]:
         self.slots.release()
-        for one in self._threads:
-            one.join(PATIENCE)
+        for thread in self._threads:
+            thread.join(PATIENCE)
         return self.order
 
 
@@ -69,23 +69,23 @@ def test_the_time_in_line_is_told() -> None:
     now = [100.0]
     slots = RequestSlots(1, clock=lambda: now[0])
     slots.acquire()
-    waited: list[float] = []
-    thread = threading.Thread(target=lambda: waited.append(slots.acquire()))
+    waits: list[float] = []
+    thread = threading.Thread(target=lambda: waits.append(slots.acquire()))
     thread.start()
     eventually(lambda: len(slots._line) == 1)
     now[0] += 2.5
     slots.release()
     thread.join(PATIENCE)
-    assert waited == [2.5]
+    assert waits == [2.5]
 
 
 def test_a_request_that_ends_in_line_keeps_no_slot(monkeypatch: pytest.MonkeyPatch) -> None:
     slots = RequestSlots(1)
     slots.acquire()
-    for came in (False, True):  # before its turn, and at that moment
+    for has_slot in (False, True):  # before its turn, and at that moment
 
-        def end(turn: threading.Event, came: bool = came) -> None:
-            if came:
+        def end(turn: threading.Event, has_slot: bool = has_slot) -> None:
+            if has_slot:
                 slots.release()
             raise KeyboardInterrupt
 

@@ -19,10 +19,10 @@ import pytest
 import leaseq
 from tests.support.patience import PATIENCE, eventually
 from tests.web.conftest import SECRET, Caller
-from tests.web.nginx_place import IS_HERE, nginx_before, trust
+from tests.web.nginx_place import HAS_NGINX, run_nginx, tls_context
 
 # What systemd does for leaseq-web.socket: the socket is file 3, and these variables name it.
-ACTIVATE = """
+ACTIVATION = """
 import os, sys
 os.dup2({fd}, 3, inheritable=True)
 os.environ |= {{"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "1"}}
@@ -31,12 +31,12 @@ os.execv(sys.executable, [sys.executable, "-m", "leaseq", "serve"])
 
 
 @contextmanager
-def activated(held: socket.socket, url: str) -> Iterator[subprocess.Popen[bytes]]:
+def serve_on(listener: socket.socket, url: str) -> Iterator[subprocess.Popen[bytes]]:
     """`leaseq serve` on a socket that was made for it."""
-    command = [sys.executable, "-c", ACTIVATE.format(fd=held.fileno())]
+    command = [sys.executable, "-c", ACTIVATION.format(fd=listener.fileno())]
     settings = {"LEASEQ_REDIS_URL": url, "LEASEQ_SECRET_KEY": SECRET, "LEASEQ_PATIENCE_SECONDS": "60"}
     process = subprocess.Popen(
-        command, env={**os.environ, **settings}, pass_fds=(held.fileno(),), stderr=subprocess.DEVNULL
+        command, env={**os.environ, **settings}, pass_fds=(listener.fileno(),), stderr=subprocess.DEVNULL
     )
     try:
         yield process
@@ -53,46 +53,46 @@ class Load:
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         self._stop = threading.Event()
         self.added = 0
-        self.failed: list[str] = []
+        self.failures: list[str] = []
         self._threads = [threading.Thread(target=self._send) for _ in range(4)]
-        for one in self._threads:
-            one.start()
+        for thread in self._threads:
+            thread.start()
 
     def end(self) -> None:
         self._stop.set()
-        for one in self._threads:
-            one.join(PATIENCE)
+        for thread in self._threads:
+            thread.join(PATIENCE)
 
     def _send(self) -> None:
         with closing(
-            http.client.HTTPSConnection("127.0.0.1", self._port, context=trust(), timeout=PATIENCE)
+            http.client.HTTPSConnection("127.0.0.1", self._port, context=tls_context(), timeout=PATIENCE)
         ) as connection:
             while not self._stop.is_set():
                 connection.request("POST", self._path, json.dumps({"payload": 1}), self._headers)
-                answer = connection.getresponse()
-                text = answer.read()
-                if answer.status == 201:
+                response = connection.getresponse()
+                text = response.read()
+                if response.status == 201:
                     self.added += 1
                 else:
-                    self.failed.append(f"{answer.status} {text!r}")
+                    self.failures.append(f"{response.status} {text!r}")
                     return
 
 
-@pytest.mark.skipif(not IS_HERE, reason="platform: there is no nginx, or no openssl")
+@pytest.mark.skipif(not HAS_NGINX, reason="platform: there is no nginx, or no openssl")
 def test_behind_nginx_a_restart_fails_no_request(
     server: Any, tmp_path: Path, manager: Caller, queue: leaseq.Queue
 ) -> None:
     queue.configure()
     with (
-        socket.create_server(("127.0.0.1", 0), backlog=4_096) as held,
-        nginx_before(f"127.0.0.1:{held.getsockname()[1]}", tmp_path) as port,
+        socket.create_server(("127.0.0.1", 0), backlog=4_096) as listener,
+        run_nginx(f"127.0.0.1:{listener.getsockname()[1]}", tmp_path) as port,
     ):
         load = Load(port, f"/api/v1/queues/{queue.name}/items", manager.token)
-        for last in (False, True):
+        for is_last in (False, True):
             before = load.added
-            with activated(held, server.url):
-                eventually(lambda before=before: load.failed or load.added > before + 50, "it serves")  # type: ignore[misc]
-                if last:
+            with serve_on(listener, server.url):
+                eventually(lambda before=before: load.failures or load.added > before + 50, "it serves")  # type: ignore[misc]
+                if is_last:
                     load.end()
-    assert load.failed == []
+    assert load.failures == []
     assert queue.stats().inbound == load.added

@@ -12,10 +12,10 @@ from leaseq.webapp.serving.request_slots import HOLDS_SLOT, RequestSlots
 from leaseq.webapp.serving.slow_clients import WRITE, SlowClients
 
 
-def call(app: Any, slots: RequestSlots, body: bytes = b"", *, holds: bool = False) -> Any:
-    ours, theirs = socketpair()
-    with ours, theirs:
-        environ = {"gunicorn.socket": ours, "wsgi.input": io.BytesIO(body), HOLDS_SLOT: holds}
+def call(app: Any, slots: RequestSlots, body: bytes = b"", *, holds_slot: bool = False) -> Any:
+    server_socket, client_socket = socketpair()
+    with server_socket, client_socket:
+        environ = {"gunicorn.socket": server_socket, "wsgi.input": io.BytesIO(body), HOLDS_SLOT: holds_slot}
         return SlowClients(app, slots)(environ, lambda *_: None)  # type: ignore[arg-type]
 
 
@@ -28,26 +28,26 @@ def test_a_long_answer_is_written_in_pieces() -> None:
 
 
 def test_an_answer_is_closed_at_its_end() -> None:
-    closed = []
+    closes = []
 
-    class Answer(list[bytes]):
+    class Body(list[bytes]):
         def close(self) -> None:
-            closed.append(True)
+            closes.append(True)
 
-    call(lambda *_: Answer([b"one"]), RequestSlots(1)).close()
-    assert closed == [True]
+    call(lambda *_: Body([b"one"]), RequestSlots(1)).close()
+    assert closes == [True]
 
 
-@pytest.mark.parametrize("holds", [True, False])
-def test_a_request_lends_its_slot_only_where_it_holds_one(holds: bool) -> None:
+@pytest.mark.parametrize("holds_slot", [True, False])
+def test_a_request_lends_its_slot_only_where_it_holds_one(holds_slot: bool) -> None:
     """Else there would be one slot more from then on."""
-    slots, read = RequestSlots(2), []
+    slots, bodies = RequestSlots(2), []
     slots.acquire()
 
     def app(environ: Any, _start: Any) -> list[bytes]:
-        read.append(environ["wsgi.input"].read())
+        bodies.append(environ["wsgi.input"].read())
         return []
 
-    call(app, slots, b"x" * 40_000, holds=holds)
-    assert read == [b"x" * 40_000]
+    call(app, slots, b"x" * 40_000, holds_slot=holds_slot)
+    assert bodies == [b"x" * 40_000]
     assert slots._free_count == 1

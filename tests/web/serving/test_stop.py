@@ -20,12 +20,12 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from tests.support.patience import PATIENCE, eventually
 from tests.web.conftest import SECRET
-from tests.web.gunicorn_place import ADJUSTED, ask, gunicorn
+from tests.web.gunicorn_place import ADJUSTED_APP, run_gunicorn, send_request
 
 
 @pytest.fixture
-def place(server: Any) -> Iterator[tuple[str, Any]]:
-    with gunicorn(server.url, SECRET, workers=2, threads=4) as (url, process):
+def gunicorn_process(server: Any) -> Iterator[tuple[str, Any]]:
+    with run_gunicorn(server.url, SECRET, workers=2, threads=4) as (url, process):
         yield urlsplit(url).netloc, process
 
 
@@ -41,68 +41,68 @@ class BalancedLoad:
 
     def __init__(self, address: str) -> None:
         self._address = address
-        self.answered = 0
-        self.dropped: list[str] = []
-        self.begun = threading.Event()
+        self.response_count = 0
+        self.errors: list[str] = []
+        self.has_begun = threading.Event()
         self._threads = [threading.Thread(target=self._send) for _ in range(8)]
-        for one in self._threads:
-            one.start()
+        for thread in self._threads:
+            thread.start()
 
     def join(self) -> None:
-        for one in self._threads:
-            one.join(PATIENCE)
+        for thread in self._threads:
+            thread.join(PATIENCE)
 
     def _send(self) -> None:
         try:
-            while ask(self._address, "/readyz")[0] == 200:
+            while send_request(self._address, "/readyz")[0] == 200:
                 self._send_three()
         except (OSError, http.client.HTTPException, AssertionError) as error:
-            self.dropped.append(repr(error))
+            self.errors.append(repr(error))
 
     def _send_three(self) -> None:
         """On one connection, as long as it is kept."""
         with contextlib.closing(http.client.HTTPConnection(self._address, timeout=PATIENCE)) as connection:
             for _ in range(3):
                 connection.request("GET", "/login")
-                answer = connection.getresponse()
-                assert answer.status == 200
-                assert answer.read().rstrip().endswith(b"</html>")
-                self.answered += 1
-                if self.answered > 100:
-                    self.begun.set()
-                if answer.headers.get("Connection", "").lower() == "close":
+                response = connection.getresponse()
+                assert response.status == 200
+                assert response.read().rstrip().endswith(b"</html>")
+                self.response_count += 1
+                if self.response_count > 100:
+                    self.has_begun.set()
+                if response.headers.get("Connection", "").lower() == "close":
                     return
 
 
 def test_a_load_balancer_sees_a_stop_before_any_request_fails(server: Any) -> None:
-    with gunicorn(server.url, SECRET, workers=2, threads=4, LEASEQ_DRAIN_SECONDS="2") as (url, process):
+    with run_gunicorn(server.url, SECRET, workers=2, threads=4, LEASEQ_DRAIN_SECONDS="2") as (url, process):
         address = urlsplit(url).netloc
         load = BalancedLoad(address)
-        assert load.begun.wait(PATIENCE), load.dropped
+        assert load.has_begun.wait(PATIENCE), load.errors
         process.send_signal(signal.SIGTERM)
-        eventually(lambda: ask(address, "/readyz")[0] == 503, "it is not ready")
-        assert ask(address, "/healthz")[0] == 200
-        assert ask(address, "/login")[0] == 200
+        eventually(lambda: send_request(address, "/readyz")[0] == 503, "it is not ready")
+        assert send_request(address, "/healthz")[0] == 200
+        assert send_request(address, "/login")[0] == 200
         load.join()
-        assert load.dropped == []
+        assert load.errors == []
         assert process.wait(PATIENCE) == 0
         with pytest.raises(ConnectionRefusedError):
-            ask(address, "/login")
+            send_request(address, "/login")
 
 
 def test_a_stop_does_not_wait_for_clients_that_ask_nothing(server: Any) -> None:
     """Neither for one that asked before, nor for one that never did."""
-    hours = ("--keep-alive", "3600", "--graceful-timeout", "3600")
-    with gunicorn(server.url, SECRET, workers=1, threads=1, options=hours) as (url, process):
+    options = ("--keep-alive", "3600", "--graceful-timeout", "3600")
+    with run_gunicorn(server.url, SECRET, workers=1, threads=1, options=options) as (url, process):
         address = urlsplit(url).netloc
         host, _, port = address.partition(":")
-        before = http.client.HTTPConnection(address, timeout=PATIENCE)
-        with contextlib.closing(before), socket.create_connection((host, int(port))):
-            before.request("GET", "/healthz")
-            before.getresponse().read()
-            assert before.sock is not None, "it is kept alive"
+        kept_connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+        with contextlib.closing(kept_connection), socket.create_connection((host, int(port))):
+            kept_connection.request("GET", "/healthz")
+            kept_connection.getresponse().read()
+            assert kept_connection.sock is not None, "it is kept alive"
             for _ in range(2):  # by the same thread: now the worker waits for what the first one asks next
-                assert ask(address, "/healthz")[0] == 200
+                assert send_request(address, "/healthz")[0] == 200
             process.send_signal(signal.SIGTERM)
             assert process.wait(PATIENCE) == 0
 
@@ -112,9 +112,9 @@ def test_a_stop_does_not_wait_for_a_client_that_was_answered_late(
 ) -> None:
     """Its request came before the stop, and the client keeps the connection."""
     queue.configure()
-    hours = ("--keep-alive", "3600", "--graceful-timeout", "3600")
-    with gunicorn(
-        server.url, SECRET, workers=1, threads=4, options=hours, app=ADJUSTED, SLOW_SECONDS="3600"
+    options = ("--keep-alive", "3600", "--graceful-timeout", "3600")
+    with run_gunicorn(
+        server.url, SECRET, workers=1, threads=4, options=options, app=ADJUSTED_APP, SLOW_SECONDS="3600"
     ) as (url, process):
         address = urlsplit(url).netloc
         client = http.client.HTTPConnection(address, timeout=PATIENCE)
@@ -122,53 +122,57 @@ def test_a_stop_does_not_wait_for_a_client_that_was_answered_late(
             server.admin.redis.client_pause(2_500, all=True)  # longer than LINGER_SECONDS
             path = f"/api/v1/queues/{queue.name}/mine"
             client.request("GET", path, headers={"Authorization": f"Bearer {token}"})
-            assert ask(address, "/healthz")[0] == 200, "the first request is being handled"
+            assert send_request(address, "/healthz")[0] == 200, "the first request is being handled"
             process.send_signal(signal.SIGTERM)
             assert client.getresponse().read().startswith(b'{"leases":')
             assert process.wait(PATIENCE) == 0
 
 
 def test_who_waits_is_told_that_there_is_nothing(
-    place: tuple[str, Any], token: str, queue: leaseq.Queue
+    gunicorn_process: tuple[str, Any], token: str, queue: leaseq.Queue
 ) -> None:
     """A stop in the middle of a wait for an item."""
-    address, process = place
+    address, process = gunicorn_process
     queue.configure()
-    answers: list[tuple[int, bytes]] = []
+    responses: list[tuple[int, bytes]] = []
 
     def wait() -> None:
         path = f"/api/v1/queues/{queue.name}/reserve"
-        answers.append(ask(address, path, "POST", {"wait": 30}, Authorization=f"Bearer {token}"))
+        responses.append(send_request(address, path, "POST", {"wait": 30}, Authorization=f"Bearer {token}"))
 
-    people = [threading.Thread(target=wait) for _ in range(2)]
-    for one in people:
-        one.start()
+    threads = [threading.Thread(target=wait) for _ in range(2)]
+    for thread in threads:
+        thread.start()
     eventually(lambda: queue.stats().waiting == 2)
     process.send_signal(signal.SIGTERM)
-    for one in people:
-        one.join()
-    assert answers == [(204, b""), (204, b"")]
+    for thread in threads:
+        thread.join()
+    assert responses == [(204, b""), (204, b"")]
     assert process.wait(PATIENCE) == 0
 
 
 def test_what_was_finished_just_before_a_stop_is_in_the_figures(
-    place: tuple[str, Any], queue: leaseq.Queue, server: Any, accounts: Accounts, new_name: Any
+    gunicorn_process: tuple[str, Any], queue: leaseq.Queue, server: Any, accounts: Accounts, new_name: Any
 ) -> None:
     name = new_name("program")
     accounts.add(name, by="test")
-    send = {"Authorization": f"Bearer {accounts.create_token(name, 'test', by='test')}"}
+    headers = {"Authorization": f"Bearer {accounts.create_token(name, 'test', by='test')}"}
     queue.enqueue({})
-    status, text = ask(place[0], f"/api/v1/queues/{queue.name}/reserve", "POST", {}, **send)
+    status, text = send_request(
+        gunicorn_process[0], f"/api/v1/queues/{queue.name}/reserve", "POST", {}, **headers
+    )
     lease = json.loads(text)
     path = f"/api/v1/queues/{queue.name}/items/{lease['id']}/finish"
-    status, _ = ask(place[0], path, "POST", {"token": lease["token"], "result": {}}, **send)
+    status, _ = send_request(
+        gunicorn_process[0], path, "POST", {"token": lease["token"], "result": {}}, **headers
+    )
     assert status == 200
-    place[1].terminate()
-    place[1].wait(PATIENCE)
+    gunicorn_process[1].terminate()
+    gunicorn_process[1].wait(PATIENCE)
     assert Activity(server.client).today(name, queue.name).finished == 1
 
 
 def test_it_leaves_nothing_in_the_folder_for_temporary_files(server: Any, tmp_path: Path) -> None:
-    with gunicorn(server.url, SECRET, workers=1, threads=4, TMPDIR=str(tmp_path)):
+    with run_gunicorn(server.url, SECRET, workers=1, threads=4, TMPDIR=str(tmp_path)):
         assert [path.name.rpartition("-")[0] for path in tmp_path.iterdir()] == ["leaseq-metrics"]
     assert [*tmp_path.iterdir()] == []

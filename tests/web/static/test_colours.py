@@ -17,19 +17,21 @@ STATES = ("inbound", "scheduled", "finished", "wrong", "accent")
 
 
 def colour(name: str, scheme: str) -> tuple[float, ...]:
-    light, dark = (one.strip().removeprefix("#") for one in PAIRS[name].split(","))
+    light, dark = (part.strip().removeprefix("#") for part in PAIRS[name].split(","))
     digits = light if scheme == "light" else dark
     pairs = [digit * 2 for digit in digits] if len(digits) == 3 else re.findall("..", digits)
     return tuple(int(pair, 16) / 255 for pair in pairs)
 
 
 def luminance(rgb: tuple[float, ...]) -> float:
-    red, green, blue = (one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in rgb)
+    red, green, blue = (
+        channel / 12.92 if channel <= 0.04045 else ((channel + 0.055) / 1.055) ** 2.4 for channel in rgb
+    )
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def contrast(one: str, other: str, scheme: str) -> float:
-    dim, bright = sorted(luminance(colour(name, scheme)) for name in (one, other))
+def contrast(first_name: str, second_name: str, scheme: str) -> float:
+    dim, bright = sorted(luminance(colour(name, scheme)) for name in (first_name, second_name))
     return (bright + 0.05) / (dim + 0.05)
 
 
@@ -58,10 +60,10 @@ def test_nothing_a_person_works_on_is_smaller_than_sixteen_pixels() -> None:
     static = Path(webapp.__file__).parent.joinpath("static")
     sheets = "".join(sheet.read_text() for sheet in static.rglob("*.css") if sheet.name != "tokens.css")
     assert not re.findall(r"font(?:-size)?: ?\.\d+rem", sheets)
-    person, dense = CSS.split("@media (hover: hover)")
-    assert pixels(person) >= 16
-    assert 13 <= pixels(dense) < 16
-    assert ".dense" in dense.splitlines()[1]
+    person_rules, dense_rules = CSS.split("@media (hover: hover)")
+    assert pixels(person_rules) >= 16
+    assert 13 <= pixels(dense_rules) < 16
+    assert ".dense" in dense_rules.splitlines()[1]
 
 
 def pixels(rules: str) -> float:

@@ -27,11 +27,11 @@ from tests.support.taking import take
 from tests.web.conftest import PASSWORD
 
 NAME = "Änn [o]*"  # a pattern, and no ASCII
-OTHER = "Änn [o]*x"
+OTHER_NAME = "Änn [o]*x"
 
 
 @pytest.fixture
-def filled(server: Server, accounts: Accounts) -> Iterator[leaseq.Queue]:
+def filled_queue(server: Server, accounts: Accounts) -> Iterator[leaseq.Queue]:
     server.redis.flushall()
     fill(server.client, accounts)
     yield leaseq.Queue(server.client, "work")
@@ -44,7 +44,7 @@ def fill(client: leaseq.Client, accounts: Accounts) -> None:
     queue, threads, jobs = leaseq.Queue(client, "work"), Threads(client), ImportJobs(client)
     queue.configure(answers=2)
     queue.enqueue_many([leaseq.NewItem({"n": n}, id=f"{n}") for n in range(4)])
-    for name in (NAME, OTHER):
+    for name in (NAME, OTHER_NAME):
         accounts.add(name, by="root", role="admin", team="red", password=PASSWORD)
         accounts.create_token(name, "a program", by=name)
         accounts.password_link("root", by=name)
@@ -60,8 +60,8 @@ def fill(client: leaseq.Client, accounts: Accounts) -> None:
         accounts.tie(name, f"subject of {name}")
         accounts.set_password("root", PASSWORD, by=name)
         accounts.log.write(name, "item.assigned", "work / 1", f"person: {name}, reason: ask Ännchen")
-        done = take(queue, name)
-        queue.finish(done, {"v": 1})
+        lease = take(queue, name)
+        queue.finish(lease, {"v": 1})
         queue.save_draft(take(queue, name), {"half": 1})
         threads.ask("work", "0", name, "Is it?", message=f"{len(name)}")
         QueueAccess(client).set(f"of {len(name)}", Access(work=Group(people=(name,))))
@@ -69,13 +69,13 @@ def fill(client: leaseq.Client, accounts: Accounts) -> None:
         Simulations(client).begin("work", name, Plan())  # the second one is refused
         jobs.create("work", name, ImportMapping("rows.csv", "csv"))
         activity = Activity(client)
-        activity.record(name, "work", "finished", id="0", token=done.token, held_ms=5)
+        activity.record(name, "work", "finished", id="0", token=lease.token, held_ms=5)
         activity.flush()
         Breaks(client).take(name)
         OpenCalls(client).begin("streams", name)
         IdempotencyStore(client).keep(name, "scope", StoredResponse("h", 200, {}, b"body"))
         webhooks.Endpoints(client).add(f"https://example.org/{len(name)}", by=name)
-    QueueAccess(client).set("of both", Access(manage=Group(people=(NAME, OTHER))))
+    QueueAccess(client).set("of both", Access(manage=Group(people=(NAME, OTHER_NAME))))
     accounts._redis.hset(keys.FACTORS, NAME, json.dumps({"secret": "x", "since": 1}))
     accounts._redis.hset(keys.recovery(NAME), "hash", 1)
 

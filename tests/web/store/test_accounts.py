@@ -18,7 +18,7 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.attempts import of_password
 from leaseq.webapp.store.accounts.model import MAX_TEAM
 from tests.support.taking import not_none
-from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
+from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
 
 
 @pytest.fixture(scope="module")
@@ -28,85 +28,85 @@ def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedS
 
 
 @pytest.fixture
-def empty(empty_server: EmbeddedServer) -> Iterator[Accounts]:
+def empty_accounts(empty_server: EmbeddedServer) -> Iterator[Accounts]:
     """Accounts of a server of our own, where nobody is yet."""
     client = leaseq.connect(empty_server.url)
     client.redis.flushall()
-    yield Accounts(client, passwords=CHEAP)
+    yield Accounts(client, passwords=CHEAP_PASSWORDS)
     client.close()
 
 
-def test_the_first_admin_is_made_once(empty: Accounts) -> None:
-    old = empty.setup_token()
-    token = empty.setup_token()
-    assert old
+def test_the_first_admin_is_made_once(empty_accounts: Accounts) -> None:
+    old_token = empty_accounts.setup_token()
+    token = empty_accounts.setup_token()
+    assert old_token
     assert token
     with pytest.raises(leaseq.Invalid, match="has expired"):
-        empty.set_up(old, "ann", PASSWORD)
+        empty_accounts.set_up(old_token, "ann", PASSWORD)
     with pytest.raises(leaseq.Invalid, match="password"):
-        empty.set_up(token, "ann", "short")
-    assert empty.set_up(token, "ann", PASSWORD).role == "admin"
-    assert empty.setup_token() is None
+        empty_accounts.set_up(token, "ann", "short")
+    assert empty_accounts.set_up(token, "ann", PASSWORD).role == "admin"
+    assert empty_accounts.setup_token() is None
     with pytest.raises(leaseq.Invalid, match=r"already an admin|used"):
-        empty.set_up(token, "eve", PASSWORD)
-    assert [one.name for one in empty.people()] == ["ann"]
+        empty_accounts.set_up(token, "eve", PASSWORD)
+    assert [person.name for person in empty_accounts.people()] == ["ann"]
 
 
-def test_of_two_who_use_the_link_at_once_one_gets_in(empty: Accounts) -> None:
-    token = empty.setup_token() or ""
-    made: list[str] = []
+def test_of_two_who_use_the_link_at_once_one_gets_in(empty_accounts: Accounts) -> None:
+    token = empty_accounts.setup_token() or ""
+    names: list[str] = []
     barrier = threading.Barrier(6)
 
     def set_up(name: str) -> None:
         barrier.wait()
         with contextlib.suppress(leaseq.Invalid):
-            made.append(empty.set_up(token, name, PASSWORD).name)
+            names.append(empty_accounts.set_up(token, name, PASSWORD).name)
 
     threads = [threading.Thread(target=set_up, args=(f"p{n}",)) for n in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(made) == 1
-    assert [one.name for one in empty.people()] == made
+    assert len(names) == 1
+    assert [person.name for person in empty_accounts.people()] == names
 
 
-def test_set_up_by_the_page(empty: Accounts, empty_server: EmbeddedServer) -> None:
-    app = create_app(Settings(redis_url=empty_server.url, secret_key=SECRET), passwords=CHEAP)
-    path = f"/setup?token={empty.setup_token()}"
-    person = Browser(app, "ann")
+def test_set_up_by_the_page(empty_accounts: Accounts, empty_server: EmbeddedServer) -> None:
+    app = create_app(Settings(redis_url=empty_server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
+    path = f"/setup?token={empty_accounts.setup_token()}"
+    browser = Browser(app, "ann")
     token = path.partition("=")[2]
     fields = {"token": token, "name": "ann", "new_password": PASSWORD, "again": PASSWORD}
-    refused = person.post("/setup", {**fields, "new_password": "short", "again": "short"}, page=path)
-    assert refused.status_code == 400
-    assert 'value="ann"' in refused.text
-    assert person.post("/setup", fields, page=path).location == "/manage"
-    assert person.get("/people").status_code == 200
-    assert person.get(path).status_code == 403
+    response = browser.post("/setup", {**fields, "new_password": "short", "again": "short"}, page=path)
+    assert response.status_code == 400
+    assert 'value="ann"' in response.text
+    assert browser.post("/setup", fields, page=path).location == "/manage"
+    assert browser.get("/people").status_code == 200
+    assert browser.get(path).status_code == 403
 
 
 def test_a_set_up_link_is_closed_once_there_is_an_admin(
-    empty: Accounts, empty_server: EmbeddedServer
+    empty_accounts: Accounts, empty_server: EmbeddedServer
 ) -> None:
     """One who came otherwise, by the command line for instance."""
-    app = create_app(Settings(redis_url=empty_server.url, secret_key=SECRET), passwords=CHEAP)
-    token = empty.setup_token()
+    app = create_app(Settings(redis_url=empty_server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
+    token = empty_accounts.setup_token()
     assert token
     path = f"/setup?token={token}"
     assert Browser(app, "").get(path).status_code == 200
-    empty.add("ann", by="test", role="admin", password=PASSWORD)
+    empty_accounts.add("ann", by="test", role="admin", password=PASSWORD)
     assert Browser(app, "").get(path).status_code == 403
     assert leaseq.connect(empty_server.url).redis.exists("leaseq:{@accounts}:setup") == 0
 
 
-def test_the_last_admin_stays(empty: Accounts) -> None:
-    empty.add("ann", by="test", role="admin", password=PASSWORD)
-    empty.add("no password", by="test", role="admin")
+def test_the_last_admin_stays(empty_accounts: Accounts) -> None:
+    empty_accounts.add("ann", by="test", role="admin", password=PASSWORD)
+    empty_accounts.add("no password", by="test", role="admin")
     for changes in ({"role": "manager"}, {"disabled": True}):
         with pytest.raises(leaseq.Invalid, match="only admin"):
-            empty.change("ann", by="test", **changes)
-    empty.add("bob", by="test", role="admin", password=PASSWORD)
-    assert empty.change("ann", by="test", disabled=True).disabled
+            empty_accounts.change("ann", by="test", **changes)
+    empty_accounts.add("bob", by="test", role="admin", password=PASSWORD)
+    assert empty_accounts.change("ann", by="test", disabled=True).disabled
 
 
 @pytest.mark.parametrize(
@@ -124,49 +124,55 @@ def test_the_last_admin_stays(empty: Accounts) -> None:
         ({"password": "\ud800" * 10}, "password"),
     ],
 )
-def test_what_is_refused_changes_nothing(empty: Accounts, fields: dict[str, Any], field: str) -> None:
-    with pytest.raises(leaseq.Invalid) as refused:
-        empty.add(**{"name": "ann", "by": "test", **fields})
-    assert refused.value.field == field
-    assert empty.people() == []
+def test_what_is_refused_changes_nothing(
+    empty_accounts: Accounts, fields: dict[str, Any], field: str
+) -> None:
+    with pytest.raises(leaseq.Invalid) as error:
+        empty_accounts.add(**{"name": "ann", "by": "test", **fields})
+    assert error.value.field == field
+    assert empty_accounts.people() == []
 
 
-def test_a_name_is_had_once(empty: Accounts) -> None:
-    empty.add("ann", by="test", password=PASSWORD)
+def test_a_name_is_had_once(empty_accounts: Accounts) -> None:
+    empty_accounts.add("ann", by="test", password=PASSWORD)
     with pytest.raises(leaseq.Invalid, match="already"):
-        empty.add("ann", by="test", role="admin", password="another password")
-    assert empty.verify("ann", PASSWORD)
-    assert empty.get("ann").role == "worker"
+        empty_accounts.add("ann", by="test", role="admin", password="another password")
+    assert empty_accounts.verify("ann", PASSWORD)
+    assert empty_accounts.get("ann").role == "worker"
 
 
-def test_a_team_has_a_limited_length(empty: Accounts) -> None:
-    assert empty.add("ann", by="test", team="x" * MAX_TEAM).team == "x" * MAX_TEAM
+def test_a_team_has_a_limited_length(empty_accounts: Accounts) -> None:
+    assert empty_accounts.add("ann", by="test", team="x" * MAX_TEAM).team == "x" * MAX_TEAM
     with pytest.raises(leaseq.Invalid, match=f"at most {MAX_TEAM} printable characters"):
-        empty.add("bob", by="test", team="x" * (MAX_TEAM + 1))
+        empty_accounts.add("bob", by="test", team="x" * (MAX_TEAM + 1))
 
 
 @pytest.mark.parametrize("name", [".", "..", " ann", "ann ", "", "x" * 65, "a\nb"])
-def test_a_name_that_is_no_good(empty: Accounts, name: str) -> None:
-    with pytest.raises(leaseq.Invalid) as refused:
-        empty.add(name, by="test")
-    assert refused.value.field == "name"
-    assert empty.people() == []
+def test_a_name_that_is_no_good(empty_accounts: Accounts, name: str) -> None:
+    with pytest.raises(leaseq.Invalid) as error:
+        empty_accounts.add(name, by="test")
+    assert error.value.field == "name"
+    assert empty_accounts.people() == []
 
 
-def test_a_hash_of_another_cost_is_renewed_at_sign_in(empty: Accounts, empty_server: EmbeddedServer) -> None:
+def test_a_hash_of_another_cost_is_renewed_at_sign_in(
+    empty_accounts: Accounts, empty_server: EmbeddedServer
+) -> None:
     from argon2 import PasswordHasher
 
     from leaseq.webapp.store.accounts import Passwords
 
-    empty.add("ann", by="test", password=PASSWORD)
+    empty_accounts.add("ann", by="test", password=PASSWORD)
     client = leaseq.connect(empty_server.url)
-    dearer = Accounts(client, passwords=Passwords(PasswordHasher(time_cost=2, memory_cost=64, parallelism=1)))
+    costlier_accounts = Accounts(
+        client, passwords=Passwords(PasswordHasher(time_cost=2, memory_cost=64, parallelism=1))
+    )
     before = client.redis.hget("leaseq:{@accounts}:people", "ann")
-    assert dearer.verify("ann", PASSWORD)
+    assert costlier_accounts.verify("ann", PASSWORD)
     after: Any = client.redis.hget("leaseq:{@accounts}:people", "ann")
     assert b"m=64,t=2" in after
     assert before != after
-    assert dearer.verify("ann", PASSWORD)
+    assert costlier_accounts.verify("ann", PASSWORD)
     client.close()
 
 
@@ -176,11 +182,11 @@ def test_passwords_are_argon2id_at_the_cost_that_owasp_asks() -> None:
     assert Passwords().hash(PASSWORD, "ann").startswith("$argon2id$v=19$m=19456,t=2,p=1$")
 
 
-def test_the_log_says_who_changed_what(empty: Accounts) -> None:
-    empty.add("ann", by="root", role="manager")
-    empty.change("ann", by="root", skills=["fr"])
-    empty.create_token("ann", "script", by="ann")
-    entries = [(entry.by, entry.what, entry.about, entry.detail) for entry in empty.log.latest()]
+def test_the_log_says_who_changed_what(empty_accounts: Accounts) -> None:
+    empty_accounts.add("ann", by="root", role="manager")
+    empty_accounts.change("ann", by="root", skills=["fr"])
+    empty_accounts.create_token("ann", "script", by="ann")
+    entries = [(entry.by, entry.what, entry.about, entry.detail) for entry in empty_accounts.log.latest()]
     assert entries == [
         ("ann", "token.made", "ann", "script, manage"),
         ("root", "person.changed", "ann", "skills: – → fr"),
@@ -188,62 +194,64 @@ def test_the_log_says_who_changed_what(empty: Accounts) -> None:
     ]
 
 
-def test_accounts_live_in_one_slot_and_touch_no_queue(empty: Accounts, empty_server: EmbeddedServer) -> None:
-    empty.add("ann", by="test", password=PASSWORD)
-    empty.create_token("ann", "script", by="ann")
-    empty.setup_token()
-    empty.password_link("ann", by="test")
-    empty.invite(by="ann", name="bob")
-    empty.factors.offer("ann")
-    empty.sessions.start(empty.get("ann"))
-    empty.attempts.begin(of_password("ann", "127.0.0.1"))
+def test_accounts_live_in_one_slot_and_touch_no_queue(
+    empty_accounts: Accounts, empty_server: EmbeddedServer
+) -> None:
+    empty_accounts.add("ann", by="test", password=PASSWORD)
+    empty_accounts.create_token("ann", "script", by="ann")
+    empty_accounts.setup_token()
+    empty_accounts.password_link("ann", by="test")
+    empty_accounts.invite(by="ann", name="bob")
+    empty_accounts.factors.offer("ann")
+    empty_accounts.sessions.start(empty_accounts.get("ann"))
+    empty_accounts.attempts.begin(of_password("ann", "127.0.0.1"))
     client = leaseq.connect(empty_server.url)
     keys: Any = client.redis.keys("*")
     assert len(keys) >= 10
-    others = [key for key in keys if not key.startswith(b"leaseq:{@accounts}:")]
-    assert others == [b"leaseq:{@webhooks}:events"]  # where webhooks tell of people
+    other_keys = [key for key in keys if not key.startswith(b"leaseq:{@accounts}:")]
+    assert other_keys == [b"leaseq:{@webhooks}:events"]  # where webhooks tell of people
     assert leaseq.queues(client) == []
     client.close()
 
 
-def test_of_two_who_use_a_password_link_at_once_one_gets_in(empty: Accounts) -> None:
-    empty.add("ann", by="test")
-    token = empty.password_link("ann", by="test")
-    used: list[str] = []
+def test_of_two_who_use_a_password_link_at_once_one_gets_in(empty_accounts: Accounts) -> None:
+    empty_accounts.add("ann", by="test")
+    token = empty_accounts.password_link("ann", by="test")
+    passwords: list[str] = []
     barrier = threading.Barrier(6)
 
     def use(number: int) -> None:
         barrier.wait()
         with contextlib.suppress(leaseq.Invalid):
-            empty.use_link(token, f"password of {number}")
-            used.append(f"password of {number}")
+            empty_accounts.use_link(token, f"password of {number}")
+            passwords.append(f"password of {number}")
 
     threads = [threading.Thread(target=use, args=(number,)) for number in range(6)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(used) == 1
-    assert empty.verify("ann", used[0])
+    assert len(passwords) == 1
+    assert empty_accounts.verify("ann", passwords[0])
     with pytest.raises(leaseq.Invalid, match="used"):
-        empty.use_link("never made", PASSWORD)
+        empty_accounts.use_link("never made", PASSWORD)
 
 
-def test_when_a_person_last_signed_in_is_known(empty: Accounts) -> None:
+def test_when_a_person_last_signed_in_is_known(empty_accounts: Accounts) -> None:
     for name in ("ann", "bob"):
-        empty.add(name, by="test")
-    assert empty.last_sign_ins() == {}
+        empty_accounts.add(name, by="test")
+    assert empty_accounts.last_sign_ins() == {}
     before = datetime.now(UTC).replace(microsecond=0)
-    empty.sessions.start(not_none(empty.get("ann")))
-    ((name, at),) = empty.last_sign_ins().items()
+    empty_accounts.sessions.start(not_none(empty_accounts.get("ann")))
+    ((name, at),) = empty_accounts.last_sign_ins().items()
     assert name == "ann"
     assert before <= at <= datetime.now(UTC)
 
 
-def test_a_token_that_was_revoked_meanwhile_is_not_rotated(empty: Accounts) -> None:
-    empty.add("ann", by="test")
-    token = not_none(empty.token_record(empty.create_token("ann", "a program", by="ann")))
-    empty.revoke_token(token.id, by="ann")
+def test_a_token_that_was_revoked_meanwhile_is_not_rotated(empty_accounts: Accounts) -> None:
+    empty_accounts.add("ann", by="test")
+    token = not_none(empty_accounts.token_record(empty_accounts.create_token("ann", "a program", by="ann")))
+    empty_accounts.revoke_token(token.id, by="ann")
     with pytest.raises(leaseq.Invalid):
-        empty.rotate_token(token, by="ann")
-    assert empty.tokens("ann") == []
+        empty_accounts.rotate_token(token, by="ann")
+    assert empty_accounts.tokens("ann") == []

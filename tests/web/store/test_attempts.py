@@ -14,7 +14,7 @@ from tests.web.conftest import PASSWORD, Browser
 
 
 @pytest.mark.parametrize(
-    ("one", "other", "same"),
+    ("address", "other_address", "is_same_place"),
     [
         ("2001:db8:1:2::7", "2001:db8:1:2:aaaa:bbbb:cccc:dddd", True),
         ("2001:db8:1:2::7", "2001:db8:1:3::7", False),
@@ -22,8 +22,8 @@ from tests.web.conftest import PASSWORD, Browser
         ("", "", True),
     ],
 )
-def test_a_network_of_ipv6_is_one_place(one: str, other: str, same: bool) -> None:
-    assert (of_password("ann", one) == of_password("ann", other)) is same
+def test_a_network_of_ipv6_is_one_place(address: str, other_address: str, is_same_place: bool) -> None:
+    assert (of_password("ann", address) == of_password("ann", other_address)) is is_same_place
 
 
 def test_many_at_once_are_no_more_than_the_limit(accounts: Accounts, new_name: Callable[[str], str]) -> None:
@@ -36,10 +36,13 @@ def test_many_at_once_are_no_more_than_the_limit(accounts: Accounts, new_name: C
 
 
 @pytest.mark.parametrize("path", ["/account/password", "/account/factor/begin", "/account/factor/off"])
-def test_the_present_password_is_not_guessed_by_who_sits_at_the_desk(person: Browser, path: str) -> None:
-    here: dict[str, Any] = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.78"}}
-    answers = [
-        person.post(path, {"password": "not that one"}, **here).status_code for _ in range(PER_NAME + 1)
+def test_the_present_password_is_not_guessed_by_who_sits_at_the_desk(
+    worker_browser: Browser, path: str
+) -> None:
+    options: dict[str, Any] = {"environ_overrides": {"REMOTE_ADDR": "192.0.2.78"}}
+    statuses = [
+        worker_browser.post(path, {"password": "not that one"}, **options).status_code
+        for _ in range(PER_NAME + 1)
     ]
-    assert answers == [400] * PER_NAME + [429]
-    assert person.post(path, {"password": PASSWORD}, **here).status_code == 429
+    assert statuses == [400] * PER_NAME + [429]
+    assert worker_browser.post(path, {"password": PASSWORD}, **options).status_code == 429

@@ -12,7 +12,7 @@ from leaseq.webapp.store.accounts import Accounts, keys
 from leaseq.webapp.store.accounts.callers import FRESH_SECONDS, Callers
 from leaseq.webapp.store.accounts.people import People
 from leaseq.webapp.store.accounts.tokens import Tokens
-from tests.support.round_trips import round_trips
+from tests.support.round_trips import count_round_trips
 from tests.support.taking import not_none
 
 
@@ -37,26 +37,26 @@ def process(server: Any) -> Process:
 
 
 @pytest.fixture
-def other(server: Any) -> Accounts:
+def other_accounts(server: Any) -> Accounts:
     """The accounts of another process."""
     return Accounts(server.client)
 
 
 @pytest.fixture
-def name(other: Accounts, new_name: Callable[[str], str]) -> str:
-    return other.add(new_name("bot"), by="test", role="manager").name
+def name(other_accounts: Accounts, new_name: Callable[[str], str]) -> str:
+    return other_accounts.add(new_name("bot"), by="test", role="manager").name
 
 
 @pytest.fixture
-def token(other: Accounts, name: str) -> str:
-    return other.create_token(name, "t", by="test", days=30)
+def token(other_accounts: Accounts, name: str) -> str:
+    return other_accounts.create_token(name, "t", by="test", days=30)
 
 
 def test_a_token_revoked_elsewhere_works_for_a_second_at_most(
-    process: Process, other: Accounts, name: str, token: str
+    process: Process, other_accounts: Accounts, name: str, token: str
 ) -> None:
     assert process.lets_in(token)
-    other.revoke_tokens(name, by="test")
+    other_accounts.revoke_tokens(name, by="test")
     process.seconds += FRESH_SECONDS - 0.01
     assert process.lets_in(token)
     process.seconds += 0.01
@@ -66,15 +66,15 @@ def test_a_token_revoked_elsewhere_works_for_a_second_at_most(
 
 @pytest.mark.parametrize("change", ["disabled", "role", "skills"])
 def test_a_person_changed_elsewhere_counts_after_a_second(
-    process: Process, other: Accounts, name: str, token: str, change: str
+    process: Process, other_accounts: Accounts, name: str, token: str, change: str
 ) -> None:
     assert process.lets_in(token)
     if change == "disabled":
-        other.change(name, disabled=True, by="test")
+        other_accounts.change(name, disabled=True, by="test")
     elif change == "role":
-        other.change(name, role="worker", by="test")
+        other_accounts.change(name, role="worker", by="test")
     else:
-        other.change(name, skills=["french"], by="test")
+        other_accounts.change(name, skills=["french"], by="test")
     process.seconds += FRESH_SECONDS
     caller = process.callers.find(token)
     if change == "disabled":
@@ -98,20 +98,20 @@ def test_a_token_that_is_known_takes_one_round_trip_a_second(
     process: Process, token: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert process.lets_in(token)
-    with round_trips(monkeypatch) as made:
+    with count_round_trips(monkeypatch) as trips:
         assert process.lets_in(token)
-        assert made.count == 0
+        assert trips.count == 0
         process.seconds += FRESH_SECONDS
         assert process.lets_in(token)
-        assert made.count == 1
+        assert trips.count == 1
 
 
 def test_a_token_that_is_none_is_asked_for_each_time(
-    process: Process, other: Accounts, name: str, server: Any
+    process: Process, other_accounts: Accounts, name: str, server: Any
 ) -> None:
     assert not process.lets_in("leaseq_none")
     assert not process.lets_in("")
-    token = other.create_token(name, "another", by="test")
+    token = other_accounts.create_token(name, "another", by="test")
     assert process.lets_in(token)
     server.client.redis.hdel(keys.PEOPLE, name)  # nobody does so, but a restored server may
     process.seconds += FRESH_SECONDS

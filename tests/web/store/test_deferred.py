@@ -16,24 +16,24 @@ from tests.support.patience import PATIENCE
 
 def flush_in_time(numbers: Deferred[int]) -> None:
     """Fail where it comes to no end."""
-    flushing = threading.Thread(target=numbers.flush, daemon=True)
-    flushing.start()
-    flushing.join(PATIENCE)
-    assert not flushing.is_alive()
+    thread = threading.Thread(target=numbers.flush, daemon=True)
+    thread.start()
+    thread.join(PATIENCE)
+    assert not thread.is_alive()
 
 
 def test_all_are_written_in_order_and_those_that_come_meanwhile_at_once() -> None:
     batches: list[list[int]] = []
-    writing, go_on = threading.Event(), threading.Event()
+    write_started, go_on = threading.Event(), threading.Event()
 
     def write(entries: Sequence[int]) -> None:
         batches.append(list(entries))
-        writing.set()
+        write_started.set()
         assert go_on.wait(PATIENCE)
 
     numbers = Deferred(write)
     numbers.add(1)
-    assert writing.wait(PATIENCE)
+    assert write_started.wait(PATIENCE)
     numbers.add(2)
     numbers.add(3)
     go_on.set()
@@ -46,34 +46,34 @@ def test_all_are_written_in_order_and_those_that_come_meanwhile_at_once() -> Non
 
 def test_a_flush_does_not_wait_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deferred, "GATHERED_SECONDS", 2 * PATIENCE)
-    written: list[int] = []
-    numbers = Deferred[int](written.extend)
+    output: list[int] = []
+    numbers = Deferred[int](output.extend)
     numbers.add(1)
     flush_in_time(numbers)
     flush_in_time(numbers)
-    assert written == [1]
+    assert output == [1]
 
 
 def test_a_flush_does_not_wait_for_what_is_added_after_it() -> None:
     """Under constant load there is always more."""
-    over = threading.Event()
-    numbers = Deferred[int](lambda entries: None if over.is_set() else numbers.add(entries[-1] + 1))
+    load_ended = threading.Event()
+    numbers = Deferred[int](lambda entries: None if load_ended.is_set() else numbers.add(entries[-1] + 1))
     numbers.add(1)
     flush_in_time(numbers)
-    over.set()
+    load_ended.set()
     numbers.flush()
 
 
 def test_what_is_not_written_yet_is_pending() -> None:
-    writing, go_on = threading.Event(), threading.Event()
+    write_started, go_on = threading.Event(), threading.Event()
 
     def write(_: Sequence[int]) -> None:
-        writing.set()
+        write_started.set()
         assert go_on.wait(PATIENCE)
 
     numbers = Deferred(write)
     numbers.add(1)
-    assert writing.wait(PATIENCE)
+    assert write_started.wait(PATIENCE)
     numbers.add(2)
     assert numbers.pending() == [1, 2]
     go_on.set()
@@ -86,25 +86,25 @@ def test_a_process_that_ends_writes_them_first() -> None:
         "from leaseq.webapp.store.deferred import Deferred\n"
         "Deferred(lambda entries: print(*entries)).add('kept')\n"
     )
-    ended = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
-    assert ended.stdout == "kept\n"
+    assert completed.stdout == "kept\n"
 
 
 def test_a_batch_that_cannot_be_written_is_logged_and_the_next_one_is(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    written: list[int] = []
+    output: list[int] = []
 
     def write(entries: Sequence[int]) -> None:
         if 1 in entries:
             raise ValueError("no")
-        written.extend(entries)
+        output.extend(entries)
 
     numbers = Deferred(write)
     for number in (1, 2):
         numbers.add(number)
         numbers.flush()
-    assert written == [2]
+    assert output == [2]
     assert "could not be written: [1]" in caplog.text

@@ -23,20 +23,20 @@ from leaseq.webapp.store.threads import Threads
 from tests.conftest import Server
 from tests.support.taking import take
 
-READS = {b"hash": "hgetall", b"set": "smembers", b"stream": "xrange", b"string": "get"}
+READ_COMMANDS = {b"hash": "hgetall", b"set": "smembers", b"stream": "xrange", b"string": "get"}
 
 
 def contents(redis: Any, key: bytes) -> str:
     kind = redis.type(key)
     if kind in (b"zset", b"list"):
         return str(redis.zrange(key, 0, -1) if kind == b"zset" else redis.lrange(key, 0, -1))
-    return str(getattr(redis, READS[kind])(key)) if kind in READS else ""
+    return str(getattr(redis, READ_COMMANDS[kind])(key)) if kind in READ_COMMANDS else ""
 
 
-def told_of(server: Server, name: str) -> set[str]:
+def keys_that_name(server: Server, name: str) -> set[str]:
     """The keys that have a queue's name, in theirs or in what is in them."""
-    every = server.redis.scan_iter(count=10_000)
-    return {key.decode() for key in every if name in key.decode() or name in contents(server.redis, key)}
+    all_keys = server.redis.scan_iter(count=10_000)
+    return {key.decode() for key in all_keys if name in key.decode() or name in contents(server.redis, key)}
 
 
 def fill(client: leaseq.Client, accounts: Accounts, name: str) -> str:
@@ -62,37 +62,37 @@ def fill(client: leaseq.Client, accounts: Accounts, name: str) -> str:
 
 
 @pytest.fixture
-def first(server_of_pages: Server, accounts: Accounts) -> str:
+def queue_token(server_of_pages: Server, accounts: Accounts) -> str:
     """A token for the first of two queues that are in use, `one-to-delete`; the other is `another-one`."""
     if accounts.find("ann") is None:
         accounts.add("ann", by="test", role="worker")
     accounts.revoke_tokens("ann", by="test")
     endpoints = webhooks.Endpoints(server_of_pages.client)
-    for one in endpoints.all():
-        endpoints.remove(one.id)
+    for endpoint in endpoints.all():
+        endpoints.remove(endpoint.id)
     endpoints.add("https://example.org/alone", by="meg", queues=["one-to-delete"])
     endpoints.add("https://example.org/both", by="meg", queues=["one-to-delete", "another-one"])
     fill(server_of_pages.client, accounts, "another-one")
     return fill(server_of_pages.client, accounts, "one-to-delete")
 
 
-def test_no_key_of_the_server_tells_of_it(first: str, server: Server, accounts: Accounts) -> None:
+def test_no_key_of_the_server_tells_of_it(queue_token: str, server: Server, accounts: Accounts) -> None:
     """With no more rights than the library has; and what other queues have stays."""
-    threads, others = Threads(server.client), told_of(server, "another-one")
-    assert len(told_of(server, "one-to-delete")) > 30
-    assert accounts.caller(first) is not None
+    threads, other_keys = Threads(server.client), keys_that_name(server, "another-one")
+    assert len(keys_that_name(server, "one-to-delete")) > 30
+    assert accounts.caller(queue_token) is not None
     leaseq.Queue(server.client, "one-to-delete").delete()
     # The number of its last token, the managers' log, a person's notice of a new token, and the webhook that
     # was for it alone.
-    left = {Keys("one-to-delete").deleted, account_keys.LOG, account_keys.news("ann")}
-    left.add("leaseq:{@webhooks}:endpoints")
-    assert told_of(server, "one-to-delete") == left
-    assert told_of(server, "another-one") == others
+    remaining_keys = {Keys("one-to-delete").deleted, account_keys.LOG, account_keys.news("ann")}
+    remaining_keys.add("leaseq:{@webhooks}:endpoints")
+    assert keys_that_name(server, "one-to-delete") == remaining_keys
+    assert keys_that_name(server, "another-one") == other_keys
     assert {queue for queue, _ in threads.asked_by("ann")} == {"another-one"}
     assert [token.queue for token in accounts.tokens("ann")] == ["another-one"]
 
 
-def test_a_new_queue_of_its_name_inherits_nothing(first: str, server_of_pages: Server) -> None:
+def test_a_new_queue_of_its_name_inherits_nothing(queue_token: str, server_of_pages: Server) -> None:
     client, name = server_of_pages.client, "one-to-delete"
     leaseq.Queue(client, name).delete()
     leaseq.Queue(client, name).configure()
@@ -105,10 +105,12 @@ def test_a_new_queue_of_its_name_inherits_nothing(first: str, server_of_pages: S
     assert Activity(client).today("ann", "another-one")
 
 
-def test_a_webhook_of_it_alone_stops_and_others_go_on(first: str, server_of_pages: Server) -> None:
+def test_a_webhook_of_it_alone_stops_and_others_go_on(queue_token: str, server_of_pages: Server) -> None:
     leaseq.Queue(server_of_pages.client, "one-to-delete").delete()
     endpoints = webhooks.Endpoints(server_of_pages.client).all()
-    assert {(one.url.rpartition("/")[2], one.queues, one.disabled_why) for one in endpoints} == {
+    assert {
+        (endpoint.url.rpartition("/")[2], endpoint.queues, endpoint.disabled_why) for endpoint in endpoints
+    } == {
         ("alone", ("one-to-delete",), "its queue was deleted"),
         ("both", ("another-one",), None),
     }

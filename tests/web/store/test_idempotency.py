@@ -11,20 +11,23 @@ import pytest
 import leaseq
 from leaseq.webapp.store.idempotency import IdempotencyStore, InProgress, StoredResponse, _base
 from tests.support.patience import eventually
-from tests.web.api_calls import problem
+from tests.web.api_calls import assert_problem
 from tests.web.conftest import Caller
 
 KEY = {"Idempotency-Key": "the same again"}
 
 
 def test_a_server_that_is_away_when_the_answer_is_kept_does_not_take_it_back(
-    asking: leaseq.Queue, worker: Caller, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    form_queue: leaseq.Queue,
+    worker: Caller,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    def away(*_: Any) -> None:
+    def raise_unavailable(*_: Any) -> None:
         raise leaseq.ServerUnavailable("no answer")
 
-    monkeypatch.setattr(IdempotencyStore, "_keep", away)
-    assert worker("POST", f"/queues/{asking.name}/reserve", headers=KEY).status_code == 200
+    monkeypatch.setattr(IdempotencyStore, "_keep", raise_unavailable)
+    assert worker("POST", f"/queues/{form_queue.name}/reserve", headers=KEY).status_code == 200
     assert "not kept" in caplog.text
 
 
@@ -34,18 +37,18 @@ def test_a_mark_lasts_while_its_request_runs_and_little_longer(
     """What a process that died leaves behind is one that nobody renews."""
     monkeypatch.setattr("leaseq.webapp.store.locks._RENEWED_EVERY", 0.05)
     monkeypatch.setattr("leaseq.webapp.store.idempotency.MARKED_SECONDS", 1)
-    sent, mark = IdempotencyStore(server.client), f"{_base(queue_name)}running:s"
-    assert sent.begin(queue_name, "s", "h") is None
+    store, mark = IdempotencyStore(server.client), f"{_base(queue_name)}running:s"
+    assert store.begin(queue_name, "s", "h") is None
     eventually(lambda: server.redis.pttl(mark) > 1_000)  # renewed, it lasts as long as any
     assert IdempotencyStore(server.client).begin(queue_name, "s", "h") == InProgress("h")
-    sent.end(queue_name, "s")
+    store.end(queue_name, "s")
     server.redis.pexpire(mark, 1)
     eventually(lambda: not server.redis.exists(mark))
-    assert sent.begin(queue_name, "s", "h") is None
-    sent.end(queue_name, "s")
+    assert store.begin(queue_name, "s", "h") is None
+    store.end(queue_name, "s")
 
 
-class LaterClock:
+class AdjustableClock:
     """A time that the test moves."""
 
     now = 1_800_000_000.0
@@ -54,78 +57,78 @@ class LaterClock:
         return self.now
 
 
-def answers_of(sent: IdempotencyStore, person: str, scopes: list[str]) -> list[str]:
-    answers = []
+def scopes_with_response(store: IdempotencyStore, person: str, scopes: list[str]) -> list[str]:
+    matches = []
     for scope in scopes:
-        if isinstance(sent.begin(person, scope, "h"), StoredResponse):
-            answers.append(scope)
+        if isinstance(store.begin(person, scope, "h"), StoredResponse):
+            matches.append(scope)
         else:
-            sent.end(person, scope)
-    return answers
+            store.end(person, scope)
+    return matches
 
 
 def test_what_is_kept_of_a_person_is_bounded_and_goes_after_a_day(
     server: Any, monkeypatch: pytest.MonkeyPatch, queue_name: str
 ) -> None:
-    clock = LaterClock()
-    sent, answer = IdempotencyStore(server.client, clock=clock), StoredResponse("h", 200, {}, b"{}")
+    clock = AdjustableClock()
+    store, response = IdempotencyStore(server.client, clock=clock), StoredResponse("h", 200, {}, b"{}")
     monkeypatch.setattr("leaseq.webapp.store.idempotency.MAX_RESPONSES", 3)
     scopes = [f"s{number}" for number in range(5)]
-    sent.keep("another " + queue_name, "s0", answer)
+    store.keep("another " + queue_name, "s0", response)
     for scope in scopes:
         clock.now += 1
-        sent.keep(queue_name, scope, answer)
-    assert answers_of(sent, queue_name, scopes) == ["s2", "s3", "s4"]
-    assert answers_of(sent, "another " + queue_name, scopes) == ["s0"]
+        store.keep(queue_name, scope, response)
+    assert scopes_with_response(store, queue_name, scopes) == ["s2", "s3", "s4"]
+    assert scopes_with_response(store, "another " + queue_name, scopes) == ["s0"]
     clock.now += 86_401
-    sent.keep(queue_name, "s5", answer)
-    assert answers_of(sent, queue_name, [*scopes, "s5"]) == ["s5"]
+    store.keep(queue_name, "s5", response)
+    assert scopes_with_response(store, queue_name, [*scopes, "s5"]) == ["s5"]
     monkeypatch.setattr("leaseq.webapp.store.idempotency.MAX_BYTES", 100_000)
     for scope in scopes:
         clock.now += 1
-        sent.keep(queue_name, scope, StoredResponse("h", 200, {}, secrets.token_bytes(30_000)))
-    assert answers_of(sent, queue_name, [*scopes, "s5"]) == ["s3", "s4"]
-    times = [server.redis.ttl(key) for key in server.redis.keys(f"{_base(queue_name)}*")]
-    assert all(seconds != -1 and seconds <= 86_401 for seconds in times), times  # -2: gone meanwhile
+        store.keep(queue_name, scope, StoredResponse("h", 200, {}, secrets.token_bytes(30_000)))
+    assert scopes_with_response(store, queue_name, [*scopes, "s5"]) == ["s3", "s4"]
+    lifetimes = [server.redis.ttl(key) for key in server.redis.keys(f"{_base(queue_name)}*")]
+    assert all(seconds != -1 and seconds <= 86_401 for seconds in lifetimes), lifetimes  # -2: gone meanwhile
 
 
-@pytest.mark.parametrize("second", [30_000, 29_000], ids=["as long", "shorter"])
+@pytest.mark.parametrize("second_size", [30_000, 29_000], ids=["as long", "shorter"])
 def test_two_answers_of_one_request_count_once(
-    server: Any, monkeypatch: pytest.MonkeyPatch, queue_name: str, second: int
+    server: Any, monkeypatch: pytest.MonkeyPatch, queue_name: str, second_size: int
 ) -> None:
     """Two ran beside each other, for the first took too long. What else is kept does not make way for it."""
-    clock = LaterClock()
-    sent = IdempotencyStore(server.client, clock=clock)
+    clock = AdjustableClock()
+    store = IdempotencyStore(server.client, clock=clock)
     monkeypatch.setattr(
         "leaseq.webapp.store.idempotency.MAX_BYTES", 130_000
     )  # of three: 30,000 bytes are 37,500 as they are kept
-    for scope, size in (("s0", 30_000), ("s1", 30_000), ("s1", second), ("s2", 30_000)):
+    for scope, size in (("s0", 30_000), ("s1", 30_000), ("s1", second_size), ("s2", 30_000)):
         clock.now += 1
-        sent.keep(queue_name, scope, StoredResponse("h", 200, {}, secrets.token_bytes(size)))
-    assert answers_of(sent, queue_name, ["s0", "s1", "s2"]) == ["s0", "s1", "s2"]
-    for scope, left in (("s3", ["s1", "s2", "s3"]), ("s4", ["s2", "s3", "s4"])):
+        store.keep(queue_name, scope, StoredResponse("h", 200, {}, secrets.token_bytes(size)))
+    assert scopes_with_response(store, queue_name, ["s0", "s1", "s2"]) == ["s0", "s1", "s2"]
+    for scope, remaining in (("s3", ["s1", "s2", "s3"]), ("s4", ["s2", "s3", "s4"])):
         clock.now += 1
-        sent.keep(queue_name, scope, StoredResponse("h", 200, {}, secrets.token_bytes(30_000)))
-        assert answers_of(sent, queue_name, ["s0", "s1", "s2", "s3", "s4"]) == left
+        store.keep(queue_name, scope, StoredResponse("h", 200, {}, secrets.token_bytes(30_000)))
+        assert scopes_with_response(store, queue_name, ["s0", "s1", "s2", "s3", "s4"]) == remaining
 
 
 def test_a_key_that_is_used_again_after_a_day_has_its_new_answer(server: Any, queue_name: str) -> None:
-    clock = LaterClock()
-    sent = IdempotencyStore(server.client, clock=clock)
-    sent.keep(queue_name, "s0", StoredResponse("h", 200, {}, b"yesterday's"))
+    clock = AdjustableClock()
+    store = IdempotencyStore(server.client, clock=clock)
+    store.keep(queue_name, "s0", StoredResponse("h", 200, {}, b"yesterday's"))
     server.redis.delete(f"{_base(queue_name)}answer:s0")  # as the server does after a day
     clock.now += 86_401
-    sent.keep(queue_name, "s0", StoredResponse("h", 200, {}, b"today's, which is longer"))
-    again = sent.begin(queue_name, "s0", "h")
-    assert isinstance(again, StoredResponse)
-    assert again.body == b"today's, which is longer"
+    store.keep(queue_name, "s0", StoredResponse("h", 200, {}, b"today's, which is longer"))
+    response = store.begin(queue_name, "s0", "h")
+    assert isinstance(response, StoredResponse)
+    assert response.body == b"today's, which is longer"
 
 
 def test_the_keys_of_a_person_are_the_same_in_each_version(server: Any, queue_name: str) -> None:
     """While a new version is started, a request may be sent to the old one, and again to the new one."""
     IdempotencyStore(server.client).keep(queue_name, "s", StoredResponse("h", 200, {}, b"{}"))
-    person = hashlib.sha256(queue_name.encode()).hexdigest()[:32]
-    assert server.redis.exists(f"leaseq:{{@sent:{person}}}:answer:s")
+    person_hash = hashlib.sha256(queue_name.encode()).hexdigest()[:32]
+    assert server.redis.exists(f"leaseq:{{@sent:{person_hash}}}:answer:s")
 
 
 def test_an_answer_that_is_too_long_to_be_kept_is_not_acted_on_again(
@@ -135,4 +138,4 @@ def test_an_answer_that_is_too_long_to_be_kept_is_not_acted_on_again(
     monkeypatch.setattr("leaseq.webapp.store.idempotency.MAX_RESPONSE_BYTES", 1_000)
     path = f"/queues/{queue.name}/reserve"
     assert worker("POST", path, headers=KEY).json["id"] == "long"
-    problem(worker("POST", path, headers=KEY), 409, "answer-not-kept")
+    assert_problem(worker("POST", path, headers=KEY), 409, "answer-not-kept")

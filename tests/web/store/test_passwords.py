@@ -8,13 +8,13 @@ import pytest
 
 from leaseq import Invalid
 from leaseq.webapp.store.accounts import Accounts
-from tests.web.conftest import CHEAP
+from tests.web.conftest import CHEAP_PASSWORDS
 
-GOOD = "correct horse battery"
+GOOD_PASSWORD = "correct horse battery"
 
 
 @pytest.mark.parametrize(
-    ("password", "why"),
+    ("password", "message"),
     [
         ("x" * 9, "10 to 128"),
         ("x" * 129, "10 to 128"),
@@ -28,66 +28,66 @@ GOOD = "correct horse battery"
     ],
 )
 def test_a_password_that_is_tried_first_is_refused_wherever_one_is_set(
-    server: Any, queue_name: str, password: str, why: str
+    server: Any, queue_name: str, password: str, message: str
 ) -> None:
-    accounts = Accounts(server.client, passwords=CHEAP)
+    accounts = Accounts(server.client, passwords=CHEAP_PASSWORDS)
     annika = f"Annika {queue_name}"[:64]
-    tried = password.replace("Annika", annika).replace("annika", annika.lower())
-    with pytest.raises(Invalid, match=why) as refused:
-        accounts.add(annika, by="test", password=tried)
-    assert refused.value.field == "password"
-    accounts.add(annika, by="test", password=GOOD)
-    with pytest.raises(Invalid, match=why):
-        accounts.set_password(annika, tried, by="test")
-    with pytest.raises(Invalid, match=why):
-        accounts.use_link(accounts.password_link(annika, by="test"), tried)
-    assert accounts.verify(annika, GOOD)
+    personal_password = password.replace("Annika", annika).replace("annika", annika.lower())
+    with pytest.raises(Invalid, match=message) as error:
+        accounts.add(annika, by="test", password=personal_password)
+    assert error.value.field == "password"
+    accounts.add(annika, by="test", password=GOOD_PASSWORD)
+    with pytest.raises(Invalid, match=message):
+        accounts.set_password(annika, personal_password, by="test")
+    with pytest.raises(Invalid, match=message):
+        accounts.use_link(accounts.password_link(annika, by="test"), personal_password)
+    assert accounts.verify(annika, GOOD_PASSWORD)
 
 
 @pytest.mark.parametrize(
-    "password", ["x" * 5 + "y" * 4 + "z", "zzyzx road at nine", "日本語のパスワードです", GOOD]
+    "password", ["x" * 5 + "y" * 4 + "z", "zzyzx road at nine", "日本語のパスワードです", GOOD_PASSWORD]
 )
 def test_a_password_that_is_hard_to_guess_is_taken(password: str) -> None:
-    assert CHEAP.matches(password, CHEAP.hash(password, "ann"))
+    assert CHEAP_PASSWORDS.matches(password, CHEAP_PASSWORDS.hash(password, "ann"))
 
 
 def test_known_unknown_and_disabled_people_cost_one_hash_each(
     server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same time, told by the work and not by a clock."""
-    accounts = Accounts(server.client, passwords=CHEAP)
-    disabled, without = f"disabled {queue_name}"[:64], f"without {queue_name}"[:64]
-    accounts.add(queue_name, by="test", password=GOOD)
-    accounts.add(disabled, by="test", password=GOOD)
-    accounts.change(disabled, by="test", disabled=True)
-    accounts.add(without, by="test")
-    hashed: list[str] = []
-    hasher = type(CHEAP._hasher)
+    accounts = Accounts(server.client, passwords=CHEAP_PASSWORDS)
+    disabled_person, passwordless_person = f"disabled {queue_name}"[:64], f"without {queue_name}"[:64]
+    accounts.add(queue_name, by="test", password=GOOD_PASSWORD)
+    accounts.add(disabled_person, by="test", password=GOOD_PASSWORD)
+    accounts.change(disabled_person, by="test", disabled=True)
+    accounts.add(passwordless_person, by="test")
+    passwords: list[str] = []
+    hasher = type(CHEAP_PASSWORDS._hasher)
     verify = hasher.verify
 
-    def count(self: Any, kept: Any, tried: Any) -> bool:
-        hashed.append(tried)
-        return verify(self, kept, tried)
+    def count(self: Any, stored_hash: Any, password: Any) -> bool:
+        passwords.append(password)
+        return verify(self, stored_hash, password)
 
     monkeypatch.setattr(hasher, "verify", count)
-    for name in (queue_name, disabled, without, "nobody at all"):
-        hashed.clear()
+    for name in (queue_name, disabled_person, passwordless_person, "nobody at all"):
+        passwords.clear()
         assert accounts.verify(name, "not this one, surely") is None
-        assert hashed == ["not this one, surely"], name
+        assert passwords == ["not this one, surely"], name
 
 
 def test_a_hash_that_is_renewed_does_not_undo_a_password_set_meanwhile(
     server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    accounts = Accounts(server.client, passwords=CHEAP)
-    accounts.add(queue_name, by="test", password=GOOD)
+    accounts = Accounts(server.client, passwords=CHEAP_PASSWORDS)
+    accounts.add(queue_name, by="test", password=GOOD_PASSWORD)
 
-    def renewed(password: str, kept: str) -> str:
+    def set_meanwhile(password: str, stored_hash: str) -> str:
         accounts.set_password(queue_name, "the thief does not know it", by="test")
-        return CHEAP.hash(password, queue_name)
+        return CHEAP_PASSWORDS.hash(password, queue_name)
 
-    monkeypatch.setattr(CHEAP, "renewed", renewed)
-    accounts.verify(queue_name, GOOD)
+    monkeypatch.setattr(CHEAP_PASSWORDS, "renewed", set_meanwhile)
+    accounts.verify(queue_name, GOOD_PASSWORD)
     monkeypatch.undo()
-    assert accounts.verify(queue_name, GOOD) is None
+    assert accounts.verify(queue_name, GOOD_PASSWORD) is None
     assert accounts.verify(queue_name, "the thief does not know it")

@@ -12,32 +12,32 @@ from tests.conftest import Server
 from tests.web.store.conftest import NAME, erase
 
 
-def test_the_export_has_all_of_it(filled: leaseq.Queue, server: Server, accounts: Accounts) -> None:
+def test_the_export_has_all_of_it(filled_queue: leaseq.Queue, server: Server, accounts: Accounts) -> None:
     document = json.loads("".join(person_document(server.client, accounts, NAME)))
     assert (document["format"], document["name"]) == ("leaseq.person/1", NAME)
     assert document["account"]["team"] == "red"
     assert document["sign_in"]["failed"] == 1
     assert len(document["sign_in"]["sessions_seen_at"]) == 1
     notices = document["sign_in"]["notices"]
-    assert [(one["what"], one["by"]) for one in notices] == [("sign-in.provider-tied", NAME)]
-    assert {datetime.fromisoformat(one["at"]).tzinfo for one in notices} == {UTC}
-    lists = ("tokens", "invitations", "log", "activity", "recent", "access", "saved_views", "imports")
+    assert [(notice["what"], notice["by"]) for notice in notices] == [("sign-in.provider-tied", NAME)]
+    assert {datetime.fromisoformat(notice["at"]).tzinfo for notice in notices} == {UTC}
+    list_names = ("tokens", "invitations", "log", "activity", "recent", "access", "saved_views", "imports")
     assert [
-        name for name in (*lists, "simulations", "webhook_endpoints", "messages") if not document[name]
+        name for name in (*list_names, "simulations", "webhook_endpoints", "messages") if not document[name]
     ] == []
     assert document["messages"][0]["text"] == "Is it?"
     assert document["stored_responses"]
-    items = {one["id"]: one for one in document["items"]}
+    items = {item["id"]: item for item in document["items"]}
     assert len(items) == 2
-    (answered,) = [one for one in items.values() if one["answers"]]
-    assert answered["answers"][0]["result"] == {"v": 1}
-    (held,) = [one for one in items.values() if one["has_draft"]]
-    assert (held["draft"], held["grants"][0]["how"]) == ({"half": 1}, "held")
-    assert [one["queue"] for one in document["queues"]] == ["work"]
+    (answered_item,) = [item for item in items.values() if item["answers"]]
+    assert answered_item["answers"][0]["result"] == {"v": 1}
+    (held_item,) = [item for item in items.values() if item["has_draft"]]
+    assert (held_item["draft"], held_item["grants"][0]["how"]) == ({"half": 1}, "held")
+    assert [queue["queue"] for queue in document["queues"]] == ["work"]
     secrets = [raw.decode() for raw in server.redis.hkeys(keys.TOKENS)]
     text = json.dumps(document)
-    assert not [one for one in (*secrets, "argon2") if one in text]
+    assert not [secret for secret in (*secrets, "argon2") if secret in text]
     erase(server, accounts)
-    nothing = json.loads("".join(person_document(server.client, accounts, NAME)))
-    assert nothing["account"] is None
-    assert [name for name, value in nothing.items() if isinstance(value, list) and value] == ["queues"]
+    empty_document = json.loads("".join(person_document(server.client, accounts, NAME)))
+    assert empty_document["account"] is None
+    assert [name for name, value in empty_document.items() if isinstance(value, list) and value] == ["queues"]

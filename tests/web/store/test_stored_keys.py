@@ -23,7 +23,7 @@ from leaseq.webapp.store.accounts import Accounts, keys
 from leaseq.webapp.store.breaks import Breaks
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Server
-from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
+from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
 from tests.web.store.test_deleted_queues import contents, fill
 
 NAME = "kept-queue"
@@ -43,38 +43,38 @@ def test_each_key_of_the_accounts_is_on_the_list(key: str) -> None:
 
 
 def test_what_is_left_out_has_a_reason() -> None:
-    left_out = [one for one in registry().kinds if isinstance(one, backup.LeftOut)]
-    assert len(left_out) > 10
-    assert all(len(one.why) > 10 for one in left_out)
+    kinds_left_out = [kind for kind in registry().kinds if isinstance(kind, backup.LeftOut)]
+    assert len(kinds_left_out) > 10
+    assert all(len(kind.why) > 10 for kind in kinds_left_out)
 
 
 @pytest.fixture
-def other() -> Iterator[str]:
+def other_url() -> Iterator[str]:
     """The URL of an empty server."""
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder, fsync="no") as server:
         yield server.url
 
 
-def everything(redis: Any) -> dict[str, tuple[object, bool]]:
+def stored_values(redis: Any) -> dict[str, tuple[object, bool]]:
     """What a backup has of the keys that are no queue's; and whether each expires."""
-    found: dict[str, tuple[object, bool]] = {}
+    values: dict[str, tuple[object, bool]] = {}
     for name in redis.scan_iter("leaseq:{@*", count=10_000):
         key = name.decode()
         if isinstance(registry().of(key), backup.StoredKeys):
             scores = redis.type(name) == b"zset" and redis.zrange(name, 0, -1, withscores=True)
-            found[key] = scores or contents(redis, name), redis.ttl(name) > 0
-    return found
+            values[key] = scores or contents(redis, name), redis.ttl(name) > 0
+    return values
 
 
 def test_people_sign_in_again_on_another_server(
-    server: Server, app: Any, accounts: Accounts, other: str
+    server: Server, app: Any, accounts: Accounts, other_url: str
 ) -> None:
     server.redis.flushall()
     client = server.client
     for name, role in (("ann", "admin"), ("bob", "worker")):
         accounts.add(name, by="test", role=role, password=PASSWORD, skills=["fr"])
     token = fill(client, accounts, NAME)
-    invited = accounts.invite(by="ann", role="worker")
+    invitation = accounts.invite(by="ann", role="worker")
     link = accounts.password_link("bob", by="ann")
     Breaks(client).take("bob")
     webhooks.Endpoints(client).add("https://example.org/hook", by="ann")
@@ -86,23 +86,23 @@ def test_people_sign_in_again_on_another_server(
     assert Browser(app, "ann").sign_in().status_code == 303
 
     file = io.BytesIO()
-    written = backup.back_up(client, file)
+    backup_contents = backup.back_up(client, file)
     file.seek(0)
-    target = leaseq.connect(other)
-    done = backup.restore(target, file)
-    assert done.entries == written.entries == {"people": 2, "webhook endpoints": 1}
-    assert everything(target.redis) == everything(server.redis)
-    assert len(everything(target.redis)) > 15
+    target = leaseq.connect(other_url)
+    restored_contents = backup.restore(target, file)
+    assert restored_contents.entries == backup_contents.entries == {"people": 2, "webhook endpoints": 1}
+    assert stored_values(target.redis) == stored_values(server.redis)
+    assert len(stored_values(target.redis)) > 15
     assert list(target.redis.scan_iter(keys.session("*"))) == []
 
-    there = create_app(Settings(redis_url=other, secret_key=SECRET), passwords=CHEAP)
-    again: Accounts = there.extensions["leaseq"].accounts
-    assert Browser(there, "bob").sign_in().status_code == 303
-    assert again.caller(token) is not None
-    assert again.invitation(invited) is not None
+    other_app = create_app(Settings(redis_url=other_url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
+    other_accounts: Accounts = other_app.extensions["leaseq"].accounts
+    assert Browser(other_app, "bob").sign_in().status_code == 303
+    assert other_accounts.caller(token) is not None
+    assert other_accounts.invitation(invitation) is not None
     with pytest.raises(leaseq.Invalid):
-        again.use_link(link, "another long password")
-    assert [one.text for one in Threads(target).of_item(NAME, "another:item")] == ["Was it?"]
+        other_accounts.use_link(link, "another long password")
+    assert [message.text for message in Threads(target).of_item(NAME, "another:item")] == ["Was it?"]
     file.seek(0)
     with pytest.raises(backup.RestoreRefused, match=rf"'{NAME}', webhook endpoints and people, and so"):
         backup.restore(target, file)

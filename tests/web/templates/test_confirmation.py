@@ -11,7 +11,7 @@ import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import Browser
 
-ENDS = ("/disable", "/sign-out", "/untie", "/revoke", "/adopt", "/remove", "/release", "/pause", "/clear")
+PATHS = ("/disable", "/sign-out", "/untie", "/revoke", "/adopt", "/remove", "/release", "/pause", "/clear")
 
 
 class FormParser(HTMLParser):
@@ -19,7 +19,7 @@ class FormParser(HTMLParser):
 
     def __init__(self, page: str) -> None:
         super().__init__()
-        self.found: dict[str, str | None] = {}
+        self.forms: dict[str, str | None] = {}
         self._words: list[str] = []
         self._action: str | None = None
         self.feed(page)
@@ -29,7 +29,7 @@ class FormParser(HTMLParser):
             self._words.append("")
         elif tag == "form":
             self._action = dict(attrs).get("action") or ""
-            self.found[self._action] = self._words[-1] if self._words else None
+            self.forms[self._action] = self._words[-1] if self._words else None
 
     def handle_endtag(self, tag: str) -> None:
         if tag == "details":
@@ -41,42 +41,46 @@ class FormParser(HTMLParser):
         if self._words:
             self._words[-1] += data
             if self._action:
-                self.found[self._action] = self._words[-1]
+                self.forms[self._action] = self._words[-1]
 
 
-def ending(page: str) -> dict[str, str | None]:
+def ending_forms(page: str) -> dict[str, str | None]:
     return {
-        action: said for action, said in FormParser(page).found.items() if any(end in action for end in ENDS)
+        action: words
+        for action, words in FormParser(page).forms.items()
+        if any(path in action for path in PATHS)
     }
 
 
 def test_what_ends_something_of_a_person_asks_first(
-    visitor: Callable[[str], Browser], accounts: Accounts, new_name: Callable[[str], str]
+    sign_in_as: Callable[[str], Browser], accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
     name = accounts.add(new_name("told"), by="test").name
     accounts.create_token(name, "a program", by="test")
-    boss = visitor("admin")
-    accounts.invite(by=boss.name)
-    for path, wanted in ((f"/people/{name}", {"sign-out", "revoke", "disable"}), ("/people", {"revoke"})):
-        forms = ending(boss.get(path).text)
-        assert {action.rpartition("/")[2] for action in forms} == wanted
-        for action, said in forms.items():
-            assert said, f"{action} asks nothing"
-            assert len(said.split()) > 6, f"{action} does not say what it does: {said}"
+    admin_browser = sign_in_as("admin")
+    accounts.invite(by=admin_browser.name)
+    for path, expected in ((f"/people/{name}", {"sign-out", "revoke", "disable"}), ("/people", {"revoke"})):
+        forms = ending_forms(admin_browser.get(path).text)
+        assert {action.rpartition("/")[2] for action in forms} == expected
+        for action, words in forms.items():
+            assert words, f"{action} asks nothing"
+            assert len(words.split()) > 6, f"{action} does not say what it does: {words}"
 
 
-def test_what_ends_something_of_a_queue_asks_first(boss: Browser, asking: leaseq.Queue) -> None:
-    lease = asking.reserve("ann")
+def test_what_ends_something_of_a_queue_asks_first(
+    manager_browser: Browser, form_queue: leaseq.Queue
+) -> None:
+    lease = form_queue.reserve("ann")
     assert lease
-    asking.release(lease.id)
-    assert asking.reserve("bob")
+    form_queue.release(lease.id)
+    assert form_queue.reserve("bob")
     with pytest.raises(leaseq.LeaseLost):
-        asking.finish(lease, {"about": "refund", "urgent": True})
-    item = ending(boss.get(f"/manage/{asking.name}/items/{lease.id}").text)
-    assert {action.rpartition("/")[2] for action in item} == {"adopt", "remove", "release"}
-    queue = ending(boss.get(f"/manage/{asking.name}").text)
-    assert {action.rpartition("/")[2] for action in queue} == {"pause", "release", "remove", "clear"}
-    for action, said in {**item, **queue}.items():
-        assert said, f"{action} asks nothing"
-        assert len(said.split()) > 6, f"{action} does not say what it does: {said}"
-    assert "bob loses it" in (item[f"/manage/{asking.name}/items/{lease.id}/adopt"] or "")
+        form_queue.finish(lease, {"about": "refund", "urgent": True})
+    item_forms = ending_forms(manager_browser.get(f"/manage/{form_queue.name}/items/{lease.id}").text)
+    assert {action.rpartition("/")[2] for action in item_forms} == {"adopt", "remove", "release"}
+    queue_forms = ending_forms(manager_browser.get(f"/manage/{form_queue.name}").text)
+    assert {action.rpartition("/")[2] for action in queue_forms} == {"pause", "release", "remove", "clear"}
+    for action, words in {**item_forms, **queue_forms}.items():
+        assert words, f"{action} asks nothing"
+        assert len(words.split()) > 6, f"{action} does not say what it does: {words}"
+    assert "bob loses it" in (item_forms[f"/manage/{form_queue.name}/items/{lease.id}/adopt"] or "")

@@ -22,87 +22,91 @@ from leaseq.webapp.i18n import COOKIE, LANGUAGES
 from tests.web.conftest import Browser
 
 ROOT = Path(__file__).parents[3]
-TRANSLATED = sorted(set(LANGUAGES) - {"en"})
-PLACES = re.compile(r"%\((\w+)\)[a-z]")
+OTHER_LANGUAGES = sorted(set(LANGUAGES) - {"en"})
+PLACEHOLDERS = re.compile(r"%\((\w+)\)[a-z]")
 
 
-def folder(language: str) -> Path:
+def folder_of(language: str) -> Path:
     return ROOT / "webapp/translations" / language / "LC_MESSAGES"
 
 
 def catalog(language: str) -> Catalog:
-    with (folder(language) / "messages.po").open("rb") as file:
+    with (folder_of(language) / "messages.po").open("rb") as file:
         return read_po(file, locale=language)
 
 
-def said() -> Iterator[Any]:
+def extract_texts() -> Iterator[Any]:
     """What the pages say: texts, and tuples of one and many."""
-    table = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
-    method_map = [(one["pattern"], one["method"]) for one in table]
+    mappings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
+    method_map = [(mapping["pattern"], mapping["method"]) for mapping in mappings]
     for _, _, text, _, _ in extract_from_dir(ROOT / "webapp", method_map):
         yield text
     for _, text, _, _ in extract_from_file("python", ROOT / "leaseq/policy.py"):
         yield text
 
 
-def texts(message: Message) -> tuple[str, ...]:
+def strings_of(message: Message) -> tuple[str, ...]:
     return (message.string,) if isinstance(message.string, str) else tuple(message.string or ())
 
 
 def test_there_is_another_language() -> None:
-    assert TRANSLATED == ["de"]
+    assert OTHER_LANGUAGES == ["de"]
 
 
 def test_what_is_said_of_the_policy_is_gathered() -> None:
     """Pages show these texts by variables, so they are marked where they are defined."""
-    gathered = set(said())
-    assert {*GROUPS.values()} <= gathered
+    page_texts = set(extract_texts())
+    assert {*GROUPS.values()} <= page_texts
     for field in FIELDS.values():
         kind, about = field.kind, field.about
         texts = {about.label, about.help, about.none} | {getattr(kind, "unit", "")}
         texts |= set(kind.choices.values()) if isinstance(kind, OneOf) else set()
-        assert texts - {""} <= gathered, field.name
+        assert texts - {""} <= page_texts, field.name
 
 
-@pytest.mark.parametrize("language", TRANSLATED)
+@pytest.mark.parametrize("language", OTHER_LANGUAGES)
 def test_everything_is_translated(language: str) -> None:
-    known = catalog(language)
+    translations = catalog(language)
     missing = {
         text
-        for text in said()
-        if (translation := known.get(text)) is None or translation.fuzzy or not all(texts(translation))
+        for text in extract_texts()
+        if (translation := translations.get(text)) is None
+        or translation.fuzzy
+        or not all(strings_of(translation))
     }
     assert not missing, "run ./dev translate, and translate these"
 
 
-@pytest.mark.parametrize("language", TRANSLATED)
+@pytest.mark.parametrize("language", OTHER_LANGUAGES)
 def test_what_is_filled_in_is_the_same(language: str) -> None:
     for message in catalog(language):
         if message.id:
-            wanted = set(PLACES.findall(message.id if isinstance(message.id, str) else message.id[1]))
-            for text in texts(message)[-1:]:
-                assert set(PLACES.findall(text)) == wanted, message.id
+            expected = set(PLACEHOLDERS.findall(message.id if isinstance(message.id, str) else message.id[1]))
+            for text in strings_of(message)[-1:]:
+                assert set(PLACEHOLDERS.findall(text)) == expected, message.id
 
 
-@pytest.mark.parametrize("language", TRANSLATED)
+@pytest.mark.parametrize("language", OTHER_LANGUAGES)
 def test_what_is_compiled_is_what_is_written(language: str) -> None:
-    compiled = io.BytesIO()
-    write_mo(compiled, catalog(language))
-    with (folder(language) / "messages.mo").open("rb") as file:
-        there = read_mo(file)
-    compiled.seek(0)
-    wanted = read_mo(compiled)
-    pairs = [[(str(m.id), m.string) for m in one if m.id] for one in (there, wanted)]
+    buffer = io.BytesIO()
+    write_mo(buffer, catalog(language))
+    with (folder_of(language) / "messages.mo").open("rb") as file:
+        stored_catalog = read_mo(file)
+    buffer.seek(0)
+    compiled_catalog = read_mo(buffer)
+    pairs = [
+        [(str(m.id), m.string) for m in entries if m.id] for entries in (stored_catalog, compiled_catalog)
+    ]
     assert pairs[0] == pairs[1], "run ./dev translate"
 
 
 def test_a_page_speaks_the_language_that_the_browser_asks_for(app: Flask) -> None:
-    visitor = Browser(app, "nobody")
-    assert '<html lang="de">' in visitor.get("/login", headers={"Accept-Language": "de-AT, en;q=0.5"}).text
-    assert '<html lang="en">' in visitor.get("/login", headers={"Accept-Language": "fr"}).text
+    browser = Browser(app, "nobody")
+    assert '<html lang="de">' in browser.get("/login", headers={"Accept-Language": "de-AT, en;q=0.5"}).text
+    assert '<html lang="en">' in browser.get("/login", headers={"Accept-Language": "fr"}).text
 
 
 def test_who_chose_a_language_gets_it(app: Flask) -> None:
-    visitor = Browser(app, "nobody")
-    visitor.client.set_cookie(COOKIE, "de")
-    assert '<html lang="de">' in visitor.get("/login", headers={"Accept-Language": "en"}).text
+    browser = Browser(app, "nobody")
+    browser.client.set_cookie(COOKIE, "de")
+    assert '<html lang="de">' in browser.get("/login", headers={"Accept-Language": "en"}).text

@@ -21,65 +21,73 @@ def main_text(page: str) -> str:
     return " ".join(re.sub(r"<[^>]+>", " ", page.partition("<main")[2]).split())
 
 
-def test_an_empty_day(person: Browser) -> None:
-    text = main_text(person.get("/day").text)
+def test_an_empty_day(worker_browser: Browser) -> None:
+    text = main_text(worker_browser.get("/day").text)
     assert "0 done today." in text
     assert "Nothing yet." in text
     assert "You hold" not in text
 
 
-def test_what_i_did_by_queue_and_by_day(asking: leaseq.Queue, server: Any, person: Browser) -> None:
+def test_what_i_did_by_queue_and_by_day(
+    form_queue: leaseq.Queue, server: Any, worker_browser: Browser
+) -> None:
     yesterday = Activity(server.client, clock=lambda: time.time() - 86_400)
     for token in range(3):
-        yesterday.record(person.name, asking.name, "finished", id="x", token=token, active_ms=30_000)
+        yesterday.record(
+            worker_browser.name, form_queue.name, "finished", id="x", token=token, active_ms=30_000
+        )
     yesterday.flush()
     today = Activity(server.client)
-    today.record(person.name, asking.name, "finished", id="y", token=7, active_ms=41_000, held_ms=90_000)
-    today.record(person.name, asking.name, "gave_back", id="z", token=8, active_ms=4_000)
-    today.record(person.name, "a-queue-that-is-gone", "broken", id="z", token=9)
+    today.record(
+        worker_browser.name, form_queue.name, "finished", id="y", token=7, active_ms=41_000, held_ms=90_000
+    )
+    today.record(worker_browser.name, form_queue.name, "gave_back", id="z", token=8, active_ms=4_000)
+    today.record(worker_browser.name, "a-queue-that-is-gone", "broken", id="z", token=9)
     today.flush()
 
-    text = main_text(person.get("/day").text)
+    text = main_text(worker_browser.get("/day").text)
     assert "1 done today, in 45 s at work: 41 s each." in text
     assert "Triage 1 45 s 41 s 1 min 30 s 1 0" in text
     assert "a-queue-that-is-gone 0 – – – 0 1" in text
     assert re.search(r"\w+, \w+ \d+ 3 1 min 30 s 30 s – 0 0", text), text
 
 
-def test_my_leases_lead_to_their_items(asking: leaseq.Queue, person: Browser) -> None:
-    lease = asking.reserve(person.name)
+def test_my_leases_lead_to_their_items(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+    lease = form_queue.reserve(worker_browser.name)
     assert lease is not None
-    page = person.get("/day").text
-    assert f'href="/q/{asking.name}?item={lease.id}"' in page
+    page = worker_browser.get("/day").text
+    assert f'href="/q/{form_queue.name}?item={lease.id}"' in page
     assert "You hold Triage · My parcel is not here until" in main_text(page)
 
 
-def test_a_finish_of_just_now_can_be_undone_here(asking: leaseq.Queue, server: Any, person: Browser) -> None:
+def test_a_finish_of_just_now_can_be_undone_here(
+    form_queue: leaseq.Queue, server: Any, worker_browser: Browser
+) -> None:
     days = Activity(server.client, clock=lambda: time.time() - 60)
-    days.record(person.name, asking.name, "finished", id="old", token=1)
+    days.record(worker_browser.name, form_queue.name, "finished", id="old", token=1)
     days.flush()
-    lease = asking.reserve(person.name)
+    lease = form_queue.reserve(worker_browser.name)
     assert lease is not None
     fields = {"answer.about": "refund", "answer.urgent": "true", "token": lease.token, "then": "stop"}
-    assert person.post(f"/q/{asking.name}/items/{lease.id}/finish", fields).status_code == 303
+    assert worker_browser.post(f"/q/{form_queue.name}/items/{lease.id}/finish", fields).status_code == 303
 
-    page = person.get("/day").text
+    page = worker_browser.get("/day").text
     assert "1 done today" in main_text(page) or "2 done today" in main_text(page)
     assert "· Triage · My parcel is not here" in main_text(page), "and not its id"
     assert page.count(">Undo</button>") == 1
-    undo_path = f"/q/{asking.name}/items/{lease.id}/undo"
+    undo_path = f"/q/{form_queue.name}/items/{lease.id}/undo"
     assert f'action="{undo_path}"' in page
-    assert person.post(undo_path, {"token": lease.token}).status_code == 303
-    assert [one.id for one in asking.mine(person.name)] == [lease.id]
-    assert Activity(server.client).today(person.name, asking.name).finished <= 1
-    assert ">Undo</button>" not in person.get("/day").text
+    assert worker_browser.post(undo_path, {"token": lease.token}).status_code == 303
+    assert [one.id for one in form_queue.mine(worker_browser.name)] == [lease.id]
+    assert Activity(server.client).today(worker_browser.name, form_queue.name).finished <= 1
+    assert ">Undo</button>" not in worker_browser.get("/day").text
 
 
-def test_figures_are_written_as_the_language_does(queue: leaseq.Queue, person: Browser) -> None:
+def test_figures_are_written_as_the_language_does(queue: leaseq.Queue, worker_browser: Browser) -> None:
     queue.configure(title="Triage")
     queue.enqueue_many(range(1_204))
-    assert "1,204 waiting." in main_text(person.get(f"/q/{queue.name}").text)
-    german = main_text(person.get(f"/q/{queue.name}", headers={"Accept-Language": "de"}).text)
+    assert "1,204 waiting." in main_text(worker_browser.get(f"/q/{queue.name}").text)
+    german = main_text(worker_browser.get(f"/q/{queue.name}", headers={"Accept-Language": "de"}).text)
     assert "1.204" in german
 
 

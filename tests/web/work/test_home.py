@@ -14,13 +14,13 @@ from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from tests.support.taking import not_none
-from tests.web.conftest import CHEAP, PASSWORD, SECRET, Browser
+from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
 
 
 @pytest.fixture
 def person_and_client(tmp_path_factory: pytest.TempPathFactory) -> Any:
     with EmbeddedServer(tmp_path_factory.mktemp("s"), fsync="no") as server:
-        app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP)
+        app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
         state = app.extensions["leaseq"]
         state.accounts.add("ann", by="test", password=PASSWORD)
         person = Browser(app, "ann")
@@ -85,17 +85,17 @@ def test_the_menu_of_queues_leads_to_each(person_and_client: Any) -> None:
     assert '<a href="/q/reviews">Reviews &lt;of&gt; papers</a>' in menu
     assert '<a href="/q/scans">scans</a>' in menu
     assert "scans" not in person.get("/queues?manage=yes").text, "a worker manages none"
-    Accounts(client, passwords=CHEAP).change("ann", by="test", role="manager")
+    Accounts(client, passwords=CHEAP_PASSWORDS).change("ann", by="test", role="manager")
     assert '<a href="/manage/scans">' in person.get("/queues?manage=yes").text
 
 
-def test_an_address_that_leads_nowhere_has_the_way_home(person: Browser, app: Any) -> None:
-    response = person.get("/nowhere")
+def test_an_address_that_leads_nowhere_has_the_way_home(worker_browser: Browser, app: Any) -> None:
+    response = worker_browser.get("/nowhere")
     assert response.status_code == 404
     assert (
         "There is nothing at this address: it may be mistyped, or what it named was removed." in response.text
     )
-    assert person.name in response.text, "who is signed in still is"
+    assert worker_browser.name in response.text, "who is signed in still is"
     stranger_response = app.test_client().get("/nowhere")
     assert stranger_response.status_code == 404
     assert "Sign out" not in stranger_response.text

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.support.taking import not_none, run_out
+from tests.support.taking import expire_leases, not_none
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, send, take
 
@@ -31,14 +31,16 @@ def is_filled_in(text: str) -> bool:
 
 
 @pytest.mark.parametrize("is_cleared", [False, True])
-def test_ran_out_and_nobody_has_it_take_it_back(timed_asking: Any, person: Browser, is_cleared: bool) -> None:
-    queue, expire = timed_asking
-    lease = take(queue, person)
+def test_ran_out_and_nobody_has_it_take_it_back(
+    expirable_queue: Any, worker_browser: Browser, is_cleared: bool
+) -> None:
+    queue, expire = expirable_queue
+    lease = take(queue, worker_browser)
     expire()
     if is_cleared:
         queue.clear()
         assert queue.get(lease.id).state == "inbound"
-    response = send(queue, person, lease, "fail", error="", **ANSWER)
+    response = send(queue, worker_browser, lease, "fail", error="", **ANSWER)
     assert response.status_code == 422
     assert receipt(response.text) == (
         "Your time ran out at T. Nobody has taken it yet. "
@@ -48,93 +50,93 @@ def test_ran_out_and_nobody_has_it_take_it_back(timed_asking: Any, person: Brows
     assert "My parcel is not here" in response.text
     assert "Later" not in response.text
     assert "not saved yet" not in response.text
-    response = send(queue, person, lease, "renew", back="yes", **ANSWER)
+    response = send(queue, worker_browser, lease, "renew", back="yes", **ANSWER)
     assert response.status_code == 303
-    page = person.get(response.location).text
+    page = worker_browser.get(response.location).text
     assert "You have the item again." in page
     assert is_filled_in(page)
-    assert queue.mine(person.name)[0].token == lease.token
+    assert queue.mine(worker_browser.name)[0].token == lease.token
 
 
-def test_reported_after_it_ran_out(timed_asking: Any, person: Browser) -> None:
-    queue, expire = timed_asking
-    lease = take(queue, person)
+def test_reported_after_it_ran_out(expirable_queue: Any, worker_browser: Browser) -> None:
+    queue, expire = expirable_queue
+    lease = take(queue, worker_browser)
     expire()
     queue.clear()
-    response = send(queue, person, lease, "fail", error="cut off & torn", **ANSWER)
+    response = send(queue, worker_browser, lease, "fail", error="cut off & torn", **ANSWER)
     assert response.status_code == 409
     assert "Nobody has taken it yet." in receipt(response.text)
     assert "cut off &amp; torn" in response.text
     assert is_filled_in(response.text)
-    assert send(queue, person, lease, "finish", **ANSWER).status_code == 303
+    assert send(queue, worker_browser, lease, "finish", **ANSWER).status_code == 303
     assert queue.get(lease.id).answers[0].late
 
 
 def test_somebody_else_is_on_it_and_the_answer_can_still_be_sent(
-    timed_asking: Any, person: Browser, visitor: Callable[[str], Browser]
+    expirable_queue: Any, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
-    queue, expire = timed_asking
-    lease = take(queue, person)
+    queue, expire = expirable_queue
+    lease = take(queue, worker_browser)
     expire()
-    take(queue, visitor("worker"))
-    response = send(queue, person, lease, "renew", **ANSWER)
+    take(queue, sign_in_as("worker"))
+    response = send(queue, worker_browser, lease, "renew", **ANSWER)
     assert response.status_code == 409
     explanation = "Your time ran out at T. Somebody else is on it now."
     assert receipt(response.text) == f"{explanation} You can still send your answer: your manager sees it."
     assert is_filled_in(response.text)
-    response = send(queue, person, lease, "finish", **ANSWER)
+    response = send(queue, worker_browser, lease, "finish", **ANSWER)
     assert receipt(response.text) == f"{explanation} Your answer is kept for the manager."
     assert is_filled_in(response.text)
     (late_answer,) = queue.get(lease.id).late_answers
     assert late_answer.result["note"] == "half a <thought>"
 
 
-def test_what_became_of_it_meanwhile(asking: leaseq.Queue, person: Browser) -> None:
+def test_what_became_of_it_meanwhile(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
     """A manager took it away; then it waits, somebody has it, it is tried later, it is dead, it is gone."""
-    asking.configure(max_attempts=2, retry_seconds=600)
-    lease = take(asking, person)
-    asking.release(lease.id)
+    form_queue.configure(max_attempts=2, retry_seconds=600)
+    lease = take(form_queue, worker_browser)
+    form_queue.release(lease.id)
 
     def current_receipt() -> str:
-        response = send(asking, person, lease, "renew", **ANSWER)
+        response = send(form_queue, worker_browser, lease, "renew", **ANSWER)
         assert response.status_code in (404, 409)
         assert is_filled_in(response.text)
         return receipt(response.text)
 
     hint = "You can still send your answer: your manager sees it."
     assert current_receipt() == f"A manager released it at T. The next person gets it. {hint}"
-    other = asking.reserve("bob")
+    other = form_queue.reserve("bob")
     assert other
     assert current_receipt() == f"A manager released it at T. Somebody else is on it now. {hint}"
-    asking.fail(other, "unreadable")
+    form_queue.fail(other, "unreadable")
     assert current_receipt() == f"A manager released it at T. It will be retried later. {hint}"
-    asking.configure(retry_seconds=0)
-    asking.assign(lease.id, "bob")
-    asking.remove("two")
-    asking.remove(lease.id)
+    form_queue.configure(retry_seconds=0)
+    form_queue.assign(lease.id, "bob")
+    form_queue.remove("two")
+    form_queue.remove(lease.id)
     assert current_receipt() == "This item does not exist any more."
 
 
-def test_finished_dead_and_mine_again(asking: leaseq.Queue, person: Browser) -> None:
-    asking.configure(max_attempts=1)
-    lease = take(asking, person)
-    asking.release("one")
-    asking.finish(not_none(asking.reserve("bob")), {"about": "other", "urgent": False})
-    assert "It is done." in receipt(send(asking, person, lease, "renew", **ANSWER).text)
-    lease = take(asking, person)
-    asking.release("two")
-    second_lease = take(asking, person)
+def test_finished_dead_and_mine_again(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+    form_queue.configure(max_attempts=1)
+    lease = take(form_queue, worker_browser)
+    form_queue.release("one")
+    form_queue.finish(not_none(form_queue.reserve("bob")), {"about": "other", "urgent": False})
+    assert "It is done." in receipt(send(form_queue, worker_browser, lease, "renew", **ANSWER).text)
+    lease = take(form_queue, worker_browser)
+    form_queue.release("two")
+    second_lease = take(form_queue, worker_browser)
     assert second_lease.token != lease.token
-    text = send(asking, person, lease, "renew", **ANSWER).text
+    text = send(form_queue, worker_browser, lease, "renew", **ANSWER).text
     assert receipt(text) == "A manager released it at T. You have it now, until T. Continue with it"
-    asking.fail(second_lease, "unreadable")
-    assert "No attempts are left." in receipt(send(asking, person, lease, "renew", **ANSWER).text)
+    form_queue.fail(second_lease, "unreadable")
+    assert "No attempts are left." in receipt(send(form_queue, worker_browser, lease, "renew", **ANSWER).text)
 
 
-def test_one_that_was_finished_with_another_answer(asking: leaseq.Queue, person: Browser) -> None:
-    lease = take(asking, person)
-    assert send(asking, person, lease, "finish", **ANSWER).status_code == 303
-    response = send(asking, person, lease, "finish", **{**ANSWER, "answer.about": "other"})
+def test_one_that_was_finished_with_another_answer(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+    lease = take(form_queue, worker_browser)
+    assert send(form_queue, worker_browser, lease, "finish", **ANSWER).status_code == 303
+    response = send(form_queue, worker_browser, lease, "finish", **{**ANSWER, "answer.about": "other"})
     assert response.status_code == 409
     message = "You finished it at T. Your first answer counts. Your answer is kept for the manager."
     assert receipt(response.text) == message
@@ -142,132 +144,136 @@ def test_one_that_was_finished_with_another_answer(asking: leaseq.Queue, person:
 
 @pytest.mark.parametrize("verb", ["finish", "renew", "abandon", "fail", "receipt"])
 def test_a_made_up_token_shows_nothing_of_the_item(
-    asking: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser], verb: str
+    form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Callable[[str], Browser], verb: str
 ) -> None:
     """Nobody reads an item through the receipt for a lease that was not theirs."""
-    other_lease = take(asking, visitor("worker"))
+    other_lease = take(form_queue, sign_in_as("worker"))
     for token in (other_lease.token, other_lease.token + 1):
         if verb == "receipt":
-            response = person.get(f"{path(asking, 'items', 'one', 'receipt')}?token={token}")
+            response = worker_browser.get(f"{path(form_queue, 'items', 'one', 'receipt')}?token={token}")
         else:
             fields = {"token": str(token), "error": "x", **ANSWER}
-            response = person.post(path(asking, "items", "one", verb), fields)
+            response = worker_browser.post(path(form_queue, "items", "one", verb), fields)
         assert response.status_code == 404
         assert "parcel" not in response.text
 
 
 def test_the_page_asks_what_became_of_its_lease(
-    timed_asking: Any, person: Browser, visitor: Callable[[str], Browser]
+    expirable_queue: Any, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
-    queue, expire = timed_asking
-    lease = take(queue, person)
+    queue, expire = expirable_queue
+    lease = take(queue, worker_browser)
     receipt_path = f"{path(queue, 'items', lease.id, 'receipt')}?token={lease.token}"
-    assert "You have it now, until T." in plain_text(person.get(receipt_path).text)
+    assert "You have it now, until T." in plain_text(worker_browser.get(receipt_path).text)
     expire()
-    piece = person.get(receipt_path).text
+    piece = worker_browser.get(receipt_path).text
     assert "Your time ran out at T. Nobody has taken it yet." in plain_text(piece)
     assert "<html" not in piece
     assert 'form="answer"' in piece
-    take(queue, visitor("worker"))
-    assert "Somebody else is on it now." in plain_text(person.get(receipt_path).text)
+    take(queue, sign_in_as("worker"))
+    assert "Somebody else is on it now." in plain_text(worker_browser.get(receipt_path).text)
 
 
-def test_one_who_had_it_since_gave_it_back(timed_asking: Any, person: Browser) -> None:
-    queue, expire = timed_asking
-    lease = take(queue, person)
+def test_one_who_had_it_since_gave_it_back(expirable_queue: Any, worker_browser: Browser) -> None:
+    queue, expire = expirable_queue
+    lease = take(queue, worker_browser)
     expire()
     other_lease = queue.reserve("bob")
     assert other_lease.id == lease.id
     queue.abandon(other_lease)
-    text = receipt(send(queue, person, lease, "fail", error="", **ANSWER).text)
+    text = receipt(send(queue, worker_browser, lease, "fail", error="", **ANSWER).text)
     assert text.startswith("Your time ran out at T. The next person gets it. You can still send")
 
 
-def test_of_several_answers_another_waits_and_theirs_was_taken(queue: leaseq.Queue, person: Browser) -> None:
+def test_of_several_answers_another_waits_and_theirs_was_taken(
+    queue: leaseq.Queue, worker_browser: Browser
+) -> None:
     queue.configure(answers=3, lease_seconds=60)
     queue.enqueue({"text": "hello"}, id="one")
-    lease = take(queue, person)
+    lease = take(queue, worker_browser)
     for number in (2, 3):
         queue.finish(not_none(queue.reserve(f"person {number}")), {"answer": "x"})
-    run_out(queue)
+    expire_leases(queue)
     other_lease = not_none(queue.reserve("bob"))
     queue.release("one")
     assert other_lease.attempt == 2, "the assignment that ran out"
-    response = send(queue, person, lease, "renew", **{"answer.answer": "mine"})
+    response = send(queue, worker_browser, lease, "renew", **{"answer.answer": "mine"})
     assert response.status_code == 409
     assert "Take it back" not in response.text
-    assert send(queue, person, lease, "finish", **{"answer.answer": "mine"}).status_code == 303
-    assert person.name in [answer.person for answer in queue.get("one").answers]
+    assert send(queue, worker_browser, lease, "finish", **{"answer.answer": "mine"}).status_code == 303
+    assert worker_browser.name in [answer.person for answer in queue.get("one").answers]
 
 
-def test_one_of_several_answers_ran_out(queue: leaseq.Queue, person: Browser) -> None:
+def test_one_of_several_answers_ran_out(queue: leaseq.Queue, worker_browser: Browser) -> None:
     """Others answered meanwhile; this assignment still waits, and nobody has taken it."""
     queue.configure(answers=2, lease_seconds=60)
     queue.enqueue({"text": "hello"}, id="one")
-    lease = take(queue, person)
+    lease = take(queue, worker_browser)
     queue.finish(not_none(queue.reserve("bob")), {"answer": "b"})
-    run_out(queue)
-    response = send(queue, person, lease, "abandon", **{"answer.answer": "mine"})
+    expire_leases(queue)
+    response = send(queue, worker_browser, lease, "abandon", **{"answer.answer": "mine"})
     assert "Your time ran out at T. Nobody has taken it yet." in receipt(response.text)
-    assert send(queue, person, lease, "renew", back="yes").status_code == 303
-    assert queue.mine(person.name)[0].token == lease.token
+    assert send(queue, worker_browser, lease, "renew", back="yes").status_code == 303
+    assert queue.mine(worker_browser.name)[0].token == lease.token
 
 
-def test_it_was_theirs_once_more_and_ran_out_again(timed_asking: Any, person: Browser) -> None:
+def test_it_was_theirs_once_more_and_ran_out_again(expirable_queue: Any, worker_browser: Browser) -> None:
     """A page of long ago: nobody else is on it."""
-    queue, expire = timed_asking
-    lease = take(queue, person)
+    queue, expire = expirable_queue
+    lease = take(queue, worker_browser)
     queue.release(lease.id)
-    second_lease = take(queue, person)
+    second_lease = take(queue, worker_browser)
     assert second_lease.token != lease.token
     expire()
-    text = receipt(send(queue, person, lease, "renew", **ANSWER).text)
+    text = receipt(send(queue, worker_browser, lease, "renew", **ANSWER).text)
     assert text.startswith("A manager released it at T. The next person gets it. You can still send")
 
 
 def test_of_several_answers_theirs_stands_while_others_are_to_come(
-    queue: leaseq.Queue, person: Browser
+    queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
     queue.configure(answers=3)
     queue.enqueue({"text": "hello"}, id="one")
-    lease = take(queue, person)
-    send(queue, person, lease, "finish", **{"answer.answer": "first"})
+    lease = take(queue, worker_browser)
+    send(queue, worker_browser, lease, "finish", **{"answer.answer": "first"})
     message = "You finished it at T. Your first answer counts. Your answer is kept for the manager."
-    response = send(queue, person, lease, "finish", **{"answer.answer": "second"})
+    response = send(queue, worker_browser, lease, "finish", **{"answer.answer": "second"})
     assert receipt(response.text) == message, "the rest of it waits"
     queue.reserve("bob")
-    response = send(queue, person, lease, "finish", **{"answer.answer": "third"})
+    response = send(queue, worker_browser, lease, "finish", **{"answer.answer": "third"})
     assert receipt(response.text) == message, "somebody else has the rest of it"
 
 
-def test_a_late_answer_that_was_taken_stands(timed_asking: Any, person: Browser) -> None:
-    queue, expire = timed_asking
-    lease = take(queue, person)
+def test_a_late_answer_that_was_taken_stands(expirable_queue: Any, worker_browser: Browser) -> None:
+    queue, expire = expirable_queue
+    lease = take(queue, worker_browser)
     expire()
-    assert send(queue, person, lease, "finish", **ANSWER).status_code == 303
-    response = send(queue, person, lease, "finish", **{**ANSWER, "answer.about": "other"})
+    assert send(queue, worker_browser, lease, "finish", **ANSWER).status_code == 303
+    response = send(queue, worker_browser, lease, "finish", **{**ANSWER, "answer.about": "other"})
     assert "Your late answer counts. Your answer is kept for the manager." in receipt(response.text)
 
 
-def test_an_answer_that_a_manager_replaced_does_not_stand(asking: leaseq.Queue, person: Browser) -> None:
-    first_lease = asking.reserve("bob")
+def test_an_answer_that_a_manager_replaced_does_not_stand(
+    form_queue: leaseq.Queue, worker_browser: Browser
+) -> None:
+    first_lease = form_queue.reserve("bob")
     assert first_lease is not None
-    asking.release("one")
-    lease = take(asking, person)
-    send(asking, person, lease, "finish", **ANSWER)
+    form_queue.release("one")
+    lease = take(form_queue, worker_browser)
+    send(form_queue, worker_browser, lease, "finish", **ANSWER)
     with pytest.raises(leaseq.LeaseLost):
-        asking.finish(first_lease, {"about": "other", "urgent": False})
-    asking.adopt("one", first_lease.token)
-    text = receipt(send(asking, person, lease, "renew", **ANSWER).text)
+        form_queue.finish(first_lease, {"about": "other", "urgent": False})
+    form_queue.adopt("one", first_lease.token)
+    text = receipt(send(form_queue, worker_browser, lease, "renew", **ANSWER).text)
     assert text.startswith("You finished it at T. It is done. You can still send your answer")
 
 
-def test_it_is_dead_since_so_many_gave_it_back(asking: leaseq.Queue, person: Browser) -> None:
-    asking.configure(max_abandons=1)
-    lease = take(asking, person)
-    asking.release("one")
-    asking.abandon(not_none(asking.reserve("bob")))
-    text = receipt(send(asking, person, lease, "renew", **ANSWER).text)
+def test_it_is_dead_since_so_many_gave_it_back(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+    form_queue.configure(max_abandons=1)
+    lease = take(form_queue, worker_browser)
+    form_queue.release("one")
+    form_queue.abandon(not_none(form_queue.reserve("bob")))
+    text = receipt(send(form_queue, worker_browser, lease, "renew", **ANSWER).text)
     assert text.startswith(
         "A manager released it at T. It failed: your manager sees it. You can still send your answer"
     )

@@ -135,12 +135,12 @@ def test_in_a_queue_to_which_nothing_happened_yet(queue: leaseq.Queue, threads: 
 
 @pytest.mark.parametrize("is_held", [True, False])
 def test_a_page_whose_lease_is_over_is_told_when_it_begins_to_watch(
-    asking: leaseq.Queue, person: Browser, is_held: bool
+    form_queue: leaseq.Queue, worker_browser: Browser, is_held: bool
 ) -> None:
-    lease = take(asking, person)
+    lease = take(form_queue, worker_browser)
     if not is_held:
-        asking.release(lease.id)
-    response = person.get(f"{path(asking, 'live')}?token={lease.token}")
+        form_queue.release(lease.id)
+    response = worker_browser.get(f"{path(form_queue, 'live')}?token={lease.token}")
     assert response.mimetype == "text/event-stream"
     chunks: Iterator[Any] = iter(response.response)
     assert next(chunks).startswith(b"retry: ")
@@ -150,12 +150,12 @@ def test_a_page_whose_lease_is_over_is_told_when_it_begins_to_watch(
 
 
 def test_only_for_people_who_are_signed_in_and_only_of_a_queue_that_is_there(
-    app: Flask, asking: leaseq.Queue, person: Browser
+    app: Flask, form_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
-    response = Browser(app, "nobody").get(path(asking, "live"))
+    response = Browser(app, "nobody").get(path(form_queue, "live"))
     assert response.status_code == 303
     assert "/login" in response.location
-    assert person.get("/q/no-such-queue/live").status_code == 404
+    assert worker_browser.get("/q/no-such-queue/live").status_code == 404
 
 
 def test_answers_to_questions_are_told_once(letters: leaseq.Queue, threads: Threads) -> None:

@@ -15,34 +15,36 @@ def note(page: str) -> str | None:
     return f"{match[1]}: {match[2]}" if match else None
 
 
-def test_the_next_person_reads_the_last_note(asking: leaseq.Queue, person: Browser) -> None:
-    asking.abandon(reserve(asking, "ann"), "ask the shop")
-    asking.abandon(reserve(asking, "bob"), "they <b>never</b> answer")
-    asking.abandon(reserve(asking, "cyd"))
-    assert take(asking, person).id == "one"
-    page = person.get(path(asking)).text
+def test_the_next_person_reads_the_last_note(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+    form_queue.abandon(reserve(form_queue, "ann"), "ask the shop")
+    form_queue.abandon(reserve(form_queue, "bob"), "they <b>never</b> answer")
+    form_queue.abandon(reserve(form_queue, "cyd"))
+    assert take(form_queue, worker_browser).id == "one"
+    page = worker_browser.get(path(form_queue)).text
     assert note(page) == "Note by bob: they &lt;b&gt;never&lt;/b&gt; answer"
     assert "ask the shop" not in page
 
 
-def test_a_report_is_for_managers(asking: leaseq.Queue, person: Browser) -> None:
-    asking.configure(retry_seconds=0)
-    asking.fail(reserve(asking, "ann"), "the customer is my neighbour")
-    assert take(asking, person).id == "one"
-    page = person.get(path(asking)).text
+def test_a_report_is_for_managers(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+    form_queue.configure(retry_seconds=0)
+    form_queue.fail(reserve(form_queue, "ann"), "the customer is my neighbour")
+    assert take(form_queue, worker_browser).id == "one"
+    page = worker_browser.get(path(form_queue)).text
     assert note(page) is None
     assert "neighbour" not in page
 
 
-def test_their_own_note_is_not_told_to_them(asking: leaseq.Queue, person: Browser) -> None:
-    asking.remove("two")
-    asking.abandon(reserve(asking, person.name), "I ask the shop")
-    assert take(asking, person).id == "one"
-    page = person.get(path(asking)).text
+def test_their_own_note_is_not_told_to_them(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+    form_queue.remove("two")
+    form_queue.abandon(reserve(form_queue, worker_browser.name), "I ask the shop")
+    assert take(form_queue, worker_browser).id == "one"
+    page = worker_browser.get(path(form_queue)).text
     assert note(page) is None
     assert "ask the shop" not in page
 
 
-def test_where_nobody_had_the_item_before_there_is_none(asking: leaseq.Queue, person: Browser) -> None:
-    assert take(asking, person).id == "one"
-    assert note(person.get(path(asking)).text) is None
+def test_where_nobody_had_the_item_before_there_is_none(
+    form_queue: leaseq.Queue, worker_browser: Browser
+) -> None:
+    assert take(form_queue, worker_browser).id == "one"
+    assert note(worker_browser.get(path(form_queue)).text) is None

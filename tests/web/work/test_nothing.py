@@ -24,30 +24,30 @@ def other(queue: leaseq.Queue) -> Callable[[str], leaseq.Queue]:
     return lambda name: leaseq.Queue(queue._client, f"{queue.name}-{name}")
 
 
-def explanation(queue: leaseq.Queue, person: Browser) -> str:
+def explanation(queue: leaseq.Queue, browser: Browser) -> str:
     """The words of the page, each time as T."""
-    page = person.get(path(queue)).text
+    page = browser.get(path(queue)).text
     match = re.search(r'<div id="why">\s*<p[^>]*>(.*?)</p>', page, re.DOTALL)
     assert match, page
     return " ".join(re.sub(r"<time[^>]*>.*?</time>", "T", match[1]).split())
 
 
-def test_done_paused_and_what_waits_for_its_time(queue: leaseq.Queue, person: Browser) -> None:
+def test_done_paused_and_what_waits_for_its_time(queue: leaseq.Queue, worker_browser: Browser) -> None:
     queue.configure()
-    assert explanation(queue, person) == "All done."
+    assert explanation(queue, worker_browser) == "All done."
     queue.enqueue({}, delay=600)
-    assert explanation(queue, person) == "All done for now. The next comes at T."
+    assert explanation(queue, worker_browser) == "All done for now. The next comes at T."
     queue.enqueue({})
-    assert explanation(queue, person) == "1 waiting."
+    assert explanation(queue, worker_browser) == "1 waiting."
     queue.pause("lunch <b>")
-    assert explanation(queue, person) == "Paused: lunch &lt;b&gt;. Nobody gets new items."
+    assert explanation(queue, worker_browser) == "Paused: lunch &lt;b&gt;. Nobody gets new items."
 
 
-def test_all_done_says_how_many_today(queue: leaseq.Queue, person: Browser) -> None:
+def test_all_done_says_how_many_today(queue: leaseq.Queue, worker_browser: Browser) -> None:
     for _ in range(2):
         queue.enqueue({})
-        send(queue, person, take(queue, person), "finish", **{"answer.answer": "yes"})
-    assert explanation(queue, person) == "All done. 2 today."
+        send(queue, worker_browser, take(queue, worker_browser), "finish", **{"answer.answer": "yes"})
+    assert explanation(queue, worker_browser) == "All done. 2 today."
 
 
 def other_queues(page: str) -> list[tuple[str, str]]:
@@ -69,10 +69,10 @@ def own_queues_only(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> Non
 
 @pytest.mark.usefixtures("own_queues_only")
 def test_what_waits_elsewhere_is_named(
-    queue: leaseq.Queue, person: Browser, app: Flask, other: Callable[[str], leaseq.Queue]
+    queue: leaseq.Queue, worker_browser: Browser, app: Flask, other: Callable[[str], leaseq.Queue]
 ) -> None:
     queue.configure()
-    assert other_queues(person.get(path(queue)).text) == []
+    assert other_queues(worker_browser.get(path(queue)).text) == []
     refunds, closed, french, empty, begun = map(other, ("refunds", "closed", "french", "empty", "yours"))
     refunds.configure(title="Refunds <b>")
     refunds.enqueue_many({} for _ in range(12))
@@ -81,76 +81,87 @@ def test_what_waits_elsewhere_is_named(
     french.enqueue({}, requires=["fr"])
     empty.configure()
     begun.enqueue({})
-    begun.reserve(person.name)
-    links = other_queues(person.get(path(queue)).text)
+    begun.reserve(worker_browser.name)
+    links = other_queues(worker_browser.get(path(queue)).text)
     assert links == [
         (path(refunds), "12 waiting in Refunds &lt;b&gt;"),
         (path(begun), f"You hold 1 in {begun.name}"),
     ]
-    assert "Counts include items you can" in person.get(path(queue, "nothing")).text
+    assert "Counts include items you can" in worker_browser.get(path(queue, "nothing")).text
     queue.enqueue({})
-    assert other_queues(person.get(path(queue)).text) == []
+    assert other_queues(worker_browser.get(path(queue)).text) == []
 
 
 @pytest.mark.usefixtures("own_queues_only")
 def test_few_other_queues_are_asked(
     queue: leaseq.Queue,
-    person: Browser,
+    worker_browser: Browser,
     other: Callable[[str], leaseq.Queue],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     queue.configure()
     for name in "abcd":
         other(name).enqueue({})
-    assert len(other_queues(person.get(path(queue)).text)) == queue_lines.MOST_NAMED
+    assert len(other_queues(worker_browser.get(path(queue)).text)) == queue_lines.MOST_NAMED
     monkeypatch.setattr(queue_lines, "MOST_ASKED", 2)
-    assert len(other_queues(person.get(path(queue)).text)) == 2
+    assert len(other_queues(worker_browser.get(path(queue)).text)) == 2
 
 
 def test_all_that_is_left_is_with_others(
-    queue: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser]
+    queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
     queue.enqueue({})
-    take(queue, visitor("worker"))
-    assert explanation(queue, person) == "The last one left is with somebody else; it comes free at T."
+    take(queue, sign_in_as("worker"))
+    assert (
+        explanation(queue, worker_browser) == "The last one left is with somebody else; it comes free at T."
+    )
     queue.enqueue({})
-    take(queue, visitor("worker"))
-    assert explanation(queue, person) == "All 2 left are with other people; the first comes free at T."
+    take(queue, sign_in_as("worker"))
+    assert (
+        explanation(queue, worker_browser) == "All 2 left are with other people; the first comes free at T."
+    )
     queue.enqueue({}, delay=600)
-    assert explanation(queue, person) == ("2 are with other people, 1 for later; the first comes free at T.")
+    assert explanation(queue, worker_browser) == (
+        "2 are with other people, 1 for later; the first comes free at T."
+    )
 
 
-def test_what_waits_is_not_for_me(queue: leaseq.Queue, person: Browser, accounts: Accounts) -> None:
+def test_what_waits_is_not_for_me(queue: leaseq.Queue, worker_browser: Browser, accounts: Accounts) -> None:
     queue.enqueue({}, id="bonjour", requires=["fr"])
-    assert explanation(queue, person) == "What waits needs fr."
+    assert explanation(queue, worker_browser) == "What waits needs fr."
     queue.enqueue({}, id="vertrag", requires=["de", "legal"])
-    assert explanation(queue, person) == "What waits needs fr, or de and legal."
-    accounts.change(person.name, by="test", skills=["de"])
-    assert explanation(queue, person) == "What waits needs fr, or legal."
+    assert explanation(queue, worker_browser) == "What waits needs fr, or de and legal."
+    accounts.change(worker_browser.name, by="test", skills=["de"])
+    assert explanation(queue, worker_browser) == "What waits needs fr, or legal."
     queue.enqueue({}, id="hers")
     queue.assign("hers", "somebody else")
-    assert explanation(queue, person) == "What waits needs fr, or legal, or is assigned to somebody else."
+    assert (
+        explanation(queue, worker_browser)
+        == "What waits needs fr, or legal, or is assigned to somebody else."
+    )
     queue.remove("bonjour")
     queue.remove("vertrag")
-    assert explanation(queue, person) == "What waits is assigned to somebody else."
+    assert explanation(queue, worker_browser) == "What waits is assigned to somebody else."
     queue.enqueue({}, id="passed")
-    queue.abandon(not_none(queue.reserve(person.name)), again=False)
+    queue.abandon(not_none(queue.reserve(worker_browser.name)), again=False)
     reason = "is what you have answered or passed on."
-    assert explanation(queue, person) == f"What waits is assigned to somebody else, or {reason}"
+    assert explanation(queue, worker_browser) == f"What waits is assigned to somebody else, or {reason}"
     queue.remove("hers")
-    assert explanation(queue, person) == "Nothing left for you: you have answered or passed on the rest."
+    assert (
+        explanation(queue, worker_browser) == "Nothing left for you: you have answered or passed on the rest."
+    )
 
 
-def test_what_waits_behind_very_much_else(queue: leaseq.Queue, person: Browser) -> None:
+def test_what_waits_behind_very_much_else(queue: leaseq.Queue, worker_browser: Browser) -> None:
     queue.enqueue_many(leaseq.NewItem({}, requires=("de",)) for _ in range(150))
     queue.enqueue({}, requires=["fr"])
-    assert explanation(queue, person) == "What waits needs de, or fr."
+    assert explanation(queue, worker_browser) == "What waits needs de, or fr."
 
 
 def test_what_waits_is_not_for_me_and_others_hold_the_rest(
-    queue: leaseq.Queue, person: Browser, visitor: Callable[[str], Browser]
+    queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
     queue.enqueue({})
-    take(queue, visitor("worker"))
+    take(queue, sign_in_as("worker"))
     queue.enqueue({}, requires=["fr"])
-    assert explanation(queue, person) == ("What waits needs fr. What others hold may come free at T.")
+    assert explanation(queue, worker_browser) == ("What waits needs fr. What others hold may come free at T.")

@@ -16,44 +16,48 @@ from tests.web.work_pages import path, send, take
 ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "thanks <b>"}
 
 
-def test_looking_takes_nothing(asking: leaseq.Queue, person: Browser) -> None:
-    response = person.get(path(asking))
+def test_looking_takes_nothing(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+    response = worker_browser.get(path(form_queue))
     assert "2 wait" in response.text
-    assert asking.stats().reserved == 0
+    assert form_queue.stats().reserved == 0
 
 
-def test_take_and_finish_and_next(asking: leaseq.Queue, person: Browser) -> None:
-    lease = take(asking, person)
-    page = person.get(path(asking)).text
+def test_take_and_finish_and_next(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+    lease = take(form_queue, worker_browser)
+    page = worker_browser.get(path(form_queue)).text
     assert "My parcel is not here" in page
     assert "Yours until" in page
     response = send(
-        asking, person, lease, "finish", **{**ANSWER, "then": "next", "answer.tags": ["polite", "angry"]}
+        form_queue,
+        worker_browser,
+        lease,
+        "finish",
+        **{**ANSWER, "then": "next", "answer.tags": ["polite", "angry"]},
     )
-    assert (response.status_code, response.location) == (303, path(asking))
-    assert asking.get(lease.id).answers[0].result == {
+    assert (response.status_code, response.location) == (303, path(form_queue))
+    assert form_queue.get(lease.id).answers[0].result == {
         "about": "refund",
         "urgent": True,
         "tags": ["angry", "polite"],
         "note": "thanks <b>",
     }
-    page = person.get(path(asking)).text
+    page = worker_browser.get(path(form_queue)).text
     assert "Saved." in page
     assert "I want my money back" in page
-    (second_lease,) = asking.mine(person.name)
-    assert send(asking, person, second_lease, "finish", **ANSWER).location == "/"
-    assert asking.mine(person.name) == []
+    (second_lease,) = form_queue.mine(worker_browser.name)
+    assert send(form_queue, worker_browser, second_lease, "finish", **ANSWER).location == "/"
+    assert form_queue.mine(worker_browser.name) == []
 
 
-def test_a_refused_answer_keeps_all_that_was_typed(asking: leaseq.Queue, person: Browser) -> None:
-    lease = take(asking, person)
+def test_a_refused_answer_keeps_all_that_was_typed(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+    lease = take(form_queue, worker_browser)
     fields = {
         "answer.about": "refund",
         "answer.note": "x" * 21 + "<&>\"'",
         "answer.count": "many",
         "answer.tags": "angry",
     }
-    response = send(asking, person, lease, "finish", **fields)
+    response = send(form_queue, worker_browser, lease, "finish", **fields)
     assert response.status_code == 422
     page = response.text
     assert re.search(r'value="refund"[^>]* checked', page)
@@ -63,50 +67,54 @@ def test_a_refused_answer_keeps_all_that_was_typed(asking: leaseq.Queue, person:
     assert "A whole number, such as 42." in page
     assert "Please answer this." in page
     response = send(
-        asking, person, lease, "finish", **{**fields, "answer.count": "-1", "answer.urgent": "false"}
+        form_queue,
+        worker_browser,
+        lease,
+        "finish",
+        **{**fields, "answer.count": "-1", "answer.urgent": "false"},
     )
     assert response.status_code == 422
     for name in ("count", "note"):
         field = re.search(rf'name="answer.{name}"[^>]*>', response.text)
         assert field
         assert 'aria-invalid="true"' in field[0]
-    (held_lease,) = asking.mine(person.name)
+    (held_lease,) = form_queue.mine(worker_browser.name)
     assert held_lease.token == lease.token
 
 
 def test_an_answer_that_only_the_library_refuses_keeps_all_that_was_typed(
-    asking: leaseq.Queue, person: Browser
+    form_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
     """A rule on several fields is none that the page itself checks."""
-    ask = asking.policy.form["ask"]
-    asking.configure(form={"ask": {**ask, "minProperties": 4}})
-    lease = take(asking, person)
-    response = send(asking, person, lease, "finish", **ANSWER)
+    ask = form_queue.policy.form["ask"]
+    form_queue.configure(form={"ask": {**ask, "minProperties": 4}})
+    lease = take(form_queue, worker_browser)
+    response = send(form_queue, worker_browser, lease, "finish", **ANSWER)
     assert (response.status_code, "has less than 4 properties" in response.text) == (422, True)
     assert re.search(r'name="answer.about"[^>]* value="refund"[^>]* checked', response.text)
     assert re.search(r'name="answer.note"[^>]* value="thanks &lt;b&gt;"', response.text)
-    assert [one.token for one in asking.mine(person.name)] == [lease.token]
+    assert [one.token for one in form_queue.mine(worker_browser.name)] == [lease.token]
 
 
-def test_a_late_answer_counts_and_says_so(timed_asking: Any, person: Browser) -> None:
-    queue, expire = timed_asking
-    lease = take(queue, person)
+def test_a_late_answer_counts_and_says_so(expirable_queue: Any, worker_browser: Browser) -> None:
+    queue, expire = expirable_queue
+    lease = take(queue, worker_browser)
     expire()
-    assert send(queue, person, lease, "finish", **ANSWER).status_code == 303
+    assert send(queue, worker_browser, lease, "finish", **ANSWER).status_code == 303
     assert (
         "Your time had run out, but nobody else had the item: your answer counts."
-        in person.get(path(queue)).text
+        in worker_browser.get(path(queue)).text
     )
     assert queue.get(lease.id).answers[0].late
 
 
 def test_a_refused_answer_after_the_time_ran_out_still_shows_the_item(
-    timed_asking: Any, person: Browser
+    expirable_queue: Any, worker_browser: Browser
 ) -> None:
-    queue, expire = timed_asking
-    lease = take(queue, person)
+    queue, expire = expirable_queue
+    lease = take(queue, worker_browser)
     expire()
-    response = send(queue, person, lease, "finish", **{"answer.note": "half an answer"})
+    response = send(queue, worker_browser, lease, "finish", **{"answer.note": "half an answer"})
     assert response.status_code == 422
     assert "My parcel is not here" in response.text
     assert "half an answer" in response.text
@@ -114,14 +122,14 @@ def test_a_refused_answer_after_the_time_ran_out_still_shows_the_item(
 
 
 def test_an_answer_too_late_is_kept_for_the_manager(
-    timed_asking: Any, person: Browser, visitor: Callable[[str], Browser]
+    expirable_queue: Any, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
-    queue, expire = timed_asking
-    lease = take(queue, person)
+    queue, expire = expirable_queue
+    lease = take(queue, worker_browser)
     expire()
-    other = visitor("worker")
+    other = sign_in_as("worker")
     take(queue, other)
-    response = send(queue, person, lease, "finish", **ANSWER)
+    response = send(queue, worker_browser, lease, "finish", **ANSWER)
     assert response.status_code == 409
     assert "Your time ran out at <time" in response.text
     assert "Somebody else is on it now." in response.text
@@ -130,83 +138,100 @@ def test_an_answer_too_late_is_kept_for_the_manager(
     assert "My parcel is not here" in response.text
     assert "Take it back" not in response.text
     (late_answer,) = queue.get(lease.id).late_answers
-    assert late_answer.person == person.name
+    assert late_answer.person == worker_browser.name
 
 
-def test_giving_back_keeps_the_draft_and_the_reason(asking: leaseq.Queue, person: Browser) -> None:
-    lease = take(asking, person)
+def test_giving_back_keeps_the_draft_and_the_reason(
+    form_queue: leaseq.Queue, worker_browser: Browser
+) -> None:
+    lease = take(form_queue, worker_browser)
     response = send(
-        asking, person, lease, "abandon", reason="lunch", **{"answer.note": "so far", "answer.count": "4x"}
+        form_queue,
+        worker_browser,
+        lease,
+        "abandon",
+        reason="lunch",
+        **{"answer.note": "so far", "answer.count": "4x"},
     )
-    assert response.location == path(asking)
-    assert "You gave it back. You see it again when nothing else" in person.get(path(asking)).text
-    assert asking.get(lease.id).history[-1].reason == "lunch"
-    asking.remove("two")  # which would come first, now that they put the other off
-    assert take(asking, person).id == lease.id
-    page = person.get(path(asking)).text
+    assert response.location == path(form_queue)
+    assert "You gave it back. You see it again when nothing else" in worker_browser.get(path(form_queue)).text
+    assert form_queue.get(lease.id).history[-1].reason == "lunch"
+    form_queue.remove("two")  # which would come first, now that they put the other off
+    assert take(form_queue, worker_browser).id == lease.id
+    page = worker_browser.get(path(form_queue)).text
     assert 'value="so far"' in page
     assert 'value="4x"' in page
 
 
-def test_not_for_me_is_for_good(asking: leaseq.Queue, person: Browser) -> None:
-    asking.remove("two")
-    lease = take(asking, person)
-    assert send(asking, person, lease, "abandon", again="no", reason="I know her").status_code == 303
-    assert "You gave it back, and won't see it again." in html.unescape(person.get(path(asking)).text)
-    person.post(path(asking, "reserve"))
-    assert asking.mine(person.name) == []
-    assert asking.get(lease.id).history[-1].reason == "I know her"
+def test_not_for_me_is_for_good(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+    form_queue.remove("two")
+    lease = take(form_queue, worker_browser)
+    assert (
+        send(form_queue, worker_browser, lease, "abandon", again="no", reason="I know her").status_code == 303
+    )
+    assert "You gave it back, and won't see it again." in html.unescape(
+        worker_browser.get(path(form_queue)).text
+    )
+    worker_browser.post(path(form_queue, "reserve"))
+    assert form_queue.mine(worker_browser.name) == []
+    assert form_queue.get(lease.id).history[-1].reason == "I know her"
 
 
-def test_more_time_keeps_what_was_typed(asking: leaseq.Queue, person: Browser) -> None:
-    lease = take(asking, person)
-    assert send(asking, person, lease, "renew", **{"answer.note": "so far"}).status_code == 303
-    (renewed_lease,) = asking.mine(person.name)
+def test_more_time_keeps_what_was_typed(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+    lease = take(form_queue, worker_browser)
+    assert send(form_queue, worker_browser, lease, "renew", **{"answer.note": "so far"}).status_code == 303
+    (renewed_lease,) = form_queue.mine(worker_browser.name)
     assert renewed_lease.expires_at > lease.expires_at
-    assert 'value="so far"' in person.get(path(asking)).text
-    asking.configure(renewals=1)
-    page = person.get(path(asking)).text
+    assert 'value="so far"' in worker_browser.get(path(form_queue)).text
+    form_queue.configure(renewals=1)
+    page = worker_browser.get(path(form_queue)).text
     assert "More time" not in page
-    response = send(asking, person, lease, "renew", **{"answer.note": "and more"})
+    response = send(form_queue, worker_browser, lease, "renew", **{"answer.note": "and more"})
     assert response.status_code == 422
     assert "The time for this item can&#39;t be extended again: at most 1" in response.text
     assert 'value="and more"' in response.text
 
 
-def test_a_problem_is_reported_with_its_text(asking: leaseq.Queue, person: Browser) -> None:
-    lease = take(asking, person)
-    fail_response = send(asking, person, lease, "fail", error="  ", **{"answer.note": "so far"})
+def test_a_problem_is_reported_with_its_text(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
+    lease = take(form_queue, worker_browser)
+    fail_response = send(form_queue, worker_browser, lease, "fail", error="  ", **{"answer.note": "so far"})
     assert fail_response.status_code == 422
     assert "Describe the problem." in fail_response.text
-    finish_response = send(asking, person, lease, "finish", error="half a report", reason="half a reason")
+    finish_response = send(
+        form_queue, worker_browser, lease, "finish", error="half a report", reason="half a reason"
+    )
     assert (
         finish_response.status_code,
         "half a report" in finish_response.text,
         "half a reason" in finish_response.text,
     ) == (422, True, True)
     assert 'value="so far"' in fail_response.text
-    assert send(asking, person, lease, "fail", error="unreadable").status_code == 303
-    assert asking.get(lease.id).last_error == "unreadable"
+    assert send(form_queue, worker_browser, lease, "fail", error="unreadable").status_code == 303
+    assert form_queue.get(lease.id).last_error == "unreadable"
 
 
-def test_what_belongs_to_others_is_not_shown(asking: leaseq.Queue, person: Browser, visitor: Any) -> None:
+def test_what_belongs_to_others_is_not_shown(
+    form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Any
+) -> None:
     """A made-up token must not let somebody read an item through the page of a refused answer."""
-    lease = take(asking, visitor("worker"))
+    lease = take(form_queue, sign_in_as("worker"))
     for token in (lease.token, lease.token + 1):
-        response = person.post(path(asking, "items", lease.id, "finish"), {"token": str(token)})
+        response = worker_browser.post(path(form_queue, "items", lease.id, "finish"), {"token": str(token)})
         assert response.status_code == 404
         assert "parcel" not in response.text
 
 
 @pytest.mark.parametrize("token", ["", "x", "-1", "1" * 17, "¹"])
-def test_a_form_that_was_tampered_with_is_refused(asking: leaseq.Queue, person: Browser, token: str) -> None:
-    take(asking, person)
-    response = person.post(path(asking, "items", "one", "finish"), {"token": token})
+def test_a_form_that_was_tampered_with_is_refused(
+    form_queue: leaseq.Queue, worker_browser: Browser, token: str
+) -> None:
+    take(form_queue, worker_browser)
+    response = worker_browser.post(path(form_queue, "items", "one", "finish"), {"token": token})
     assert response.status_code == 400
     assert "token" in response.text
 
 
-def test_pages_of_what_is_not_there(person: Browser) -> None:
-    assert person.get("/q/not-there").status_code == 404
-    assert person.get("/q/UPPER").status_code == 400
-    assert person.post("/q/not-there/reserve").status_code == 404
+def test_pages_of_what_is_not_there(worker_browser: Browser) -> None:
+    assert worker_browser.get("/q/not-there").status_code == 404
+    assert worker_browser.get("/q/UPPER").status_code == 400
+    assert worker_browser.post("/q/not-there/reserve").status_code == 404

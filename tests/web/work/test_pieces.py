@@ -29,40 +29,44 @@ def csrf_of(text: str) -> str:
     return not_none(re.search(r'name="csrf_token" value="([^"]+)"', text))[1]
 
 
-def test_the_ways_out_lead_from_the_item_that_is_shown(person: Browser, asking: leaseq.Queue) -> None:
-    asking.enqueue({}, id=ODD)
+def test_the_ways_out_lead_from_the_item_that_is_shown(
+    worker_browser: Browser, form_queue: leaseq.Queue
+) -> None:
+    form_queue.enqueue({}, id=ODD)
     for id in ("one", "two", ODD):
-        lease = take(asking, person)
+        lease = take(form_queue, worker_browser)
         assert lease.id == id
-        base = f"/q/{asking.name}/items/{quote(id, safe='/')}"
-        assert {quote(unescape(way), safe="/%") for way in ways_out(person.get(path(asking)).text)} == {
+        base = f"/q/{form_queue.name}/items/{quote(id, safe='/')}"
+        assert {
+            quote(unescape(way), safe="/%") for way in ways_out(worker_browser.get(path(form_queue)).text)
+        } == {
             f"{base}/abandon",
             f"{base}/fail",
         }
-        asking.abandon(lease, again=False)
+        form_queue.abandon(lease, again=False)
 
 
 def test_what_one_person_typed_is_not_in_the_page_of_another(
-    visitor: Callable[[str], Browser], asking: leaseq.Queue
+    sign_in_as: Callable[[str], Browser], form_queue: leaseq.Queue
 ) -> None:
-    ann, bob = visitor("worker"), visitor("worker")
-    lease = take(asking, ann)
+    ann, bob = sign_in_as("worker"), sign_in_as("worker")
+    lease = take(form_queue, ann)
     fields = {"token": str(lease.token), "then": "next", "note": "I know this customer"}
-    response = ann.post(path(asking, "items", lease.id, "finish"), fields)
+    response = ann.post(path(form_queue, "items", lease.id, "finish"), fields)
     assert response.status_code == 422
     assert "I know this customer" in response.text
-    take(asking, bob)
-    assert "I know this customer" not in bob.get(path(asking)).text
+    take(form_queue, bob)
+    assert "I know this customer" not in bob.get(path(form_queue)).text
 
 
 @pytest.mark.parametrize("verb", ["fail", "abandon", "finish"])
 def test_what_is_said_of_one_item_is_not_in_the_boxes_of_the_next(
-    person: Browser, asking: leaseq.Queue, verb: str
+    worker_browser: Browser, form_queue: leaseq.Queue, verb: str
 ) -> None:
-    lease = take(asking, person)
+    lease = take(form_queue, worker_browser)
     texts = {"error": "the page is torn", "note": "the page is torn", "reason": "the page is torn"}
     form = {"token": str(lease.token), "then": "next", **ANSWER, **texts}
-    response = person.post(path(asking, "items", lease.id, verb), form, headers=PIECE)
+    response = worker_browser.post(path(form_queue, "items", lease.id, verb), form, headers=PIECE)
     assert response.status_code == 200
     assert 'data-id="two"' in response.text
     assert "the page is torn" not in response.text
@@ -70,12 +74,12 @@ def test_what_is_said_of_one_item_is_not_in_the_boxes_of_the_next(
 
 
 def test_the_form_and_the_ways_out_are_in_the_language_of_each_page(
-    person: Browser, asking: leaseq.Queue
+    worker_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
-    take(asking, person)
-    english = person.get(path(asking)).text
-    person.client.set_cookie("leaseq-language", "de")
-    german = person.get(path(asking)).text
+    take(form_queue, worker_browser)
+    english = worker_browser.get(path(form_queue)).text
+    worker_browser.client.set_cookie("leaseq-language", "de")
+    german = worker_browser.get(path(form_queue)).text
     assert "Report a problem" in english
     assert "Report a problem" not in german
     assert "Problem melden" in german
@@ -95,33 +99,49 @@ def sign_earlier(app: Flask, token: str) -> str:
 
 
 def test_the_forms_of_a_piece_have_the_token_that_came(
-    app: Flask, person: Browser, asking: leaseq.Queue
+    app: Flask, worker_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
-    lease, csrf_token = take(asking, person), sign_earlier(app, person.csrf(path(asking)))
+    lease, csrf_token = (
+        take(form_queue, worker_browser),
+        sign_earlier(app, worker_browser.csrf(path(form_queue))),
+    )
     fields = {"csrf_token": csrf_token, "token": str(lease.token), "then": "next", **ANSWER}
-    piece = person.client.post(path(asking, "items", lease.id, "finish"), data=fields, headers=PIECE)
+    piece = worker_browser.client.post(
+        path(form_queue, "items", lease.id, "finish"), data=fields, headers=PIECE
+    )
     assert piece.status_code == 200
     assert csrf_of(piece.text) == csrf_token
-    (next_lease,) = asking.mine(person.name)
+    (next_lease,) = form_queue.mine(worker_browser.name)
     fields |= {"token": str(next_lease.token), "then": "stop"}
-    response = person.client.post(path(asking, "items", next_lease.id, "finish"), data=fields)
+    response = worker_browser.client.post(path(form_queue, "items", next_lease.id, "finish"), data=fields)
     assert response.status_code == 303, "it is still good"
 
 
-def test_a_token_that_is_not_good_is_in_no_form(person: Browser, asking: leaseq.Queue) -> None:
-    lease = take(asking, person)
+def test_a_token_that_is_not_good_is_in_no_form(worker_browser: Browser, form_queue: leaseq.Queue) -> None:
+    lease = take(form_queue, worker_browser)
     fields = {"csrf_token": "forged", "token": str(lease.token)}
-    response = person.client.post(path(asking, "items", lease.id, "finish"), data=fields, headers=PIECE)
+    response = worker_browser.client.post(
+        path(form_queue, "items", lease.id, "finish"), data=fields, headers=PIECE
+    )
     assert response.status_code == 403
     assert "forged" not in response.text
 
 
 def test_a_time_is_in_the_page_s_language_where_no_script_may_replace_it(
-    person: Browser, asking: leaseq.Queue
+    worker_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
-    lease = take(asking, person)
-    assert re.search(r"<time [^>]*>[A-Z][a-z]+ \d+, \d{4}, .*UTC</time>", person.get(path(asking)).text)
-    fields = {"csrf_token": person.csrf(path(asking)), "token": str(lease.token), "then": "next", **ANSWER}
-    piece = person.client.post(path(asking, "items", lease.id, "finish"), data=fields, headers=PIECE)
+    lease = take(form_queue, worker_browser)
+    assert re.search(
+        r"<time [^>]*>[A-Z][a-z]+ \d+, \d{4}, .*UTC</time>", worker_browser.get(path(form_queue)).text
+    )
+    fields = {
+        "csrf_token": worker_browser.csrf(path(form_queue)),
+        "token": str(lease.token),
+        "then": "next",
+        **ANSWER,
+    }
+    piece = worker_browser.client.post(
+        path(form_queue, "items", lease.id, "finish"), data=fields, headers=PIECE
+    )
     assert piece.status_code == 200
     assert re.search(r"<time [^>]*>\d{4}-\d\d-\d\d \d\d:\d\d UTC</time>", piece.text)

@@ -19,19 +19,19 @@ def enqueue_guess(queue: leaseq.Queue) -> None:
 
 
 def test_the_page_has_what_the_payload_says_and_a_draft_comes_before_it(
-    queue: leaseq.Queue, person: Browser
+    queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
     enqueue_guess(queue)
-    take(queue, person)
-    fields = form_fields(person.get(path(queue)).text, "answer")
+    take(queue, worker_browser)
+    fields = form_fields(worker_browser.get(path(queue)).text, "answer")
     assert (fields["answer.about"], fields["answer.count"], fields["answer.note"]) == (
         "refund",
         "3",
         "as <b>guessed</b>",
     )
-    lease = queue.mine(person.name)[0]
+    lease = queue.mine(worker_browser.name)[0]
     queue.save_draft(lease, {"about": "other", "note": ""})
-    fields = form_fields(person.get(path(queue)).text, "answer")
+    fields = form_fields(worker_browser.get(path(queue)).text, "answer")
     assert (fields["answer.about"], fields.get("answer.count", ""), fields["answer.note"]) == (
         "other",
         "",
@@ -39,18 +39,18 @@ def test_the_page_has_what_the_payload_says_and_a_draft_comes_before_it(
     )
 
 
-def test_what_is_no_choice_chooses_nothing(queue: leaseq.Queue, person: Browser) -> None:
+def test_what_is_no_choice_chooses_nothing(queue: leaseq.Queue, worker_browser: Browser) -> None:
     queue.configure(form={**FORM, "prefill": PREFILL})
     queue.enqueue({"guess": {"about": "something else", "count": "many"}}, id="one")
-    take(queue, person)
-    fields = form_fields(person.get(path(queue)).text, "answer")
+    take(queue, worker_browser)
+    fields = form_fields(worker_browser.get(path(queue)).text, "answer")
     assert "answer.about" not in fields
     assert fields["answer.count"] == "many", "to be seen and corrected"
 
 
-def test_the_settings_say_what_fills_nothing_in(queue: leaseq.Queue, boss: Browser) -> None:
+def test_the_settings_say_what_fills_nothing_in(queue: leaseq.Queue, manager_browser: Browser) -> None:
     queue.configure(form={**FORM, "prefill": {"subject": "guess.about", "note": "guess.note"}})
     queue.enqueue({"text": "x", "guess": {"about": 1}})
-    page = html.unescape(boss.get(base(queue)).text)
+    page = html.unescape(manager_browser.get(base(queue)).text)
     assert "'subject' is no question, so that nothing is filled in." in page
     assert "No item that was looked at has: guess.note." in page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import leaseq
-from tests.support.round_trips import round_trips
+from tests.support.round_trips import count_round_trips
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, take
 
@@ -14,18 +14,20 @@ PIECE = {"X-Leaseq-Piece": "yes"}
 
 
 def test_the_next_item_takes_two_round_trips(
-    asking: leaseq.Queue, person: Browser, monkeypatch: pytest.MonkeyPatch
+    form_queue: leaseq.Queue, worker_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asking.configure(lease_seconds=600)
-    asking.enqueue_many({"text": f"Message {n}"} for n in range(6))
-    take(asking, person)
-    csrf = person.csrf("/account")
+    form_queue.configure(lease_seconds=600)
+    form_queue.enqueue_many({"text": f"Message {n}"} for n in range(6))
+    take(form_queue, worker_browser)
+    csrf = worker_browser.csrf("/account")
     counts = []
     for _ in range(5):
-        (lease,) = asking.mine(person.name)
+        (lease,) = form_queue.mine(worker_browser.name)
         fields = {"csrf_token": csrf, "token": str(lease.token), "then": "next", **ANSWER}
-        with round_trips(monkeypatch) as trips:
-            piece = person.client.post(path(asking, "items", lease.id, "finish"), data=fields, headers=PIECE)
+        with count_round_trips(monkeypatch) as trips:
+            piece = worker_browser.client.post(
+                path(form_queue, "items", lease.id, "finish"), data=fields, headers=PIECE
+            )
         assert piece.status_code == 200
         counts.append(trips.count)
     assert min(counts) <= 2, "the first may load a script, and one a second reads the policy"
