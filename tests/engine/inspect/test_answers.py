@@ -14,23 +14,25 @@ from tests.conftest import Clock
 Take = Callable[[str], leaseq.Lease]
 
 
-def test_answers_of_a_person_of_a_time_late_or_not(timed: leaseq.Queue, take: Take, clock: Clock) -> None:
-    timed.configure(lease_seconds=10)
+def test_answers_of_a_person_of_a_time_late_or_not(
+    timed_queue: leaseq.Queue, take: Take, clock: Clock
+) -> None:
+    timed_queue.configure(lease_seconds=10)
     start = datetime.fromtimestamp(clock.start / 1e6, UTC)
     for n, person in enumerate(("ann", "bob", "ann", "bob")):
-        timed.enqueue(n, id=str(n))
+        timed_queue.enqueue(n, id=str(n))
         lease = take(person)
         clock.tick(20 if n > 1 else 1)  # the last two finish late
-        timed.finish(lease, n)
-    timed.enqueue(4, id="4")
+        timed_queue.finish(lease, n)
+    timed_queue.enqueue(4, id="4")
     lease = take("ann")
-    timed.release("4")
-    timed.finish(take("cyd"), "hers")
+    timed_queue.release("4")
+    timed_queue.finish(take("cyd"), "hers")
     with pytest.raises(leaseq.LeaseLost):
-        timed.finish(lease, "refused")
+        timed_queue.finish(lease, "refused")
 
     def results(**arguments: Any) -> list[Any]:
-        return [answer.result for answer in timed.answers(**arguments)]
+        return [answer.result for answer in timed_queue.answers(**arguments)]
 
     assert results() == [0, 1, 2, 3, "hers"]
     assert results(person="ann") == [0, 2]
@@ -41,8 +43,10 @@ def test_answers_of_a_person_of_a_time_late_or_not(timed: leaseq.Queue, take: Ta
     assert results(since=start + timedelta(seconds=2), until=start + timedelta(seconds=23)) == [1, 2]
     assert results(until=start + timedelta(seconds=2)) == [0]
     for with_late in (False, True):
-        for found_answer in timed.answers(with_late=with_late):
-            assert found_answer in timed.answers(with_late=with_late, since=found_answer.finished_at)
-            assert found_answer not in timed.answers(with_late=with_late, until=found_answer.finished_at)
+        for found_answer in timed_queue.answers(with_late=with_late):
+            assert found_answer in timed_queue.answers(with_late=with_late, since=found_answer.finished_at)
+            assert found_answer not in timed_queue.answers(
+                with_late=with_late, until=found_answer.finished_at
+            )
     with pytest.raises(leaseq.Invalid):
-        timed.answers(person="")
+        timed_queue.answers(person="")

@@ -21,9 +21,9 @@ def names(page: leaseq.Page) -> list[str]:
 
 
 @pytest.fixture
-def past_items(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
+def past_items(timed_queue: leaseq.Queue, clock: Clock) -> leaseq.Queue:
     """Items with a past: each named after who had it and how it went, one second apart."""
-    timed.configure(max_attempts=1, lease_seconds=600, holds=9)
+    timed_queue.configure(max_attempts=1, lease_seconds=600, holds=9)
     for id, person, verb in (
         ("ann-done", "ann", "finish"),
         ("ann-back", "ann", "abandon"),
@@ -33,18 +33,18 @@ def past_items(timed: leaseq.Queue, clock: Clock) -> leaseq.Queue:
         ("bob-holds", "bob", ""),
     ):
         clock.tick(1)
-        timed.enqueue({"of": person}, id=id, priority=1, requires=("fr",) if person == "bob" else ())
-        lease = timed.reserve(person, skills=["fr"])
+        timed_queue.enqueue({"of": person}, id=id, priority=1, requires=("fr",) if person == "bob" else ())
+        lease = timed_queue.reserve(person, skills=["fr"])
         assert lease
         assert lease.id == id
         if verb == "finish":
-            timed.finish(lease, {"text": "Unreadable, \t said nobody"})
+            timed_queue.finish(lease, {"text": "Unreadable, \t said nobody"})
         elif verb == "abandon":
-            timed.abandon(lease, 'Not my "Language"\tat all', again=False)
-            timed.assign(id, "carol of it")  # out of the way of those that follow
+            timed_queue.abandon(lease, 'Not my "Language"\tat all', again=False)
+            timed_queue.assign(id, "carol of it")  # out of the way of those that follow
         elif verb == "fail":
-            timed.fail(lease, "Unreadable scan")
-    return timed
+            timed_queue.fail(lease, "Unreadable scan")
+    return timed_queue
 
 
 @pytest.mark.parametrize(
@@ -81,49 +81,49 @@ def test_found_by_what_is_known_of_it(
     assert names(past_items.find(state, Filter(**where), backwards=True)) == expected[::-1]
 
 
-def test_found_by_how_many_people_gave_it_back(timed: leaseq.Queue) -> None:
-    timed.enqueue_many(NewItem({}, id=id, requires=(id,)) for id in ("a", "b", "never"))
+def test_found_by_how_many_people_gave_it_back(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue_many(NewItem({}, id=id, requires=(id,)) for id in ("a", "b", "never"))
     for person in ("ann", "ann", "bob", "cyd"):
         for id in ("a", "b")[: 1 if person == "cyd" else 2]:
-            lease = timed.reserve(person, skills=[id])
+            lease = timed_queue.reserve(person, skills=[id])
             assert lease
-            timed.abandon(lease, f"not for {person}")
+            timed_queue.abandon(lease, f"not for {person}")
     for people, expected in ((1, ["a", "b"]), (2, ["a", "b"]), (3, ["a"]), (4, [])):
-        assert sorted(names(timed.find("inbound", Filter(given_back_by=people)))) == expected
+        assert sorted(names(timed_queue.find("inbound", Filter(given_back_by=people)))) == expected
     condition = Filter(given_back_by=2, person="cyd")
-    assert names(timed.find("inbound", condition)) == ["a"]
-    timed.assign("b", "dan")
+    assert names(timed_queue.find("inbound", condition)) == ["a"]
+    timed_queue.assign("b", "dan")
     for arguments, expected in (
         ({"outcome": "assigned", "given_back_by": 2}, ["b"]),
         ({"outcome": "assigned", "given_back_by": 3}, []),
     ):
-        assert names(timed.find("inbound", Filter(**arguments))) == expected  # type: ignore[arg-type]
+        assert names(timed_queue.find("inbound", Filter(**arguments))) == expected  # type: ignore[arg-type]
     for count in (0, 1_001, "3"):
         with pytest.raises(leaseq.Invalid, match="given_back_by"):
-            timed.find("inbound", Filter(given_back_by=count))  # type: ignore[arg-type]
+            timed_queue.find("inbound", Filter(given_back_by=count))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("state", ["inbound", "dead", "finished", "scheduled"])
 @pytest.mark.parametrize("limit", [1, 3, 7, 100])
-def test_backwards_is_the_list_turned_round(timed: leaseq.Queue, state: Any, limit: int) -> None:
-    timed.configure(max_attempts=1, holds=100, answers=1)
+def test_backwards_is_the_list_turned_round(timed_queue: leaseq.Queue, state: Any, limit: int) -> None:
+    timed_queue.configure(max_attempts=1, holds=100, answers=1)
     rows = [("", 100), ("fr", 100), ("", 5), ("de", 900), ("", 900)]
-    timed.enqueue_many(
+    timed_queue.enqueue_many(
         NewItem({}, id=f"{n}", priority=rows[n % 5][1], requires=(rows[n % 5][0],) if rows[n % 5][0] else ())
         for n in range(60)
     )
     if state == "scheduled":
-        timed.enqueue_many(NewItem({}, id=f"later{n}", delay=9 + n // 2) for n in range(20))
-    while state in ("dead", "finished") and (lease := timed.reserve("ann", skills=["de", "fr"])):
+        timed_queue.enqueue_many(NewItem({}, id=f"later{n}", delay=9 + n // 2) for n in range(20))
+    while state in ("dead", "finished") and (lease := timed_queue.reserve("ann", skills=["de", "fr"])):
         if state == "dead":
-            timed.fail(lease, "no")
+            timed_queue.fail(lease, "no")
         else:
-            timed.finish(lease, {})
-    forwards = names(timed.page(state, limit=1000))
+            timed_queue.finish(lease, {})
+    forwards = names(timed_queue.page(state, limit=1000))
     ids: list[str] = []
     after = None
     while True:
-        page = timed.find(state, limit=limit, after=after, backwards=True)
+        page = timed_queue.find(state, limit=limit, after=after, backwards=True)
         ids += names(page)
         after = page.after
         if after is None:
@@ -131,37 +131,37 @@ def test_backwards_is_the_list_turned_round(timed: leaseq.Queue, state: Any, lim
     assert ids == forwards[::-1]
 
 
-def test_a_page_says_how_far_it_looked_and_goes_on_there(timed: leaseq.Queue) -> None:
-    timed.enqueue_many(NewItem({}, id=f"{'rare' if n == 950 else 'item'}-{n}") for n in range(1_000))
+def test_a_page_says_how_far_it_looked_and_goes_on_there(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue_many(NewItem({}, id=f"{'rare' if n == 950 else 'item'}-{n}") for n in range(1_000))
     condition = Filter(id="rare")
-    page = timed.find("inbound", condition, look=400)
+    page = timed_queue.find("inbound", condition, look=400)
     assert (names(page), page.scanned, page.after is None) == ([], 400, False)
-    page = timed.find("inbound", condition, look=400, after=page.after)
+    page = timed_queue.find("inbound", condition, look=400, after=page.after)
     assert (names(page), page.scanned, page.after is None) == ([], 400, False)
-    page = timed.find("inbound", condition, look=400, after=page.after)
+    page = timed_queue.find("inbound", condition, look=400, after=page.after)
     assert (names(page), page.scanned, page.after) == (["rare-950"], 200, None)
-    page = timed.find("inbound", condition, limit=1)
+    page = timed_queue.find("inbound", condition, limit=1)
     assert (page.scanned, page.after is None) == (951, False), "there is more to look at behind it"
 
 
-def test_a_page_backwards_says_how_far_it_looked_too(timed: leaseq.Queue) -> None:
-    timed.enqueue_many(NewItem({}, id=f"{'rare' if n == 30 else 'item'}-{n}") for n in range(100))
+def test_a_page_backwards_says_how_far_it_looked_too(timed_queue: leaseq.Queue) -> None:
+    timed_queue.enqueue_many(NewItem({}, id=f"{'rare' if n == 30 else 'item'}-{n}") for n in range(100))
     condition, after = Filter(id="rare"), None
     for ids in ([], ["rare-30"]):
-        page = timed.find("inbound", condition, look=40, after=after, backwards=True)
+        page = timed_queue.find("inbound", condition, look=40, after=after, backwards=True)
         assert (names(page), page.scanned, page.after is None) == (ids, 40, False)
         after = page.after
-    page = timed.find("inbound", condition, look=40, after=after, backwards=True)
+    page = timed_queue.find("inbound", condition, look=40, after=after, backwards=True)
     assert (names(page), page.scanned, page.after) == ([], 20, None)
 
 
 def test_a_page_backwards_reads_no_more_of_a_list_than_it_looks_at(
-    timed: leaseq.Queue, server: Server
+    timed_queue: leaseq.Queue, server: Server
 ) -> None:
-    timed.enqueue_many(NewItem({}, id=f"item-{n}") for n in range(100))
+    timed_queue.enqueue_many(NewItem({}, id=f"item-{n}") for n in range(100))
     with server.redis.monitor() as monitor:
-        assert names(timed.find("inbound", limit=1, look=5, backwards=True)) == ["item-99"]
-        timed.pause()
+        assert names(timed_queue.find("inbound", limit=1, look=5, backwards=True)) == ["item-99"]
+        timed_queue.pause()
         ranges = []
         for command in iter(monitor.next_command, None):
             arguments = command["command"].split(" ")
@@ -190,14 +190,16 @@ def test_from_a_time_on_and_up_to_another(past_items: leaseq.Queue, clock: Clock
         assert found_names("dead", until=moment) == ["bob-failed"], "up to it, and without it"
 
 
-def test_an_item_due_is_found_by_any_of_its_assignments(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(answers=2)
-    timed.enqueue({}, id="one", due=datetime(2030, 1, 1, tzinfo=UTC))
-    timed.enqueue({}, id="two", due=datetime(2031, 1, 1, tzinfo=UTC))
+def test_an_item_due_is_found_by_any_of_its_assignments(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(answers=2)
+    timed_queue.enqueue({}, id="one", due=datetime(2030, 1, 1, tzinfo=UTC))
+    timed_queue.enqueue({}, id="two", due=datetime(2031, 1, 1, tzinfo=UTC))
     assert [take(person).id for person in ("ann", "bob", "cyd")] == ["one", "two", "one"]
-    assert names(timed.find("due", Filter(person="bob", outcome="held"))) == ["two"]
-    assert names(timed.find("due", Filter(person="cyd", outcome="held"))) == ["one"], "its second assignment"
-    assert names(timed.find("due", Filter(until=datetime(2031, 1, 1, tzinfo=UTC)))) == ["one"]
+    assert names(timed_queue.find("due", Filter(person="bob", outcome="held"))) == ["two"]
+    assert names(timed_queue.find("due", Filter(person="cyd", outcome="held"))) == ["one"], (
+        "its second assignment"
+    )
+    assert names(timed_queue.find("due", Filter(until=datetime(2031, 1, 1, tzinfo=UTC)))) == ["one"]
 
 
 @pytest.mark.parametrize(
@@ -213,23 +215,23 @@ def test_an_item_due_is_found_by_any_of_its_assignments(timed: leaseq.Queue, tak
         ("until", {"until": 5}),
     ],
 )
-def test_what_no_search_can_mean(timed: leaseq.Queue, field: str, where: dict[str, Any]) -> None:
+def test_what_no_search_can_mean(timed_queue: leaseq.Queue, field: str, where: dict[str, Any]) -> None:
     with pytest.raises(leaseq.Invalid) as error:
-        timed.find("dead", Filter(**where))
+        timed_queue.find("dead", Filter(**where))
     assert error.value.field == field
 
 
 @pytest.mark.parametrize("where", [{}, {"skill": "fr"}, {"outcome": "assigned"}])
 def test_what_was_never_acknowledged_is_on_no_page(
-    timed: leaseq.Queue, server: Server, clock: Clock, where: dict[str, Any]
+    timed_queue: leaseq.Queue, server: Server, clock: Clock, where: dict[str, Any]
 ) -> None:
     """An enqueue that the server broke off may leave an entry without an item."""
-    timed.enqueue({}, id="whole", requires=("fr",), delay=9)
-    timed.assign("whole", "bob")
-    server.redis.zadd(Keys(timed.name).scheduled, {"broken": clock.now})
-    assert names(timed.find("scheduled", Filter(**where))) == ["whole"]
+    timed_queue.enqueue({}, id="whole", requires=("fr",), delay=9)
+    timed_queue.assign("whole", "bob")
+    server.redis.zadd(Keys(timed_queue.name).scheduled, {"broken": clock.now})
+    assert names(timed_queue.find("scheduled", Filter(**where))) == ["whole"]
 
 
-def test_a_filter_is_a_filter(timed: leaseq.Queue) -> None:
+def test_a_filter_is_a_filter(timed_queue: leaseq.Queue) -> None:
     with pytest.raises(leaseq.Invalid, match=r"^where: a leaseq.Filter; this is a str$"):
-        timed.find("dead", "x")  # type: ignore[arg-type]
+        timed_queue.find("dead", "x")  # type: ignore[arg-type]

@@ -11,14 +11,14 @@ from tests.support.taking import take as take_from
 Take = Callable[[str], leaseq.Lease]
 
 
-def test_the_journal_tells_of_one_item_and_by_whom(timed: leaseq.Queue, take: Take) -> None:
-    timed.configure(max_attempts=1)
-    timed.enqueue_many(NewItem({}, id=id) for id in ("one", "two", "boss"))
-    timed.release(take("ann").id, by="boss")
-    timed.assign("one", "bob", by="boss")
-    timed.fail(take("bob"), "no")
-    timed.revive("one", by="carl")
-    history = timed.history("one")
+def test_the_journal_tells_of_one_item_and_by_whom(timed_queue: leaseq.Queue, take: Take) -> None:
+    timed_queue.configure(max_attempts=1)
+    timed_queue.enqueue_many(NewItem({}, id=id) for id in ("one", "two", "boss"))
+    timed_queue.release(take("ann").id, by="boss")
+    timed_queue.assign("one", "bob", by="boss")
+    timed_queue.fail(take("bob"), "no")
+    timed_queue.revive("one", by="carl")
+    history = timed_queue.history("one")
     assert [(event.what, event.person) for event in history.events] == [
         ("enqueued", None),
         ("reserved", "ann"),
@@ -30,10 +30,10 @@ def test_the_journal_tells_of_one_item_and_by_whom(timed: leaseq.Queue, take: Ta
         ("revived", "carl"),
     ]
     assert history.whole
-    part = timed.history("one", look=2)
+    part = timed_queue.history("one", look=2)
     assert [event.what for event in part.events] == ["enqueued", "released"], "by whom is found by its time"
     assert not part.whole
-    assert [event.what for event in timed.history("boss").events] == ["enqueued"]
+    assert [event.what for event in timed_queue.history("boss").events] == ["enqueued"]
 
 
 def test_the_journal_of_a_large_import_makes_no_long_call(queue: leaseq.Queue) -> None:

@@ -18,11 +18,6 @@ from tests.web.conftest import Caller
 Make = Callable[[str], Caller]
 
 
-@pytest.fixture
-def manager(make_caller: Make) -> Caller:
-    return make_caller("manager")
-
-
 def test_an_endpoint_from_its_first_day_to_its_last(
     manager: Caller, receiver: Receiver, queue: leaseq.Queue
 ) -> None:

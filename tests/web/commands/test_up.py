@@ -264,8 +264,9 @@ def test_with_a_database_the_bridge_runs_too(start_leaseq: Start, tmp_path: Path
     client = leaseq.connect(run.state()["url"])
     queue = leaseq.Queue(client, "reviews")
     eventually(queue.exists, "the row makes the queue")
-    eventually(lambda: queue.stats().inbound == 1, "one is moved, as many as the setting allows")
-    assert query("SELECT id FROM leaseq_item WHERE status = 'waiting'") == [("b",)]
+    waiting = "SELECT id FROM leaseq_item WHERE status = 'waiting'"
+    eventually(lambda: query(waiting) == [("b",)], "one is moved, as many as the setting allows")
+    assert queue.stats().inbound == 1
     lease = queue.reserve("ann", wait=PATIENCE)
     assert lease is not None
     queue.finish(lease, "yes")

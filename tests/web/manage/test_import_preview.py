@@ -6,7 +6,6 @@ import csv
 import html
 import io
 import re
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,6 @@ import leaseq
 from tests.transfer import corpus
 from tests.web.conftest import Browser
 from tests.web.manage.import_calls import TABLE, chosen_fields, look, send, stream
-from tests.web.page_forms import form_fields
 
 
 def test_a_look_shows_rows_guesses_columns_and_tells_what_is_wrong(
@@ -271,49 +269,6 @@ def test_nothing_is_offered_where_no_row_can_be_read(manager_browser: Browser, b
     page = look(manager_browser, base, b"id,n\n,1\n", id="id", looked="csv comma").text
     assert "No row can be imported." in page
     assert 'id="go"' not in page
-
-
-def test_without_the_script_a_file_is_checked_too(
-    manager_browser: Browser, base: str, queue: leaseq.Queue
-) -> None:
-    def form_data(**fields: str) -> dict[str, Any]:
-        return {"file": (io.BytesIO(b"a\n1\n2,3\n"), "rows.csv"), **fields}
-
-    for fields, status in (({"check": "yes"}, 200), ({}, 400)):
-        response = manager_browser.post(base, form_data(**fields), page=base)
-        assert response.status_code == status
-        assert "1 row can be imported." in response.text
-        assert "Line 3: " in response.text
-        assert 'id="go"' not in response.text, "a button of the script, which does nothing here"
-        assert queue.stats().inbound == 0
-    assert manager_browser.post(base, form_data(skip="yes"), page=base).status_code == 303
-    assert queue.stats().inbound == 1
-
-
-def test_without_the_script_what_was_chosen_stays_for_the_import_of_what_was_checked(
-    manager_browser: Browser, base: str, queue: leaseq.Queue
-) -> None:
-    fields = {"format": "csv", "delimiter": "semicolon", "quotes": "none", "id": "<nr>"}
-
-    def form_data(extra_fields: dict[str, str]) -> dict[str, Any]:
-        return {"file": (io.BytesIO(b"<nr>;a\n7;1\n8\n"), "rows.txt"), **extra_fields}
-
-    response = manager_browser.post(base, form_data(fields), page=base)
-    assert response.status_code == 400
-    kept_fields = form_fields(response.text, "import")
-    assert {name: kept_fields[name] for name in fields} == fields
-    assert manager_browser.post(base, form_data({**kept_fields, "skip": "yes"}), page=base).status_code == 303
-    assert queue.get("7").payload == {"<nr>": "7", "a": "1"}
-
-
-def test_without_the_script_a_file_without_errors_is_imported_at_once(
-    manager_browser: Browser, base: str, queue: leaseq.Queue
-) -> None:
-    assert (
-        manager_browser.post(base, {"file": (io.BytesIO(b"a\n1\n"), "rows.csv")}, page=base).status_code
-        == 303
-    )
-    assert queue.stats().inbound == 1
 
 
 def test_the_preview_steps_to_other_rows(manager_browser: Browser, base: str) -> None:

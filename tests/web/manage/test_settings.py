@@ -1,9 +1,8 @@
-"""A queue's settings: saved, refused, merged, and the preview."""
+"""A queue's settings: saved, refused and merged."""
 
 from __future__ import annotations
 
 import html
-import json
 import re
 from collections.abc import Callable
 from typing import Any
@@ -15,8 +14,6 @@ from leaseq.policy import FIELDS, GROUPS
 from tests.web.conftest import Browser
 from tests.web.manage.settings_calls import base, save, settings_fields
 from tests.web.page_forms import form_fields
-
-PIECE = {"X-Leaseq-Piece": "preview"}
 
 
 def test_settings_saved_as_they_stand_change_nothing(
@@ -280,42 +277,3 @@ def test_who_saves_in_the_same_moment_overwrites_nothing(
     assert (form_queue.policy.title == "Mine") is (status == 303)
     if status == 409:
         assert form_fields(response.text, "settings")["title"] == "Mine"
-
-
-def test_the_preview_shows_what_is_typed_and_saves_nothing(
-    manager_browser: Browser, form_queue: leaseq.Queue
-) -> None:
-    before = form_queue.policy
-    form = {"show": ["text"], "ask": {"type": "object", "properties": {"mood": {"enum": ["glad", "sad"]}}}}
-    fields = settings_fields(manager_browser, form_queue) | {
-        "form": json.dumps(form),
-        "instructions": "Be **bold**",
-    }
-    assert "My parcel is not here" in fields["sample"]  # an item that waits
-    piece = manager_browser.post(f"{base(form_queue)}/preview", fields, headers=PIECE).text
-    for text in ("My parcel is not here", "glad", "<kbd", "<strong>bold</strong>"):
-        assert text in piece
-    assert "<html" not in piece
-    page = manager_browser.post(f"{base(form_queue)}/preview", fields).text
-    assert "<html" in page
-    assert form_fields(page, "settings")["form"] == json.dumps(form)
-    assert form_queue.policy == before
-    inert_piece = manager_browser.post(
-        f"{base(form_queue)}/preview", {**fields, "sample": '{"text": "<script>x</script>"}'}, headers=PIECE
-    )
-    assert "<script>" not in inert_piece.text
-    broken_piece = manager_browser.post(
-        f"{base(form_queue)}/preview", {**fields, "form": '{"show": ["text"],}'}, headers=PIECE
-    ).text
-    assert 'data-line="1"' in broken_piece
-    assert 'id="seen"' not in broken_piece
-
-
-def test_the_preview_says_what_is_wrong_with_the_example_and_shows_the_form(
-    manager_browser: Browser, form_queue: leaseq.Queue
-) -> None:
-    fields = settings_fields(manager_browser, form_queue) | {"sample": '{"text": '}
-    piece = manager_browser.post(f"{base(form_queue)}/preview", fields, headers=PIECE)
-    assert piece.status_code == 200
-    assert '<p class="error">The example item: ' in piece.text
-    assert 'id="seen"' in piece.text

@@ -19,11 +19,6 @@ from tests.web.conftest import Browser, Caller
 Visit = Callable[[str], Browser]
 
 
-@pytest.fixture
-def manager_browser(sign_in_as: Visit) -> Browser:
-    return sign_in_as("manager")
-
-
 def text_of(response: Any) -> str:
     return re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", " ", response.text)))
 

@@ -1,0 +1,53 @@
+"""The preview of an import where the page has no script: checked, then imported."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import leaseq
+from tests.web.conftest import Browser
+from tests.web.page_forms import form_fields
+
+
+def test_without_the_script_a_file_is_checked_too(
+    manager_browser: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    def form_data(**fields: str) -> dict[str, Any]:
+        return {"file": (io.BytesIO(b"a\n1\n2,3\n"), "rows.csv"), **fields}
+
+    for fields, status in (({"check": "yes"}, 200), ({}, 400)):
+        response = manager_browser.post(base, form_data(**fields), page=base)
+        assert response.status_code == status
+        assert "1 row can be imported." in response.text
+        assert "Line 3: " in response.text
+        assert 'id="go"' not in response.text, "a button of the script, which does nothing here"
+        assert queue.stats().inbound == 0
+    assert manager_browser.post(base, form_data(skip="yes"), page=base).status_code == 303
+    assert queue.stats().inbound == 1
+
+
+def test_without_the_script_what_was_chosen_stays_for_the_import_of_what_was_checked(
+    manager_browser: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    fields = {"format": "csv", "delimiter": "semicolon", "quotes": "none", "id": "<nr>"}
+
+    def form_data(extra_fields: dict[str, str]) -> dict[str, Any]:
+        return {"file": (io.BytesIO(b"<nr>;a\n7;1\n8\n"), "rows.txt"), **extra_fields}
+
+    response = manager_browser.post(base, form_data(fields), page=base)
+    assert response.status_code == 400
+    kept_fields = form_fields(response.text, "import")
+    assert {name: kept_fields[name] for name in fields} == fields
+    assert manager_browser.post(base, form_data({**kept_fields, "skip": "yes"}), page=base).status_code == 303
+    assert queue.get("7").payload == {"<nr>": "7", "a": "1"}
+
+
+def test_without_the_script_a_file_without_errors_is_imported_at_once(
+    manager_browser: Browser, base: str, queue: leaseq.Queue
+) -> None:
+    assert (
+        manager_browser.post(base, {"file": (io.BytesIO(b"a\n1\n"), "rows.csv")}, page=base).status_code
+        == 303
+    )
+    assert queue.stats().inbound == 1

@@ -1,0 +1,51 @@
+"""The preview of the form on the settings page."""
+
+from __future__ import annotations
+
+import json
+
+import leaseq
+from tests.web.conftest import Browser
+from tests.web.manage.settings_calls import base, settings_fields
+from tests.web.page_forms import form_fields
+
+PIECE = {"X-Leaseq-Piece": "preview"}
+
+
+def test_the_preview_shows_what_is_typed_and_saves_nothing(
+    manager_browser: Browser, form_queue: leaseq.Queue
+) -> None:
+    before = form_queue.policy
+    form = {"show": ["text"], "ask": {"type": "object", "properties": {"mood": {"enum": ["glad", "sad"]}}}}
+    fields = settings_fields(manager_browser, form_queue) | {
+        "form": json.dumps(form),
+        "instructions": "Be **bold**",
+    }
+    assert "My parcel is not here" in fields["sample"]  # an item that waits
+    piece = manager_browser.post(f"{base(form_queue)}/preview", fields, headers=PIECE).text
+    for text in ("My parcel is not here", "glad", "<kbd", "<strong>bold</strong>"):
+        assert text in piece
+    assert "<html" not in piece
+    page = manager_browser.post(f"{base(form_queue)}/preview", fields).text
+    assert "<html" in page
+    assert form_fields(page, "settings")["form"] == json.dumps(form)
+    assert form_queue.policy == before
+    inert_piece = manager_browser.post(
+        f"{base(form_queue)}/preview", {**fields, "sample": '{"text": "<script>x</script>"}'}, headers=PIECE
+    )
+    assert "<script>" not in inert_piece.text
+    broken_piece = manager_browser.post(
+        f"{base(form_queue)}/preview", {**fields, "form": '{"show": ["text"],}'}, headers=PIECE
+    ).text
+    assert 'data-line="1"' in broken_piece
+    assert 'id="seen"' not in broken_piece
+
+
+def test_the_preview_says_what_is_wrong_with_the_example_and_shows_the_form(
+    manager_browser: Browser, form_queue: leaseq.Queue
+) -> None:
+    fields = settings_fields(manager_browser, form_queue) | {"sample": '{"text": '}
+    piece = manager_browser.post(f"{base(form_queue)}/preview", fields, headers=PIECE)
+    assert piece.status_code == 200
+    assert '<p class="error">The example item: ' in piece.text
+    assert 'id="seen"' in piece.text
