@@ -14,8 +14,8 @@ from typing import Any
 
 from leaseq import form
 from leaseq.backup.file import Line, RestoreRefused, Writer
+from leaseq.backup.same_server import same_server
 from leaseq.backup.stored_keys import BackupFailed
-from leaseq.backup.witnessed import same_server
 from leaseq.engine import replies
 from leaseq.engine.client import Client, connection_of
 from leaseq.engine.commands import Clock, Commands

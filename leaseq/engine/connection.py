@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 
 from redis import exceptions as rx
 
-from leaseq.engine.closed import ClosedTransport, refuse
+from leaseq.engine.closed_transport import ClosedTransport, refuse
 from leaseq.engine.durability import Wait
 from leaseq.engine.notifications import Listener
 from leaseq.engine.replies import Reply

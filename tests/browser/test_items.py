@@ -100,7 +100,7 @@ def test_a_move_with_all_can_be_stopped_and_goes_on(
         if len(routes) == 1:
             route.continue_()
 
-    tab.route("**/many/do", hold)
+    tab.route("**/bulk/do", hold)
     tab.goto(f"/manage/{queue_of_dead.name}/items?state=dead")
     tab.get_by_role("checkbox", name="Select all on this page").check()
     tab.get_by_role("radio", name="All 120 in this list").check()
@@ -113,7 +113,7 @@ def test_a_move_with_all_can_be_stopped_and_goes_on(
     routes[1].abort()
     expect(tab.get_by_text("That step failed")).to_be_visible()
     assert queue_of_dead.stats().dead == 20
-    tab.unroute("**/many/do")
+    tab.unroute("**/bulk/do")
     tab.get_by_role("button", name="Continue").click()
     expect(tab.get_by_text("120 are removed.")).to_be_visible()
     expect(tab.get_by_role("link", name="Back to the list")).to_be_focused()

@@ -126,7 +126,7 @@ def test_a_move_with_many_says_that_one_is_signed_out_and_goes_on(
     tab.get_by_label("All 240 in this list").check()
     tab.get_by_role("button", name="Remove").click()
     held_request = HeldRequest(tab, "POST", "done=100")
-    tab.route("**/many/do", held_request)
+    tab.route("**/bulk/do", held_request)
     tab.get_by_role("button", name="Remove: 240 items").click()
     expect(tab.get_by_text("100 are removed.")).to_be_visible()
     held_request.end_session()

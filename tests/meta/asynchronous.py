@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 SOURCES = (
     "leaseq/engine/durability.py",
-    "leaseq/engine/closed.py",
+    "leaseq/engine/closed_transport.py",
     "leaseq/engine/connection.py",
     "leaseq/engine/commands.py",
     "leaseq/engine/witness.py",

@@ -65,7 +65,7 @@ class Outcome:
     after: str | None  # where the next step begins
 
 
-@bp.post("/manage/<q>/many")
+@bp.post("/manage/<q>/bulk")
 @needs("manager")
 def ask_many(q: str) -> str | Response:
     queue = existing_queue(q)
@@ -76,7 +76,7 @@ def ask_many(q: str) -> str | Response:
     return _question(queue, bulk)
 
 
-@bp.post("/manage/<q>/many/do")
+@bp.post("/manage/<q>/bulk/do")
 @needs("manager")
 def do_many(q: str) -> str | tuple[str, int]:
     queue = existing_queue(q)

@@ -4,4 +4,4 @@ from flask import Blueprint
 
 bp = Blueprint("people", __name__)
 
-from leaseq.webapp.people import detail, erasing, index, log, many  # noqa: E402, F401  # they add their routes to bp
+from leaseq.webapp.people import bulk, detail, erasing, index, log  # noqa: E402, F401  # they add their routes to bp

@@ -14,10 +14,10 @@ from typing import Any, NoReturn
 
 from redis import exceptions as rx
 
-from leaseq.engine.aio.closed import ClosedTransport
+from leaseq.engine.aio.closed_transport import ClosedTransport
 from leaseq.engine.aio.notifications import Listener
 from leaseq.engine.aio.transport import Transport, transport_of
-from leaseq.engine.closed import refuse
+from leaseq.engine.closed_transport import refuse
 from leaseq.engine.connection import (
     _BROKEN_LINK_ERRORS,
     _MAX_LOADS,

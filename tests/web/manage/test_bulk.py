@@ -29,11 +29,11 @@ def fields(page: str, action: str) -> dict[str, Any]:
 
 
 def ask(browser: Browser, queue: leaseq.Queue, move: str, search: str, **extra_fields: Any) -> Any:
-    return browser.post(f"/manage/{queue.name}/many", {"move": move, "search": search, **extra_fields})
+    return browser.post(f"/manage/{queue.name}/bulk", {"move": move, "search": search, **extra_fields})
 
 
 def do(browser: Browser, queue: leaseq.Queue, page: str, **extra_fields: Any) -> Any:
-    return browser.post(f"/manage/{queue.name}/many/do", {**fields(page, "/many/do"), **extra_fields})
+    return browser.post(f"/manage/{queue.name}/bulk/do", {**fields(page, "/bulk/do"), **extra_fields})
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_what_many_moves_did_before_the_server_failed_is_told(
     assert entries_by(accounts, manager.name)[0] == ("item.removed", form_queue.name, "1")
     form_queue.enqueue({}, id="three")
     fields = {"move": "remove", "search": "state=inbound", "id": ["three", "two"]}
-    assert manager_browser.post(f"/manage/{form_queue.name}/many/do", fields).status_code == 503
+    assert manager_browser.post(f"/manage/{form_queue.name}/bulk/do", fields).status_code == 503
     assert entries_by(accounts, manager_browser.name)[0] == ("item.removed", form_queue.name, "1: three")
 
 

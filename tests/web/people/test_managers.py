@@ -122,7 +122,7 @@ def test_a_manager_changes_no_account(
     manager_browser: Browser, names: dict[str, str], accounts: Accounts
 ) -> None:
     ann = names["ann"]
-    for path in ("/people", "/people/many", f"/people/{ann}/change", f"/people/{ann}/disable"):
+    for path in ("/people", "/people/bulk", f"/people/{ann}/change", f"/people/{ann}/disable"):
         response = manager_browser.post(
             path, {"name": ann, "act": "team", "value": "x", "role": "admin", "all": "yes"}
         )

@@ -13,7 +13,7 @@ from flask import Flask
 
 import leaseq
 from leaseq.webapp.context import State
-from leaseq.webapp.people import live, many
+from leaseq.webapp.people import bulk, live
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from tests.support.taking import not_none, take
@@ -35,7 +35,7 @@ def test_many_are_changed_at_once(
     ann, bob, eva = team
     accounts.change(ann, by="test", skills=["de"])
     before = accounts.get(eva)
-    response = root.post("/people/many?sort=done", {"name": [ann, bob], "act": act, "value": value})
+    response = root.post("/people/bulk?sort=done", {"name": [ann, bob], "act": act, "value": value})
     assert response.headers["Location"] == "/people?sort=done"
     assert [getattr(accounts.get(name), field) for name in (ann, bob)] == after
     assert accounts.get(eva) == before
@@ -46,10 +46,10 @@ def test_many_are_disabled_and_enabled(
     root: Browser, accounts: Accounts, form_queue: leaseq.Queue, team: list[str]
 ) -> None:
     take(form_queue, team[0])
-    root.post("/people/many", {"name": team[:2], "disable": "yes", "act": "add-skills", "value": ""})
+    root.post("/people/bulk", {"name": team[:2], "disable": "yes", "act": "add-skills", "value": ""})
     assert [accounts.get(name).disabled for name in team] == [True, True, False]
     assert form_queue.mine(team[0]) == []
-    root.post("/people/many", {"name": team, "act": "enable"})
+    root.post("/people/bulk", {"name": team, "act": "enable"})
     assert not any(accounts.get(name).disabled for name in team)
 
 
@@ -58,12 +58,12 @@ def test_many_get_access_to_a_queue_and_lose_it(
 ) -> None:
     queue.configure()
     fields = {"name": team[:2], "value": queue.name}
-    root.post("/people/many", {**fields, "act": "let-work"})
+    root.post("/people/bulk", {**fields, "act": "let-work"})
     assert "everybody may work on" in root.get("/people").text
     state.access.set(queue.name, Access(Group(teams=("Refunds",))))
-    root.post("/people/many", {**fields, "act": "let-work"})
+    root.post("/people/bulk", {**fields, "act": "let-work"})
     assert state.access.of(queue.name) == Access(Group(people=tuple(team[:2]), teams=("Refunds",)))
-    root.post("/people/many", {**fields, "name": team[:1], "act": "let-not-work"})
+    root.post("/people/bulk", {**fields, "name": team[:1], "act": "let-not-work"})
     assert state.access.of(queue.name) == Access(Group(people=(team[1],), teams=("Refunds",)))
     state.access.set(queue.name, Access())
 
@@ -76,7 +76,7 @@ def test_a_step_keeps_the_access_that_another_process_gave_just_now(
     state.access.set(queue.name, Access(Group(people=(team[0],))))
     assert state.access.of(queue.name).work == Group(people=(team[0],))
     QueueAccess(server.client).set(queue.name, Access(Group(people=tuple(team[:2]))))
-    root.post("/people/many", {"name": team[2:], "act": "let-work", "value": queue.name})
+    root.post("/people/bulk", {"name": team[2:], "act": "let-work", "value": queue.name})
     assert state.access.of(queue.name) == Access(Group(people=tuple(team)))
     state.access.set(queue.name, Access())
 
@@ -96,7 +96,7 @@ def test_what_can_t_be_changed_is_said(
     root: Browser, accounts: Accounts, team: list[str], fields: dict[str, Any], message: str
 ) -> None:
     before = accounts.get(team[0])
-    assert root.post("/people/many", {"name": [team[0]], **fields}).status_code == 303
+    assert root.post("/people/bulk", {"name": [team[0]], **fields}).status_code == 303
     assert message in html.unescape(root.get("/people").text)
     assert accounts.get(team[0]) == before
 
@@ -104,42 +104,42 @@ def test_what_can_t_be_changed_is_said(
 def test_all_who_match_are_changed_in_steps(
     root: Browser, accounts: Accounts, team: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(many, "STEP", 2)
+    monkeypatch.setattr(bulk, "STEP", 2)
     monkeypatch.setattr(live, "PAGE", 2)
     path = f"/people?q={team[0][:-4]}"
     page = html.unescape(root.get(path).text)
     assert "Select all 3 people that match" in page
     fields = {"name": team[:1], "all": "yes", "act": "team", "value": "Refunds"}
-    first_response = root.post(path.replace("?", "/many?"), fields)
+    first_response = root.post(path.replace("?", "/bulk?"), fields)
     assert "2 people are changed." in first_response.text
     assert [accounts.get(name).team for name in team] == ["Refunds", "Refunds", team[0][:-4]]
     form = dict(
         re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', first_response.text.split('id="go-on"')[1])
     )
     assert (form["after"], form["total"]) == (team[1], "3")
-    last_response = root.post(path.replace("?", "/many?"), form)
+    last_response = root.post(path.replace("?", "/bulk?"), form)
     assert "3 people are changed." in last_response.text
     assert 'id="go-on"' not in last_response.text
     assert [accounts.get(name).team for name in team] == ["Refunds"] * 3
-    assert root.post("/people/many?q=nobody+at+all", fields).status_code == 303
+    assert root.post("/people/bulk?q=nobody+at+all", fields).status_code == 303
     assert "0 people are changed." in root.get("/people").text
 
 
 def test_nobody_disables_themselves_among_many(root: Browser, accounts: Accounts) -> None:
-    root.post("/people/many", {"name": [root.name], "disable": "yes"})
+    root.post("/people/bulk", {"name": [root.name], "disable": "yes"})
     assert "you would be signed out" in root.get("/people").text
     assert not accounts.get(root.name).disabled
 
 
 def test_a_queue_that_is_not_there_gives_no_access(root: Browser, team: list[str]) -> None:
     fields = {"name": team, "act": "let-work", "value": "no-such-queue"}
-    assert root.post("/people/many?sort=done", fields).location == "/people?sort=done"
+    assert root.post("/people/bulk?sort=done", fields).location == "/people?sort=done"
     assert "Not changed: there is no queue 'no-such-queue'." in html.unescape(root.get("/people").text)
 
 
 def test_a_hundred_refusals_are_all_told(root: Browser) -> None:
     names = [f"{n:03} {secrets.token_hex(20)}" for n in range(100)]
-    response = root.post("/people/many", {"name": names, "act": "team", "value": "Refunds"})
+    response = root.post("/people/bulk", {"name": names, "act": "team", "value": "Refunds"})
     assert response.status_code == 200
     assert all(f"{name}</a>: there is no person named" in html.unescape(response.text) for name in names)
 
@@ -148,11 +148,11 @@ def test_a_later_step_says_why_it_changes_nobody(
     root: Browser, team: list[str], queue: leaseq.Queue, state: State, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A redirect would be taken for one to where one signs in."""
-    monkeypatch.setattr(many, "STEP", 2)
+    monkeypatch.setattr(bulk, "STEP", 2)
     queue.configure()
     state.access.set(queue.name, Access(Group(teams=("Refunds",))))
     fields = {"all": "yes", "act": "let-work", "value": queue.name}
-    path = f"/people/many?q={team[0][:-4]}"
+    path = f"/people/bulk?q={team[0][:-4]}"
     root.post(path, fields)
     state.access.set(queue.name, Access())
     response = root.post(path, {**fields, "after": team[1], "done": 2, "total": 3})

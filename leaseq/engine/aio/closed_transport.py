@@ -1,6 +1,6 @@
 """The transport of a client that was closed: it refuses every call.
 
-Made of leaseq/engine/closed.py by ``python -m tests.meta.asynchronous``; not to be edited.
+Made of leaseq/engine/closed_transport.py by ``python -m tests.meta.asynchronous``; not to be edited.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from leaseq.engine.aio.transport import Transport
-from leaseq.engine.closed import refuse
+from leaseq.engine.closed_transport import refuse
 from leaseq.engine.durability import Wait
 from leaseq.engine.scripts import BoundScript
 from leaseq.engine.transport import Command

@@ -39,7 +39,7 @@ class Outcome:
     total: int = 0
 
 
-@bp.post("/people/many")
+@bp.post("/people/bulk")
 @needs("admin")
 def change_many() -> BaseResponse | str:
     """Change each of the selected people, or all who match the search. Those who can't be changed are named;
