@@ -182,11 +182,11 @@ def test_the_neighbours_in_a_search_of_all_states_are_of_the_same_state(
 
 def test_what_came_after_the_question_stays(parcels: leaseq.Queue, manager_browser: Browser) -> None:
     fields = {"move": "remove", "search": "state=any&find=parcel", "which": "all"}
-    page = manager_browser.post(url(parcels, "many"), fields).text
+    page = manager_browser.post(url(parcels, "bulk"), fields).text
     assert "Remove: 11 items?" in page
     start = re.findall(r'name="began" value="([^"]+)"', page)[0]
     parcels.enqueue({"text": "parcel"}, id="new")
-    manager_browser.post(url(parcels, "many", "do"), {**fields, "began": start, "total": "11"})
+    manager_browser.post(url(parcels, "bulk", "do"), {**fields, "began": start, "total": "11"})
     remaining_ids = [item.id for state in leaseq.STATES for item in parcels.items(state)]
     assert sorted(remaining_ids) == ["a", "new"]
 
@@ -195,10 +195,10 @@ def test_of_all_states_a_move_takes_those_that_it_is_for(
     parcels: leaseq.Queue, manager_browser: Browser
 ) -> None:
     fields = {"move": "revive", "search": "state=any&find=parcel", "which": "all"}
-    page = manager_browser.post(url(parcels, "many"), fields).text
+    page = manager_browser.post(url(parcels, "bulk"), fields).text
     assert "Hand out again: 1 item?" in page
     start = re.findall(r'name="began" value="([^"]+)"', page)[0]
-    manager_browser.post(url(parcels, "many", "do"), {**fields, "began": start, "total": "1"})
+    manager_browser.post(url(parcels, "bulk", "do"), {**fields, "began": start, "total": "1"})
     assert (parcels.get("bad").state, parcels.stats().finished) == ("inbound", 3)
 
 
@@ -227,10 +227,10 @@ def test_a_move_with_all_of_a_search_keeps_to_it(
 ) -> None:
     search = "state=finished&find=about:Refund"
     fields = {"move": "remove", "search": search, "which": "all"}
-    page = manager_browser.post(url(answered_letters, "many"), fields).text
+    page = manager_browser.post(url(answered_letters, "bulk"), fields).text
     assert "Remove: 2 items?" in page
     start = re.findall(r'name="began" value="([^"]+)"', page)[0]
-    manager_browser.post(url(answered_letters, "many", "do"), {**fields, "began": start, "total": "2"})
+    manager_browser.post(url(answered_letters, "bulk", "do"), {**fields, "began": start, "total": "2"})
     assert [item.id for item in answered_letters.items("finished")] == ["c"]
 
 
