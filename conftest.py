@@ -62,7 +62,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--soak", action="store_true", help="the long form of the tests that have one")
     whole = 600  # seconds: what all of ./dev test may take at rest is enough for one test on a busy machine
     parser.addoption("--limit", type=float, default=whole, help="after which a test fails that has no end")
-    engines = ("valkey", "redis", "cluster", "sentinel")  # of tests/support/booting.py
+    engines = ("valkey", "redis", "cluster", "sentinel")  # of tests/support/engines.py
     parser.addoption("--engine", default=engines[0], choices=engines, help="what the tests' shared server is")
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, get_args
 Json: TypeAlias = Any
 """Any JSON value: a dict with string keys, a list, a string, a number, a bool or None."""
 
-Held: TypeAlias = tuple[str, int, str]
+LeaseKey: TypeAlias = tuple[str, int, str]
 """Id, token and person of a lease: what its holder shows."""
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]

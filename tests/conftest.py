@@ -19,8 +19,8 @@ import redis
 import leaseq
 from leaseq.engine.keys import QUEUES, SCHEMA, Keys
 from leaseq.server.embedded import EmbeddedServer
-from tests.support import taking
-from tests.support.booting import Engine, boot
+from tests.support import leases
+from tests.support.engines import Engine, boot
 from tests.support.ports import free_port
 from tests.support.processes import UpProcess
 
@@ -161,7 +161,7 @@ def timed_queue(server: Server, queue_name: str, clock: Clock) -> leaseq.Queue:
 @pytest.fixture
 def take(timed_queue: leaseq.Queue) -> Callable[[str], leaseq.Lease]:
     """Reserve for a person, where there must be something."""
-    return partial(taking.take, timed_queue)
+    return partial(leases.take, timed_queue)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from urllib.parse import unquote
 from leaseq import validation
 from leaseq.engine import codec, digest, ids
 from leaseq.errors import Invalid
-from leaseq.models import Filter, Held, ItemChanges, Lease, LeaseOutcome, NewItem
+from leaseq.models import Filter, ItemChanges, Lease, LeaseKey, LeaseOutcome, NewItem
 
 MAX_DELAY = 315_360_000  # ten years, in seconds
 _REQUEST = re.compile(r"[!-~]{1,128}\Z")
@@ -32,7 +32,7 @@ class LeaseParts(TypedDict):
 _BY_PARTS = "id=, token= and person="
 
 
-def held(queue: str, lease: object, parts: Mapping[str, object]) -> Held:
+def lease_key(queue: str, lease: object, parts: Mapping[str, object]) -> LeaseKey:
     """The id, token and person of the lease that a verb was called with: a Lease of this queue, or its parts.
 
     Raises Invalid where it was called with both, with a part of them only, or with neither.
@@ -42,7 +42,7 @@ def held(queue: str, lease: object, parts: Mapping[str, object]) -> Held:
     if unknown_names := parts.keys() - LeaseParts.__required_keys__:
         raise TypeError(f"unexpected keyword argument {min(unknown_names)!r}")
     if lease is None:
-        return _held_by_parts({name: value for name, value in parts.items() if value is not None})
+        return _key_by_parts({name: value for name, value in parts.items() if value is not None})
     if not isinstance(lease, Lease):
         raise Invalid("lease", f"a Lease, or {_BY_PARTS} by keyword; this is a {type(lease).__name__}")
     if lease.queue != queue:
@@ -52,7 +52,7 @@ def held(queue: str, lease: object, parts: Mapping[str, object]) -> Held:
     raise Invalid(name, f"not together with a Lease: {conflict}. Pass the Lease alone, or {_BY_PARTS} alone")
 
 
-def _held_by_parts(parts: Mapping[str, object]) -> Held:
+def _key_by_parts(parts: Mapping[str, object]) -> LeaseKey:
     if not parts:
         raise Invalid(
             "lease",

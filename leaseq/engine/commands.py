@@ -16,7 +16,7 @@ from leaseq.engine.replies import REFUSAL_CODES, Call, Reply, refusal
 from leaseq.engine.script_table import CONFIRMED_SCRIPTS, SCRIPTS
 from leaseq.engine.scripts import BoundScript
 from leaseq.errors import QueueNotFound
-from leaseq.models import Held
+from leaseq.models import LeaseKey
 from leaseq.policy import Durable
 
 Clock = Callable[[], int]
@@ -117,37 +117,41 @@ class Commands:
     def leave_line(self, waiter: str, person: str, request: str, last_token: int) -> Reply:
         return self._run("leave_line", (waiter, person, request, str(last_token)))
 
-    def renew(self, held: Held, request: str) -> Reply:
-        id, token, person = held
+    def renew(self, lease_key: LeaseKey, request: str) -> Reply:
+        id, token, person = lease_key
         return self._run("renew", (id, str(token), person, request))
 
-    def save_draft(self, held: Held, draft: str) -> Reply:
-        id, token, person = held
+    def save_draft(self, lease_key: LeaseKey, draft: str) -> Reply:
+        id, token, person = lease_key
         return self._run("save_draft", (id, str(token), person, draft))
 
-    def finish(self, held: Held, result: str, form_version: str, request: str | None, skills: str) -> Reply:
+    def finish(
+        self, lease_key: LeaseKey, result: str, form_version: str, request: str | None, skills: str
+    ) -> Reply:
         """Finish an item. ``request``: the request id of the reserve that follows; None where none does."""
-        id, token, person = held
+        id, token, person = lease_key
         reserve_arguments = _reserve_arguments(request, skills)
         return self._run("finish", (id, str(token), person, result, form_version, *reserve_arguments))
 
-    def undo_finish(self, held: Held, request: str, microseconds: int) -> Reply:
-        id, token, person = held
+    def undo_finish(self, lease_key: LeaseKey, request: str, microseconds: int) -> Reply:
+        id, token, person = lease_key
         return self._run("undo_finish", (id, str(token), person, request, str(microseconds)))
 
-    def take_back(self, held: Held, request: str, microseconds: int) -> Reply:
-        id, token, person = held
+    def take_back(self, lease_key: LeaseKey, request: str, microseconds: int) -> Reply:
+        id, token, person = lease_key
         return self._run("take_back", (id, str(token), person, request, str(microseconds)))
 
-    def abandon(self, held: Held, reason: str, again: bool, request: str | None, skills: str) -> Reply:
+    def abandon(
+        self, lease_key: LeaseKey, reason: str, again: bool, request: str | None, skills: str
+    ) -> Reply:
         """Give an item back. ``request`` and ``skills``: as for `finish`."""
-        id, token, person = held
+        id, token, person = lease_key
         words = (id, str(token), person, reason, "later" if again else "never")
         return self._run("abandon", (*words, *_reserve_arguments(request, skills)))
 
-    def fail(self, held: Held, error: str, retry: bool, request: str | None, skills: str) -> Reply:
+    def fail(self, lease_key: LeaseKey, error: str, retry: bool, request: str | None, skills: str) -> Reply:
         """Report a failure. ``request`` and ``skills``: as for `finish`."""
-        id, token, person = held
+        id, token, person = lease_key
         words = (id, str(token), person, error, "retry" if retry else "die")
         return self._run("fail", (*words, *_reserve_arguments(request, skills)))
 

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from leaseq.engine import codec
 from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, QueueNotFound
-from leaseq.models import Held, Item
+from leaseq.models import Item, LeaseKey
 
 # Codes of replies that are no refusal, where a script has more than one of these.
 CHANGED = b"changed"  # configure: another policy is in force
@@ -50,7 +50,7 @@ class Call(NamedTuple):
         return self.args[0]
 
     @property
-    def held(self) -> Held:
+    def lease_key(self) -> LeaseKey:
         """The id, token and person of the lease that the call was about."""
         return self.args[0], int(self.args[1]), self.args[2]
 
@@ -64,7 +64,9 @@ def refusal(call: Call, reply: Reply) -> LeaseqError | None:
 def _lease_lost(call: Call, reply: Reply) -> LeaseLost:
     answer_kept, parts = reply.rest
     item = codec.item(call.id, parts)
-    return LeaseLost(_lost_text(item, call.held, bool(answer_kept)), item=item, answer_kept=bool(answer_kept))
+    return LeaseLost(
+        _lost_text(item, call.lease_key, bool(answer_kept)), item=item, answer_kept=bool(answer_kept)
+    )
 
 
 def _answer_adopted(call: Call, reply: Reply) -> LeaseLost:
@@ -196,10 +198,10 @@ REFUSAL_CODES: Final = frozenset(code for _, code in _TABLE)
 """The codes that may be refusals."""
 
 
-def _lost_text(item: Item, held: Held, answer_kept: bool) -> str:
+def _lost_text(item: Item, lease_key: LeaseKey, answer_kept: bool) -> str:
     """The message of LeaseLost. It is true for the person whose lease it was, also where they have the
     item by another lease now."""
-    _, token, person = held
+    _, token, person = lease_key
     grant = next((one for one in item.history if (one.token, one.person) == (token, person)), None)
     if grant is not None and grant.how == "held":
         return f"this lease of item {item.id!r} was not finished, so there is nothing to undo"

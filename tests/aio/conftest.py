@@ -10,7 +10,7 @@ import pytest
 import leaseq
 from tests.conftest import Clock, Server
 from tests.engine.conftest import sets, start
-from tests.support.awaiting import AwaitedQueue, LoopThread
+from tests.support.awaited_queue import AwaitedQueue, LoopThread
 
 __all__ = ["sets", "start"]
 

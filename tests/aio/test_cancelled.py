@@ -12,7 +12,7 @@ import pytest
 import leaseq
 from tests.conftest import Server
 from tests.engine.waiters import in_line
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 Watch = Callable[[int], None]
 

@@ -20,7 +20,7 @@ from leaseq.webapp.store.accounts import keys as keys_of_accounts
 from tests.backup.conftest import MakeBackup
 from tests.backup.test_round_trip import queue_view, stored_contents, work_at_random
 from tests.conftest import Clock, Server
-from tests.support.taking import take
+from tests.support.leases import take
 
 
 class Killed(BaseException):

@@ -15,9 +15,9 @@ from leaseq.engine.keys import Keys
 from leaseq.engine.replies import Reply
 from tests.backup.conftest import MakeBackup
 from tests.conftest import Clock, Server
-from tests.engine import looking
-from tests.support.patience import eventually
-from tests.support.taking import take
+from tests.engine import server_contents
+from tests.support.leases import take
+from tests.support.waiting import eventually
 
 ITEMS = 1_500
 Happening = Callable[[Callable[[], object]], None]
@@ -27,7 +27,7 @@ def members_of_sets(client: leaseq.Client, name: str) -> list[bytes]:
     """Of each state's set and each shelf, as often as they are there."""
     parts = ("inbound", "reserved", "scheduled", "finished", "dead")
     members: list[bytes] = []
-    for key, value in looking.everything(client.redis, name).items():  # type: ignore[arg-type]
+    for key, value in server_contents.everything(client.redis, name).items():  # type: ignore[arg-type]
         part = key.decode().removeprefix(Keys(name).ledger.removesuffix("ledger"))
         if part.partition(":")[0] in parts:
             assert isinstance(value, list)

@@ -18,7 +18,7 @@ from leaseq.bridge.run import Bridge, Settings
 from leaseq.bridge.tables import answer, event, item
 from tests.conftest import Server
 from tests.support.databases import postgresql
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 TABLES = "leaseq_item, leaseq_answer, leaseq_event, leaseq_change, leaseq_bridge"
 

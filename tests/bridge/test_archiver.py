@@ -9,7 +9,7 @@ from leaseq.bridge.database import DatabaseRefused
 from leaseq.bridge.run import Bridge
 from tests.bridge.conftest import Database, Make, finish, settle
 from tests.conftest import Clock, Server
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 
 def test_an_answer_comes_with_its_status_and_events(

@@ -9,7 +9,7 @@ import pytest
 import leaseq
 from leaseq.bridge.run import Bridge
 from tests.bridge.conftest import Database, Make, finish, settle
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 DUE = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
 

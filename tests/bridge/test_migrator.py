@@ -12,7 +12,7 @@ from leaseq.bridge.registry import Window
 from leaseq.bridge.run import Bridge
 from tests.bridge.conftest import Database, Make, finish, only_sqlite, settle
 from tests.conftest import Server
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 DUE = datetime(2031, 5, 6, 7, 8, 9, tzinfo=UTC)
 

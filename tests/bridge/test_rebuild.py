@@ -10,7 +10,7 @@ from leaseq.bridge.run import Bridge
 from leaseq.bridge.verify import verify
 from tests.bridge.conftest import Database, Make, finish, settle
 from tests.conftest import Server
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 
 def lose(server: Server, queue: leaseq.Queue) -> None:

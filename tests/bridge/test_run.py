@@ -20,7 +20,7 @@ from leaseq.bridge.tables import CHANNEL
 from leaseq.server.embedded import EmbeddedServer
 from tests.bridge.conftest import Database, Make, finish, only_postgresql, only_sqlite, settle
 from tests.conftest import Clock, Server
-from tests.support.patience import PATIENCE, eventually
+from tests.support.waiting import PATIENCE, eventually
 
 
 @contextmanager

@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts, Passwords
-from tests.support.patience import PATIENCE
-from tests.web.gunicorn_place import serve_app
+from tests.support.waiting import PATIENCE
+from tests.web.gunicorn_server import serve_app
 
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")  # the first paints sooner
 ARGUMENTS = [

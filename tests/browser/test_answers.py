@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.conftest import judge, sign_in
-from tests.browser.working import begin, sign_out
-from tests.support.taking import take
+from tests.browser.work_page import begin, sign_out
+from tests.support.leases import take
 
 
 def test_an_answer_is_corrected_and_its_item_reopened(

@@ -19,7 +19,7 @@ from leaseq.webapp.i18n import COOKIE
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import SECRET, sign_in
-from tests.browser.something_of_everything import fill
+from tests.browser.sample_data import fill
 
 STRANGER, WORKER, ADMIN = "nobody", "axe ann", "axe root"
 

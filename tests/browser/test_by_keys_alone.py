@@ -6,7 +6,7 @@ from playwright.sync_api import Locator, Page, expect
 
 import leaseq
 from tests.browser.conftest import PASSWORD
-from tests.browser.working import TRIAGE, expect_item, fill_queue, result_of
+from tests.browser.work_page import TRIAGE, expect_item, fill_queue, result_of
 
 
 def test_from_signing_in_to_signing_out(tab: Page, person: str, queue: leaseq.Queue) -> None:

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.samples import Samples
 from tests.browser.conftest import judge, sign_in
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 QUARTER = 900.0  # seconds, of a part of the day's chart
 

@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.conftest import sign_in
-from tests.browser.working import YES_NO
-from tests.support.taking import take
+from tests.browser.work_page import YES_NO
+from tests.support.leases import take
 
 
 def test_a_queue_is_paused_resumed_and_deleted_by_keys(tab: Page, boss: str, letters: leaseq.Queue) -> None:

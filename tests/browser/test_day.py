@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from leaseq.webapp.store.activity import Activity
-from tests.browser.working import TRIAGE, begin, expect_item, fill_queue
-from tests.support.patience import eventually
+from tests.browser.work_page import TRIAGE, begin, expect_item, fill_queue
+from tests.support.waiting import eventually
 
 
 def test_what_was_finished_reported_and_given_back(

@@ -18,9 +18,9 @@ from playwright.sync_api import Browser, Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import SECRET, TIMEOUT_MS
-from tests.support.patience import eventually
 from tests.support.typescript import needs_typescript, npx
-from tests.web.gunicorn_place import run_gunicorn
+from tests.support.waiting import eventually
+from tests.web.gunicorn_server import run_gunicorn
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "examples"

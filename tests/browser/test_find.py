@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.conftest import sign_in
-from tests.support.taking import take
+from tests.support.leases import take
 
 FORM = {
     "show": ["text"],

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge, sign_in
-from tests.browser.working import expect_item
+from tests.browser.work_page import expect_item
 
 LETTERS = [
     {"text": f"My parcel {n} is late.", "guess": {"about": ("refund", "other")[n % 2]}} for n in range(30)

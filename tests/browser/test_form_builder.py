@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge, sign_in
-from tests.browser.working import begin, sign_out
+from tests.browser.work_page import begin, sign_out
 
 FORM: dict[str, Any] = {
     "show": [{"field": "text", "kind": "text"}],

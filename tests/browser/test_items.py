@@ -11,7 +11,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.conftest import judge, sign_in
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 
 @pytest.fixture

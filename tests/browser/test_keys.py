@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge
-from tests.browser.working import TRIAGE, YES_NO, begin, expect_item, fill_queue, result_of, sign_out
+from tests.browser.work_page import TRIAGE, YES_NO, begin, expect_item, fill_queue, result_of, sign_out
 
 
 def test_a_yes_or_no_is_one_key_and_the_next_is_there_without_a_load(

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.conftest import judge, sign_in
-from tests.support.taking import expire_leases
+from tests.support.leases import expire_leases
 
 # Of `letters`. The tests move the page's clock; the server's lease is good all the while.
 LEASE_SECONDS = 600

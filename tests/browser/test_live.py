@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 import leaseq
 from tests.browser.conftest import PASSWORD, judge, sign_in, wait_in_page
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 WINDOWS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (320, "dark"))
 

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import leaseq
-from tests.browser.working import YES_NO, begin, expect_item, fill_queue
+from tests.browser.work_page import YES_NO, begin, expect_item, fill_queue
 
 ITEMS = 10_000
 # Of each way out, the keys that say which and why, and the one that sends it.

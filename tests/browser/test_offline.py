@@ -8,7 +8,7 @@ from playwright.sync_api import Page, Route, expect
 
 import leaseq
 from tests.browser.conftest import judge
-from tests.browser.working import TRIAGE, YES_NO, begin, expect_item, fill_queue, result_of
+from tests.browser.work_page import TRIAGE, YES_NO, begin, expect_item, fill_queue, result_of
 
 NO_CONNECTION = "No connection to the server."
 

@@ -15,7 +15,7 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from tests.browser.conftest import PASSWORD, judge, sign_in
-from tests.support.taking import not_none, take
+from tests.support.leases import not_none, take
 
 
 @pytest.fixture

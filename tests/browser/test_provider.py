@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, SECRET, TIMEOUT_MS, judge
 from tests.web.auth.oidc_provider import CLIENT, CLIENT_SECRET, Provider, provider_running
-from tests.web.gunicorn_place import run_gunicorn
+from tests.web.gunicorn_server import run_gunicorn
 
 
 @pytest.fixture(scope="module")

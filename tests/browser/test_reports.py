@@ -10,7 +10,7 @@ from playwright.sync_api import Locator, Page, expect
 import leaseq
 from leaseq.webapp.store.threads import Threads
 from tests.browser.conftest import sign_in
-from tests.support.taking import fail
+from tests.support.leases import fail
 
 
 def test_each_is_opened_fixed_handed_out_removed_or_settled(

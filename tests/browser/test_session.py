@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge
-from tests.browser.working import TRIAGE, begin, expect_item, fill_queue, result_of
+from tests.browser.work_page import TRIAGE, begin, expect_item, fill_queue, result_of
 
 
 def test_sign_in_again_in_place_and_the_answer_goes_on(

@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, judge, sign_in
-from tests.support.patience import eventually
-from tests.support.taking import finish_items
+from tests.support.leases import finish_items
+from tests.support.waiting import eventually
 
 # Whether something else is seen in the middle of what is said.
 IS_COVERED = """() => {

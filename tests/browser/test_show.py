@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, Page, Route, expect
 import leaseq
 from leaseq.webapp.forms.templates import picture
 from tests.browser.conftest import SECRET, TIMEOUT_MS, judge, sign_in
-from tests.web.gunicorn_place import serve_app
+from tests.web.gunicorn_server import serve_app
 
 MEDIA = "https://media.example"
 FORM = {

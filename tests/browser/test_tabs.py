@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.conftest import judge
-from tests.browser.working import TRIAGE, begin, expect_item, fill_queue, result_of
+from tests.browser.work_page import TRIAGE, begin, expect_item, fill_queue, result_of
 
 OTHER_TAB_NOTE = "This item is open in another tab, too."
 

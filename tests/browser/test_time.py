@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.activity import Activity
 from tests.browser.conftest import judge
-from tests.browser.working import YES_NO, begin, expect_item, fill_queue
-from tests.support.patience import eventually
+from tests.browser.work_page import YES_NO, begin, expect_item, fill_queue
+from tests.support.waiting import eventually
 
 LEASE_SECONDS = 600
 

@@ -10,8 +10,8 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.queue_access import FRESH_SECONDS, Access, Group, QueueAccess
 from tests.browser.conftest import judge, sign_in
-from tests.support.patience import eventually
-from tests.support.taking import take
+from tests.support.leases import take
+from tests.support.waiting import eventually
 
 WORDS = "half of an answer"
 

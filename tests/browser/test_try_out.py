@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 
 import leaseq
 from tests.browser.conftest import judge, sign_in
-from tests.support.taking import expire_leases
+from tests.support.leases import expire_leases
 
 
 def test_an_item_is_added_and_simulated_people_work(tab: Page, boss: str, letters: leaseq.Queue) -> None:

@@ -6,7 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 
 import leaseq
 from tests.browser.conftest import judge, sign_in
-from tests.browser.working import TRIAGE, begin, expect_item, fill_queue
+from tests.browser.work_page import TRIAGE, begin, expect_item, fill_queue
 
 
 def write(tab: Page, text: str) -> None:

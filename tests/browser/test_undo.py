@@ -7,8 +7,8 @@ from playwright.sync_api import Browser, Page, expect
 
 import leaseq
 from tests.browser.conftest import judge, sign_in
-from tests.browser.working import TRIAGE, YES_NO, begin, expect_item, fill_queue, result_of
-from tests.support.taking import not_none
+from tests.browser.work_page import TRIAGE, YES_NO, begin, expect_item, fill_queue, result_of
+from tests.support.leases import not_none
 
 
 def test_the_answer_comes_back_and_the_next_item_waits_behind_it(

@@ -12,8 +12,8 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq import webhooks
 from tests.browser.conftest import judge, sign_in
+from tests.support.leases import take
 from tests.support.receiver import Receiver, open_receiver
-from tests.support.taking import take
 
 
 @pytest.fixture

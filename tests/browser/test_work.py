@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.browser.conftest import PASSWORD, check_width, judge, sign_in
-from tests.support.taking import expire_leases, not_none
+from tests.support.leases import expire_leases, not_none
 
 FORM = {
     "show": ["text"],

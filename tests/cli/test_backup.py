@@ -14,7 +14,7 @@ from leaseq import backup
 from leaseq.server.embedded import EmbeddedServer
 from tests.cli.conftest import Call
 from tests.conftest import Server
-from tests.support.taking import take
+from tests.support.leases import take
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ import pytest
 
 import leaseq
 from tests.cli.conftest import Call, Spawn
-from tests.support.patience import PATIENCE, eventually
-from tests.support.taking import not_none
+from tests.support.leases import not_none
+from tests.support.waiting import PATIENCE, eventually
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 import leaseq
 from tests.cli.conftest import Call, Spawn
 from tests.conftest import Clock
-from tests.support.patience import eventually
-from tests.support.taking import not_none, take
+from tests.support.leases import not_none, take
+from tests.support.waiting import eventually
 
 
 def add_expired_leases(

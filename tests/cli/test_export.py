@@ -14,7 +14,7 @@ import pytest
 
 import leaseq
 from tests.cli.conftest import Call, Spawn
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 
 def work(queue: leaseq.Queue, count: int) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 import leaseq
 from tests.cli.conftest import Call, Spawn
-from tests.cli.imported import inbound_payloads
+from tests.cli.queue_contents import inbound_payloads
 
 
 @pytest.mark.parametrize(

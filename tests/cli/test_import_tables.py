@@ -9,7 +9,7 @@ import pytest
 
 import leaseq
 from tests.cli.conftest import Call
-from tests.cli.imported import inbound_payloads
+from tests.cli.queue_contents import inbound_payloads
 from tests.transfer import corpus
 
 

@@ -15,8 +15,8 @@ from typing import IO, Any
 import pytest
 
 import leaseq
-from tests.support.patience import PATIENCE
-from tests.support.taking import not_none
+from tests.support.leases import not_none
+from tests.support.waiting import PATIENCE
 
 Run = Callable[..., tuple[int, str]]
 BAR = "━"

@@ -15,7 +15,7 @@ import leaseq
 from leaseq.simulation import people
 from leaseq.simulation.fake_values import value_for
 from tests.cli.conftest import Call, Spawn
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 
 FORM = {
     "ask": {

@@ -13,9 +13,9 @@ import pytest
 
 import leaseq
 from tests.cli.conftest import Call, Spawn
-from tests.support.patience import eventually
+from tests.support.leases import not_none
 from tests.support.receiver import Receiver, open_receiver
-from tests.support.taking import not_none
+from tests.support.waiting import eventually
 
 HERE = ("--allow", "127.0.0.0/8")
 

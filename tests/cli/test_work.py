@@ -15,8 +15,8 @@ import pytest
 import leaseq
 from tests.cli.conftest import Call
 from tests.conftest import Server
-from tests.support.patience import eventually
 from tests.support.processes import LEASEQ
+from tests.support.waiting import eventually
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 

@@ -11,7 +11,7 @@ import redis
 
 from leaseq.server.embedded import EmbeddedServer
 from tests.conformance.topology.servers import running
-from tests.doctor.looking import SAFE_OPTIONS
+from tests.doctor.reports import SAFE_OPTIONS
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ from leaseq.cli import main
 from leaseq.doctor import CHECKS
 from leaseq.engine.keys import SCHEMA
 from leaseq.server.embedded import EmbeddedServer
-from tests.doctor.looking import url_of
+from tests.doctor.reports import url_of
 from tests.support.ports import free_port
 from tests.support.processes import UpProcess
 

@@ -18,11 +18,11 @@ import leaseq
 from leaseq.doctor import examine
 from leaseq.doctor.acl import SENTINEL, SENTINEL_DOCTOR, allow_rules
 from leaseq.engine.keys import SCHEMA
+from tests.conformance.topology.sentinels import SentinelService
 from tests.conformance.topology.servers import cluster, port_of, running, service_url
-from tests.conformance.topology.watched import SentinelService
-from tests.doctor.looking import SAFE_OPTIONS, findings_of, report_of, url_of, wait_for_report
-from tests.support.patience import eventually
+from tests.doctor.reports import SAFE_OPTIONS, findings_of, report_of, url_of, wait_for_report
 from tests.support.ports import free_port
+from tests.support.waiting import eventually
 
 FAST_OPTIONS = (*SAFE_OPTIONS, "--repl-diskless-sync-delay", "0")
 

@@ -12,7 +12,7 @@ import leaseq
 from leaseq.doctor import examine
 from leaseq.engine.keys import SCHEMA, Keys
 from tests.conformance.topology.servers import primary_and_replicas
-from tests.doctor.looking import findings_of, report_of, url_of
+from tests.doctor.reports import findings_of, report_of, url_of
 
 
 def test_a_disk_that_is_asked_for_and_not_to_be_had(scratch_server: redis.Redis) -> None:

@@ -12,7 +12,7 @@ from flask import Flask
 from leaseq.engine.keys import UNDECLARED_PROXY
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
-from tests.doctor.looking import findings_of, report_of, url_of
+from tests.doctor.reports import findings_of, report_of, url_of
 from tests.web.conftest import CHEAP_PASSWORDS, SECRET
 
 PROXY = "10.1.2.3"

@@ -10,8 +10,8 @@ import redis
 
 from leaseq.doctor.acl import DOCTOR, LIBRARY, PAGES, rules
 from leaseq.doctor.rights import TRIES
-from tests.doctor.looking import findings_of, report_of, url_of
-from tests.support.taking import not_none
+from tests.doctor.reports import findings_of, report_of, url_of
+from tests.support.leases import not_none
 
 USERS = ("dry", "trying")
 
@@ -101,7 +101,7 @@ def test_a_user_for_the_library_alone(server_with_users: redis.Redis) -> None:
 def test_a_command_that_the_server_renamed_away() -> None:
     """As some who run servers for others do."""
     from tests.conformance.topology.servers import running
-    from tests.doctor.looking import SAFE_OPTIONS
+    from tests.doctor.reports import SAFE_OPTIONS
 
     with running(*SAFE_OPTIONS, "--rename-command", "XADD", "") as server:
         assert "XADD" in findings_of(url_of(server))["acl-commands"]

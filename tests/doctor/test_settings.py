@@ -14,7 +14,7 @@ import redis
 
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
-from tests.doctor.looking import (
+from tests.doctor.reports import (
     RewritingProxy,
     as_machine_with,
     as_redis,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import leaseq
 from leaseq import NewItem
-from tests.engine.before import (
+from tests.engine.preparations import (
     ANSWER,
     MANY,
     RESULT,

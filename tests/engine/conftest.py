@@ -9,9 +9,9 @@ import pytest
 
 import leaseq
 from tests.conftest import Clock, Server
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.engine.waiters import LONG, Start, in_line
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 
 Sets = Callable[[], dict[str, list[str]]]
 
@@ -19,7 +19,7 @@ Sets = Callable[[], dict[str, list[str]]]
 @pytest.fixture
 def sets(server: Server, queue_name: str) -> Sets:
     """The ids in each state, as they lie in the server."""
-    return lambda: looking.sets(server.redis, queue_name)
+    return lambda: server_contents.sets(server.redis, queue_name)
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tests.conformance.topology.said import LogMessage
+from tests.conformance.topology.server_logs import LogMessage
 from tests.faults.history import Call, History
 
 _RETRY_SECONDS = 0.1  # seconds after which, at most, the people of the tests send again what was not answered
@@ -37,7 +37,8 @@ class Course:
             parts.append(f"{name} {max(at - previous, 0):.2f}, ")
             previous = max(at, previous)
         lines = "".join(
-            f"\n   {message.by} at {message.at - self.start:.2f}: {message.what}" for message in self.setbacks
+            f"\n   {message.node} at {message.at - self.start:.2f}: {message.text}"
+            for message in self.setbacks
         )
         return (
             f"{self.seconds:.2f} s without an answer: {''.join(parts)}"

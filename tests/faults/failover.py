@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.conformance.topology.said import LogMessage, said
-from tests.conformance.topology.watched import SentinelService
+from tests.conformance.topology.sentinels import SentinelService
+from tests.conformance.topology.server_logs import LogMessage, read_logs
 from tests.faults.course import Course, longest_wait
 from tests.faults.history import History
 from tests.faults.outage import longest_gap
@@ -21,12 +21,12 @@ def course_of(service: SentinelService, history: History, at: float) -> Course:
     it, and elect one of them, who promotes a replica, tells the others, and lets the second replica follow
     the new primary: without that one nothing is confirmed."""
     start, end = longest_gap(history, at)
-    messages = [message for message in said(service.sentinels, at) if message.at <= end]
-    switches = [message for message in messages if message.what.startswith(SWITCH)]
+    messages = [message for message in read_logs(service.sentinels, at) if message.at <= end]
+    switches = [message for message in messages if message.text.startswith(SWITCH)]
     steps: list[tuple[str, float]] = []
     if switches:
-        port = switches[-1].what.split()[-1]
-        switch = next(message for message in switches if message.what.endswith(f" {port}"))
+        port = switches[-1].text.split()[-1]
+        switch = next(message for message in switches if message.text.endswith(f" {port}"))
         earlier_switches = [message for message in switches if message.at < switch.at]
         switch_messages = [
             message
@@ -34,9 +34,9 @@ def course_of(service: SentinelService, history: History, at: float) -> Course:
             if (earlier_switches[-1].at if earlier_switches else at) <= message.at <= switch.at
         ]
         for name, event in (("noticed", NOTICE), ("agreed", AGREEMENT)):
-            steps += [(name, message.at) for message in switch_messages if message.what.startswith(event)][:1]
+            steps += [(name, message.at) for message in switch_messages if message.text.startswith(event)][:1]
         for name, event in (("elected", ELECTION), ("promoted", PROMOTION)):
-            steps += [(name, message.at) for message in switch_messages if message.what.startswith(event)][
+            steps += [(name, message.at) for message in switch_messages if message.text.startswith(event)][
                 -1:
             ]
         steps += [("told", switch.at), *_sync_step(service, int(port), steps[-1][1])]
@@ -47,19 +47,19 @@ def course_of(service: SentinelService, history: History, at: float) -> Course:
 def _setbacks(messages: list[LogMessage], steps: list[tuple[str, float]]) -> list[LogMessage]:
     """What failed, and who tried once more after a first one was done, until the election that counted."""
     election = dict(steps).get("elected", 0.0)
-    first_switch = next((message.at for message in messages if message.what.startswith(SWITCH)), election)
+    first_switch = next((message.at for message in messages if message.text.startswith(SWITCH)), election)
     tries = [
         message
         for message in messages
-        if message.what.startswith(TRY) and first_switch < message.at <= election
+        if message.text.startswith(TRY) and first_switch < message.at <= election
     ]
     failures = [
-        message for message in messages if message.what.startswith(FAILURES) and message.at <= election
+        message for message in messages if message.text.startswith(FAILURES) and message.at <= election
     ]
     return sorted([*tries, *failures], key=lambda message: message.at)
 
 
 def _sync_step(service: SentinelService, port: int, since: float) -> list[tuple[str, float]]:
     primary = next(node for node in service.nodes if service.port(node) == port)
-    messages = [message for message in said([primary], since) if message.what.startswith(SYNC)]
+    messages = [message for message in read_logs([primary], since) if message.text.startswith(SYNC)]
     return [("followed", message.at) for message in messages[:1]]

@@ -14,7 +14,7 @@ from typing import Any
 import leaseq
 from tests.faults.history import History, Recorder
 from tests.faults.spec import Rules
-from tests.support.patience import PATIENCE, eventually, patiently
+from tests.support.waiting import PATIENCE, eventually, patiently
 
 LEASE_SECONDS = 1.0
 RULES = Rules(max_attempts=1_000, lease_seconds=LEASE_SECONDS)

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import leaseq
-from tests.support.patience import patiently
+from tests.support.waiting import patiently
 
 TIMEOUT = 30  # seconds: longer than any fault here, so that what is sent again never overtakes the first
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tests.conformance.topology.replicated import ReplicatedCluster
-from tests.conformance.topology.said import said
+from tests.conformance.topology.cluster import ReplicatedCluster
+from tests.conformance.topology.server_logs import read_logs
 from tests.faults.course import Course, longest_wait
 from tests.faults.history import History
 from tests.faults.outage import longest_gap
@@ -18,16 +18,16 @@ def course_of(cluster: ReplicatedCluster, history: History, at: float) -> Course
     they elect a replica, and another replica follows that one. Where a slot is moved there are no such steps.
     """
     start, end = longest_gap(history, at)
-    messages = [message for message in said(cluster.nodes, at) if message.at <= end]
+    messages = [message for message in read_logs(cluster.nodes, at) if message.at <= end]
     events = {"noticed": NOTICE, "agreed": AGREEMENT, "elected": ELECTION}
     by_name = (
-        (name, [message for message in messages if event in message.what]) for name, event in events.items()
+        (name, [message for message in messages if event in message.text]) for name, event in events.items()
     )
     steps = [(name, lines[0].at) for name, lines in by_name if lines]
-    for election in (message for message in messages if message.what.startswith(ELECTION)):
-        primary = next(node for node in cluster.nodes if node.folder.name == election.by)
-        lines = [message for message in said([primary], election.at) if message.what.startswith(SYNC)]
+    for election in (message for message in messages if message.text.startswith(ELECTION)):
+        primary = next(node for node in cluster.nodes if node.folder.name == election.node)
+        lines = [message for message in read_logs([primary], election.at) if message.text.startswith(SYNC)]
         steps += [("followed", message.at) for message in lines[:1]]
-    setbacks = [message for message in messages if FAILURE in message.what]
+    setbacks = [message for message in messages if FAILURE in message.text]
     last_step = max((step_time for _, step_time in steps), default=at)
     return Course(start, end, steps, setbacks, longest_wait(history, last_step))

@@ -28,8 +28,8 @@ from leaseq.bridge.database import open_database
 from leaseq.bridge.verify import verify
 from leaseq.server.embedded import EmbeddedServer
 from tests.support.databases import PostgreSQL, postgresql
-from tests.support.patience import eventually
 from tests.support.receiver import Receiver
+from tests.support.waiting import eventually
 
 QUEUE = "round"
 LOOPBACK = webhooks.networks("127.0.0.0/8")

@@ -15,8 +15,8 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from tests.faults.judge import find_faults
 from tests.faults.people import RULES, Habits, crowd
-from tests.support.patience import eventually
 from tests.support.processes import LEASEQ, environment
+from tests.support.waiting import eventually
 
 FORGETFUL = Habits(abandons=2, fails=2, walks_away=20, answers_late=10)
 

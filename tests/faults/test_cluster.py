@@ -11,14 +11,14 @@ import pytest
 from redis.crc import key_slot
 
 from leaseq.engine.keys import Keys
-from tests.conformance.topology.replicated import ReplicatedCluster, replicated
+from tests.conformance.topology.cluster import ReplicatedCluster, run_cluster
 from tests.faults.course import Course, summarize
 from tests.faults.judge import find_faults
 from tests.faults.outage import MAX_OUTAGE, recovery_time
 from tests.faults.people import RULES, Habits, crowd
 from tests.faults.takeover import course_of
 from tests.faults.waiters import waiters
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 
 ITEMS = 100  # around each fault
 SLOW = Habits(think_seconds=0.1)  # so that there is work to the end of it
@@ -98,7 +98,7 @@ def test_a_cluster_that_changes_loses_nothing(
     dice = random.Random(seed)
     courses: list[Course] = []
     recovery_times, grants, service_time = [], 0, 0.0
-    with replicated(replicas=2 if soak else 1, node_timeout=2 if soak else 1) as cluster:
+    with run_cluster(replicas=2 if soak else 1, node_timeout=2 if soak else 1) as cluster:
         for number in range(rounds // FAULTS[fault] if soak else 1):
             cluster.whole()
             name = f"clustered-{number}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.conformance.topology.said import LogMessage
+from tests.conformance.topology.server_logs import LogMessage
 from tests.faults.course import Course, longest_wait, summarize
 from tests.faults.history import Call, History
 from tests.faults.outage import longest_gap, recovery_time

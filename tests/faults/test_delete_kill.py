@@ -15,10 +15,10 @@ import leaseq
 from leaseq import NewItem
 from leaseq.engine.keys import QUEUES, Keys
 from leaseq.server.embedded import EmbeddedServer
-from tests.engine import looking
-from tests.support.patience import eventually
+from tests.engine import server_contents
+from tests.support.leases import take
 from tests.support.processes import LEASEQ, environment
-from tests.support.taking import take
+from tests.support.waiting import eventually
 
 KEYS = 8_000  # so many that a deletion takes many steps
 
@@ -62,7 +62,7 @@ def test_kill_9_of_a_deletion(seed: int, rounds: int, report_figure: Callable[[s
             if number % 2:  # else the enqueue finishes it
                 if is_left:
                     queue.delete()
-                assert [*looking.everything(redis, queue.name)] == [Keys(queue.name).deleted.encode()]
+                assert [*server_contents.everything(redis, queue.name)] == [Keys(queue.name).deleted.encode()]
                 assert not client.redis.sismember(QUEUES, queue.name)
             queue.enqueue({"n": 1}, id="new")
             assert [item.id for item in queue.items("inbound")] == ["new"]

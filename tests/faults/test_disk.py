@@ -16,9 +16,9 @@ from leaseq.server.embedded import EmbeddedServer, EmbeddedServerError
 from tests.faults.disk import Disk, empty_disk
 from tests.faults.judge import all_items, find_faults
 from tests.faults.people import RULES, crowd
-from tests.support.patience import eventually, patiently
 from tests.support.ports import free_port
 from tests.support.processes import LEASEQ, environment
+from tests.support.waiting import eventually, patiently
 
 PAGE = 4096
 

@@ -16,8 +16,8 @@ from tests.faults.history import Call, Grant, History, Recorder
 from tests.faults.judge import find_faults
 from tests.faults.people import RULES, crowd
 from tests.faults.wgl import Span, linearization
-from tests.support.patience import PATIENCE
-from tests.support.taking import not_none
+from tests.support.leases import not_none
+from tests.support.waiting import PATIENCE
 
 
 def step_register(state: int, op: tuple[str, int]) -> Iterator[int]:

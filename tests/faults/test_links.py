@@ -31,7 +31,7 @@ from tests.faults.links import (
     Trouble,
 )
 from tests.faults.people import RULES, Crowd, Habits, crowd
-from tests.support.patience import patiently
+from tests.support.waiting import patiently
 
 ReportFigure = Callable[[str], None]
 BUSY = Habits(abandons=8, fails=8, walks_away=2, renews=15, answers_late=2)

@@ -11,7 +11,7 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from tests.faults.judge import find_faults
 from tests.faults.people import RULES, crowd
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 
 MARGIN = 50_000  # bytes beyond what is used: room for some items more
 PEOPLE = ("bob", "cem", "dan", "eve", "fay", "ann")

@@ -16,7 +16,7 @@ import pytest
 import redis
 
 from tests.faults.memory import Sampler, child_pids, resident_bytes, trend
-from tests.faults.steady import QUEUES, Load, place
+from tests.faults.steady_load import QUEUES, Load, run_leaseq_under_load
 
 SECONDS = 3.0
 GROWTH = 0.02  # in an hour; in a shorter time as much, since pools and caches fill up
@@ -35,7 +35,7 @@ def test_memory_stays_flat(request: pytest.FixtureRequest, seed: int) -> None:
     seconds = 60 * float(os.environ.get("LEASEQ_SOAK_MINUTES", "60")) if soak else SECONDS
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
-        place(Path(folder)) as (server, address, pids),
+        run_leaseq_under_load(Path(folder)) as (server, address, pids),
     ):
         probes: dict[str, Callable[[], float]] = {
             f"web {number}": partial(resident_bytes, pid)

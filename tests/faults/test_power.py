@@ -16,9 +16,9 @@ from leaseq.server.embedded import EmbeddedServer, Fsync
 from tests.faults.disk import Disk, empty_disk
 from tests.faults.judge import Fault, all_items, find_faults, lost_answers, lost_items
 from tests.faults.people import RULES, crowd
-from tests.support.patience import patiently
 from tests.support.ports import free_port
 from tests.support.processes import LEASEQ, descendants, environment
+from tests.support.waiting import patiently
 
 
 def cut_power(server: EmbeddedServer, disk: Disk, dice: random.Random | None = None) -> int:

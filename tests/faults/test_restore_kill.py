@@ -13,10 +13,10 @@ import leaseq
 from leaseq import NewItem, backup
 from leaseq.engine.keys import Keys
 from leaseq.server.embedded import EmbeddedServer
-from tests.engine.looking import everything
-from tests.support.patience import eventually
+from tests.engine.server_contents import everything
+from tests.support.leases import take
 from tests.support.processes import LEASEQ, environment
-from tests.support.taking import take
+from tests.support.waiting import eventually
 
 ITEMS = 8_000  # so many that a restore takes many steps
 

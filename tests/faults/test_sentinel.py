@@ -9,14 +9,14 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.conformance.topology.watched import SentinelService, watched
+from tests.conformance.topology.sentinels import SentinelService, run_sentinels
 from tests.faults.course import Course, summarize
 from tests.faults.failover import course_of
 from tests.faults.judge import find_faults
 from tests.faults.outage import MAX_OUTAGE, recovery_time
 from tests.faults.people import RULES, Crowd, Habits, crowd
 from tests.faults.waiters import waiters
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 
 ITEMS = 100  # around each fault
 # From when there is another primary with a replica, which says once a second what it has.
@@ -98,7 +98,7 @@ def test_a_failover_loses_nothing(
         pytest.skip("platform: only Linux has all of 127.0.0.0/8, by which the proxy tells its peers apart")
     courses: list[Course] = []
     recovery_times, grants, service_time = [], 0, 0.0
-    with watched(split=fault is split) as service:
+    with run_sentinels(split=fault is split) as service:
         for number in range(round_count):
             service.whole()
             name = f"watched-{number}"

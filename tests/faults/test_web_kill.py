@@ -19,9 +19,9 @@ from leaseq.webapp.store.accounts import Accounts
 from tests.faults.judge import find_faults
 from tests.faults.people import PRODUCER, RULES, crowd
 from tests.faults.rest import RestQueue
-from tests.support.patience import eventually
 from tests.support.ports import free_port
 from tests.support.processes import UpProcess, descendants, is_alive
+from tests.support.waiting import eventually
 
 PEOPLE = 6
 REST_RULES = replace(RULES, slack=0.002)  # its times have milliseconds

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import leaseq
-from tests.support.patience import eventually, patiently
+from tests.support.waiting import eventually, patiently
 
 PEOPLE = 3
 WAIT_SECONDS = 90.0  # seconds that they would wait

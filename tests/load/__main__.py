@@ -21,7 +21,7 @@ from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
 from tests.load.clients import allow_files, quantile
 from tests.load.people import Browser, LoadReport, Person, WrongResponse
-from tests.web.gunicorn_place import run_gunicorn
+from tests.web.gunicorn_server import run_gunicorn
 
 HOST = "127.0.0.1"
 QUEUE = "load"

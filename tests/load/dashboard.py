@@ -20,7 +20,7 @@ import requests
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
-from tests.web.gunicorn_place import serve_app
+from tests.web.gunicorn_server import serve_app
 
 QUEUE, MANAGER = "big", "the manager"
 PAGES = (

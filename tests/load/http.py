@@ -27,7 +27,7 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
 from tests.load.people import Browser, LoadReport, Person
-from tests.web.gunicorn_place import run_gunicorn
+from tests.web.gunicorn_server import run_gunicorn
 
 QUEUE, PAGES = "bench", "pages"
 BARE = "tests.load.bare:app"

@@ -21,7 +21,7 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
 from tests.load.clients import HOST, allow_files, call, open_connections_to, quantile, request_bytes
-from tests.web.gunicorn_place import run_gunicorn
+from tests.web.gunicorn_server import run_gunicorn
 
 QUEUE = "slow"
 OTHER_CLIENTS = 8  # clients that make calls

@@ -21,7 +21,7 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
 from tests.load.clients import HOST, allow_files, call, megabytes_of, quantile, request_bytes, workers_of
-from tests.web.gunicorn_place import run_gunicorn
+from tests.web.gunicorn_server import run_gunicorn
 
 QUEUE = "waiting"
 STREAMS_EACH = 10  # of one manager

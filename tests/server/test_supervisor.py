@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.patience import PATIENCE, eventually
 from tests.support.processes import is_alive
+from tests.support.waiting import PATIENCE, eventually
 
 PROGRAM = """
 import json, os, sys

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.patience import PATIENCE
+from tests.support.waiting import PATIENCE
 
 LEASEQ = Path(sys.executable).with_name("leaseq")
 

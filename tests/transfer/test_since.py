@@ -12,7 +12,7 @@ import leaseq
 from leaseq import transfer
 from leaseq.models import GivenAnswer
 from leaseq.transfer import since
-from tests.support.taking import take
+from tests.support.leases import take
 
 THEN = datetime(2026, 11, 21, 10, 5, tzinfo=UTC)
 

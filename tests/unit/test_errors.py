@@ -26,7 +26,7 @@ from leaseq.webapp.store.accounts.provider import AccountNotLinked
 from leaseq.webapp.store.erasing import UnreadableQueues
 from leaseq.webapp.store.open_calls import TooManyOpen
 from leaseq.webhooks import EndpointNotFound
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 MADE: tuple[leaseq.LeaseqError, ...] = (
     leaseq.LeaseqError("whatever it is"),

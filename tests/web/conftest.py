@@ -26,8 +26,8 @@ from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts, Passwords
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Clock
+from tests.support.leases import not_none
 from tests.support.receiver import Receiver, open_receiver
-from tests.support.taking import not_none
 
 PASSWORD = "correct horse battery"
 SECRET = "a secret for tests that is long enough"

@@ -11,8 +11,8 @@ import leaseq
 from leaseq.webapp import context
 from leaseq.webapp.context import QueueOfRequest, SharedQueue
 from tests.conftest import Server
-from tests.support.patience import PATIENCE
-from tests.support.taking import not_none
+from tests.support.leases import not_none
+from tests.support.waiting import PATIENCE
 
 
 def form_with(kind: str) -> dict[str, object]:

@@ -19,7 +19,7 @@ from leaseq.webapp.rendering.filters import clock
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.site_time import clock_text, filter_period, filter_time, is_clock_time, typed_moment
 from tests.conftest import Clock
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
 
 BERLIN, NEW_YORK = "Europe/Berlin", "America/New_York"

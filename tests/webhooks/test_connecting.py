@@ -16,8 +16,8 @@ from leaseq import Invalid, webhooks
 from leaseq.webhooks import sending
 from leaseq.webhooks.addresses import resolve, target_of
 from leaseq.webhooks.sending import Response, post
-from tests.support.patience import PATIENCE
 from tests.support.receiver import Receiver
+from tests.support.waiting import PATIENCE
 from tests.webhooks.conftest import LOOPBACK, Hooks
 
 NO_NETWORKS = webhooks.networks("")

@@ -12,9 +12,9 @@ import pytest
 from leaseq import webhooks
 from leaseq.webhooks.deliverer import Slots
 from leaseq.webhooks.runner import send_round
-from tests.support.patience import eventually
+from tests.support.leases import not_none
 from tests.support.receiver import Receiver
-from tests.support.taking import not_none
+from tests.support.waiting import eventually
 from tests.webhooks.conftest import Hooks, add_hook_with_delivery
 
 HOUR = 3_600

@@ -11,8 +11,8 @@ import leaseq
 from leaseq import Invalid, webhooks
 from leaseq.engine.keys import WEBHOOK_EVENTS, Keys
 from leaseq.transfer import rfc3339
+from tests.support.leases import not_none
 from tests.support.receiver import Receiver
-from tests.support.taking import not_none
 from tests.webhooks.conftest import Hooks
 
 LIMIT = 262_144

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from leaseq.webhooks.sending import post
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 from tests.webhooks.conftest import LOOPBACK, Hooks
 
 ROOT = Path(__file__).parents[2]

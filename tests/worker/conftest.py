@@ -10,7 +10,7 @@ import pytest
 
 import leaseq
 from leaseq.worker import Handler
-from tests.support.patience import PATIENCE
+from tests.support.waiting import PATIENCE
 
 
 class WorkerThread:

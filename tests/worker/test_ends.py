@@ -13,7 +13,7 @@ import pytest
 import leaseq
 from tests.conftest import Server
 from tests.engine.waiters import in_line
-from tests.support.patience import PATIENCE, eventually
+from tests.support.waiting import PATIENCE, eventually
 from tests.worker.conftest import HeldFunction, Start, wait_for
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import leaseq
 from tests.conftest import Server
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 from tests.worker.conftest import Start
 
 

@@ -12,8 +12,8 @@ import pytest
 import leaseq
 from leaseq.worker.heartbeat import Renewer
 from tests.conftest import Server
-from tests.support.patience import eventually
-from tests.support.taking import not_none
+from tests.support.leases import not_none
+from tests.support.waiting import eventually
 from tests.worker.conftest import HeldFunction, Start, wait_for
 
 

@@ -17,7 +17,7 @@ from leaseq.worker.source import Source
 from leaseq.worker.taking import Taker
 from tests.conftest import Server
 from tests.engine.waiters import in_line
-from tests.support.patience import PATIENCE, eventually
+from tests.support.waiting import PATIENCE, eventually
 from tests.worker.conftest import HeldFunction, Start, wait_for
 
 Queues = dict[str, leaseq.Queue]

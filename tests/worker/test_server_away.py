@@ -11,7 +11,7 @@ import pytest
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.worker.retry import Retry
-from tests.support.patience import PATIENCE, eventually
+from tests.support.waiting import PATIENCE, eventually
 from tests.worker.conftest import HeldFunction, Start, wait_for
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import leaseq
 from tests.conftest import Server
-from tests.support.patience import PATIENCE, eventually
+from tests.support.waiting import PATIENCE, eventually
 from tests.worker.conftest import Start
 
 PROGRAM = """

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.support.patience import PATIENCE, eventually
+from tests.support.waiting import PATIENCE, eventually
 from tests.worker.conftest import Start, wait_for
 
 

@@ -14,8 +14,8 @@ from leaseq.worker.handlers import QueueHandlers
 from leaseq.worker.outcomes import error_text
 from leaseq.worker.source import Source
 from tests.conftest import Server
-from tests.support.patience import PATIENCE, eventually
-from tests.support.taking import not_none
+from tests.support.leases import not_none
+from tests.support.waiting import PATIENCE, eventually
 from tests.worker.conftest import Start, wait_for
 
 

@@ -96,13 +96,17 @@ def charts_of(queue: leaseq.Queue) -> dict[str, object]:
         "figures": state().live.snapshots.of(queue).figures(),
         "ago": ago,
         "first": first_question_of(queue),
-        "forecast": forecast_of(queue.stats().inbound, rates.come(now), rates.done(now)),
+        "forecast": forecast_of(
+            queue.stats().inbound, rates.enqueued_per_minute(now), rates.finished_per_minute(now)
+        ),
     }
 
 
-def forecast_of(waiting: int, come: Sequence[int | None], done: Sequence[int | None]) -> str:
+def forecast_of(waiting: int, enqueued: Sequence[int | None], finished: Sequence[int | None]) -> str:
     """When the queue is empty at the pace of the last hour, or that it grows; '' where that is not known."""
-    pairs = [(one, two) for one, two in zip(come, done, strict=True) if one is not None and two is not None]
+    pairs = [
+        (one, two) for one, two in zip(enqueued, finished, strict=True) if one is not None and two is not None
+    ]
     if len(pairs) < _PACE_MINUTES or not waiting:
         return ""
     each_minute = sum(two - one for one, two in pairs) / len(pairs)
@@ -131,11 +135,11 @@ def buckets_of(queue: leaseq.Queue, range_name: Range, now: datetime, rates: Rat
     end = _end(plan, now)
     numbers = [end - plan.each * back for back in range(plan.buckets, -1, -1)]
     latest = [_latest(samples, number, plan.each) for number in numbers]
-    come, done = rates.come(now), rates.done(now)
+    enqueued, finished = rates.enqueued_per_minute(now), rates.finished_per_minute(now)
     buckets = []
     for place, (number, previous, sample) in enumerate(zip(numbers, latest, latest[1:], strict=False)):
         start = datetime.fromtimestamp((number + 1) * SECONDS[plan.unit], zone)
-        flows = (come[place], done[place]) if range_name == "1h" else _flows_between(previous, sample)
+        flows = (enqueued[place], finished[place]) if range_name == "1h" else _flows_between(previous, sample)
         label = _label(start, plan)
         buckets.append(Bucket(start, label, *flows, sample.waiting if sample else None))
     return buckets

@@ -18,7 +18,7 @@ from leaseq.webapp.manage.charts import charts_of
 from leaseq.webapp.realtime.poller import QueueChannel, Watcher, message
 from leaseq.webapp.realtime.snapshot import Snapshots
 from leaseq.webapp.rendering.event_stream import streamed
-from leaseq.webapp.rendering.filters import ago, left, left_seconds
+from leaseq.webapp.rendering.filters import ago, seconds_until, time_until
 from leaseq.webapp.security.authorization import needs
 
 READING = 0.5  # seconds that reading the events of all queues may take
@@ -92,8 +92,8 @@ def one_queue(q: str) -> str:
         "manage/queue.html",
         queue=queue,
         policy=queue.policy,
-        left=left,
-        left_seconds=left_seconds,
+        time_until=time_until,
+        seconds_until=seconds_until,
         **charts_of(queue),
     )
 

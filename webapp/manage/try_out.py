@@ -13,7 +13,7 @@ from leaseq import Invalid
 from leaseq.webapp.context import existing_queue, person, state, wants_piece
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.manage import bp, new_item, simulating
-from leaseq.webapp.rendering.filters import left, left_seconds
+from leaseq.webapp.rendering.filters import seconds_until, time_until
 from leaseq.webapp.security.audit_log import note, note_nothing
 from leaseq.webapp.security.authorization import needs
 
@@ -96,6 +96,6 @@ def _run_of(queue: leaseq.Queue) -> dict[str, Any]:
         "run": state().simulations.latest(queue.name),
         "held": figures["held"],
         "held_more": figures["held_more"],
-        "left": left,
-        "left_seconds": left_seconds,
+        "time_until": time_until,
+        "seconds_until": seconds_until,
     }

@@ -11,7 +11,7 @@ import leaseq
 from leaseq import webhooks
 from leaseq.webapp.context import State
 from leaseq.webapp.store.accounts import Person
-from leaseq.webapp.store.accounts.leases import Held
+from leaseq.webapp.store.accounts.leases import HeldItem
 from leaseq.webapp.store.day_figures import DayFigures
 from leaseq.webapp.store.queue_access import Access
 
@@ -28,7 +28,7 @@ class Row:
     person: Person
     doing: Doing
     since: datetime | None  # of the item or the break
-    held: Sequence[Held]
+    held: Sequence[HeldItem]
     signed_in_at: datetime | None
     last_hour: int  # items finished
     today: DayFigures
@@ -164,7 +164,7 @@ def _matches(account: Person, criteria: Mapping[str, str]) -> bool:
 
 
 def _doing(
-    account: Person, held: Sequence[Held], break_start: datetime | None
+    account: Person, held: Sequence[HeldItem], break_start: datetime | None
 ) -> tuple[Doing, datetime | None]:
     """An item taken after the break began has ended it."""
     if account.disabled:

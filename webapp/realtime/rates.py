@@ -62,12 +62,12 @@ class RateCounter:
         while self._times and self._times[0][0] < first:
             self._times.popleft()
 
-    def come(self, now: datetime) -> list[int | None]:
+    def enqueued_per_minute(self, now: datetime) -> list[int | None]:
         """The number of items enqueued in each of the last 60 minutes, the current one last; None: not
         known."""
         return self._by_minute(self._added_counts, now)
 
-    def done(self, now: datetime) -> list[int | None]:
+    def finished_per_minute(self, now: datetime) -> list[int | None]:
         return self._by_minute(self._finished_counts, now)
 
     def expired(self) -> int:

@@ -111,13 +111,13 @@ def plain(value: Json) -> str:
     )
 
 
-def left(until: str | None) -> str:
+def time_until(until: str | None) -> str:
     """How long it is until an RFC 3339 time."""
-    return span(left_seconds(until)) if until else "–"
+    return span(seconds_until(until)) if until else "–"
 
 
-def left_seconds(until: str | None) -> float:
-    """Like ``left``, in seconds; 0 where the time is over."""
+def seconds_until(until: str | None) -> float:
+    """Like ``time_until``, in seconds; 0 where the time is over."""
     if not until:
         return 0
     return max((datetime.fromisoformat(until) - datetime.now(UTC)).total_seconds(), 0)

@@ -53,11 +53,11 @@ class AccessLog:
             statuses.append(status)
             return start_response(status, [*headers, (HEADER, id)], exc_info)
 
-        def done() -> None:
+        def log_request() -> None:
             # equivalent mutant: bound: behind the three digits is a blank, which int() leaves out
             self._note(environ, int(statuses[-1][:3]) if statuses else 500, time.perf_counter() - start_time)
 
-        return ClosingIterator(self._app(environ, start), done)
+        return ClosingIterator(self._app(environ, start), log_request)
 
     def _note(self, environ: WSGIEnvironment, status: int, seconds: float) -> None:
         route, method = environ.get(_ROUTE, NO_ROUTE), environ["REQUEST_METHOD"]

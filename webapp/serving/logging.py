@@ -54,14 +54,14 @@ class TextFormatter(logging.Formatter):
         fields: dict[str, Any] = {**getattr(record, "fields", {}), "request_id": _request_id(record)}
         # guard: log-escaped
         words = [_time(record), record.levelname.lower(), f"{record.name}:", escaped(record.getMessage())]
-        words += [f"{name}={_shown(value)}" for name, value in fields.items() if value is not None]
+        words += [f"{name}={_format_value(value)}" for name, value in fields.items() if value is not None]
         lines = [" ".join(words)]
         if record.exc_info:
             lines += [f"  | {escaped(line)}" for line in self.formatException(record.exc_info).split("\n")]
         return "\n".join(lines)
 
 
-def _shown(value: object) -> str:
+def _format_value(value: object) -> str:
     return _quoted(escaped(value)) if isinstance(value, str) else str(value)
 
 

@@ -24,7 +24,7 @@ from leaseq.engine.keys import Keys
 from leaseq.engine.replies import REFUSAL_CODES, Call, Reply, refusal
 from leaseq.engine.script_table import CONFIRMED_SCRIPTS
 from leaseq.errors import QueueNotFound
-from leaseq.models import Held
+from leaseq.models import LeaseKey
 from leaseq.policy import Durable
 
 
@@ -96,39 +96,43 @@ class Commands:
     async def leave_line(self, waiter: str, person: str, request: str, last_token: int) -> Reply:
         return await self._run("leave_line", (waiter, person, request, str(last_token)))
 
-    async def renew(self, held: Held, request: str) -> Reply:
-        id, token, person = held
+    async def renew(self, lease_key: LeaseKey, request: str) -> Reply:
+        id, token, person = lease_key
         return await self._run("renew", (id, str(token), person, request))
 
-    async def save_draft(self, held: Held, draft: str) -> Reply:
-        id, token, person = held
+    async def save_draft(self, lease_key: LeaseKey, draft: str) -> Reply:
+        id, token, person = lease_key
         return await self._run("save_draft", (id, str(token), person, draft))
 
     async def finish(
-        self, held: Held, result: str, form_version: str, request: str | None, skills: str
+        self, lease_key: LeaseKey, result: str, form_version: str, request: str | None, skills: str
     ) -> Reply:
         """Finish an item. ``request``: the request id of the reserve that follows; None where none does."""
-        id, token, person = held
+        id, token, person = lease_key
         reserve_arguments = _reserve_arguments(request, skills)
         return await self._run("finish", (id, str(token), person, result, form_version, *reserve_arguments))
 
-    async def undo_finish(self, held: Held, request: str, microseconds: int) -> Reply:
-        id, token, person = held
+    async def undo_finish(self, lease_key: LeaseKey, request: str, microseconds: int) -> Reply:
+        id, token, person = lease_key
         return await self._run("undo_finish", (id, str(token), person, request, str(microseconds)))
 
-    async def take_back(self, held: Held, request: str, microseconds: int) -> Reply:
-        id, token, person = held
+    async def take_back(self, lease_key: LeaseKey, request: str, microseconds: int) -> Reply:
+        id, token, person = lease_key
         return await self._run("take_back", (id, str(token), person, request, str(microseconds)))
 
-    async def abandon(self, held: Held, reason: str, again: bool, request: str | None, skills: str) -> Reply:
+    async def abandon(
+        self, lease_key: LeaseKey, reason: str, again: bool, request: str | None, skills: str
+    ) -> Reply:
         """Give an item back. ``request`` and ``skills``: as for `finish`."""
-        id, token, person = held
+        id, token, person = lease_key
         words = (id, str(token), person, reason, "later" if again else "never")
         return await self._run("abandon", (*words, *_reserve_arguments(request, skills)))
 
-    async def fail(self, held: Held, error: str, retry: bool, request: str | None, skills: str) -> Reply:
+    async def fail(
+        self, lease_key: LeaseKey, error: str, retry: bool, request: str | None, skills: str
+    ) -> Reply:
         """Report a failure. ``request`` and ``skills``: as for `finish`."""
-        id, token, person = held
+        id, token, person = lease_key
         words = (id, str(token), person, error, "retry" if retry else "die")
         return await self._run("fail", (*words, *_reserve_arguments(request, skills)))
 

@@ -19,7 +19,8 @@ from leaseq.queue.consumer import UNDO_SECONDS
 
 
 class Consumer(Reserving):
-    """A verb on a lease takes the Lease, or its ``id=``, ``token=`` and ``person=``: see `arguments.held`."""
+    """A verb on a lease takes the Lease, or its ``id=``, ``token=`` and ``person=``: see
+    `arguments.lease_key`."""
 
     @overload
     async def renew(self, lease: Lease, *, request_id: str | None = None) -> Lease: ...
@@ -35,8 +36,8 @@ class Consumer(Reserving):
         Also accepted after the lease expired, if nobody else was granted the item. Raises LeaseLost, or
         Invalid where the policy allows no more renewals or the person holds as many items as allowed.
         """
-        held = arguments.held(self.name, lease, parts)
-        return codec.lease(self.name, (await self._commands.renew(held, arguments.request(request_id))).rest)
+        key = arguments.lease_key(self.name, lease, parts)
+        return codec.lease(self.name, (await self._commands.renew(key, arguments.request(request_id))).rest)
 
     @overload
     async def save_draft(self, lease: Lease, draft: Json) -> None: ...
@@ -46,8 +47,8 @@ class Consumer(Reserving):
 
     async def save_draft(self, lease: Lease | None = None, draft: Json = ..., **parts: object) -> None:
         """Save a draft of the answer. The person gets it back with the item; a finish deletes it."""
-        held = arguments.held(self.name, lease, parts)
-        await self._commands.save_draft(held, validation.dump_json(draft, "draft"))
+        key = arguments.lease_key(self.name, lease, parts)
+        await self._commands.save_draft(key, validation.dump_json(draft, "draft"))
 
     @overload
     async def finish(
@@ -88,19 +89,19 @@ class Consumer(Reserving):
         the item is finished; the refused answer is then kept as a late answer, if ``answer_kept`` is true.
         Raises ItemNotFound where the item was removed.
         """
-        held = arguments.held(self.name, lease, parts)
+        key = arguments.lease_key(self.name, lease, parts)
         text = validation.dump_json(result, "result")
         skills = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
         skills_text = ",".join(skills)
         reply = await self._send_checked(
-            result, lambda version: self._commands.finish(held, text, version, request, skills_text)
+            result, lambda version: self._commands.finish(key, text, version, request, skills_text)
         )
         late, replayed, held_microseconds, finished_at, *reserve_replies = reply.rest
-        next_lease = await self._next(reserve_replies, held[2], skills, request)
+        next_lease = await self._next(reserve_replies, key[2], skills, request)
         at = codec.to_datetime(finished_at)
         return Finished(
-            held[0], bool(late), bool(replayed), next_lease, int(held_microseconds) / 1000000.0, at
+            key[0], bool(late), bool(replayed), next_lease, int(held_microseconds) / 1000000.0, at
         )
 
     async def _next(
@@ -135,9 +136,9 @@ class Consumer(Reserving):
         This may exceed the number of items that they may hold. Raises Invalid (field ``undo``) where it is
         too late, and LeaseLost where this lease was not finished, or a manager changed its answer since.
         """
-        held = arguments.held(self.name, lease, parts)
+        key = arguments.lease_key(self.name, lease, parts)
         request = arguments.request(request_id)
-        reply = await self._commands.undo_finish(held, request, UNDO_SECONDS * 1000000)
+        reply = await self._commands.undo_finish(key, request, UNDO_SECONDS * 1000000)
         return codec.lease(self.name, reply.rest)
 
     @overload
@@ -180,14 +181,14 @@ class Consumer(Reserving):
         ``again`` True: others go first; this person sees it again only when nothing else waits for them.
         False: never this person again.
         """
-        held = arguments.held(self.name, lease, parts)
+        key = arguments.lease_key(self.name, lease, parts)
         if not isinstance(again, bool):
             raise Invalid("again", "true or false")
         skills = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
         text = arguments.text(reason, "reason")
-        reply = await self._commands.abandon(held, text, again, request, ",".join(skills))
-        return Abandoned(held[0], await self._next(reply.rest, held[2], skills, request))
+        reply = await self._commands.abandon(key, text, again, request, ",".join(skills))
+        return Abandoned(key[0], await self._next(reply.rest, key[2], skills, request))
 
     @overload
     async def fail(
@@ -227,15 +228,15 @@ class Consumer(Reserving):
         """Report that an item can't be done. It is retried after a delay, or is dead when its attempts are
         used up (``retry_at`` is None then). ``retry`` False: dead at once, whatever attempts are left.
         ``then_reserve``: as for ``finish``."""
-        held = arguments.held(self.name, lease, parts)
+        key = arguments.lease_key(self.name, lease, parts)
         if not isinstance(retry, bool):
             raise Invalid("retry", "true or false")
         skills = validation.skills(skills)
         request = arguments.request(request_id) if then_reserve else None
         text = arguments.text(error, "error")
-        due, *reserve_replies = (await self._commands.fail(held, text, retry, request, ",".join(skills))).rest
-        next_lease = await self._next(reserve_replies, held[2], skills, request)
-        return Failed(held[0], codec.to_datetime(due) if due else None, next_lease)
+        due, *reserve_replies = (await self._commands.fail(key, text, retry, request, ",".join(skills))).rest
+        next_lease = await self._next(reserve_replies, key[2], skills, request)
+        return Failed(key[0], codec.to_datetime(due) if due else None, next_lease)
 
     @overload
     async def take_back(self, lease: Lease, *, request_id: str | None = None) -> Lease: ...
@@ -253,9 +254,9 @@ class Consumer(Reserving):
         too late. Raises LeaseLost where somebody else was granted the item since, this lease ended otherwise,
         or an item with several answers died by it.
         """
-        held = arguments.held(self.name, lease, parts)
+        key = arguments.lease_key(self.name, lease, parts)
         request = arguments.request(request_id)
-        reply = await self._commands.take_back(held, request, UNDO_SECONDS * 1000000)
+        reply = await self._commands.take_back(key, request, UNDO_SECONDS * 1000000)
         return codec.lease(self.name, reply.rest)
 
     async def mine(self, person: str) -> list[Lease]:

@@ -9,8 +9,8 @@ import pytest
 import leaseq
 from tests.conftest import Clock
 from tests.faults.conftest import rounds, seed
-from tests.support.awaiting import LoopThread
-from tests.support.booting import ENGINES, REDIS, Engine, boot
+from tests.support.awaited_queue import LoopThread
+from tests.support.engines import ENGINES, REDIS, Engine, boot
 
 __all__ = ["rounds", "seed"]
 

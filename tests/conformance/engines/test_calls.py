@@ -11,7 +11,7 @@ from leaseq import NewItem
 from tests.conformance.engines.calls import CALLS
 from tests.conformance.engines.scene import Scene
 from tests.conftest import Clock
-from tests.support.awaiting import AwaitedQueue, LoopThread
+from tests.support.awaited_queue import AwaitedQueue, LoopThread
 
 AioClients = tuple[LoopThread, leaseq.aio.Client, leaseq.aio.Client]
 

@@ -11,7 +11,7 @@ import pytest
 import leaseq
 from leaseq import NewItem
 from tests.conftest import Clock
-from tests.support.booting import Engine
+from tests.support.engines import Engine
 
 Take = Callable[[str], leaseq.Lease]
 MOST_COMMANDS = 1_500  # of one script; each takes about a microsecond

@@ -13,10 +13,10 @@ import leaseq
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
-from tests.support.booting import Engine
+from tests.support.engines import Engine
+from tests.support.leases import take
 from tests.support.ports import free_port
 from tests.support.processes import LEASEQ, UpProcess, environment
-from tests.support.taking import take
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
 
 NAMES = ("moved-1", "moved-2", "moved-3")  # in slots of different nodes

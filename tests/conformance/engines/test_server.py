@@ -16,10 +16,10 @@ from tests.conformance.engines.scene import Scene
 from tests.conftest import Clock, Server
 from tests.faults.judge import find_faults
 from tests.faults.people import RULES, crowd
-from tests.support.awaiting import LoopThread
-from tests.support.booting import Engine
-from tests.support.patience import eventually
-from tests.support.taking import not_none
+from tests.support.awaited_queue import LoopThread
+from tests.support.engines import Engine
+from tests.support.leases import not_none
+from tests.support.waiting import eventually
 
 AioClients = tuple[LoopThread, leaseq.aio.Client, leaseq.aio.Client]
 

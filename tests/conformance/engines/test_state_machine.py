@@ -8,7 +8,7 @@ import pytest
 import leaseq
 from tests.conftest import Server
 from tests.engine.model.test_state_machine import Machine, disk
-from tests.support.booting import Engine
+from tests.support.engines import Engine
 from tests.support.state_machines import run_machine
 
 __all__ = ["disk"]

@@ -12,8 +12,8 @@ from typing import Self
 import redis
 
 from leaseq.server.embedded import server_binary
-from tests.support.patience import eventually
 from tests.support.ports import free_port
+from tests.support.waiting import eventually
 
 
 class Node:

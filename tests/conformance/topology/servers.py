@@ -12,8 +12,8 @@ from pathlib import Path
 import redis
 
 from leaseq.server.embedded import server_binary
-from tests.support.patience import eventually
 from tests.support.ports import free_port
+from tests.support.waiting import eventually
 
 SLOTS = 16_384
 PRIMARIES = 3  # of each cluster

@@ -14,9 +14,9 @@ import pytest
 from redis.crc import key_slot
 
 import leaseq
-from tests.conformance.topology.replicated import replicated
+from tests.conformance.topology.cluster import run_cluster
 from tests.conformance.topology.servers import port_of, primary_and_replicas, service_url, watching
-from tests.support.patience import PATIENCE, eventually, patiently
+from tests.support.waiting import PATIENCE, eventually, patiently
 
 ITEMS = 20
 
@@ -90,7 +90,7 @@ def test_a_call_that_gets_no_answer_goes_on_with_the_next_primary(service: Servi
 
 
 def test_a_call_that_a_node_does_not_answer_goes_on_with_the_next_of_its_slot() -> None:
-    with replicated(replicas=1, node_timeout=60) as cluster, ThreadPoolExecutor() as pool:
+    with run_cluster(replicas=1, node_timeout=60) as cluster, ThreadPoolExecutor() as pool:
         client = leaseq.connect(f"{cluster.url}?socket_timeout={2 * PATIENCE}")
         queue = leaseq.Queue(client, "reviews")
         queue.configure(durable="replica")

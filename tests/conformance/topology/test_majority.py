@@ -13,10 +13,10 @@ from redis.crc import key_slot
 import leaseq
 from leaseq.engine import commands
 from leaseq.engine.client import connection_of
+from tests.conformance.topology.cluster import run_cluster
 from tests.conformance.topology.nodes import Node
-from tests.conformance.topology.replicated import replicated
 from tests.conformance.topology.servers import port_of, primary_and_replicas, service_url, watching
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 
 NAME = "reviews"
 
@@ -108,7 +108,7 @@ def test_a_user_who_may_not_count_the_replicas_is_told_what_is_missing(service: 
 
 
 def test_in_a_cluster_the_replicas_of_the_slot_count() -> None:
-    with replicated(replicas=2, node_timeout=60) as cluster:
+    with run_cluster(replicas=2, node_timeout=60) as cluster:
         client = leaseq.connect(cluster.url)
         queue = leaseq.Queue(client, NAME)
         # A node counts a replica once that has told it how far it is.

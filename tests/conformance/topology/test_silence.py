@@ -11,7 +11,7 @@ import redis
 import leaseq
 from leaseq.engine.keys import QUEUES
 from tests.conformance.topology.servers import SLOTS, port_of, running
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 
 PAUSED = 5_000  # milliseconds
 

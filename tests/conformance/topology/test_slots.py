@@ -14,8 +14,8 @@ from redis.crc import key_slot
 import leaseq
 from leaseq.engine.transport import ClusterTransport
 from tests.conformance.topology.servers import cluster, port_of, running
-from tests.support.patience import eventually
-from tests.support.taking import not_none
+from tests.support.leases import not_none
+from tests.support.waiting import eventually
 
 
 @dataclass

@@ -18,9 +18,9 @@ import redis
 
 import leaseq
 from leaseq.doctor import examine
-from tests.support.patience import PATIENCE, eventually
+from tests.support.leases import not_none
 from tests.support.ports import free_port
-from tests.support.taking import not_none
+from tests.support.waiting import PATIENCE, eventually
 
 REDIS = shutil.which("redis-server")
 WELL = ("--appendonly", "yes", "--appendfsync", "always", "--save", "")

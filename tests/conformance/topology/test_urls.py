@@ -10,7 +10,7 @@ import redis
 
 import leaseq
 from tests.conformance.topology.servers import cluster, sentinel
-from tests.support.taking import not_none, wait_and_take
+from tests.support.leases import not_none, wait_and_take
 
 
 @pytest.mark.parametrize("topology", [sentinel, cluster])

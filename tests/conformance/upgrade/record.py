@@ -23,8 +23,8 @@ from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from tests.conformance.upgrade.dump import lines
-from tests.conformance.upgrade.seen import seen
-from tests.conformance.upgrade.story import Story
+from tests.conformance.upgrade.scenario import Scenario
+from tests.conformance.upgrade.snapshot import snapshot
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD
 
 
@@ -62,13 +62,13 @@ def record(path: Path) -> None:
         EmbeddedServer(folder, fsync="no") as server,
     ):
         client = leaseq.connect(server.url)
-        story = Story(client)
-        story.whole()
+        scenario = Scenario(client)
+        scenario.whole()
         head = {
             "leaseq": version("leaseq"),
             "schema": SCHEMA,
-            "clocks": {name: clock.now for name, clock in story.clocks.items()},
-            "seen": seen(client, story.clocks),
+            "clocks": {name: clock.now for name, clock in scenario.clocks.items()},
+            "seen": snapshot(client, scenario.clocks),
             "accounts": people(client),
         }
         with path.open("x", encoding="utf-8") as file:

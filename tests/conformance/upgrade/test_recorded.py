@@ -25,8 +25,8 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from tests.conformance.topology.servers import port_of, running
 from tests.conformance.upgrade.dump import lines, load
-from tests.conformance.upgrade.seen import differences, seen
-from tests.conformance.upgrade.story import PEOPLE
+from tests.conformance.upgrade.scenario import PEOPLE
+from tests.conformance.upgrade.snapshot import differences, snapshot
 from tests.conftest import Clock
 from tests.meta.docs.test_inspecting import events, key_parts, letters
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD
@@ -104,7 +104,7 @@ def test_what_was_written_is_there(state: State) -> None:
 
 
 def test_it_is_read_as_it_was_then(state: State) -> None:
-    assert not differences(state.facts["seen"], seen(state.client, state.clocks))
+    assert not differences(state.facts["seen"], snapshot(state.client, state.clocks))
 
 
 def test_its_schema_is_known(state: State) -> None:

@@ -14,8 +14,8 @@ from leaseq.engine.script_table import SCRIPTS
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts import keys as accounts_keys
 from tests.conftest import Server
-from tests.engine.looking import everything
-from tests.support.taking import take
+from tests.engine.server_contents import everything
+from tests.support.leases import take
 
 LEASE: dict[str, Any] = {"id": "one", "token": 1, "person": "ann"}
 CALLS: dict[str, Callable[[leaseq.Queue], object]] = {

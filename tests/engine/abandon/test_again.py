@@ -7,7 +7,7 @@ import pytest
 import leaseq
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.support.taking import take
+from tests.support.leases import take
 
 
 @pytest.fixture

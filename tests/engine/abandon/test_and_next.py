@@ -11,7 +11,7 @@ import leaseq
 from leaseq import NewItem
 from tests.conftest import Clock
 from tests.engine.conftest import Sets
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 Take = Callable[[str], leaseq.Lease]
 GiveBack = Callable[..., leaseq.Abandoned | leaseq.Failed]

@@ -11,7 +11,7 @@ import pytest
 import leaseq
 from tests.conftest import Clock
 from tests.engine.conftest import Sets
-from tests.support import taking
+from tests.support.leases import take as take_from
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -200,7 +200,7 @@ def test_items_that_failed_together_do_not_come_back_together(
     timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
     timed_queue.enqueue_many([{}] * 20)
-    leases = [taking.take(timed_queue, f"p{n}") for n in range(20)]
+    leases = [take_from(timed_queue, f"p{n}") for n in range(20)]
     retry_times = {timed_queue.fail(lease, "outage").retry_at for lease in leases}
     assert len(retry_times) == 20
     seconds = [seconds_until(clock, time) for time in retry_times]

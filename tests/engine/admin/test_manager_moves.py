@@ -10,9 +10,9 @@ import pytest
 import leaseq
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.engine.conftest import Sets
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 Take = Callable[[str], leaseq.Lease]
 
@@ -135,7 +135,7 @@ def test_remove_forgets_an_item_whole(
     assert timed_queue.mine("ann") == []
     assert last_event(timed_queue) == ("removed", "one", "meg")
     keys = Keys(timed_queue.name)
-    contents = looking.everything(server.redis, timed_queue.name)
+    contents = server_contents.everything(server.redis, timed_queue.name)
     contents.pop(keys.journal.encode())
     assert not re.search(r"\bone\b", str(contents))
     assert timed_queue.enqueue({}, id="one").added

@@ -10,7 +10,7 @@ import leaseq
 from leaseq import NewItem
 from tests.conftest import Clock
 from tests.engine.conftest import Sets
-from tests.support.taking import take
+from tests.support.leases import take
 
 
 @pytest.fixture

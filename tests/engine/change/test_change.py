@@ -12,10 +12,10 @@ import pytest
 import leaseq
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.engine.conftest import Sets
 from tests.engine.waiters import Start
-from tests.support.taking import take
+from tests.support.leases import take
 
 DUE = datetime(2027, 5, 1, 12, tzinfo=UTC)
 
@@ -49,11 +49,11 @@ def test_only_what_is_named_changes(timed_queue: leaseq.Queue, sets: Sets) -> No
 def test_what_is_so_already_is_no_change(timed_queue: leaseq.Queue, server: Server) -> None:
     timed_queue.enqueue({"n": 1}, id="a", priority=7, requires=["fr"], due=DUE)
     timed_queue.enqueue({}, id="plain")
-    before = looking.everything(server.redis, timed_queue.name)
+    before = server_contents.everything(server.redis, timed_queue.name)
     timed_queue.change("a", priority=7, requires=["fr"], due=DUE, payload={"n": 1}, delay=0)
     timed_queue.change("a")
     timed_queue.change("plain", priority=100, requires=(), due=None)
-    assert looking.everything(server.redis, timed_queue.name) == before
+    assert server_contents.everything(server.redis, timed_queue.name) == before
 
 
 def test_it_goes_among_those_of_its_new_priority_by_its_age(timed_queue: leaseq.Queue, sets: Sets) -> None:
@@ -181,11 +181,11 @@ STATES: dict[str, Callable[[leaseq.Queue], object]] = {
 def test_what_does_not_wait_is_refused(timed_queue: leaseq.Queue, server: Server, message: str) -> None:
     timed_queue.enqueue({}, id="a")
     STATES[message](timed_queue)
-    before = looking.everything(server.redis, timed_queue.name)
+    before = server_contents.everything(server.redis, timed_queue.name)
     with pytest.raises(leaseq.Invalid, match=f"'a' is {message}") as error:
         timed_queue.change("a", priority=10)
     assert error.value.field == "id"
-    assert looking.everything(server.redis, timed_queue.name) == before
+    assert server_contents.everything(server.redis, timed_queue.name) == before
     with pytest.raises(leaseq.ItemNotFound):
         timed_queue.change("b", priority=10)
 
@@ -201,11 +201,11 @@ def test_a_dead_item_is_put_right_before_it_is_revived(
     )
     assert (item.state, item.last_error, sets()["inbound"]) == ("dead", "the scan is missing", [])
     assert timed_queue.by_due().items == (), "a dead item is not late"
-    before = looking.everything(server.redis, timed_queue.name)
+    before = server_contents.everything(server.redis, timed_queue.name)
     with pytest.raises(leaseq.Invalid, match="'a' is dead: revive it first") as error:
         timed_queue.change("a", priority=7, delay=0)
     assert error.value.field == "delay"
-    assert looking.everything(server.redis, timed_queue.name) == before
+    assert server_contents.everything(server.redis, timed_queue.name) == before
     timed_queue.revive("a")
     (item,) = timed_queue.by_due().items
     assert (item.payload, item.priority, item.requires) == ({"n": 2}, 10, ("fr",))
@@ -240,12 +240,12 @@ def test_bad_input_is_refused_by_name(
     timed_queue: leaseq.Queue, server: Server, field: str, value: object
 ) -> None:
     timed_queue.enqueue({}, id="a")
-    before = looking.everything(server.redis, timed_queue.name)
+    before = server_contents.everything(server.redis, timed_queue.name)
     call: Any = timed_queue.change
     with pytest.raises(leaseq.Invalid) as error:
         call("a", **{"priority": 10, field: value})
     assert error.value.field == field
-    assert looking.everything(server.redis, timed_queue.name) == before
+    assert server_contents.everything(server.redis, timed_queue.name) == before
 
 
 def test_an_unknown_field_and_a_bad_id_are_refused(timed_queue: leaseq.Queue) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 import leaseq
 from tests.conftest import Clock
-from tests.support.taking import take
+from tests.support.leases import take
 
 PAST = datetime(2001, 1, 1, tzinfo=UTC)
 

@@ -13,7 +13,7 @@ from leaseq import NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine.conftest import Sets
-from tests.support.taking import take
+from tests.support.leases import take
 
 PRIORITIES = st.sampled_from([10, 50, 51, 100, 150, 151, 1000])
 numbers = itertools.count()

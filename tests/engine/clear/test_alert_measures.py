@@ -11,7 +11,7 @@ from leaseq import NewItem
 from leaseq.engine import codec
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.engine.clear.alerting import alert_events, fill, raised_alerts
+from tests.engine.clear.alerts import alert_events, fill, raised_alerts
 
 Take = Callable[[str], leaseq.Lease]
 

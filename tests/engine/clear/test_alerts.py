@@ -13,7 +13,7 @@ from leaseq import Alert
 from leaseq.engine import codec
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.engine.clear.alerting import alert_events, fill, raised_alerts, remove
+from tests.engine.clear.alerts import alert_events, fill, raised_alerts, remove
 
 Take = Callable[[str], leaseq.Lease]
 

@@ -8,7 +8,7 @@ import leaseq
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine.clear.test_retention import GROUP, acknowledge, group, read
-from tests.engine.rewriting import rewrite
+from tests.engine.script_rewrites import rewrite
 
 
 def short_journal(queue: leaseq.Queue, move: str) -> None:

@@ -8,7 +8,7 @@ import pytest
 import leaseq
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.support.taking import take
+from tests.support.leases import take
 
 DAY = 86_400
 WINDOW = 50  # of what a person put off, as many as one look at it covers

@@ -12,10 +12,10 @@ from leaseq import NewItem
 from leaseq.engine import codec
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.engine.conftest import Sets
 from tests.engine.guarantees.test_cost import MOST, command_counts, commands_per_script
-from tests.support.taking import not_none, take
+from tests.support.leases import not_none, take
 
 DAY = 86_400
 GROUP, READER = "bridge", "one"
@@ -79,7 +79,7 @@ def test_nothing_is_left_of_it(daily: leaseq.Queue, clock: Clock, server: Server
     assert error.value.answer_kept
     clock.tick(DAY + 1)
     assert daily.clear().forgotten == 1
-    contents = looking.everything(server.redis, daily.name)
+    contents = server_contents.everything(server.redis, daily.name)
     assert not [
         key for key, value in contents.items() if b":journal" not in key and "gone-item" in str(value)
     ]

@@ -8,10 +8,10 @@ import leaseq
 from leaseq import NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.engine.conftest import Sets
 from tests.engine.guarantees.test_cost import MOST, command_counts, commands_per_script
-from tests.support.taking import not_none, take
+from tests.support.leases import not_none, take
 
 DAY = 86_400
 NOTHING = leaseq.Cleared(0, 0, 0, more=False, forgotten=0)
@@ -112,7 +112,7 @@ def test_what_is_dead_for_long_goes_and_nothing_is_left_of_it(
     assert timed_queue.clear(limit=1) == leaseq.Cleared(0, 0, 0, more=True, forgotten=1)
     assert timed_queue.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=1)
     assert (sets()["dead"], sets()["finished"]) == (["later"], ["done"])
-    contents = looking.everything(server.redis, timed_queue.name)
+    contents = server_contents.everything(server.redis, timed_queue.name)
     assert not [key for key, value in contents.items() if b":journal" not in key and "gone-" in str(value)]
     clock.tick(DAY)
     assert timed_queue.clear().forgotten == 1

@@ -10,7 +10,7 @@ import pytest
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import redis
 import leaseq
 from leaseq.engine.client import connection_of
 from tests.conftest import Server
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 
 
 @pytest.mark.parametrize(

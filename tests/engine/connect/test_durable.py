@@ -16,7 +16,7 @@ import leaseq
 from leaseq.engine import commands
 from leaseq.server.embedded import EmbeddedServer
 from tests.engine.connect.test_faults import MINIMAL
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from leaseq.doctor.acl import LIBRARY, rules
 from leaseq.engine.keys import Keys
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
-from tests.support.taking import not_none, take, wait_and_take
+from tests.support.leases import not_none, take, wait_and_take
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ import redis
 import leaseq
 from leaseq.engine.durability import MAX_MILLISECONDS, check
 from tests.conformance.topology.servers import port_of, primary_and_replicas
-from tests.support.patience import eventually
-from tests.support.taking import not_none
+from tests.support.leases import not_none
+from tests.support.waiting import eventually
 
 
 class Pair:

@@ -13,10 +13,10 @@ from leaseq.engine import codec
 from leaseq.engine.keys import WEBHOOK_STATE, Keys
 from leaseq.queue import base
 from tests.conftest import Clock, Server
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.engine.waiters import Start
-from tests.support.patience import eventually
-from tests.support.taking import take
+from tests.support.leases import take
+from tests.support.waiting import eventually
 
 
 class MissingPart:
@@ -72,7 +72,7 @@ def full(timed_queue: leaseq.Queue, clock: Clock) -> leaseq.Queue:
 
 
 def keys_of(server: Server, name: str) -> set[str]:
-    return {key.decode().rpartition(":")[2] for key in looking.everything(server.redis, name)}
+    return {key.decode().rpartition(":")[2] for key in server_contents.everything(server.redis, name)}
 
 
 def test_nothing_of_it_stays_but_its_last_token(full: leaseq.Queue, server: Server) -> None:
@@ -91,7 +91,7 @@ def test_nothing_of_it_stays_but_its_last_token(full: leaseq.Queue, server: Serv
 def test_of_a_queue_that_granted_nothing_nothing_stays(queue: leaseq.Queue, server: Server) -> None:
     queue.enqueue({})
     queue.delete()
-    assert not looking.everything(server.redis, queue.name)
+    assert not server_contents.everything(server.redis, queue.name)
     assert not queue.exists()
 
 
@@ -163,9 +163,9 @@ def test_other_queues_stay(queue: leaseq.Queue, server: Server) -> None:
     for any_queue in (queue, *other_queues):
         any_queue.enqueue({}, id="it")
         take(any_queue, "ann")
-    before = [looking.everything(server.redis, any_queue.name) for any_queue in other_queues]
+    before = [server_contents.everything(server.redis, any_queue.name) for any_queue in other_queues]
     queue.delete()
-    assert [looking.everything(server.redis, any_queue.name) for any_queue in other_queues] == before
+    assert [server_contents.everything(server.redis, any_queue.name) for any_queue in other_queues] == before
 
 
 def test_who_waits_is_woken_and_told(queue: leaseq.Queue, start: Start) -> None:
@@ -216,13 +216,13 @@ def half_deleted_queue(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> 
 def test_what_was_broken_off_is_finished_by_the_next(
     half_deleted_queue: leaseq.Queue, server: Server
 ) -> None:
-    assert len(looking.everything(server.redis, half_deleted_queue.name)) > 2
+    assert len(server_contents.everything(server.redis, half_deleted_queue.name)) > 2
     assert not half_deleted_queue.exists()
     assert half_deleted_queue.reserve("bob") is None
     with pytest.raises(leaseq.QueueNotFound, match="it was deleted"):
         half_deleted_queue.stats()
     half_deleted_queue.delete()
-    assert [*looking.everything(server.redis, half_deleted_queue.name)] == [
+    assert [*server_contents.everything(server.redis, half_deleted_queue.name)] == [
         Keys(half_deleted_queue.name).deleted.encode()
     ]
     with pytest.raises(leaseq.QueueNotFound):
@@ -245,7 +245,7 @@ def test_a_restart_in_the_middle_of_a_look_leaves_nothing(
 
     monkeypatch.setattr(full, "_scan_keys", look)
     full.delete()
-    assert [*looking.everything(server.redis, full.name)] == [Keys(full.name).deleted.encode()]
+    assert [*server_contents.everything(server.redis, full.name)] == [Keys(full.name).deleted.encode()]
 
 
 def test_a_new_one_finishes_it_first(half_deleted_queue: leaseq.Queue, server: Server) -> None:
@@ -266,7 +266,7 @@ def test_a_late_step_of_a_deletion_leaves_the_new_queue_alone(half_deleted_queue
 
 
 def test_a_queue_of_another_schema_stays(unreadable_queue: leaseq.Queue, server: Server) -> None:
-    before = looking.everything(server.redis, unreadable_queue.name)
+    before = server_contents.everything(server.redis, unreadable_queue.name)
     with pytest.raises(leaseq.QueueUnreadable):
         unreadable_queue.delete()
-    assert looking.everything(server.redis, unreadable_queue.name) == before
+    assert server_contents.everything(server.redis, unreadable_queue.name) == before

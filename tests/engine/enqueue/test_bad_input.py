@@ -9,7 +9,7 @@ import pytest
 
 import leaseq
 from tests.conftest import Clock, Server
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.engine.enqueue.bad_calls import CALLS, Call, nested
 
 CASES = [
@@ -31,13 +31,13 @@ def busy(timed_queue: leaseq.Queue) -> leaseq.Queue:
 def test_it_is_refused_by_name_and_nothing_changes(
     busy: leaseq.Queue, server: Server, call: Call, field: str, value: object
 ) -> None:
-    before = looking.everything(server.redis, busy.name)
+    before = server_contents.everything(server.redis, busy.name)
     with pytest.raises(leaseq.Invalid) as error:
         call(busy, value)
     assert error.value.field == field
     assert error.value.limit
     assert field in str(error.value)
-    assert looking.everything(server.redis, busy.name) == before
+    assert server_contents.everything(server.redis, busy.name) == before
 
 
 @pytest.mark.parametrize(
@@ -62,7 +62,7 @@ def test_a_lease_of_another_queue_moves_nothing_here(
         own_lease.token,
         own_lease.person,
     )
-    before = looking.everything(server.redis, busy.name)
+    before = server_contents.everything(server.redis, busy.name)
     for call in (
         busy.renew,
         busy.abandon,
@@ -72,7 +72,7 @@ def test_a_lease_of_another_queue_moves_nothing_here(
         with pytest.raises(leaseq.Invalid, match=f"of queue '{other.name}'") as error:
             call(foreign_lease)
         assert error.value.field == "lease"
-    assert looking.everything(server.redis, busy.name) == before
+    assert server_contents.everything(server.redis, busy.name) == before
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import leaseq
 from leaseq import Enqueued, EnqueuedMany, NewItem
 from leaseq.engine import codec
 from tests.conftest import Clock, Server
-from tests.engine import looking
-from tests.support.taking import not_none
+from tests.engine import server_contents
+from tests.support.leases import not_none
 
 HOUR = 3600
 
@@ -130,7 +130,7 @@ def test_without_the_rule_nothing_is_computed_and_nothing_kept(
 ) -> None:
     monkeypatch.delattr("leaseq.engine.digest.digest")
     timed_queue.enqueue_many([{"n": 1}] * 3)
-    assert not [key for key in looking.everything(server.redis, timed_queue.name) if b":seen:" in key]
+    assert not [key for key in server_contents.everything(server.redis, timed_queue.name) if b":seen:" in key]
 
 
 def test_what_is_kept_for_it_goes_by_itself(hourly: leaseq.Queue, server: Server) -> None:

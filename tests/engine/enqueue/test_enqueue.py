@@ -8,7 +8,7 @@ import leaseq
 from leaseq import NewItem
 from tests.conftest import Clock, Server
 from tests.engine.conftest import Sets
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 
 def test_an_item_waits_with_its_payload_unchanged(timed_queue: leaseq.Queue) -> None:

@@ -13,9 +13,9 @@ import leaseq
 from leaseq import NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.engine.erase.conftest import IDS, NAME, OTHER
-from tests.support.taking import take
+from tests.support.leases import take
 
 
 def renamed_contents(item: leaseq.Item, person: str, to: str) -> dict[str, Any]:
@@ -35,14 +35,14 @@ def renamed_contents(item: leaseq.Item, person: str, to: str) -> dict[str, Any]:
 
 
 def test_the_name_is_left_in_the_journal_alone(full: leaseq.Queue, server: Server) -> None:
-    before = looking.naming(server.redis, full.name, NAME)
+    before = server_contents.naming(server.redis, full.name, NAME)
     assert {"ledger", "history", "late", "drafts", "bars", "cursors", "rows", "items", "journal"} <= before
     assert any(key.startswith("later:") for key in before)
     assert any(key.startswith("inbound:@") for key in before)
     totals = full.erase_person(NAME, "erased-1")
     assert totals.leases >= 1
     assert totals.items == len(list(full.person_items("erased-1"))) + 2, "and the two that were theirs alone"
-    assert looking.naming(server.redis, full.name, NAME) == {"journal"}
+    assert server_contents.naming(server.redis, full.name, NAME) == {"journal"}
     assert list(full.person_items(NAME)) == []
     assert full.erase_person(NAME, "erased-1") == leaseq.Erased(0, 0)
 
@@ -192,7 +192,7 @@ def test_what_was_theirs_alone_is_ahead_of_what_comes_after(
     timed_queue.release("before")
     timed_queue.erase_person("ann", "erased-1")
     timed_queue.release("after")
-    scores = looking.scores(server.redis, timed_queue.name)
+    scores = server_contents.scores(server.redis, timed_queue.name)
     assert sorted(scores, key=scores.__getitem__) == ["before", "theirs", "after"]
     assert len(set(scores.values())) == 3
 

@@ -10,9 +10,9 @@ import leaseq
 from leaseq import NewItem
 from leaseq.engine.replies import Reply
 from tests.conftest import Server
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.engine.erase.conftest import IDS, NAME
-from tests.support.taking import take
+from tests.support.leases import take
 
 
 @pytest.mark.parametrize("step", [1, 2, 4])
@@ -36,7 +36,7 @@ def test_what_was_broken_off_is_finished_by_the_next(
             full.erase_person(NAME, "erased-1")
     assert full.mine(NAME) == []
     full.erase_person(NAME, "erased-1")
-    assert looking.naming(server.redis, full.name, NAME) == {"journal"}
+    assert server_contents.naming(server.redis, full.name, NAME) == {"journal"}
 
 
 def test_who_comes_back_meanwhile_is_erased_once_more(
@@ -55,7 +55,7 @@ def test_who_comes_back_meanwhile_is_erased_once_more(
 
     monkeypatch.setattr(full._commands, "erase_person", reserve_and_erase)
     assert full.erase_person(NAME, "erased-1").leases >= 2
-    assert looking.naming(server.redis, full.name, NAME) == {"journal"}
+    assert server_contents.naming(server.redis, full.name, NAME) == {"journal"}
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def test_a_server_that_is_restarted_meanwhile_keeps_no_name(
     restarted_queue: leaseq.Queue, server: Server
 ) -> None:
     restarted_queue.erase_person(NAME, "erased-1")
-    assert looking.naming(server.redis, restarted_queue.name, NAME) == {"journal"}
+    assert server_contents.naming(server.redis, restarted_queue.name, NAME) == {"journal"}
 
 
 def test_a_server_that_is_restarted_meanwhile_leaves_out_nothing(restarted_queue: leaseq.Queue) -> None:

@@ -15,7 +15,7 @@ import leaseq
 from leaseq.engine.keys import Keys
 from leaseq.engine.script_table import SCRIPTS
 from tests.conftest import Clock, Server
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.support.state_machines import run_machine
 
 numbers = itertools.count()
@@ -166,7 +166,7 @@ class JournalTotals(RuleBasedStateMachine):
         before = self.tokens_and_people()
         new_name = f"erased-{next(numbers)}"
         self.queue.erase_person(person, new_name)
-        assert looking.naming(self.server.redis, self.queue.name, person) <= {"journal"}
+        assert server_contents.naming(self.server.redis, self.queue.name, person) <= {"journal"}
         assert self.tokens_and_people() == [
             (token, new_name if name == person else name) for token, name in before
         ]

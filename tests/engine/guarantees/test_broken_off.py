@@ -14,7 +14,7 @@ import leaseq
 from leaseq import NewItem
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Clock
-from tests.engine import looking
+from tests.engine import server_contents
 
 Call = Callable[[leaseq.Queue], object]
 Clients = tuple[leaseq.Client, ...]
@@ -131,7 +131,7 @@ def test_nothing_is_lost(clients: Clients, queue_name: str, clock: Clock, call: 
     with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
         act(limited_queue)
     assert isinstance(clients[0].redis, redis.Redis)
-    item_ids = [id for ids in looking.sets(clients[0].redis, queue_name).values() for id in ids]
+    item_ids = [id for ids in server_contents.sets(clients[0].redis, queue_name).values() for id in ids]
     assert sorted(set(item_ids)) == ["one", "two"]
 
 
@@ -148,7 +148,7 @@ def test_the_next_item_after_a_finish_is_not_lost(
     with pytest.raises(leaseq.ServerRefused, match=r"(?i)permission"):
         limited_queue.finish(anns_lease(queue), {}, then_reserve=True)
     assert isinstance(clients[0].redis, redis.Redis)
-    state = looking.sets(clients[0].redis, queue_name)
+    state = server_contents.sets(clients[0].redis, queue_name)
     assert sorted({id for ids in state.values() for id in ids}) == ["one", "two"]
 
 
@@ -169,7 +169,7 @@ def test_what_nobody_was_granted_waits_for_others(
             anns_lease(queue), {}, then_reserve=True
         ) if then_reserve else limited_queue.reserve("ann")
     assert isinstance(clients[0].redis, redis.Redis)
-    assert looking.sets(clients[0].redis, queue_name)["inbound"] == (
+    assert server_contents.sets(clients[0].redis, queue_name)["inbound"] == (
         ["two"] if then_reserve else ["one", "two"]
     )
 

@@ -16,7 +16,7 @@ from leaseq.engine import commands
 from leaseq.engine.keys import Keys
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Clock
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 MOST = 1_500  # commands of one script; each takes about a microsecond
 

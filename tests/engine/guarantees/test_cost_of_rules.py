@@ -16,7 +16,7 @@ from leaseq import NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock
 from tests.engine.guarantees.test_cost import MOST, command_counts, commands_per_script, own_redis, server_url  # noqa: F401 - a fixture
-from tests.support.taking import not_none, take
+from tests.support.leases import not_none, take
 
 SKIPS = 150
 SKILLS = [f"s{n}" for n in range(16)]

@@ -17,7 +17,7 @@ import leaseq
 from leaseq import NewItem
 from leaseq.engine.script_table import SCRIPTS
 from tests.conftest import Clock, Server
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.engine.calls import CALLS, Before, Call
 from tests.engine.proxy import CuttingProxy
 
@@ -37,7 +37,7 @@ def proxy(server: Server) -> Iterator[CuttingProxy]:
 def contents(server: Server, name: str) -> dict[str, str]:
     """All that the server has of a queue, with the request ids left out, which are made at random."""
     request = re.compile(r"(b'p:\w+': b' ?)[0-9a-f]+|( q)[^ \\]+|(b'(?:request|changes)': b')[^']+")
-    state = looking.everything(server.redis, name).items()
+    state = server_contents.everything(server.redis, name).items()
     return {key.decode().partition("}")[2]: request.sub(r"\1\2\3", str(value)) for key, value in state}
 
 

@@ -12,8 +12,8 @@ from leaseq import NewItem
 from leaseq.engine import codec
 from leaseq.queue.consumer import UNDO_SECONDS
 from tests.conftest import Clock
-from tests.engine.rewriting import rewrite
-from tests.support.taking import not_none
+from tests.engine.script_rewrites import rewrite
+from tests.support.leases import not_none
 
 DIGIT_MORE = 10**15  # microseconds: a time in 2001; a machine that was not told the time is before it
 Take = Callable[[str], leaseq.Lease]

@@ -10,7 +10,7 @@ import pytest
 import leaseq
 from leaseq import Conflict, Enqueued, EnqueuedMany, NewItem
 from tests.conftest import Server
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 OTHERS = 15  # calls that may come between the two
 

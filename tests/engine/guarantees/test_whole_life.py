@@ -13,9 +13,9 @@ import leaseq
 from leaseq import NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.engine.guarantees.test_cost import MOST, commands_per_script, own_redis, server_url  # noqa: F401 - a fixture
-from tests.support.taking import not_none, take
+from tests.support.leases import not_none, take
 
 DAY = 86_400
 # What the ledger has for a queue without items and people.
@@ -37,7 +37,7 @@ def days_pass(queue: leaseq.Queue, clock: Clock, days: int, each: int = 1) -> No
 def key_sizes(server: Server, queue: leaseq.Queue) -> dict[str, int]:
     """Each key and its size; but the journal's, which has a bound of its own."""
     prefix = len(Keys(queue.name).ledger) - len("ledger")
-    state = looking.everything(server.redis, queue.name)
+    state = server_contents.everything(server.redis, queue.name)
     return {
         key.decode()[prefix:]: len(value)  # type: ignore[arg-type]
         for key, value in state.items()

@@ -8,7 +8,7 @@ import pytest
 
 import leaseq
 from tests.conftest import Clock
-from tests.support.taking import take
+from tests.support.leases import take
 
 
 def test_a_queue_to_which_everything_happens_has_each_kind(timed_queue: leaseq.Queue, clock: Clock) -> None:

@@ -12,7 +12,7 @@ import leaseq
 from leaseq import NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 DAY = 86_400
 

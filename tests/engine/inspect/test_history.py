@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import leaseq
 from leaseq import NewItem
-from tests.support.taking import take as take_from
+from tests.support.leases import take as take_from
 
 Take = Callable[[str], leaseq.Lease]
 

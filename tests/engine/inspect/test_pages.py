@@ -12,7 +12,7 @@ from leaseq import NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Server
 from tests.engine.conftest import Sets
-from tests.support.taking import take
+from tests.support.leases import take
 
 Take = Callable[[str], leaseq.Lease]
 

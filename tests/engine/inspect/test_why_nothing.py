@@ -6,7 +6,7 @@ from __future__ import annotations
 import leaseq
 from leaseq import Ineligibility, WhyNothing
 from tests.conftest import Clock
-from tests.support.taking import take
+from tests.support.leases import take
 
 
 def test_what_waits_is_not_for_them(timed_queue: leaseq.Queue) -> None:

@@ -16,7 +16,7 @@ import leaseq
 from leaseq import NewItem, WhyNothing
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.engine.model.choices import BAND, LEASE_SECONDS, NEW, SKILLS, New
 from tests.engine.model.items import Item, Part, Rules
 from tests.engine.model.model import Model
@@ -179,15 +179,17 @@ class WatchedMachine(RuleBasedStateMachine):
 
     def reserved_part(self, parts: list[Part]) -> Part:
         """Which of these assignments of one item was handed out."""
-        reserved_names = looking.sets(self.server.redis, self.queue.name)["reserved"]
+        reserved_names = server_contents.sets(self.server.redis, self.queue.name)["reserved"]
         return next(part for part in parts if part.name in reserved_names)
 
     @invariant()
     def every_assignment_is_where_it_ought_to_be(self) -> None:
         """Conservation and order in one: the same in the same sets, in the same order, each once."""
-        real_sets = looking.sets(self.server.redis, self.queue.name)
+        real_sets = server_contents.sets(self.server.redis, self.queue.name)
         assert {state: real_sets[state] for state in self.model.sets()} == self.model.sets()
-        assert looking.rows(self.server.redis, self.queue.name, self.model.shelves) == self.model.shelves
+        assert (
+            server_contents.rows(self.server.redis, self.queue.name, self.model.shelves) == self.model.shelves
+        )
         stats = self.queue.stats()
         assert stats.waiting == sum(waiter.until >= self.now for waiter in self.model.line.standing())
         assert stats.inbound == len(self.model.parts("inbound")), "and on no other shelf"
@@ -276,7 +278,9 @@ class WatchedMachine(RuleBasedStateMachine):
     @invariant()
     def people_hold_what_they_were_granted(self) -> None:
         for person, hands in self.model.hands.items():
-            assert looking.hands(self.server.redis, self.queue.name, person) == [part.name for part in hands]
+            assert server_contents.hands(self.server.redis, self.queue.name, person) == [
+                part.name for part in hands
+            ]
 
     def teardown(self) -> None:
         """Nothing that was typed is missing, nobody answered twice, and each transition was told once."""

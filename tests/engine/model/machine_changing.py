@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 import leaseq
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.engine.model.choices import BAND
 from tests.engine.model.machine import numbers
 from tests.engine.model.machine_managing import INDEX, ManagedMachine
@@ -65,4 +65,4 @@ class ChangingMachine(ManagedMachine):
 
     def scores(self) -> dict[str, float]:
         """Of all that waits or is scheduled."""
-        return looking.scores(self.server.redis, self.queue.name)
+        return server_contents.scores(self.server.redis, self.queue.name)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import precondition, rule
 
 import leaseq
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.engine.model.choices import SKILLS
 from tests.engine.model.machine import WatchedMachine
 
@@ -70,7 +70,7 @@ class ManagedMachine(WatchedMachine):
             return
         before, standing_names = self.model, self.standing()
         self.queue.delete()
-        contents = looking.everything(self.server.redis, self.queue.name)
+        contents = server_contents.everything(self.server.redis, self.queue.name)
         assert len(contents) == (before.last_token > 0)
         self.hear()
         assert self.heard_names == before.line.woken_names + standing_names

@@ -15,7 +15,7 @@ from hypothesis.stateful import precondition, rule
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.engine.model.choices import NEW, SKILLS, New
 from tests.engine.model.items import Item
 from tests.engine.model.machine_managing import INDEX, PEOPLE
@@ -155,7 +155,7 @@ class Machine(ReplacingMachine):
 
     def forget_old(self, limit: int) -> int:
         """How many are to go now; the queue chooses which."""
-        sets = looking.sets(self.server.redis, self.queue.name)
+        sets = server_contents.sets(self.server.redis, self.queue.name)
         kept_names, old_items = {*sets["finished"], *sets["dead"]}, self.model.old(self.now)
         for item in [item for item in old_items if item.id not in kept_names]:
             self.model.forget(item)

@@ -8,7 +8,7 @@ import pytest
 
 import leaseq
 from tests.conftest import Clock
-from tests.support.taking import take
+from tests.support.leases import take
 
 
 @pytest.fixture(autouse=True)

@@ -8,7 +8,7 @@ import leaseq
 from tests.conftest import Clock
 from tests.engine.conftest import Sets
 from tests.engine.reopen.test_reopen import finished_lease  # noqa: F401 - a fixture
-from tests.support.taking import take
+from tests.support.leases import take
 
 FORM = {"ask": {"type": "object", "required": ["ok"], "properties": {"ok": {"type": "boolean"}}}}
 

@@ -7,7 +7,7 @@ import pytest
 import leaseq
 from tests.conftest import Clock
 from tests.engine.conftest import Sets
-from tests.support.taking import take
+from tests.support.leases import take
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 import leaseq
 from tests.conftest import Clock
 from tests.engine.conftest import Sets
-from tests.support.taking import take
+from tests.support.leases import take
 
 
 def test_three_people_may_have_an_item_at_once_and_no_fourth(three: leaseq.Queue) -> None:

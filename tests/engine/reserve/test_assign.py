@@ -6,7 +6,7 @@ import pytest
 
 import leaseq
 from tests.conftest import Clock
-from tests.support.taking import take
+from tests.support.leases import take
 
 ODD = ["a b", "a/b", "50%", "x:y", "@ann", "fr", "high", "\u65e5\u672c", "-", "=~", "*", "a.b+c"]
 

@@ -8,7 +8,7 @@ import leaseq
 from leaseq import NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.support.taking import take
+from tests.support.leases import take
 
 
 def test_all_of_them_are_needed(timed_queue: leaseq.Queue) -> None:

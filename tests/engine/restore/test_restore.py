@@ -9,7 +9,7 @@ import pytest
 
 import leaseq
 from leaseq import GivenAnswer, NewItem
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 AT = datetime(2026, 1, 2, 3, 4, 5, 678_901, tzinfo=UTC)
 

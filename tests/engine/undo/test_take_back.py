@@ -12,7 +12,7 @@ from leaseq import NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
 from tests.engine.conftest import Sets
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 Take = Callable[[str], leaseq.Lease]
 

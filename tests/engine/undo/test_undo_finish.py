@@ -9,7 +9,7 @@ import pytest
 import leaseq
 from tests.conftest import Clock
 from tests.engine.conftest import Sets
-from tests.support.taking import take
+from tests.support.leases import take
 
 
 def test_they_hold_it_again_with_their_answer_as_the_draft(timed_queue: leaseq.Queue, sets: Sets) -> None:

@@ -14,8 +14,8 @@ from leaseq.engine.notifications import NoItemYet
 from leaseq.queue.first import reserve_first
 from tests.conftest import Server
 from tests.engine.waiters import LONG, in_line
-from tests.support.patience import eventually
-from tests.support.taking import not_none
+from tests.support.leases import not_none
+from tests.support.waiting import eventually
 
 Then = Callable[[], object]
 

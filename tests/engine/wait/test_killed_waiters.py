@@ -16,7 +16,7 @@ from leaseq.engine.keys import Keys
 from leaseq.engine.notifications import NoItemYet
 from tests.conftest import Clock, Server
 from tests.engine.waiters import LONG, in_line
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 
 PROGRAM = """
 import sys, threading, leaseq

@@ -13,7 +13,7 @@ from leaseq.engine.keys import Keys
 from tests.conftest import Server
 from tests.engine.proxy import SilentProxy
 from tests.engine.waiters import LONG, Start, granted_ids, in_line
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 
 
 def test_a_broken_link_of_the_listener_costs_nobody_their_item(

@@ -16,7 +16,7 @@ from leaseq.engine.keys import Keys
 from leaseq.engine.notifications import NoItemYet
 from tests.conftest import Clock, Server
 from tests.engine.waiters import LONG, Start, granted_ids, in_line
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 
 
 def test_who_began_first_gets_the_first_across_clients(

@@ -10,7 +10,7 @@ import leaseq
 from leaseq import NewItem
 from leaseq.engine.keys import Keys
 from tests.conftest import Clock, Server
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 
 
 @pytest.fixture

@@ -21,9 +21,9 @@ from leaseq.cli import main
 from leaseq.webapp.commands.serve import serve
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
-from tests.support.patience import PATIENCE
-from tests.web.gunicorn_place import ADJUSTED_APP, run_gunicorn
-from tests.web.nginx_place import HAS_NGINX, connect, run_nginx
+from tests.support.waiting import PATIENCE
+from tests.web.gunicorn_server import ADJUSTED_APP, run_gunicorn
+from tests.web.nginx_server import HAS_NGINX, connect, run_nginx
 
 DOCS = Path(__file__).parents[3] / "docs"
 FILES = sorted(

@@ -21,7 +21,7 @@ from leaseq import backup, transfer, webhooks
 from leaseq.engine.keys import Keys
 from leaseq.webapp.store.accounts import Accounts
 from tests.meta.docs import calls_table, policy_table, settings_table, types_table
-from tests.web.gunicorn_place import serve_app
+from tests.web.gunicorn_server import serve_app
 
 ROOT = Path(__file__).parents[3]
 SECRET = "a secret for tests that is long enough"

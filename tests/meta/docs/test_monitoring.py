@@ -17,7 +17,7 @@ from prometheus_client.parser import text_string_to_metric_families
 import leaseq
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings
-from tests.support.booting import Engine
+from tests.support.engines import Engine
 from tests.web.conftest import CHEAP_PASSWORDS, SECRET
 
 DOCS = Path(__file__).parents[3] / "docs"

@@ -12,7 +12,7 @@ from typing import Any
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from tests.meta.docs.test_examples import SECRET, blocks
-from tests.web.gunicorn_place import serve_app
+from tests.web.gunicorn_server import serve_app
 
 TEST_SETTINGS = ("export LEASEQ=", "AUTH=")
 

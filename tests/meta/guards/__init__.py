@@ -5,7 +5,7 @@ guards out one by one, in a copy of the tree, and fails where no test noticed. `
 list, the marks and docs/security.md true to each other.
 """
 
-from tests.meta.guards import access, browser, content, data, people, place, sessions, signing_in
+from tests.meta.guards import access, browser, content, data, deployment, people, sessions, sign_in
 from tests.meta.guards.guard import Guard
 
 __all__ = ["GUARDS", "Guard"]
@@ -14,9 +14,9 @@ GUARDS: tuple[Guard, ...] = (
     *access.GUARDS,
     *browser.GUARDS,
     *sessions.GUARDS,
-    *signing_in.GUARDS,
+    *sign_in.GUARDS,
     *people.GUARDS,
     *content.GUARDS,
     *data.GUARDS,
-    *place.GUARDS,
+    *deployment.GUARDS,
 )

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from tests.meta.guards.marks import guard_files, remove_guard
-from tests.support.planting import nodes
+from tests.support.planted_faults import nodes
 
 
 @dataclass(frozen=True, slots=True)

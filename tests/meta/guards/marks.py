@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from tests.meta.mutants.mutant import target_line
-from tests.support.planting import ROOT
+from tests.support.planted_faults import ROOT
 
 _MARK = re.compile(r"(?:#|//|--) guard: (?P<names>[a-z0-9-]+(?:, [a-z0-9-]+)*)")
 _SUFFIXES = {".py", ".html", ".js", ".lua"}

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from tests.meta.guards import GUARDS, Guard
-from tests.support import planting
+from tests.support import planted_faults
 
 LIMIT = 120  # seconds for one test
 PATIENCE = 1_200  # for the tests of one guard, or for all of them
@@ -25,7 +25,7 @@ PATIENCE = 1_200  # for the tests of one guard, or for all of them
 def main(*words: str) -> int:
     start = time.monotonic()
     guards = [guard for guard in GUARDS if not words or any(_matches(guard, word) for word in words)]
-    with planting.copies(os.cpu_count() or 1) as trees:
+    with planted_faults.copies(os.cpu_count() or 1) as trees:
         completed = run(trees[0], {test for guard in guards for test in guard.nodes})
         if completed.returncode != 0:
             print(
@@ -34,7 +34,7 @@ def main(*words: str) -> int:
                 sep="\n",
             )
             return 1
-        noticed_count = sum(planting.try_each(trees, guards, is_noticed))
+        noticed_count = sum(planted_faults.try_each(trees, guards, is_noticed))
     summary = f"{noticed_count} of {len(guards)} guards were missed by a test when they were gone"
     print(f"{summary}, in {time.monotonic() - start:.0f} s")
     return 1 if noticed_count < len(guards) else 0
@@ -46,7 +46,7 @@ def _matches(guard: Guard, word: str) -> bool:
 
 def is_noticed(tree: Path, guard: Guard) -> bool:
     """Whether a test of the guard fails in a tree without it."""
-    failures = planting.failures(run(tree, guard.nodes, "-x"))
+    failures = planted_faults.failures(run(tree, guard.nodes, "-x"))
     print(
         f"{'noticed' if failures else 'NOT NOTICED'}  {guard.row}: {guard.id} in {guard.file}: {failures}",
         flush=True,
@@ -56,7 +56,7 @@ def is_noticed(tree: Path, guard: Guard) -> bool:
 
 def run(tree: Path, tests: Iterable[str], *options: str) -> subprocess.CompletedProcess[str]:
     """A test that comes to no end fails, and has noticed."""
-    return planting.run(tree, sorted(tests), PATIENCE, f"--limit={LIMIT}", *options)
+    return planted_faults.run(tree, sorted(tests), PATIENCE, f"--limit={LIMIT}", *options)
 
 
 if __name__ == "__main__":

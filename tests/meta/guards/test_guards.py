@@ -13,7 +13,7 @@ import pytest
 from tests.meta.guards import GUARDS, Guard
 from tests.meta.guards.marks import guard_files, remove_guard
 from tests.meta.guards.table import table
-from tests.support.planting import ROOT
+from tests.support.planted_faults import ROOT
 
 ROWS = {
     "default-deny roles over every route",

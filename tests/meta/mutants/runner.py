@@ -15,11 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.meta.mutants import covering, sources
-from tests.meta.mutants.covering import Covering
+from tests.meta.mutants import line_coverage, sources
 from tests.meta.mutants.faults import Fault
+from tests.meta.mutants.line_coverage import Coverage
 from tests.meta.mutants.mutant import Mutant
-from tests.support import planting
+from tests.support import planted_faults
 
 TREES = 2
 NEAREST_FILES = 4  # test files that are run first
@@ -55,9 +55,9 @@ class Result:
 def run_changes(changes: Sequence[Change], earlier_tests: Mapping[str, str]) -> list[Result]:
     """Each printed as soon as it is known. ``earlier``: by the id of a change, the test to run first."""
     python = [change for change in changes if isinstance(change, Mutant) and change.file.endswith(".py")]
-    with planting.copies(TREES + 1) as (unchanged, *trees):
+    with planted_faults.copies(TREES + 1) as (unchanged, *trees):
         search = Search(unchanged)
-        coverage = _measure_coverage(unchanged) if len(python) >= MIN_FOR_COVERAGE else Covering({})
+        coverage = _measure_coverage(unchanged) if len(python) >= MIN_FOR_COVERAGE else Coverage({})
 
         def run_change(tree: Path, change: Change) -> Result:
             start = time.monotonic()
@@ -68,7 +68,7 @@ def run_changes(changes: Sequence[Change], earlier_tests: Mapping[str, str]) -> 
             print(report_line(result), flush=True)
             return result
 
-        return planting.try_each(trees, changes, run_change)
+        return planted_faults.try_each(trees, changes, run_change)
 
 
 def report_line(result: Result) -> str:
@@ -81,19 +81,19 @@ def read_catchers(log: str) -> dict[str, str]:
     return dict(_CATCH_LINE.findall(log))
 
 
-def _measure_coverage(tree: Path) -> Covering:
+def _measure_coverage(tree: Path) -> Coverage:
     start = time.monotonic()
-    coverage = covering.measure(tree, sorted({*sources.tests_of("leaseq"), *sources.tests_of("webapp")}))
+    coverage = line_coverage.measure(tree, sorted({*sources.tests_of("leaseq"), *sources.tests_of("webapp")}))
     print(f"{time.monotonic() - start:6.1f} s  for which tests run a line of Python", flush=True)
     return coverage
 
 
-def _stages(change: Change, coverage: Covering, earlier_test: str) -> Iterator[tuple[list[str], float]]:
+def _stages(change: Change, coverage: Coverage, earlier_test: str) -> Iterator[tuple[list[str], float]]:
     """The tests to run, the likeliest to fail first, and how many seconds they may take."""
     if Path(earlier_test.partition("::")[0]).is_file():
         yield [earlier_test], NEAREST_SECONDS
     if isinstance(change, Fault):  # a test of how scripts are written may fail for any code that is put in
-        yield [node for test in change.tests for node in planting.nodes(test)], NEAREST_SECONDS
+        yield [node for test in change.tests for node in planted_faults.nodes(test)], NEAREST_SECONDS
         return
     ranked_files = sources.tests_for(change.file, change.lines_near(sources.text(change.file)))
     files = [test for test in ranked_files if Path(test).name not in _SKIPPED_FILES]
@@ -145,7 +145,7 @@ class Search:
 def _passes(tree: Path, test: str) -> bool:
     """By itself. A file is named where it can't be loaded: then loading is what it has to pass."""
     try:
-        process = planting.run(
+        process = planted_faults.run(
             tree, [test], NEAREST_SECONDS, *_OPTIONS, *(["--co"] if "::" not in test else [])
         )
     except subprocess.TimeoutExpired:
@@ -159,7 +159,7 @@ def _find_failure(tree: Path, tests: Sequence[str], seconds: float, options: Seq
     if not tests:
         return ""
     try:
-        process = planting.run(tree, tests, seconds, *_OPTIONS, *options)
+        process = planted_faults.run(tree, tests, seconds, *_OPTIONS, *options)
     except subprocess.TimeoutExpired:
         print(f"{len(tests)} test files had no end after {seconds:g} s", flush=True)
         return ""

@@ -19,7 +19,7 @@ from leaseq.engine import scripts
 from leaseq.server.embedded import EmbeddedServer
 from tests.meta.mutants import python_operators, sources
 from tests.meta.mutants.mutant import Mutant
-from tests.support.planting import ROOT
+from tests.support.planted_faults import ROOT
 
 
 def sample(seed: int, count: int, words: tuple[str, ...] = ()) -> list[Mutant]:

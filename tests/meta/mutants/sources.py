@@ -11,7 +11,7 @@ from functools import cache
 from tests.meta import asynchronous
 from tests.meta.mutants import lua_operators, python_operators
 from tests.meta.mutants.mutant import Mutant, mutants
-from tests.support.planting import ROOT
+from tests.support.planted_faults import ROOT
 
 PARTS = ("lua", "leaseq", "webapp")
 # They measure, make up data, or write the documentation's tables: nothing that a user relies on.

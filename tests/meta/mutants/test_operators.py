@@ -18,7 +18,7 @@ from tests.meta.mutants.lua_syntax import parse
 from tests.meta.mutants.lua_tokens import LuaSyntaxError
 from tests.meta.mutants.mutant import Edit, mutants
 from tests.meta.mutants.sampling import is_script, rank, sample
-from tests.support.planting import ROOT, nodes
+from tests.support.planted_faults import ROOT, nodes
 
 PYTHON = [
     ("call", "send(1)", ["pass"]),

@@ -8,7 +8,7 @@ import pytest
 
 from tests.meta.mutants.faults import FAULTS, Fault
 from tests.meta.mutants.runner import Result, Search, read_catchers, report_line
-from tests.support import planting
+from tests.support import planted_faults
 
 PRODUCT = "RIGHT = True\n"
 CATCHES = "def test_catches():\n    import product\n    assert product.RIGHT\n"
@@ -85,7 +85,7 @@ def test_a_file_that_can_never_be_loaded_is_passed_over(trees: tuple[Path, Path]
 def test_what_hypothesis_found_with_one_change_does_not_fail_the_next(tmp_path: Path) -> None:
     (tmp_path / "product.py").write_text(PRODUCT)
     fault = Fault("a fault", "product.py", "RIGHT = False", ())
-    with planting.plant(tmp_path, fault):
+    with planted_faults.plant(tmp_path, fault):
         (tmp_path / ".hypothesis" / "examples").mkdir(parents=True)
     assert not (tmp_path / ".hypothesis").exists()
 

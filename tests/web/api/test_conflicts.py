@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.api_calls import assert_problem, assert_unchanged
 from tests.web.conftest import Caller
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 import leaseq
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.conftest import Browser, Caller
 
 

@@ -13,7 +13,7 @@ import pytest
 
 import leaseq
 from tests.web.conftest import SECRET, Caller
-from tests.web.gunicorn_place import ADJUSTED_APP, run_gunicorn
+from tests.web.gunicorn_server import ADJUSTED_APP, run_gunicorn
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "rest.py"
 

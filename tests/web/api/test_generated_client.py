@@ -18,7 +18,7 @@ import leaseq
 from tests.meta.docs.test_examples import blocks
 from tests.support.policy_values import OTHER_VALUES
 from tests.web.conftest import FORM, SECRET, Caller
-from tests.web.gunicorn_place import serve_app
+from tests.web.gunicorn_server import serve_app
 
 PACKAGE = "leaseq_generated_client"
 

@@ -13,8 +13,8 @@ import leaseq
 from leaseq.webapp.context import state
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.idempotency import IdempotencyStore
-from tests.support.patience import eventually
-from tests.support.taking import not_none
+from tests.support.leases import not_none
+from tests.support.waiting import eventually
 from tests.web.api_calls import ANSWER, CALLS, assert_problem, reserve, whole_state
 from tests.web.conftest import Caller
 

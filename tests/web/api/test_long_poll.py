@@ -15,10 +15,10 @@ from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.serving.waits import Waits
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group
-from tests.support.patience import PATIENCE, eventually
+from tests.support.waiting import PATIENCE, eventually
 from tests.web.api_calls import assert_problem
 from tests.web.conftest import SECRET, Caller
-from tests.web.gunicorn_place import run_gunicorn
+from tests.web.gunicorn_server import run_gunicorn
 from tests.web.serving.test_gunicorn import call as over_http
 
 

@@ -10,7 +10,7 @@ import pytest
 
 import leaseq
 from leaseq.models import GivenAnswer
-from tests.support.taking import take
+from tests.support.leases import take
 from tests.web.api_calls import assert_problem
 from tests.web.conftest import Caller, Response
 

@@ -10,7 +10,7 @@ import pytest
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.threads import Threads
-from tests.support.taking import take
+from tests.support.leases import take
 from tests.web.api_calls import assert_problem
 from tests.web.conftest import Caller
 

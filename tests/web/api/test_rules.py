@@ -12,7 +12,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.api_calls import ANSWER, assert_problem, reserve
 from tests.web.conftest import Caller
 

@@ -15,7 +15,7 @@ import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET
-from tests.web.gunicorn_place import ADJUSTED_APP, run_gunicorn
+from tests.web.gunicorn_server import ADJUSTED_APP, run_gunicorn
 
 ROOT = Path(__file__).parents[3]
 

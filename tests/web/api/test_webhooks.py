@@ -10,8 +10,8 @@ import pytest
 import leaseq
 from leaseq import webhooks
 from leaseq.webhooks import Deliverer, Feeder
+from tests.support.leases import not_none
 from tests.support.receiver import Receiver
-from tests.support.taking import not_none
 from tests.web.api_calls import assert_problem
 from tests.web.conftest import Caller
 

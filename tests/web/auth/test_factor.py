@@ -16,7 +16,7 @@ from leaseq import Invalid
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.attempts import CODES_ANYWHERE, CODES_HERE
 from leaseq.webapp.store.accounts.factors import Factors
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.conftest import PASSWORD, Browser
 
 NOW = 1_800_000_015

@@ -10,7 +10,7 @@ from flask import Flask
 
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.attempts import PER_ADDRESS, PER_NAME
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.conftest import PASSWORD, Browser, Caller
 
 

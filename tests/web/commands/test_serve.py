@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 from leaseq.server.embedded import EmbeddedServer
-from tests.support.patience import PATIENCE, eventually
 from tests.support.processes import LEASEQ, environment, is_ready, run_leaseq
+from tests.support.waiting import PATIENCE, eventually
 
 
 @pytest.mark.parametrize("key", ["", "short"])

@@ -19,7 +19,6 @@ import redis
 import leaseq
 from leaseq.discovery import running_url
 from leaseq.server.embedded import EmbeddedServer
-from tests.support.patience import PATIENCE, eventually
 from tests.support.ports import free_port
 from tests.support.processes import (
     LEASEQ,
@@ -30,6 +29,7 @@ from tests.support.processes import (
     run_leaseq,
     settings_of,
 )
+from tests.support.waiting import PATIENCE, eventually
 
 Start = Callable[..., UpProcess]
 

@@ -15,7 +15,7 @@ from leaseq.server.embedded import EmbeddedServer
 from leaseq.server.supervisor import Child
 from leaseq.webapp.commands.up import _Startup
 from leaseq.webapp.store.accounts import Accounts
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD
 
 

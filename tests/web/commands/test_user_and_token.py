@@ -12,7 +12,7 @@ from click.testing import CliRunner, Result
 import leaseq
 from leaseq.cli import main
 from leaseq.webapp.store.accounts import Accounts
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 
 
 @pytest.fixture

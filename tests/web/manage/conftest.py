@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.support.taking import take
+from tests.support.leases import take
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.support.taking import take as reserve
+from tests.support.leases import take as reserve
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, take
 

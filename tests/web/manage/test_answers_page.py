@@ -10,7 +10,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.manage import answers_page
-from tests.support.taking import take
+from tests.support.leases import take
 from tests.web.conftest import Browser
 
 ASK: dict[str, Any] = {

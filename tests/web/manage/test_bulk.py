@@ -12,7 +12,7 @@ import pytest
 import leaseq
 from leaseq.webapp.manage.actions import ids_in_words
 from leaseq.webapp.store.accounts import Accounts
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.conftest import Browser
 from tests.web.item_lists import text_of
 

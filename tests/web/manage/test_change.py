@@ -11,7 +11,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.support.taking import not_none, take
+from tests.support.leases import not_none, take
 from tests.web.conftest import Browser, Response
 from tests.web.item_lists import text_of
 

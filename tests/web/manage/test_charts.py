@@ -18,7 +18,7 @@ from leaseq.webapp.realtime.rates import RateCounter
 from leaseq.webapp.realtime.sampler import Sampler
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.samples import PLACES, Sample, Samples
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.conftest import SECRET, Browser
 
 ROW = re.compile(r'<tr data-row="\d+"><th scope="row">([^<]*)</th>' + r"<td[^>]*>([^<]*)</td>" * 3)

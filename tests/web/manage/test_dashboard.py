@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import leaseq
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.conftest import Browser
 
 FORM = {

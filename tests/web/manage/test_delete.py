@@ -8,7 +8,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.support.taking import take
+from tests.support.leases import take
 from tests.web.conftest import FORM, Browser
 
 

@@ -10,7 +10,7 @@ import pytest
 import leaseq
 from leaseq.webapp.search import scan
 from leaseq.webapp.search.matching import parts_of, words_of
-from tests.support.taking import take
+from tests.support.leases import take
 from tests.web.conftest import Browser
 from tests.web.manage.conftest import ASK, ids, url
 

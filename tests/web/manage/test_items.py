@@ -11,7 +11,7 @@ import pytest
 
 import leaseq
 from tests.conftest import Clock
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.conftest import Browser
 from tests.web.item_lists import listed_ids, text_of
 

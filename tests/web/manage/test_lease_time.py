@@ -6,7 +6,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.manage.lease_time import lease_time
-from tests.support.taking import finish_items
+from tests.support.leases import finish_items
 from tests.web.conftest import Browser
 from tests.web.manage.settings_calls import base, save, settings_fields
 

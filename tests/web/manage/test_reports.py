@@ -14,7 +14,7 @@ import leaseq
 from leaseq.webapp.manage import reports
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Clock
-from tests.support.taking import fail, take
+from tests.support.leases import fail, take
 from tests.web.conftest import Browser
 from tests.web.item_lists import text_of
 

@@ -11,7 +11,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.conftest import Browser
 
 

@@ -14,7 +14,7 @@ from leaseq.simulation import Outcome, Plan
 from leaseq.webapp.manage import simulating
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.simulations import SILENT_SECONDS, Simulations
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 from tests.web.conftest import Browser
 
 PLAN = {"people": "2", "think": "1", "minutes": "1", "abandon": "0", "fail": "0", "walk_away": "0"}

@@ -16,7 +16,7 @@ from leaseq.webapp.context import State
 from leaseq.webapp.people import bulk, live
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
-from tests.support.taking import not_none, take
+from tests.support.leases import not_none, take
 from tests.web.conftest import Browser
 
 

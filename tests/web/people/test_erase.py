@@ -17,7 +17,7 @@ from leaseq.cli import main
 from leaseq.webapp.store import deferred, erasing
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
-from tests.support.taking import take
+from tests.support.leases import take
 from tests.web.api_calls import assert_problem
 from tests.web.conftest import Browser, Caller
 

@@ -16,7 +16,7 @@ from leaseq.webapp.people.log import WORDS
 from leaseq.webapp.security.audit_log import CHANGES, SILENT
 from leaseq.webapp.security.authorization import need_of
 from leaseq.webapp.store.accounts import Accounts, log
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.conftest import Browser, Caller, Response
 from tests.web.item_lists import table_text
 

@@ -12,7 +12,7 @@ import leaseq
 from leaseq.webapp.context import State
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group
-from tests.support.taking import take
+from tests.support.leases import take
 from tests.web.conftest import Browser
 from tests.web.item_lists import table_text, text_of
 

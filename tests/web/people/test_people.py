@@ -15,7 +15,7 @@ from leaseq import Invalid
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.leases import held_by_each
 from leaseq.webapp.store.accounts.people import NoSuchPerson
-from tests.support.taking import not_none, take
+from tests.support.leases import not_none, take
 from tests.web.conftest import PASSWORD, Browser, Caller
 from tests.web.item_lists import table_text
 

@@ -19,7 +19,7 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.breaks import Breaks
 from leaseq.webapp.store.queue_access import Access, Group
-from tests.support.taking import take
+from tests.support.leases import take
 from tests.web.conftest import Browser
 from tests.web.item_lists import table_text, text_of
 

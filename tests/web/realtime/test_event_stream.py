@@ -12,9 +12,9 @@ from urllib.parse import urlsplit
 import pytest
 
 import leaseq
-from tests.support.patience import PATIENCE, eventually
+from tests.support.waiting import PATIENCE, eventually
 from tests.web.conftest import SECRET, Caller
-from tests.web.gunicorn_place import run_gunicorn
+from tests.web.gunicorn_server import run_gunicorn
 
 MAX_STREAMS = 10  # of one person
 

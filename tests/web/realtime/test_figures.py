@@ -17,7 +17,7 @@ from leaseq.webapp.realtime.snapshot import Snapshot, _flow, _rounded
 from leaseq.webapp.realtime.sparkline import spark
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Clock
-from tests.support.taking import expire_leases, take
+from tests.support.leases import expire_leases, take
 from tests.web.conftest import Browser
 
 NOW = datetime(2026, 11, 21, 10, 5, 30, tzinfo=UTC)
@@ -41,25 +41,25 @@ def test_the_hour_is_counted_by_the_minute() -> None:
         make_event("finished", 1, 2),
     ):
         counter.add(event)
-    come_counts, done_counts = counter.come(NOW), counter.done(NOW)
+    come_counts, done_counts = counter.enqueued_per_minute(NOW), counter.finished_per_minute(NOW)
     assert (come_counts[0], come_counts[-3], sum(count or 0 for count in come_counts)) == (1, 2, 3)
     assert (done_counts[-3], done_counts[-2], done_counts[-1]) == (0, 1, 0)
     assert a_minute(come_counts) == 2 / 5
     later = NOW + timedelta(minutes=57)
     counter.forget(later)
-    assert sum(count or 0 for count in counter.come(later)) == 2
+    assert sum(count or 0 for count in counter.enqueued_per_minute(later)) == 2
 
 
 def test_more_undone_in_a_minute_than_finished_in_it_is_nothing_done() -> None:
     counter = RateCounter(NOW - timedelta(hours=1))
     for event in (make_event("finished", 3, 1), make_event("undone", 2, 1)):
         counter.add(event)
-    assert counter.done(NOW)[-4:] == [1, 0, 0, 0]
+    assert counter.finished_per_minute(NOW)[-4:] == [1, 0, 0, 0]
 
 
 def test_what_is_not_known_is_not_nothing() -> None:
     counter = RateCounter(NOW - timedelta(minutes=10))
-    come_counts = counter.come(NOW)
+    come_counts = counter.enqueued_per_minute(NOW)
     assert come_counts[:49] == [None] * 49
     assert come_counts[49:] == [0] * 11
     assert a_minute([None] * 60) is None

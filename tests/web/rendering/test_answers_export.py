@@ -14,7 +14,7 @@ import leaseq
 from leaseq import transfer
 from leaseq.webapp.store.open_calls import OpenCalls
 from tests.conftest import Server
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.api_calls import assert_problem
 from tests.web.conftest import Browser, Caller
 

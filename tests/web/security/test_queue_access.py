@@ -15,7 +15,7 @@ import leaseq
 from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
 from leaseq.webapp.store.accounts import Accounts, Person
 from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
-from tests.support.taking import take
+from tests.support.leases import take
 from tests.web.api_calls import assert_problem
 from tests.web.conftest import Browser, Caller, Response
 

@@ -16,10 +16,10 @@ import leaseq
 from leaseq.webapp import create_app
 from leaseq.webapp.settings import Settings, SettingsRefused, load_settings
 from leaseq.webapp.store.accounts import Accounts
-from tests.support.booting import cluster
+from tests.support.engines import cluster
 from tests.web.api_calls import assert_problem
 from tests.web.conftest import CHEAP_PASSWORDS, SECRET, Caller
-from tests.web.gunicorn_place import run_gunicorn, send_request
+from tests.web.gunicorn_server import run_gunicorn, send_request
 
 
 def limited_app(url: str) -> Flask:

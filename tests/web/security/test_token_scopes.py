@@ -17,7 +17,7 @@ from leaseq.webapp.store.accounts import SCOPES, Accounts
 from leaseq.webapp.store.accounts.callers import Callers
 from leaseq.webapp.store.accounts.people import People
 from leaseq.webapp.store.accounts.tokens import Tokens
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.conftest import PASSWORD, Browser, Caller
 
 VALUES = {

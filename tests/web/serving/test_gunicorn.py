@@ -19,7 +19,7 @@ from leaseq.webapp.serving.gunicorn_conf import Worker
 from leaseq.webapp.serving.slow_clients import PIECE
 from leaseq.webapp.store.accounts import Accounts
 from tests.web.conftest import SECRET
-from tests.web.gunicorn_place import serve_app
+from tests.web.gunicorn_server import serve_app
 
 HOST = "127.0.0.1"
 

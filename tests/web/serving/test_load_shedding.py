@@ -21,10 +21,10 @@ from leaseq.webapp import create_app
 from leaseq.webapp.serving.queue_time import QueueTimeLimit
 from leaseq.webapp.serving.request_slots import RequestSlots
 from leaseq.webapp.settings import Settings
-from tests.support.patience import PATIENCE, eventually
 from tests.support.ports import is_accepted
+from tests.support.waiting import PATIENCE, eventually
 from tests.web.conftest import PASSWORD, SECRET, Browser, Caller
-from tests.web.gunicorn_place import run_gunicorn
+from tests.web.gunicorn_server import run_gunicorn
 
 
 @contextmanager

@@ -15,7 +15,7 @@ import leaseq
 from leaseq.webapp import create_app
 from leaseq.webapp.serving.logging import ACCESS, JsonFormatter, TextFormatter
 from leaseq.webapp.settings import Settings
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.conftest import CHEAP_PASSWORDS, SECRET, Caller
 
 EVIL = "x\n2026-11-21T10:00:00.000Z info leaseq.access: forged\r\x1b[2J\x85\u2028\u202e\x00"

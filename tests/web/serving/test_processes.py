@@ -17,10 +17,10 @@ import pytest
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.open_calls import COUNTED_SECONDS, MAX_OPEN
-from tests.support.patience import PATIENCE, eventually
-from tests.support.taking import not_none
+from tests.support.leases import not_none
+from tests.support.waiting import PATIENCE, eventually
 from tests.web.conftest import SECRET
-from tests.web.gunicorn_place import ADJUSTED_APP, run_gunicorn, send_request
+from tests.web.gunicorn_server import ADJUSTED_APP, run_gunicorn, send_request
 
 TOKEN = "a token for Prometheus, long enough"
 

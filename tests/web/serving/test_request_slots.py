@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from leaseq.webapp.serving.request_slots import RequestSlots
-from tests.support.patience import PATIENCE, eventually
+from tests.support.waiting import PATIENCE, eventually
 
 
 class Line:

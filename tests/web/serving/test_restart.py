@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.support.patience import PATIENCE, eventually
+from tests.support.waiting import PATIENCE, eventually
 from tests.web.conftest import SECRET, Caller
-from tests.web.nginx_place import HAS_NGINX, run_nginx, tls_context
+from tests.web.nginx_server import HAS_NGINX, run_nginx, tls_context
 
 # What systemd does for leaseq-web.socket: the socket is file 3, and these variables name it.
 ACTIVATION = """

@@ -15,8 +15,8 @@ from leaseq.webapp import create_app
 from leaseq.webapp.errors import problem_of
 from leaseq.webapp.settings import Settings
 from tests.faults.disk import empty_disk
-from tests.support.patience import eventually
-from tests.support.taking import not_none
+from tests.support.leases import not_none
+from tests.support.waiting import eventually
 from tests.web.conftest import CHEAP_PASSWORDS, FORM, PASSWORD, SECRET, Browser
 
 

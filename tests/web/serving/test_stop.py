@@ -18,9 +18,9 @@ import pytest
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
-from tests.support.patience import PATIENCE, eventually
+from tests.support.waiting import PATIENCE, eventually
 from tests.web.conftest import SECRET
-from tests.web.gunicorn_place import ADJUSTED_APP, run_gunicorn, send_request
+from tests.web.gunicorn_server import ADJUSTED_APP, run_gunicorn, send_request
 
 
 @pytest.fixture

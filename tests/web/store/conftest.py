@@ -23,7 +23,7 @@ from leaseq.webapp.store.queue_access import Access, Group, QueueAccess
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Server
-from tests.support.taking import take
+from tests.support.leases import take
 from tests.web.conftest import PASSWORD
 
 NAME = "Änn [o]*"  # a pattern, and no ASCII

@@ -17,7 +17,7 @@ from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.accounts.attempts import of_password
 from leaseq.webapp.store.accounts.model import MAX_TEAM
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
 
 

@@ -12,8 +12,8 @@ from leaseq.webapp.store.accounts import Accounts, keys
 from leaseq.webapp.store.accounts.callers import FRESH_SECONDS, Callers
 from leaseq.webapp.store.accounts.people import People
 from leaseq.webapp.store.accounts.tokens import Tokens
+from tests.support.leases import not_none
 from tests.support.round_trips import count_round_trips
-from tests.support.taking import not_none
 
 
 class Process:

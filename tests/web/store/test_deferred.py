@@ -11,7 +11,7 @@ import pytest
 
 from leaseq.webapp.store import deferred
 from leaseq.webapp.store.deferred import Deferred
-from tests.support.patience import PATIENCE
+from tests.support.waiting import PATIENCE
 
 
 def flush_in_time(numbers: Deferred[int]) -> None:

@@ -21,7 +21,7 @@ from leaseq.webapp.store.samples import Samples
 from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Server
-from tests.support.taking import take
+from tests.support.leases import take
 
 READ_COMMANDS = {b"hash": "hgetall", b"set": "smembers", b"stream": "xrange", b"string": "get"}
 

@@ -23,7 +23,7 @@ from leaseq.webapp.store.person_export import person_document
 from leaseq.webapp.store.queue_access import Group, QueueAccess
 from leaseq.webapp.store.threads import Threads
 from tests.conftest import Server
-from tests.engine import looking
+from tests.engine import server_contents
 from tests.web.conftest import PASSWORD
 from tests.web.store.conftest import NAME, OTHER_NAME, erase
 
@@ -36,7 +36,7 @@ def keys_with_name(server: Server) -> set[str]:
 
     matches = set()
     for key in server.redis.scan_iter(count=10_000):
-        texts = (key, *looking.texts(READERS[server.redis.type(key)](server.redis, key)))
+        texts = (key, *server_contents.texts(READERS[server.redis.type(key)](server.redis, key)))
         text = b"\n".join(texts)
         for other_spelling in spellings(OTHER_NAME):
             text = text.replace(other_spelling, b"")

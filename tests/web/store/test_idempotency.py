@@ -10,7 +10,7 @@ import pytest
 
 import leaseq
 from leaseq.webapp.store.idempotency import IdempotencyStore, InProgress, StoredResponse, _base
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 from tests.web.api_calls import assert_problem
 from tests.web.conftest import Caller
 

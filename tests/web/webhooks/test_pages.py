@@ -12,8 +12,8 @@ import pytest
 import leaseq
 from leaseq import webhooks
 from leaseq.webhooks import Deliverer, Feeder
+from tests.support.leases import not_none
 from tests.support.receiver import Receiver
-from tests.support.taking import not_none
 from tests.web.conftest import Browser, Caller
 
 Visit = Callable[[str], Browser]

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.support.taking import expire_leases, not_none
+from tests.support.leases import expire_leases, not_none
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, send, take
 

@@ -13,7 +13,7 @@ import leaseq
 from leaseq.webapp.realtime.stream import Stream
 from leaseq.webapp.store.threads import Threads
 from leaseq.webapp.work.live import LeaseChannel, LeaseWatcher
-from tests.support.taking import take as reserve
+from tests.support.leases import take as reserve
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, take
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import leaseq
-from tests.support.taking import take as reserve
+from tests.support.leases import take as reserve
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, take
 

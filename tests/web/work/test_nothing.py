@@ -13,7 +13,7 @@ from leaseq.webapp import context
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group
 from leaseq.webapp.work import queue_lines
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, send, take
 

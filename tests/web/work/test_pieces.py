@@ -12,7 +12,7 @@ from flask import Flask
 from itsdangerous import TimestampSigner, URLSafeTimedSerializer
 
 import leaseq
-from tests.support.taking import not_none
+from tests.support.leases import not_none
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, take
 

@@ -10,7 +10,7 @@ from leaseq import Invalid, Lease, validation
 from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.callers import Caller
 from leaseq.webapp.store.accounts.erasures import Erasure
-from leaseq.webapp.store.accounts.leases import Held, held_by, held_by_each, take_back
+from leaseq.webapp.store.accounts.leases import HeldItem, held_by, held_by_each, take_back
 from leaseq.webapp.store.accounts.model import (
     WHOLE,
     ApiToken,
@@ -129,7 +129,7 @@ class Accounts(ProviderSignIn):
         """The leases of a person in all queues."""
         return held_by(self._client, name)
 
-    def held_by_each(self, names: Sequence[str]) -> dict[str, list[Held]]:
+    def held_by_each(self, names: Sequence[str]) -> dict[str, list[HeldItem]]:
         """What each of these people holds, the latest first."""
         return held_by_each(self._client, names)
 

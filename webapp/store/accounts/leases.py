@@ -22,7 +22,7 @@ def held_by(client: Client, name: str) -> list[Lease]:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldItem:
     """What somebody holds of a queue."""
 
     queue: str
@@ -31,17 +31,17 @@ class Held:
     since: datetime
 
 
-def held_by_each(client: Client, names: Sequence[str]) -> dict[str, list[Held]]:
+def held_by_each(client: Client, names: Sequence[str]) -> dict[str, list[HeldItem]]:
     """What each of these people holds, over all queues, the latest first."""
-    entries_by_queue, _errors = leaseq.read_queues(client, lambda queue: _held(queue, names))
-    held: dict[str, dict[tuple[str, int], Held]] = {name: {} for name in names}
+    entries_by_queue, _errors = leaseq.read_queues(client, lambda queue: _held_items(queue, names))
+    items_by_person: dict[str, dict[tuple[str, int], HeldItem]] = {name: {} for name in names}
     for queue, entries in entries_by_queue.items():
         for person, token, item in entries:
-            if person in held:
-                held[person][queue, token] = item
+            if person in items_by_person:
+                items_by_person[person][queue, token] = item
     return {
         name: sorted(items.values(), key=lambda item: item.since, reverse=True)
-        for name, items in held.items()
+        for name, items in items_by_person.items()
     }
 
 
@@ -54,18 +54,18 @@ def take_back(client: Client, name: str, *, by: str) -> int:
     return len(leases)
 
 
-def _held(queue: Queue, names: Sequence[str]) -> list[tuple[str, int, Held]]:
+def _held_items(queue: Queue, names: Sequence[str]) -> list[tuple[str, int, HeldItem]]:
     """Person, token and item of each lease. Of several answers an item has a line each, and each tells all
     its leases."""
     page = queue.page("reserved", limit=_LOOK)
     if page.after is None:
         return [
-            (lease.person, lease.token, Held(queue.name, item.id, item.payload, lease.reserved_at))
+            (lease.person, lease.token, HeldItem(queue.name, item.id, item.payload, lease.reserved_at))
             for item in page.items
             for lease in item.leases
         ]
     return [
-        (name, lease.token, Held(queue.name, lease.id, lease.payload, lease.reserved_at))
+        (name, lease.token, HeldItem(queue.name, lease.id, lease.payload, lease.reserved_at))
         for name in names
         for lease in queue.mine(name)
     ]

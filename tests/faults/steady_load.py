@@ -1,4 +1,4 @@
-"""A place under steady load: gunicorn, a clear job, people at work, managers who watch, imports."""
+"""leaseq under steady load: gunicorn, a clear job, people at work, managers who watch, imports."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
-from tests.support.patience import PATIENCE
-from tests.web.gunicorn_place import run_gunicorn
+from tests.support.waiting import PATIENCE
+from tests.web.gunicorn_server import run_gunicorn
 
 QUEUES = ("letters", "photos")
 INBOUND = 1_000  # items that wait, about
@@ -165,7 +165,7 @@ class Load:
 
 
 @contextmanager
-def place(folder: Path) -> Iterator[tuple[EmbeddedServer, str, dict[str, int]]]:
+def run_leaseq_under_load(folder: Path) -> Iterator[tuple[EmbeddedServer, str, dict[str, int]]]:
     """A server, gunicorn's address, and who to look at by name: the web processes and the clear job."""
     clear_command = [sys.executable, "-m", "leaseq", "clear", "--all", "--every", "1"]
     with (

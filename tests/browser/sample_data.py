@@ -12,8 +12,8 @@ from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
 from leaseq.webapp.store.threads import Threads
 from tests.browser.conftest import PASSWORD
+from tests.support.leases import not_none
 from tests.support.receiver import Receiver
-from tests.support.taking import not_none
 
 FORM = {
     "show": [

@@ -17,17 +17,17 @@ class LogMessage:
     """A line of a log. ``at`` is of this machine's wall clock."""
 
     at: float
-    by: str
-    what: str
+    node: str
+    text: str
 
 
-def said(nodes: Iterable[Node], since: float) -> list[LogMessage]:
-    """All that these servers said since then, in order."""
+def read_logs(nodes: Iterable[Node], since: float) -> list[LogMessage]:
+    """The lines that these servers have written since then, in order."""
     messages: list[LogMessage] = []
-    for node in nodes:
-        for line in (node.folder / "log").read_text(errors="replace").splitlines():
+    for server in nodes:
+        for line in (server.folder / "log").read_text(errors="replace").splitlines():
             if match := _LINE.fullmatch(line):
                 at = datetime.strptime(match[1], "%d %b %Y %H:%M:%S.%f").astimezone().timestamp()
                 if at >= since - 0.001:  # they write milliseconds
-                    messages.append(LogMessage(at, node.folder.name, match[2]))
+                    messages.append(LogMessage(at, server.folder.name, match[2]))
     return sorted(messages, key=lambda one: one.at)

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from leaseq.webapp.commands.serve import gunicorn_argv
-from tests.support.patience import PATIENCE, eventually
 from tests.support.ports import free_port
+from tests.support.waiting import PATIENCE, eventually
 
 ADJUSTED_APP = "tests.web.adjusted_app:app"
 

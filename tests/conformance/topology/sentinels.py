@@ -12,10 +12,10 @@ from typing import Any
 import redis
 
 from tests.conformance.topology.nodes import Node
-from tests.conformance.topology.said import said
+from tests.conformance.topology.server_logs import read_logs
 from tests.conformance.topology.servers import QUICK
-from tests.conformance.topology.split import Splitter
-from tests.support.patience import eventually
+from tests.conformance.topology.splitter import Splitter
+from tests.support.waiting import eventually
 
 NAME = "mymaster"
 # Seconds. A sentinel connects anew once a second at most: with one second, it may take the primary that was
@@ -93,7 +93,7 @@ class SentinelService:
     def whole(self) -> None:
         """Return when all sentinels agree, both replicas follow, and another failover may come."""
         eventually(self._is_whole)
-        votes = [one.at for one in said(self.sentinels, 0) if one.what.startswith("+vote-for-leader")]
+        votes = [one.at for one in read_logs(self.sentinels, 0) if one.text.startswith("+vote-for-leader")]
         ready = max(votes, default=0.0) + 2 * FAILOVER_TIMEOUT + _UP_TO
         time.sleep(max(ready - time.time(), 0))
 
@@ -145,6 +145,6 @@ def _sees_all(sentinel: redis.Redis, port: int) -> bool:
 
 
 @contextmanager
-def watched(*, split: bool = False) -> Iterator[SentinelService]:
+def run_sentinels(*, split: bool = False) -> Iterator[SentinelService]:
     with ExitStack() as stack:
         yield SentinelService(stack, split=split)

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.support.patience import PATIENCE, eventually
 from tests.support.ports import free_port
+from tests.support.waiting import PATIENCE, eventually
 
 CONFIGURATION = Path(__file__).parents[2] / "docs" / "nginx" / "leaseq.conf"
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")

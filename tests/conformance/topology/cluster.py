@@ -12,7 +12,7 @@ import redis
 
 from tests.conformance.topology.nodes import Node
 from tests.conformance.topology.servers import PRIMARIES, QUICK, SLOTS
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 
 _OPTIONS = ("--cluster-enabled", "yes", *QUICK)
 
@@ -112,6 +112,6 @@ def _owner(node: redis.Redis, slot: int) -> int:
 
 
 @contextmanager
-def replicated(*, replicas: int, node_timeout: float) -> Iterator[ReplicatedCluster]:
+def run_cluster(*, replicas: int, node_timeout: float) -> Iterator[ReplicatedCluster]:
     with ExitStack() as stack:
         yield ReplicatedCluster(stack, replicas, node_timeout)

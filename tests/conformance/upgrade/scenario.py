@@ -22,7 +22,7 @@ ASK = {"type": "object", "properties": {"ok": {"type": "boolean"}}, "required": 
 RESULT = {"ok": True, "note": "naïve\nsecond line\ttab"}
 
 
-class Story:
+class Scenario:
     def __init__(self, client: leaseq.Client) -> None:
         self.client = client
         self.clocks: dict[str, Clock] = {}  # a queue has a time of its own

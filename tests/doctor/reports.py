@@ -15,7 +15,7 @@ import leaseq
 from leaseq.doctor import Report, examine
 from tests.conformance.topology.servers import port_of
 from tests.engine.proxy import CuttingProxy
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 
 SAFE_OPTIONS = (
     "--appendonly",

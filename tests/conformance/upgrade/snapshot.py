@@ -16,7 +16,7 @@ from leaseq.engine.codec import microseconds
 _OPAQUE = {"cursor"}
 
 
-def seen(client: leaseq.Client, clocks: Mapping[str, Any]) -> dict[str, Any]:
+def snapshot(client: leaseq.Client, clocks: Mapping[str, Any]) -> dict[str, Any]:
     by_queue = {name: _queue(leaseq.Queue(client, name, clock=clock)) for name, clock in clocks.items()}
     data: dict[str, Any] = json.loads(json.dumps(by_queue, default=_plain, ensure_ascii=False))
     return data

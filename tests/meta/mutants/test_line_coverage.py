@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.meta.mutants import covering
-from tests.meta.mutants.covering import Covering
+from tests.meta.mutants import line_coverage
+from tests.meta.mutants.line_coverage import Coverage
 
 PRODUCT = """\
 LIMIT = 3
@@ -34,14 +34,14 @@ LARGE, SMALL = "tests/test_some.py::test_large", "tests/test_some.py::test_small
 
 
 @pytest.fixture(scope="module")
-def coverage(tmp_path_factory: pytest.TempPathFactory) -> Covering:
+def coverage(tmp_path_factory: pytest.TempPathFactory) -> Coverage:
     tree = tmp_path_factory.mktemp("tree")
     for folder in ("leaseq", "webapp", "tests"):
         (tree / folder).mkdir()
     (tree / "leaseq" / "__init__.py").touch()
     (tree / "leaseq" / "product.py").write_text(PRODUCT)
     (tree / "tests" / "test_some.py").write_text(TESTS)
-    return covering.measure(tree, ["tests/test_some.py"])
+    return line_coverage.measure(tree, ["tests/test_some.py"])
 
 
 @pytest.mark.parametrize(
@@ -54,9 +54,9 @@ def coverage(tmp_path_factory: pytest.TempPathFactory) -> Covering:
         pytest.param(1, set(), id="at import"),
     ],
 )
-def test_the_tests_that_run_a_line(coverage: Covering, line: int, tests: set[str]) -> None:
+def test_the_tests_that_run_a_line(coverage: Coverage, line: int, tests: set[str]) -> None:
     assert coverage.tests("leaseq/product.py", line) == tests
 
 
-def test_a_file_that_no_test_runs(coverage: Covering) -> None:
+def test_a_file_that_no_test_runs(coverage: Coverage) -> None:
     assert coverage.tests("leaseq/other.py", 1) == frozenset()

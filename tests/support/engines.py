@@ -29,7 +29,7 @@ from tests.conformance.topology.servers import (
     share_slots,
     watching,
 )
-from tests.support.patience import eventually
+from tests.support.waiting import eventually
 
 REDIS = shutil.which("redis-server")
 PASSWORD = "pw"

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import coverage
 
-from tests.support import planting
+from tests.support import planted_faults
 
 PACKAGES = ("leaseq", "webapp")
 ABOVE = 10  # lines: a line without code belongs to what begins above it
@@ -22,7 +22,7 @@ _OPTIONS = ("-n2", "--cov-context=test", "--cov-report=", *(f"--cov={name}" for 
 
 
 @dataclass(frozen=True, slots=True)
-class Covering:
+class Coverage:
     """``lines``: for each file, the tests by line, as ``tests/test_some.py::test_name``."""
 
     lines: dict[str, dict[int, frozenset[str]]]
@@ -33,9 +33,9 @@ class Covering:
         return next((lines[at] for at in range(line, line - ABOVE, -1) if lines.get(at)), frozenset())
 
 
-def measure(tree: Path, tests: Sequence[str]) -> Covering:
+def measure(tree: Path, tests: Sequence[str]) -> Coverage:
     """Of these tests, failed ones included, since a mutant's tests are looked at one by one."""
-    planting.run(tree, tests, _PATIENCE, *_OPTIONS)
+    planted_faults.run(tree, tests, _PATIENCE, *_OPTIONS)
     data = coverage.CoverageData(str(tree / ".coverage"))
     data.read()
     lines_by_file = {}
@@ -45,7 +45,7 @@ def measure(tree: Path, tests: Sequence[str]) -> Covering:
         lines_by_file[file] = {
             line: frozenset(filter(None, map(_test, contexts))) for line, contexts in lines.items()
         }
-    return Covering(lines_by_file)
+    return Coverage(lines_by_file)
 
 
 @cache
