@@ -125,6 +125,17 @@ def test_all_who_match_are_changed_in_steps(
     assert "0 people are changed." in root.get("/people").text
 
 
+def test_as_many_as_one_step_takes_are_changed_at_once(
+    root: Browser, accounts: Accounts, team: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bulk, "STEP", 3)
+    path = f"/people/bulk?q={team[0][:-4]}"
+    fields = {"name": team[:1], "all": "yes", "act": "team", "value": "Refunds"}
+    assert root.post(path, fields).status_code == 303
+    assert "3 people are changed." in root.get("/people").text
+    assert [accounts.get(name).team for name in team] == ["Refunds"] * 3
+
+
 def test_nobody_disables_themselves_among_many(root: Browser, accounts: Accounts) -> None:
     root.post("/people/bulk", {"name": [root.name], "disable": "yes"})
     assert "you would be signed out" in root.get("/people").text
@@ -142,6 +153,15 @@ def test_a_hundred_refusals_are_all_told(root: Browser) -> None:
     response = root.post("/people/bulk", {"name": names, "act": "team", "value": "Refunds"})
     assert response.status_code == 200
     assert all(f"{name}</a>: there is no person named" in html.unescape(response.text) for name in names)
+
+
+@pytest.mark.parametrize(("count", "status"), [(10, 303), (11, 200)])
+def test_more_than_ten_refusals_have_a_page(root: Browser, count: int, status: int) -> None:
+    names = [f"{n:02} {secrets.token_hex(20)}" for n in range(count)]
+    response = root.post("/people/bulk", {"name": names, "act": "team", "value": "Refunds"})
+    assert response.status_code == status
+    page = html.unescape(response.text if status == 200 else root.get("/people").text)
+    assert all(re.search(f"{name}.*: there is no person named", page) for name in names)
 
 
 def test_a_later_step_says_why_it_changes_nobody(
