@@ -38,7 +38,7 @@ class Node:
         return f"<Node {self.port}>"
 
     def start(self, *extra_options: str) -> None:
-        """Return once it answers. ``more`` are options of this start."""
+        """Return once it answers. ``extra_options`` are for this start only."""
         address_options = ("--port", str(self.port), "--dir", str(self.folder), "--bind", "127.0.0.1")
         with (self.folder / "log").open("ab") as log:
             command = [server_binary(), *self._options, *address_options, *extra_options]

@@ -53,7 +53,7 @@ class Result:
 
 
 def run_changes(changes: Sequence[Change], earlier_tests: Mapping[str, str]) -> list[Result]:
-    """Each printed as soon as it is known. ``earlier``: by the id of a change, the test to run first."""
+    """Each is printed once known. ``earlier_tests``: by the id of a change, the test to run first."""
     python = [change for change in changes if isinstance(change, Mutant) and change.file.endswith(".py")]
     with planted_faults.copies(TREES + 1) as (unchanged, *trees):
         search = Search(unchanged)
