@@ -69,6 +69,7 @@ class PooledTransport:
     def __init__(self, client: Any) -> None:
         self._redis = client
         self._pool = client.connection_pool
+        self._sentinels = getattr(self._pool, "sentinel_manager", None)
         self.timeout = self._pool.connection_kwargs.get("socket_timeout") or TIMEOUT
         self._idle: list[Any] = []
         _pooled_transports.add(self)
@@ -130,13 +131,15 @@ class PooledTransport:
         self._redis.script_load(bound.script.source)
 
     def reset(self) -> None:
-        self.drop_idle()
-
-    def drop_idle(self) -> None:
         with suppress(IndexError):  # other threads take from it, too
             while True:
                 self._idle.pop().disconnect()
         self._pool.disconnect(inuse_connections=False)
+
+    def drop_idle(self) -> None:
+        self.reset()
+        for sentinel in self._sentinels.sentinels if self._sentinels is not None else ():
+            sentinel.connection_pool.disconnect(inuse_connections=False)
 
     def close(self) -> None:
         self._redis.close()

@@ -123,12 +123,14 @@ class PooledTransport:
             await self._redis.script_load(bound.script.source)
 
     async def reset(self) -> None:
-        await self.drop_idle()
-
-    async def drop_idle(self) -> None:
         while self._idle:
             await self._idle.pop().drop()
         await self._pool.disconnect(inuse_connections=False)
+
+    async def drop_idle(self) -> None:
+        await self.reset()
+        for sentinel in self._sentinels.sentinels if self._sentinels is not None else ():
+            await sentinel.connection_pool.disconnect(inuse_connections=False)
 
     async def close(self) -> None:
         await self._redis.aclose()

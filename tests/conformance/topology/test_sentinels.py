@@ -1,16 +1,19 @@
-"""Who is asked where the primary is, while one of the sentinels hangs."""
+"""Which sentinel is asked where the primary is, while one hangs; and what closing leaves."""
 
 from __future__ import annotations
 
+import asyncio
 import socket
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 
 import pytest
+import redis
 
 import leaseq
 from tests.conformance.topology.servers import primary_and_replicas, service_url, watching
+from tests.support.waiting import PATIENCE, eventually
 
 THREADS = 8
 
@@ -53,6 +56,44 @@ def test_one_that_hangs_is_asked_last(sentinels: str, silent_server: socket.sock
         manager.discover_master("mymaster")
     assert connection_count(silent_server) <= 1, "none where chance never asked it"
     client.close()
+
+
+@pytest.fixture
+def watcher() -> Iterator[redis.Redis]:
+    """A sentinel."""
+    with primary_and_replicas(1) as (primary, *_), watching(primary) as sentinel:
+        yield sentinel
+
+
+def test_closing_leaves_no_connection_to_a_sentinel(watcher: redis.Redis, queue_name: str) -> None:
+    before = len(watcher.client_list())
+    client = leaseq.connect(service_url(watcher))
+    queue = leaseq.Queue(client, queue_name)
+    queue.configure()
+    with ThreadPoolExecutor() as pool:
+        wait = pool.submit(queue.reserve, "ann", wait=600)
+        eventually(lambda: queue.stats().waiting == 1)
+        client.close()
+        assert wait.result(PATIENCE) is None
+    eventually(lambda: len(watcher.client_list()) == before)
+
+
+def test_closing_in_an_event_loop_leaves_no_connection_to_a_sentinel(
+    watcher: redis.Redis, queue_name: str
+) -> None:
+    """Not even where a wait leaves the line only after it."""
+
+    async def close_and_leave() -> None:
+        client = leaseq.aio.connect(service_url(watcher))
+        queue = leaseq.aio.Queue(client, queue_name)
+        await queue.configure()
+        await client.close()
+        await queue._commands.leave_line("waiter", "ann", "request", 0)
+        await client._connection.drop_idle_links()
+        eventually(lambda: len(watcher.client_list()) == before)  # before the loop ends, which closes all
+
+    before = len(watcher.client_list())
+    asyncio.run(close_and_leave())
 
 
 def connection_count(server: socket.socket) -> int:
