@@ -10,7 +10,7 @@ from urllib import error, parse, request
 
 
 def call(path: str, body: Any) -> tuple[Any, Any]:
-    """POST and return the answer and its headers. Repeated after a lost reply; the key makes that safe."""
+    """POST and return the answer and its headers. A lost reply is retried; the key makes that safe."""
     key = {"Idempotency-Key": str(uuid.uuid4()), "Content-Type": "application/json"}
     headers = {"Authorization": f"Bearer {os.environ['TOKEN']}", **key}
     post = request.Request(os.environ["LEASEQ"] + path, json.dumps(body).encode(), headers)

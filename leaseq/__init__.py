@@ -123,13 +123,13 @@ __all__ = [
     "validation",
 ]
 
-# Each name is fetched when it is first used: redis-py and the schema validator take 0.3 s to import, and
-# neither `leaseq --help` nor a program that only catches errors needs them.
+# Each name is imported on first use: redis-py and the schema validator take 0.3 s to import, and neither
+# `leaseq --help` nor a program that only catches errors needs them.
 _HOMES = ("errors", "models", "events", "persons", "policy", "engine.client", "queue", "worker")
 
-__version__: str  # of the package that is installed
+__version__: str  # of the installed package
 
-if not TYPE_CHECKING:  # a type checker would take any name for one that is there
+if not TYPE_CHECKING:  # a type checker would accept any name
 
     def __getattr__(name: str) -> object:
         if name not in __all__ and name != "__version__":

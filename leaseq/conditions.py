@@ -1,4 +1,4 @@
-"""Questions of a form that are asked only after certain answers to others: its part ``when``.
+"""The part ``when`` of a form: questions that are asked only after certain answers to earlier ones.
 
 ``"when": {"why": {"about": ["refund", "abuse"]}}`` asks *why* only after one of these answers to *about*.
 """
@@ -13,13 +13,13 @@ from leaseq.errors import Invalid
 from leaseq.models import Json
 
 Conditions: TypeAlias = Mapping[str, Sequence[Json]]
-"""Of a question: the answers to other questions after which it is asked, any one of each."""
+"""For one question, the answers to other questions on which it depends: any one of those listed for each."""
 
 
 def check_when(form: Mapping[str, Any]) -> None:
-    """Raise Invalid (field ``form``) unless ``when`` is as it has to be.
+    """Raise Invalid (field ``form``) unless ``when`` is valid.
 
-    A question may depend on those before it alone, so that none depends on itself by way of others.
+    A question may depend only on earlier ones, so there are no circular conditions.
     """
     when = form.get("when", {})
     limit = "when: an object that maps questions to an object of earlier questions and their answers"
@@ -31,14 +31,14 @@ def check_when(form: Mapping[str, Any]) -> None:
         if name not in names:
             raise Invalid("form", f"{limit}; ask has no question {name!r}")
         if not isinstance(conditions, dict) or not conditions or [] in conditions.values():
-            raise Invalid("form", f"{limit}; that of {name!r} names no answer")
+            raise Invalid("form", f"{limit}; the entry for {name!r} names no answer")
         for other in conditions:
             if other not in names[: names.index(name)]:
-                raise Invalid("form", f"{limit}; {other!r} is no question before {name!r}")
+                raise Invalid("form", f"{limit}; {other!r} is not a question before {name!r}")
 
 
 def conditions_of(form: Json) -> dict[str, Conditions]:
-    """The conditions of the questions that are not always asked, by question."""
+    """The conditions of a form's conditional questions, by question."""
     when = form.get("when", {}) if isinstance(form, Mapping) else {}
     return {
         name: {other: _as_list(answer) for other, answer in conditions.items()}
@@ -62,7 +62,7 @@ def is_asked(conditions: Conditions, answers: Mapping[str, Json]) -> bool:
 
 
 def only_asked(form: Json, answers: Mapping[str, Json]) -> dict[str, Json]:
-    """The answers without those to questions that are not asked after the others."""
+    """The answers, except those to questions whose conditions the other answers don't meet."""
     conditions = conditions_of(form)
     asked_answers: dict[str, Json] = {}
     order = form["ask"].get("properties", {}) if isinstance(form, Mapping) and "ask" in form else {}
@@ -77,14 +77,14 @@ def _as_list(answer: Json) -> Sequence[Json]:
 
 
 def _same(one: Json, other: Json) -> bool:
-    """As in JSON, where true is not 1."""
+    """Whether two values are equal in JSON, where true is not 1."""
     return isinstance(one, bool) == isinstance(other, bool) and bool(one == other)
 
 
 def schema_of(form: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON Schema of a result: ``ask``, and what ``when`` means for it.
+    """The JSON Schema of a result: ``ask``, with the conditions of ``when`` added.
 
-    A question whose condition is not met may not be answered, and need not be where it is required.
+    A question whose conditions are not met must not be answered, even if it is required.
     """
     ask: dict[str, Any] = form["ask"]
     conditions = conditions_of(form)

@@ -1,4 +1,4 @@
-"""Finds the server that is meant where none is named: for `leaseq.connect` and for the command line."""
+"""Finds the server to use if none is named, for `leaseq.connect` and the command line."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ def server_url_from_environment() -> str:
         "url",
         f"a URL, since no server was found without one: {URL_VARIABLE} is not set, and no `leaseq up` is "
         f"running for the data directory {str(data.absolute())!r}, which {source}. Start one there with "
-        f"`leaseq up`, set {DATA_VARIABLE} to the directory of one that runs, or set {URL_VARIABLE}",
+        f"`leaseq up`, set {DATA_VARIABLE} to the directory of a running one, or set {URL_VARIABLE}",
     )
 
 
 def running_url(data_dir: str | Path) -> str | None:
-    """The URL of the server that the running ``up`` of this data directory uses; None where none runs."""
+    """The URL of the server that the running ``up`` of this data directory uses; None if no ``up`` runs."""
     path = Path(data_dir)
     try:
         lock = os.open(path / "up.lock", os.O_RDONLY)
@@ -54,7 +54,7 @@ def try_lock(lock: int, kind: int) -> bool:
 
 
 def read_state(path: Path) -> dict[str, Any]:
-    """The content of ``up.json``: url, web, pid, pids; empty where there is none."""
+    """The content of ``up.json``: url, web, pid, pids; empty if it is missing or invalid."""
     try:
         state = json.loads((path / "up.json").read_text())
     except (OSError, ValueError):

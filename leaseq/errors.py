@@ -14,7 +14,7 @@ class LeaseqError(Exception):
     """The base of every error that leaseq raises. Each can be pickled, with all its attributes."""
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """An exception's own way calls the class with its message alone, which is not what ours take."""
+        """Needed because Exception's own method passes only the message to the constructor."""
         return _unpickle, (type(self), self.args, self.__dict__)
 
 
@@ -41,13 +41,13 @@ class Invalid(LeaseqError):
 
 
 class TooLarge(Invalid):
-    """A payload, result or draft has more bytes of JSON than are taken."""
+    """A payload, result or draft has more bytes of JSON than allowed."""
 
 
 class LeaseLost(LeaseqError):
-    """The lease is not this caller's any more (or never was), and the call had no effect on it.
+    """The caller no longer holds the lease (or never did), and the call had no effect on it.
 
-    ``item`` is the item as it is now. ``answer_kept`` is true where the refused answer was kept on
+    ``item`` is the item's current state. ``answer_kept`` is true if the refused answer was kept on
     the item as a late answer, which a manager can see and adopt.
     """
 
@@ -58,7 +58,7 @@ class LeaseLost(LeaseqError):
 
 
 class ItemNotFound(LeaseqError):
-    """The queue has no item of this id: it was never there, or it was removed."""
+    """The queue has no item with this id: it never existed, or it was removed."""
 
     def __init__(self, queue: str, id: str) -> None:
         super().__init__(f"queue {queue!r} has no item {id!r}: it was never there, or was removed")
@@ -67,8 +67,8 @@ class ItemNotFound(LeaseqError):
 
 
 class QueueNotFound(LeaseqError):
-    """There is no queue of this name. ``deleted``: there was one, and it was deleted with all its items and
-    leases; False also where that is not known."""
+    """No queue has this name. ``deleted``: there was one, and it was deleted with all its items and leases;
+    also False if that is not known."""
 
     def __init__(self, queue: str, *, deleted: bool = False) -> None:
         note = ": it was deleted, with its items" if deleted else ""
@@ -78,7 +78,7 @@ class QueueNotFound(LeaseqError):
 
 
 class QueueExists(LeaseqError):
-    """``configure(create_only=True)``: there is a queue of this name, and nothing changed."""
+    """``configure(create_only=True)`` was called for a queue that exists; nothing changed."""
 
     def __init__(self, queue: str) -> None:
         super().__init__(f"there is already a queue {queue!r}; it was not changed")
@@ -86,11 +86,11 @@ class QueueExists(LeaseqError):
 
 
 class PolicyChanged(LeaseqError):
-    """The queue's policy is not the one that was expected, and nothing changed; ``policy`` is in force."""
+    """The queue's policy is not the expected one, and nothing changed. ``policy`` is the current one."""
 
     def __init__(self, queue: str, policy: Policy) -> None:
         super().__init__(
-            f"the policy of queue {queue!r} was changed meanwhile: look at what is in force, then save again"
+            f"the policy of queue {queue!r} was changed in the meantime: check the current policy, then save again"
         )
         self.queue = queue
         self.policy = policy
@@ -98,7 +98,7 @@ class PolicyChanged(LeaseqError):
 
 class ServerUnavailable(LeaseqError):
     """The server could not be reached, or the connection broke. Calls work again when it is back.
-    ``taken``: the server made the change, but did not confirm it as the policy's ``durable`` demands."""
+    ``taken``: the server made the change, but did not confirm it as the policy's ``durable`` requires."""
 
     def __init__(self, message: str, *, taken: bool = False) -> None:
         super().__init__(message)
@@ -112,7 +112,7 @@ class ServerRefused(LeaseqError):
 
 class QueueUnreadable(ServerRefused):
     """This version of leaseq can't read the queue, and nothing changed; other queues are not affected.
-    ``newer``: a newer version wrote it, else one before the first release."""
+    ``newer``: True if a newer version wrote it, False if one before the first release did."""
 
     def __init__(self, message: str, *, newer: bool) -> None:
         super().__init__(message)

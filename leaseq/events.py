@@ -44,35 +44,35 @@ EventKind = Literal[
 class Event:
     """One event of the journal: a change of one item, or of the queue itself."""
 
-    cursor: str  # passed as ``after``, the page begins behind this event
+    cursor: str  # passed as ``after``, the page begins after this event
     at: datetime
     what: EventKind
-    id: str | None  # of the item; None: about the queue itself
+    id: str | None  # the item's id; None: the event is about the queue itself
     person: str | None  # the person whose lease it is about, or the manager who did it
-    token: int | None  # of the lease
-    detail: Json  # a text or None; of an alert a dict of ``alert``, ``limit`` and ``value``
+    token: int | None  # the lease's token
+    detail: Json  # mostly text or None; for alerts, a dict with ``alert``, ``limit`` and ``value``
 
 
 class EventRow(NamedTuple):
-    """An event as `Queue.event_rows` gives it, for programs that store many of them."""
+    """An event as `Queue.event_rows` returns it, for programs that store many of them."""
 
     position: int  # the time of its journal entry, in microseconds since the epoch
-    number: int  # among the events of the entry, from 0
+    number: int  # the event's place in that entry, from 0
     what: EventKind
     id: str | None  # as in `Event`
     person: str | None  # as in `Event`
     token: int | None  # as in `Event`
-    detail: str | None  # as JSON
+    detail: str | None  # as in `Event`, but as JSON text
 
     @property
     def cursor(self) -> str:
-        """As `Event.cursor`."""
+        """The same as `Event.cursor`."""
         return f"{self.position}.{self.number}"
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The journal's events of one item, the oldest first."""
+    """The journal's events about one item, oldest first."""
 
     events: tuple[Event, ...]
     whole: bool  # False: the journal was too long to be read to its end

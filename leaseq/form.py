@@ -47,18 +47,18 @@ __all__ = [
 
 MAX_ERRORS = 100
 MAX_ERROR = 300
-"""The number of errors that are reported of one result, and the length of each."""
+"""The largest number of errors reported for one result, and the maximum length of each."""
 
-# At so many checks at most, all errors of a result are looked for: each takes 5 kB then.
+# Above this number of checks, not all errors of a result are listed: each error takes up to 5 kB.
 _MAX_LISTED_CHECKS = 5_000
-_MAX_COPIED_BYTES = 16_000_000  # the bytes of a result, times its checks: a copy may be made for each
+_MAX_COPIED_BYTES = 16_000_000  # a result's bytes times its checks: each check may make a copy
 KINDS = ("text", "markdown", "image", "audio", "video", "link", "table", "json")
 _TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 PARTS = ("show", "ask", "keys", "prefill", "when")
 
 
 def check_form(form: Json) -> None:
-    """Raise Invalid (field ``form``) unless this is a form. None is valid: one text box."""
+    """Raise Invalid (field ``form``) unless this is a valid form. None is valid: one text box."""
     if form is None:
         return
     parts = "an object with the optional members show, ask, keys, prefill and when"
@@ -81,7 +81,7 @@ def check_form(form: Json) -> None:
 
 
 def prefilled(form: Json, payload: Json) -> dict[str, Json]:
-    """The answers that a form takes from a payload, by question.
+    """The answers that a form prefills from a payload, by question.
 
     ``"prefill": {"label": "guess.label"}`` takes the member ``label`` of the object ``guess``. A question
     whose field the payload lacks is left out.
@@ -96,13 +96,13 @@ def _member(payload: Json, path: str) -> Json:
     value: Any = payload
     for step in path.split("."):
         if not isinstance(value, Mapping) or step not in value:
-            return payload.get(path) if isinstance(payload, Mapping) else None  # a name that has a dot itself
+            return payload.get(path) if isinstance(payload, Mapping) else None  # a name with a dot
         value = value[step]
     return value
 
 
 def check_result(form: Json, result: Json) -> None:
-    """Raise Invalid (field ``result``, with ``errors`` by field) where a result doesn't fit the form."""
+    """Raise Invalid (field ``result``, with ``errors`` by field) if a result doesn't fit the form."""
     if not isinstance(form, Mapping) or "ask" not in form:
         return
     validator, checks = _compiled_schema(json.dumps(schema_of(form), sort_keys=True))
@@ -129,14 +129,14 @@ def check_result(form: Json, result: Json) -> None:
 
 
 def _errors(validator: jsonschema_rs.Draft202012Validator, checks: int, result: Json) -> list[Any]:
-    """The errors of a result, the first one alone, or none: as many as fit a bounded amount of memory.
+    """All errors of a result, only the first, or none, so that memory use is bounded.
 
-    jsonschema-rs makes all errors before it gives the first.
+    jsonschema-rs creates all errors before it yields the first.
     """
     text = json.dumps(result, ensure_ascii=False)
     if checks * len(text.encode()) > _MAX_COPIED_BYTES:  # guard: result-bytes
         return []
-    values = 1 + text.count(",") + text.count("{") + text.count("[")  # or fewer
+    values = 1 + text.count(",") + text.count("{") + text.count("[")  # an upper bound
     if checks * values <= _MAX_LISTED_CHECKS:  # guard: result-values
         return list(validator.iter_errors(result))
     try:
@@ -156,7 +156,7 @@ def _message(error: jsonschema_rs.ValidationError, conditions: Mapping[str, Cond
 
 
 def version(form: Json) -> str:
-    """A short digest of this form, by which a finish names the form that its result was checked against."""
+    """A short digest of this form, with which a finish names the form that its result was checked against."""
     if form is None:
         return "-"
     return sha256(json.dumps(form, sort_keys=True).encode()).hexdigest()[:12]
@@ -201,7 +201,7 @@ def _check_ask(ask: Json) -> None:
 def _compile(ask: dict[str, Any]) -> None:
     try:
         validator, _checks = _compiled_schema(json.dumps(ask, sort_keys=True))
-        # An unresolved reference is an error at once, not at the first answer.
+        # Report an unresolved reference now, not at the first answer.
         validator.is_valid({})
     except (jsonschema_rs.ValidationError, jsonschema_rs.ReferencingError, TypeError, ValueError) as error:
         reason = _unknown_type(error) or str(error).partition("\n")[0]
@@ -209,16 +209,16 @@ def _compile(ask: dict[str, Any]) -> None:
 
 
 def _unknown_type(error: Exception) -> str | None:
-    """What is wrong with a misspelt type, which is else told by the schema of schemas. A question may be
-    called ``type``, too."""
+    """The error text for a misspelt type, which is clearer than the metaschema's; None for other errors. A
+    question may itself be called ``type``."""
     if not isinstance(error, jsonschema_rs.ValidationError) or "type" not in error.schema_path[:-1]:
         return None
     type_names = error.instance if isinstance(error.instance, list) else [error.instance]
     unknown_names = [name for name in type_names if name not in _TYPES]
-    if not unknown_names:  # none is named, or one twice
+    if not unknown_names:  # the list is empty, or has one type twice
         return None
     suggestion = did_you_mean(str(unknown_names[0]), _TYPES, f"they are {', '.join(_TYPES)}")
-    return f"{unknown_names[0]!r} is no type; {suggestion}"
+    return f"{unknown_names[0]!r} is not a type; {suggestion}"
 
 
 def _refuse(uri: str) -> NoReturn:
@@ -229,7 +229,7 @@ def _refuse(uri: str) -> NoReturn:
 def _compiled_schema(text: str) -> tuple[jsonschema_rs.Draft202012Validator, int]:
     """The validator of a schema, and the number of checks that one value may cause.
 
-    The regular expressions are of the linear-time kind: no answer can make one run for ever.
+    Regular expressions run in linear time: no answer can make one run forever.
     """
     schema = json.loads(text)
     try:

@@ -1,8 +1,8 @@
 """Characters that look like an ASCII one, from Unicode's confusables.txt (UTS #39, Unicode License v3).
 
 From the data of confusable-homoglyphs 3.3.1, without the characters that NFKC turns into ASCII anyway.
-Characters of other scripts that look like each other, but like none of ASCII, are not included: people who
-read the script can distinguish them.
+Characters of other scripts that look like each other, but not like an ASCII character, are not included:
+people who read the script can distinguish them.
 """
 
 from __future__ import annotations

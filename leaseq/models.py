@@ -1,6 +1,6 @@
 """The library's data types: frozen, typed, free of I/O.
 
-Times are aware ``datetime`` in UTC, durations are seconds.
+Times are aware ``datetime`` objects in UTC, durations are seconds.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Json: TypeAlias = Any
 """Any JSON value: a dict with string keys, a list, a string, a number, a bool or None."""
 
 LeaseKey: TypeAlias = tuple[str, int, str]
-"""Id, token and person of a lease: what its holder shows."""
+"""The id, token and person of a lease, with which its holder identifies it."""
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
 """The states of an item, or of one of its assignments."""
@@ -32,20 +32,20 @@ Ending = Literal[
     "reopened",
     "corrected",
 ]
-"""How a grant ended; ``held`` while it hasn't. The last two: with an answer that a manager took back, or
-replaced."""
+"""How a grant ended; ``held`` if it hasn't. ``reopened``, ``corrected``: a manager took back or replaced its
+answer."""
 
 ListName = Literal[State, "due"]
 """A list of items: those in one state, or those with a due date that are neither finished nor dead."""
 
 LeaseOutcome = Literal[Ending, "assigned"]
-"""The outcome of a person's lease that a search matches, or that the item is assigned to them."""
+"""The outcome of a lease, as a search criterion; ``assigned``: the item is assigned to the person."""
 
 NothingReason = Literal["empty", "held", "not-eligible", "paused"]
-"""Why a reserve would get nothing."""
+"""Why a reserve would return nothing."""
 
 AlertName = Literal["waiting", "oldest", "dead", "idle", "bridge", "webhooks"]
-"""What an alert is about: the measures of the policy field ``alerts``, which docs/policy.md explains."""
+"""What an alert measures: see the policy field ``alerts`` in docs/policy.md."""
 
 CounterName = Literal[
     "enqueued",
@@ -73,42 +73,42 @@ class NewItem:
     """One item to enqueue; every field but the payload has a default."""
 
     payload: Json
-    id: str | None = None  # None: one is made, or derived from the request id
-    priority: int = 100  # by the policy's bands high, normal or low; a higher band is reserved first
+    id: str | None = None  # None: generated, or derived from the request id
+    priority: int = 100  # high, normal or low by the policy's bands; a higher band is reserved first
     delay: float = 0  # seconds before it may be reserved
     requires: tuple[str, ...] = ()  # skills that a person needs
-    due: datetime | None = None  # shown and searched for; it does not change the order
+    due: datetime | None = None  # shown, and can be searched for; doesn't affect the order
     max_attempts: int | None = None  # None: the policy's
-    at: datetime | None = None  # when it may be reserved, instead of a delay; a past time: at once
+    at: datetime | None = None  # when it may be reserved, instead of ``delay``; a past time: immediately
 
 
 class ItemChanges(TypedDict, total=False):
-    """The keyword arguments of ``change``: what is left out stays as it is."""
+    """The keyword arguments of ``change``; a field that is left out stays as it is."""
 
-    priority: int  # by the policy's bands high, normal or low; a higher band is reserved first
+    priority: int  # high, normal or low by the policy's bands; a higher band is reserved first
     due: datetime | None  # None: no due date
     requires: Sequence[str]  # skills that a person needs
     payload: Json
-    delay: float  # seconds from now until it may be reserved; 0: at once
+    delay: float  # seconds from now until it may be reserved; 0: immediately
 
 
 @dataclass(frozen=True, slots=True)
 class Enqueued:
-    id: str  # of the item, or of the earlier one with an equal payload (dedupe_seconds)
-    added: bool  # False: the queue has an item of this id or an equal payload, and nothing changed
+    id: str  # the item's id, or that of an earlier one with an equal payload (dedupe_seconds)
+    added: bool  # False: the queue has an item with this id or an equal payload, and nothing changed
 
 
 @dataclass(frozen=True, slots=True)
 class EnqueuedMany:
     added: int
-    duplicates: int  # items whose id or equal payload was there already: nothing changed
+    duplicates: int  # items whose id or payload the queue already had; these were not added
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """An item that was not added: the queue has an item of its id with another payload."""
+    """An item that was not added: the queue has an item with its id and another payload."""
 
-    place: int  # among the items given, from 0
+    place: int  # its place among the given items, from 0
     id: str
 
 
@@ -118,24 +118,24 @@ class Lease:
 
     queue: str
     id: str
-    token: int  # unique in the queue; later leases have higher ones
+    token: int  # unique in the queue; later leases have higher tokens
     payload: Json
     attempt: int  # number of this grant among the item's grants, from 1
     reserved_at: datetime
     expires_at: datetime
-    lease_seconds: float  # how long it is granted for, and renewed for
-    draft: Json  # what `save_draft` kept, or None
+    lease_seconds: float  # for how long it is granted, and renewed
+    draft: Json  # the saved draft of the answer, or None
     person: str
 
 
 @dataclass(frozen=True, slots=True)
 class Finished:
     id: str
-    late: bool  # the lease had expired, and the item was not reserved again
-    replayed: bool  # a repeated call: the item was finished by this request before
+    late: bool  # the lease had expired, but nobody else had been granted the item
+    replayed: bool  # a repeated call: an earlier one had already finished the item
     next: Lease | None = None  # with then_reserve: the next item, if there was one
-    held_seconds: float = field(default=0, compare=False)  # from the grant to the finish
-    finished_at: datetime | None = field(default=None, compare=False)  # also when a new next item was given
+    held_seconds: float = field(default=0, compare=False)  # time from the grant to the finish
+    finished_at: datetime | None = field(default=None, compare=False)  # also the reserved_at of a new `next`
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,26 +153,26 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    returned: int  # items whose lease expired, inbound again
-    released: int  # scheduled items that came due
-    died: int  # items whose lease expired and that used up their attempts
+    returned: int  # items whose lease expired; they are inbound again
+    released: int  # scheduled items that became due
+    died: int  # items that are dead: their lease expired, and no attempts were left
     more: bool  # the limit was reached and there is more to do
-    forgotten: int = 0  # finished and dead items that the policy keeps no longer, deleted
+    forgotten: int = 0  # finished and dead items deleted because the policy no longer keeps them
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """One lease of an item, past or present, as the item's record keeps it."""
+    """One lease of an item, past or present, as recorded in the item."""
 
     token: int
     person: str
     attempt: int  # its number among the item's grants, from 1
     reserved_at: datetime
-    how: Ending  # how it ended; held: it has not
+    how: Ending  # how it ended; held: it hasn't
     ended_at: datetime | None = None
-    expires_at: datetime | None = None  # of a held one
+    expires_at: datetime | None = None  # only for held leases
     renewals: int = 0
-    reason: str | None = None  # of an abandon, a fail or a reopen
+    reason: str | None = None  # only for an abandon, a fail or a reopen
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,38 +183,38 @@ class Answer:
     payload: Json
     result: Json
     person: str
-    token: int  # of the lease
+    token: int  # the lease's token
     attempt: int  # number of the lease among the item's grants, from 1; a correction keeps it
     finished_at: datetime
-    late: bool  # given after the lease had expired; also true of late_answers and of adopted ones
+    late: bool  # given after the lease had expired; also true for late_answers and adopted answers
 
 
 class GivenAnswer(NamedTuple):
-    """An answer as `Queue.outcomes` gives it."""
+    """An answer as `Queue.outcomes` returns it."""
 
-    token: int  # of the lease
+    token: int  # the lease's token
     person: str
     result: str  # as JSON
     finished_at: datetime
     late: bool  # as in `Answer`
-    stands: bool  # False: it is a late answer, which doesn't count unless a manager adopts it
+    stands: bool  # False: a late answer, which counts only if a manager adopts it
 
 
 class Outcome(NamedTuple):
-    """What became of an item, and what `Queue.enqueue` was given for it."""
+    """The state and the answers of an item, with its payload, priority, skills and due date."""
 
     id: str
     state: State
     payload: str  # as JSON
     priority: int
-    requires: str  # the skills, with commas between
+    requires: str  # the skills, separated by commas
     due: datetime | None
     answers: tuple[GivenAnswer, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A work item and all that is known about it."""
+    """A work item and everything that is known about it."""
 
     id: str
     state: State
@@ -226,48 +226,48 @@ class Item:
     failures: int  # expiries and fails so far
     max_attempts: int  # failures after which it is dead
     enqueued_at: datetime
-    state_since: datetime  # since when; reserved: when the lease expires; scheduled: when it may be reserved
-    leases: tuple[Grant, ...]  # those held now
-    answers: tuple[Answer, ...]  # those that count
-    late_answers: tuple[Answer, ...]  # those that do not: too late, reopened or corrected
-    history: tuple[Grant, ...]  # every grant kept, oldest first, the latest included
-    last_error: str | None  # the last fail's text
-    assigned_to: tuple[str, ...]  # the people to whom it, or one of its assignments, is assigned
-    assignment: int  # in a list of a queue with several answers: which of its assignments; else 1
-    cursor: str  # passed as ``after``, the page begins behind this item
+    state_since: datetime  # when the state began; reserved: lease expiry; scheduled: when it may be reserved
+    leases: tuple[Grant, ...]  # the leases held now
+    answers: tuple[Answer, ...]  # the answers that count
+    late_answers: tuple[Answer, ...]  # answers that don't count: too late, reopened or corrected
+    history: tuple[Grant, ...]  # the recorded grants, oldest first, including those held now
+    last_error: str | None  # the error text of the last fail
+    assigned_to: tuple[str, ...]  # the people to whom it or one of its assignments is assigned
+    assignment: int  # in lists of a queue with several answers: the number of this assignment; else 1
+    cursor: str  # passed as ``after``, the page begins after this item
 
 
 @dataclass(frozen=True, slots=True)
 class Filter:
     """The criteria of a search, all of which must match. ``person``, ``outcome`` and ``text`` must match
-    in one and the same lease of the item."""
+    the same lease of the item."""
 
     id: str = ""  # the id begins with this
     person: str | None = None  # a person who had a lease of it
     outcome: LeaseOutcome | None = None  # how that lease ended; assigned: the item is assigned to the person
     text: str | None = None  # part of the reason or error of that lease; the case of a to z is ignored
     skill: str | None = None  # a skill that it requires
-    given_back_by: int | None = None  # at least so many people gave it back
-    since: datetime | None = None  # on state_since (in the list by due date, on the date): from then on
-    until: datetime | None = None  # and before this one
+    given_back_by: int | None = None  # at least this many people gave it back
+    since: datetime | None = None  # state_since (in the list by due date: due) is at or after this time
+    until: datetime | None = None  # state_since (or due) is before this time
 
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of a list of items. ``after`` is the cursor of the next page; None on the last one."""
+    """A page of a list of items. ``after`` is the cursor of the next page; None on the last page."""
 
     items: tuple[Item, ...]
     after: str | None
-    scanned: int = field(default=0, compare=False)  # entries of the list that were looked at for them
+    scanned: int = field(default=0, compare=False)  # entries of the list that were read for this page
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A raised alert of a queue: a measure that was above the limit of the policy's rule."""
+    """A raised alert of a queue: a measure exceeded the limit of a rule of the policy."""
 
-    name: AlertName  # what it is about
-    limit: int  # items or seconds, as the rule has it
-    value: int  # of the measure when the alert was raised
+    name: AlertName  # the measure
+    limit: int  # the rule's limit, in items or seconds
+    value: int  # the measured value when the alert was raised
     since: datetime  # when it was raised
 
 
@@ -278,28 +278,28 @@ class Stats:
     scheduled: int
     finished: int
     dead: int
-    oldest_inbound_seconds: float | None  # None: nothing waits
+    oldest_inbound_seconds: float | None  # how long the oldest inbound item has waited; None: there is none
     waiting: int  # calls that wait for an item
-    overdue: int  # neither finished nor dead, and past their due date
-    paused: str | None  # the reason ("" when none was given); None: not paused
+    overdue: int  # items past their due date that are neither finished nor dead
+    paused: str | None  # the reason for the pause ("" if none was given); None: not paused
     counters: Mapping[CounterName, int] = field(default_factory=dict)
-    alerts: tuple[Alert, ...] = ()  # that are raised now
+    alerts: tuple[Alert, ...] = ()  # the alerts that are raised now
 
 
 @dataclass(frozen=True, slots=True)
 class Ineligibility:
     """Why a person is not eligible for the waiting items."""
 
-    lacking: tuple[tuple[str, ...], ...]  # what is missing of each set of skills required; fewest first
+    lacking: tuple[tuple[str, ...], ...]  # the missing skills, for each required set of skills; fewest first
     assigned: bool  # some waiting items are assigned to other people
-    passed: bool  # some they answered, gave back with `again=False`, or hold another assignment of
+    passed: bool  # they answered some, gave some back with `again=False`, or hold another assignment of some
 
 
 @dataclass(frozen=True, slots=True)
 class WhyNothing:
-    """Why a reserve would get nothing; ``reason`` is None where it would get something."""
+    """Why a reserve would return nothing; ``reason`` is None if it would return a lease."""
 
     reason: NothingReason | None
-    free_at: datetime | None = None  # when the first held or scheduled item may come free
+    free_at: datetime | None = None  # when the first held or scheduled item may become available
     detail: str | None = None  # the reason given for a pause
-    ineligibility: Ineligibility | None = field(default=None, compare=False)  # with not-eligible: why
+    ineligibility: Ineligibility | None = field(default=None, compare=False)  # only for not-eligible: why

@@ -11,7 +11,7 @@ _LATIN_LOOKALIKES = {ord(other): letter for letter, others in LOOKALIKES.items()
 _SAME_IN_ASCII = str.maketrans("I1|0", "lllO")
 _HIDDEN_CATEGORIES = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp"}
 _JOINERS = "\u200c\u200d"  # many scripts and emoji need them between two characters
-_BLANKS = frozenset(  # what Unicode calls a letter, a mark or a symbol, and fonts show as nothing
+_BLANKS = frozenset(  # letters, marks and symbols in Unicode that fonts show as blank
     "\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0\U00016fe4\U0001d159"
 )
 _SELECTORS = range(0xFE00, 0xFE10)
@@ -24,7 +24,7 @@ def normalize(name: str) -> str:
 
 
 def find_invisible(text: str) -> str | None:
-    """The first invisible character, such as ``U+200B``; None where there is none."""
+    """The first invisible character, such as ``U+200B``; None if there is none."""
     if text.isascii() and text.isprintable():
         return None
     for at, char in enumerate(text):
@@ -47,16 +47,16 @@ def _is_invisible(text: str, at: int) -> bool:
 
 
 def find_lookalike(name: str, others: Iterable[str]) -> str | None:
-    """The first of the others that looks like ``name``: in other case, or by lookalike characters.
+    """The first of ``others`` that looks like ``name``: in another case, or with lookalike characters.
 
-    The name itself is not one of them.
+    An equal name is skipped.
     """
     looks = _skeletons(name)
     return next((one for one in others if one != name and not looks.isdisjoint(_skeletons(one))), None)
 
 
 def _skeletons(name: str) -> set[str]:
-    """The skeleton of a name: equal for names that look alike, in any case, with I like l and 0 like O."""
+    """The skeletons of a name. Names that look alike share one: in any case, with I like l and 0 like O."""
     if name.isascii():
         text = latin = " ".join(name.split())
     else:

@@ -1,4 +1,4 @@
-"""What a queue has of one person."""
+"""What a queue stores about one person."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Final, Literal, TypeAlias
 from leaseq.models import Answer, Grant, Json, State
 
 Relation: TypeAlias = Literal["answered", "barred", "put-off"]
-"""What an item is to a person: they gave an answer that counts, never get it again, or get it where nothing
-else waits for them."""
+"""How an item relates to a person: they gave an answer that counts, never get it again, or get it only if
+nothing else waits for them."""
 
 SIGNS: Final[dict[str, Relation]] = {"=": "answered", "-": "barred", "~": "put-off"}
 
 
 @dataclass(frozen=True, slots=True)
 class PersonItem:
-    """What an item has of one person. ``grants`` are their leases of it, past and present, oldest first."""
+    """What an item stores about one person. ``grants``: their past and present leases of it, oldest first."""
 
     id: str
     state: State
     grants: tuple[Grant, ...]
-    answers: tuple[Answer, ...]  # theirs that count
-    late_answers: tuple[Answer, ...]  # theirs that do not
-    relation: Relation | None  # barred: never given to them again; put-off: only if nothing else waits
+    answers: tuple[Answer, ...]  # their answers that count
+    late_answers: tuple[Answer, ...]  # their answers that don't count
+    relation: Relation | None  # barred: they never get it again; put-off: only if nothing else waits for them
     assigned: bool  # it was assigned to them at some time
     has_draft: bool  # whether they have a draft of an answer
     draft: Json  # that draft, or None
@@ -34,4 +34,4 @@ class Erased:
     """What `Queue.erase_person` did."""
 
     items: int  # items that named the person
-    leases: int  # leases of theirs that it ended
+    leases: int  # leases of the person that it ended

@@ -29,7 +29,7 @@ from leaseq.validation import MAX_PRIORITY
 WEEK: Final = 604_800
 TEN_YEARS: Final = 315_360_000
 Durable = Literal["server", "fsync", "replica", "majority"]
-"""What each change waits for: the policy field ``durable``, which docs/policy.md explains."""
+"""What each change waits for: see the policy field ``durable`` in docs/policy.md."""
 
 GROUPS: Final[Mapping[str, str]] = {
     "work": N_("Work"),
@@ -47,8 +47,8 @@ class Policy:
     """The rules by which a queue hands out its items. Every field has a default; an update names only what
     changes.
 
-    A field's type has its bounds and its help. Validation, REST, the command line, the settings page and
-    docs/policy.md are made from that, so a new field is written here and nowhere else.
+    A field's type contains its bounds and its help. Validation, REST, the command line, the settings page
+    and docs/policy.md are made from that, so a new field is added only here.
     """
 
     title: Annotated[
@@ -62,7 +62,7 @@ class Policy:
         About(
             "work",
             N_("Instructions"),
-            N_("Instructions in Markdown, available beside each item."),
+            N_("Instructions in Markdown, available next to each item."),
             storage="text",
         ),
     ] = ""
@@ -72,7 +72,7 @@ class Policy:
         About(
             "work",
             N_("Form"),
-            N_("What to show, what to ask (a JSON Schema), which keys choose what, and what is filled in."),
+            N_("What to show, what to ask (a JSON Schema), which keys select what, and what is prefilled."),
             none=N_("a table and one text box"),
             storage="text",
         ),
@@ -178,7 +178,7 @@ class Policy:
         About(
             "keeping",
             N_("Finished items kept"),
-            N_("Only the latest so many are kept. Older ones are deleted, with their answers: export first."),
+            N_("At most this many are kept. The oldest are deleted, with their answers: export first."),
             none=N_("all of them"),
         ),
     ] = None
@@ -237,8 +237,8 @@ class Policy:
             "advanced",
             N_("Alert rules"),
             N_(
-                "Rules such as waiting>500 oldest>3600. A measure above its limit raises an alert, and below "
-                "four fifths of the limit resolves it."
+                "Rules such as waiting>500 oldest>3600. An alert is raised when its measure is above the "
+                "limit, and resolved when it is below four fifths of the limit."
             ),
             storage="text",
         ),
@@ -251,8 +251,8 @@ class Policy:
                 object.__setattr__(self, name, field.check(value))
 
     def updated(self, changes: Mapping[str, Any], *, besides: Sequence[str] = ()) -> Policy:
-        """This policy with some fields changed, or Invalid. ``besides``: what else an unknown name can be a
-        misspelling of."""
+        """This policy with some fields changed. Raises Invalid. ``besides``: other names of which an unknown
+        name may be a misspelling."""
         unknown_names = sorted(set(changes) - set(FIELDS))
         if unknown_names:
             raise Invalid(unknown_names[0], _no_field(unknown_names[0], besides))
@@ -283,7 +283,7 @@ def _dump(policy: Policy, name: str) -> str:
 
 
 def _rules(policy: Policy) -> str:
-    """The line of rules: those that are not the default, in alphabetical order."""
+    """The rules in one line: those with a value other than the default, in alphabetical order."""
     words = {name: _dump(policy, name) for name in sorted(RULES)}
     return " ".join(f"{name}={word}" for name, word in words.items() if word != FIELDS[name].stored_default)
 

@@ -29,14 +29,14 @@ class Kind(ABC):
 
     @abstractmethod
     def check(self, value: Any, name: str) -> Any:
-        """The value as the policy holds it, or Invalid."""
+        """The value as the policy stores it. Raises Invalid."""
 
     def check_new(self, value: Any, name: str) -> Any:
-        """Like `check`, for a value that is set now. A stored value from before a rule stays readable."""
+        """Like `check`, for a new value. Values stored before a rule was added stay readable."""
         return self.check(value, name)
 
     def dump(self, value: Any) -> str:
-        """The value as the server keeps it."""
+        """The value as the server stores it."""
         return json.dumps(value, ensure_ascii=False)
 
     def load(self, text: str) -> Any:
@@ -167,13 +167,13 @@ class Form(Kind):
 
 
 MAX_ALERT_LIMIT = 999_999_999
-_LIMIT = "[1-9][0-9]{0,8}"  # from 1 to that
+_LIMIT = "[1-9][0-9]{0,8}"  # 1 to MAX_ALERT_LIMIT
 
 
 @dataclass(frozen=True, slots=True)
 class Alerts(Kind):
-    """Rules such as ``waiting>500``: a measure, and the limit above which it is an alert. At most one for
-    each measure, kept in the order of ``measures``, which explains each of them."""
+    """Rules such as ``waiting>500``: a measure, and the limit above which it raises an alert. At most one for
+    each measure, stored in the order of ``measures``, which explains each of them."""
 
     measures: Mapping[str, str]
 
@@ -197,12 +197,12 @@ class Alerts(Kind):
         return measure, int(digits)
 
     def parse(self, text: str) -> list[str]:
-        """The rules that a person typed: with spaces or commas between them, and maybe around ``>``."""
+        """The rules that a person typed, separated by spaces or commas, perhaps with spaces around ``>``."""
         return re.sub(r"\s*>\s*", ">", text).replace(",", " ").split()
 
     @property
     def pattern(self) -> str:
-        """What a rule looks like, as a regular expression for JSON Schema."""
+        """A regular expression that rules match, for JSON Schema."""
         return f"^({'|'.join(self.measures)})>{_LIMIT}$"
 
     @property
@@ -217,8 +217,8 @@ Storage = Literal["status", "rule", "text"]
 @dataclass(frozen=True, slots=True)
 class About:
     """The description of a field: ``group`` on the settings page, ``label``, one sentence of ``help``, and
-    what None means where the field may be None. ``storage``: in the queue's status, as one of its rules,
-    or as JSON in a field of the ledger."""
+    what None means (``none``) if the field may be None. ``storage``: in the queue's status, as one of its
+    rules, or as JSON in a field of the ledger."""
 
     group: str
     label: str
@@ -238,25 +238,25 @@ class Field:
     about: About
 
     def check(self, value: Any, *, new: bool = False) -> Any:
-        """The value as the policy holds it, or Invalid with the field's name."""
+        """The value as the policy stores it. Raises Invalid with the field's name."""
         if value is None and self.about.none:
             return None
         return (self.kind.check_new if new else self.kind.check)(value, self.name)
 
     def dump(self, value: Any) -> str:
-        """The value as the server keeps it: '-' for none, or JSON's null where it keeps JSON."""
+        """The value as the server stores it. None is '-' in a rule, and null in a field stored as JSON."""
         return "-" if value is None and self.about.storage == "rule" else self.kind.dump(value)
 
     @property
     def stored_default(self) -> str:
-        """The default as the server keeps it."""
+        """The default as the server stores it."""
         return self.dump(self.default)
 
     def load(self, text: str) -> Any:
         return None if text == "-" and self.about.storage == "rule" else self.kind.load(text)
 
     def explain(self, none: str, *, limits: bool = True) -> str:
-        """The help, the allowed values, and what None means; ``none`` is the reader's word for it."""
+        """The help, the allowed values, and what None means; ``none`` is the reader's word for None."""
         text = self.about.help
         if limits and self.kind.limits:
             text += f" {self.kind.limits}."
@@ -266,13 +266,13 @@ class Field:
 
 
 def fields_of(policy: type[Any]) -> dict[str, Field]:
-    """The fields of a dataclass whose types are ``Annotated[type, kind, About(…)]``."""
+    """The fields of a dataclass whose field types are ``Annotated[type, kind, About(…)]``."""
     hints = get_type_hints(policy, include_extras=True)
     fields_by_name: dict[str, Field] = {}
     for policy_field in fields(policy):
         hint = hints[policy_field.name]
         if get_origin(hint) is not Annotated or len(get_args(hint)) != 3:
-            raise TypeError(f"{policy.__name__}.{policy_field.name}: say Annotated[type, kind, About(…)]")
+            raise TypeError(f"{policy.__name__}.{policy_field.name}: use Annotated[type, kind, About(…)]")
         type_, kind, about = get_args(hint)
         fields_by_name[policy_field.name] = Field(policy_field.name, type_, policy_field.default, kind, about)
     return fields_by_name

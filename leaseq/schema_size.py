@@ -14,17 +14,17 @@ from urllib.parse import unquote, urldefrag, urljoin
 from leaseq.validation import MAX_JSON_DEPTH
 
 MAX_SUBSCHEMAS = 5_000
-"""Subschemas of the whole, each reference replaced by its target, to a depth of PAGE_LEVELS."""
+"""The maximum number of subschemas, with each reference replaced by its target, to a depth of PAGE_LEVELS."""
 
 MAX_CHECKS = 1_000
-"""Subschemas that are applied to one value of a result and to the values that contain it, at most."""
+"""The maximum number of subschemas applied to one value of a result and to the values that contain it."""
 
 PAGE_LEVELS = 8  # the depth to which pages and simulated people follow references
 
 _SAME_VALUE = ("not", "if", "then", "else")  # applied to the same value
 _SAME_VALUE_LISTS = ("allOf", "anyOf", "oneOf")
 _SAME_VALUE_MAPS = ("dependentSchemas", "dependencies")
-_ANY_MEMBER = (  # applied to members or items of the value, to any of them
+_ANY_MEMBER = (  # applied to any of the value's members or items
     "additionalProperties",
     "unevaluatedProperties",
     "propertyNames",
@@ -40,9 +40,9 @@ _UNEVALUATED = 3  # how often jsonschema-rs evaluates the siblings of unevaluate
 class _Node:
     """A subschema: the numbers of its own subschemas, by the value that they are applied to."""
 
-    same_value: list[int] = field(default_factory=list)  # the same value
-    each_member: list[int] = field(default_factory=list)  # each a different member or item
-    any_member: list[int] = field(default_factory=list)  # any of the members or items
+    same_value: list[int] = field(default_factory=list)  # applied to the same value
+    each_member: list[int] = field(default_factory=list)  # each applied to a different member or item
+    any_member: list[int] = field(default_factory=list)  # applied to any of the members or items
     times: int = 1  # how often ``same_value`` is applied
 
 
@@ -55,13 +55,13 @@ def count_checks(schema: dict[str, Any]) -> int:
         order = list(TopologicalSorter(graph).static_order())
     except CycleError:
         raise ValueError(
-            "references that lead back to the same value of a result: point into a property or an item"
+            "no references that lead back to the same value of a result: point into a property or an item"
         ) from None
     checks = _total(nodes, order, lambda counts: max(counts, default=0), MAX_JSON_DEPTH, MAX_CHECKS)
     if checks > MAX_CHECKS:  # guard: checks-limit
         raise ValueError(
-            f"references and rules by which one value is checked at most {MAX_CHECKS:,} times; "
-            "here they double or repeat more often"
+            f"references and rules that check one value at most {MAX_CHECKS:,} times; "
+            "these check it more often"
         )
     if _total(nodes, order, sum, PAGE_LEVELS, MAX_SUBSCHEMAS) > MAX_SUBSCHEMAS:  # guard: subschemas-limit
         raise _too_many_subschemas()
@@ -79,8 +79,8 @@ def _total(
     levels: int,
     limit: int,
 ) -> int:
-    """The root's count, for values nested to so many levels. ``add`` combines the counts of different
-    members. ``order``: each subschema after those of the same value that it contains."""
+    """The root's count, for values nested up to ``levels`` deep. ``add`` combines the counts of different
+    members. ``order``: the subschemas, each after those that it applies to the same value."""
     deeper_counts = dict.fromkeys(nodes, 0)
     for _ in range(levels):
         counts: dict[int, int] = {}
@@ -179,7 +179,7 @@ class _References:
             for step in unquote(fragment).split("/")[1:]:
                 schema = _step(schema, step.replace("~1", "/").replace("~0", "~"))
         if not isinstance(schema, dict | bool):  # guard: remote-ref
-            raise ValueError(f"references to places in the form itself ({reference:.100} is none)")
+            raise ValueError(f"references to places in the form itself ({reference:.100} is not one)")
         return schema
 
 

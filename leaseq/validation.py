@@ -1,8 +1,8 @@
-"""Checks of what callers pass in: names, ids, numbers and JSON, before anything changes.
+"""Checks of the arguments of calls: names, ids, numbers and JSON, before anything changes.
 
-JSON is taken as RFC 8259 means it (I-JSON, RFC 7493, for numbers and keys): Python's own decoder also
-takes NaN, Infinity, integers of any length and repeated keys, which no other program would read back
-the same.
+JSON is accepted as RFC 8259 defines it (I-JSON, RFC 7493, for numbers and keys): Python's own decoder also
+accepts NaN, Infinity, integers of any length and repeated keys, which other programs read differently or
+not at all.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MAX_ID = 200
 MAX_PERSON = 64
 MAX_SKILLS = 16
 MAX_TEXT = 2_000
-MAX_INTEGER_DIGITS = 308  # a double holds any of so many; Python itself refuses past 4,300
+MAX_INTEGER_DIGITS = 308  # any integer of this length fits a double; Python itself refuses more than 4,300
 MAX_PRIORITY = 1_000_000
 _INTEGERS = f"whole numbers of at most {MAX_INTEGER_DIGITS} digits"
 
@@ -33,7 +33,7 @@ _SKILL = re.compile(r"[a-z0-9._-]{1,64}\Z")
 _MAX_SHOWN = 60  # characters of a value in an error
 _CONTAINERS = (dict, list, tuple)
 _TEXT = {str}
-# What has no more characters is no deeper, and holds no number that is too long.
+# JSON of at most this length is not too deep, and contains no number that is too long.
 _SHORT_LENGTH = 2 * MAX_JSON_DEPTH
 _DIGIT = re.compile(r"[0-9]")
 Text = TypeVar("Text", bound=str)
@@ -41,7 +41,7 @@ _Encode = Callable[[Json, bool], Iterable[str]]
 
 
 def _encoder() -> _Encode:
-    """Kept, because JSONEncoder builds its C encoder anew for each value, which takes three times as long
+    """Called once, because JSONEncoder builds a new C encoder for each value, which takes three times as long
     as using it."""
     encoder = JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     make = getattr(json.encoder, "c_make_encoder", None)  # CPython has it
@@ -57,7 +57,7 @@ _encode = _encoder()
 
 
 def refusal(field: str, limit: str, value: object) -> Invalid:
-    """The error that also shows the value that was refused."""
+    """An Invalid whose message also shows the refused value."""
     value_text = repr(value)
     value_text = value_text if len(value_text) <= _MAX_SHOWN else f"{value_text[: _MAX_SHOWN - 1]}…"
     return Invalid(field, limit, f"{field}: {limit}; this is {value_text}")
@@ -118,8 +118,8 @@ def one_of(value: object, choices: Sequence[Text], field: str) -> Text:
 
 
 def whole(value: object) -> object:
-    """An integral float as an int, since JSON knows one kind of number (5.0 is 5); any other value as it
-    is."""
+    """An integral float as an int, since JSON has only one kind of number (5.0 is 5); any other value
+    unchanged."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -127,14 +127,14 @@ def number(value: object, field: str, least: float, most: float) -> float:
     if (
         not isinstance(value, int | float)
         or isinstance(value, bool)
-        or not least <= value <= most  # NaN is not either
+        or not least <= value <= most  # false for NaN, too
     ):
         raise refusal(field, f"a number from {least:,} to {most:,}", value)
     return value
 
 
 def skills(value: object, field: str = "skills") -> tuple[str, ...]:
-    """A set of skills: sorted, each once."""
+    """The skills, sorted and without duplicates. Raises Invalid."""
     if value == ():
         return ()
     if isinstance(value, str) or not hasattr(value, "__iter__"):
@@ -147,7 +147,7 @@ def skills(value: object, field: str = "skills") -> tuple[str, ...]:
 
 
 def dump_json(value: Json, field: str) -> str:
-    """``value`` as compact JSON text, or Invalid. The limit counts the UTF-8 bytes."""
+    """``value`` as compact JSON text. Raises Invalid. The limit is in bytes of UTF-8."""
     try:
         text = "".join(_encode(value, False))
         if len(text) > _SHORT_LENGTH or not text.isascii():
@@ -158,8 +158,8 @@ def dump_json(value: Json, field: str) -> str:
         raise Invalid(field, "text without lone surrogates") from None
     except (TypeError, ValueError) as error:
         raise Invalid(field, _json_limit(value, error)) from None
-    # Most often one object, whose keys are all text.
-    # equivalent mutant: compare:1: a search from 1 on never finds the place 0
+    # The usual case, one object with only text keys, needs no further check.
+    # equivalent mutant: compare:1: a search from 1 on never returns 0
     if isinstance(value, _CONTAINERS) and (text.find("{", 1) > 0 or set(map(type, value)) != _TEXT):
         _check_keys(_containers(value), field)
     return text
@@ -177,15 +177,15 @@ def _check_long(text: str, value: Json, field: str) -> None:
     size = len(text.encode())
     if size > MAX_JSON_BYTES:  # guard: json-size
         raise TooLarge(field, f"at most {MAX_JSON_BYTES:,} bytes of JSON; this has {size:,}")
-    # equivalent mutant: compare: with as many brackets as levels it isn't deeper, and check_depth finds so
-    if text.count("{") + text.count("[") > MAX_JSON_DEPTH:  # else it can't be deeper
+    # equivalent mutant: compare: exactly this many brackets are not too deep, and check_depth finds so
+    if text.count("{") + text.count("[") > MAX_JSON_DEPTH:  # otherwise it can't be too deep
         check_depth(value, field)
     if len(text) > MAX_INTEGER_DIGITS:
         _check_integers(text, value, field)
 
 
 def load_json(raw: bytes | str, field: str = "body") -> Json:
-    """Parse JSON from outside; what two parsers would read differently is refused."""
+    """Parse JSON from outside; refuse what two parsers would read differently."""
     try:
         text = raw.decode("utf-8") if isinstance(raw, bytes) else raw
     except UnicodeDecodeError as error:
@@ -223,7 +223,7 @@ def check_depth(value: Json, field: str) -> None:
 
 
 def _check_keys(levels: Sequence[Any], field: str) -> None:
-    """Refuse keys that are not text, which the encoder turns into text, so that two could be the same."""
+    """Refuse keys that are not text: the encoder turns them into text, and two could become equal."""
     for level in levels:
         if isinstance(level, dict):
             for key in level:
@@ -232,7 +232,7 @@ def _check_keys(levels: Sequence[Any], field: str) -> None:
 
 
 def _check_integers(text: str, value: Json, field: str) -> None:
-    """Refuse what ``load_json`` would. A number that is too long fills a block of half as many digits."""
+    """Refuse what ``load_json`` refuses. An integer that is too long fills a block of half as many digits."""
     half = MAX_INTEGER_DIGITS // 2
     begins = (digit.start() * half for digit in _DIGIT.finditer(text[::half]))
     if not any(text[begin : begin + half].isdigit() for begin in begins):
@@ -243,7 +243,7 @@ def _check_integers(text: str, value: Json, field: str) -> None:
 
 
 def _containers(value: Json) -> list[Any]:
-    """Every object and array in a value, itself the first."""
+    """Every object and array in a value, beginning with itself."""
     containers = [value] if isinstance(value, _CONTAINERS) else []
     for node in containers:
         containers += [child for child in _children(node) if isinstance(child, _CONTAINERS)]
@@ -261,7 +261,7 @@ class _RefusedJson(ValueError):
 
 
 def _refuse_constant(name: str) -> NoReturn:
-    raise _RefusedJson(f"JSON numbers ({name} is none)")
+    raise _RefusedJson(f"JSON numbers (not {name})")
 
 
 def _parse_int(digits: str) -> int:
@@ -275,7 +275,7 @@ def _parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(members) != len(pairs):  # guard: json-twice
         keys: set[str] = set()
         repeated_key = next(key for key, _ in pairs if key in keys or keys.add(key))  # type: ignore[func-returns-value]
-        raise _RefusedJson(f"each key once in an object ({repeated_key!r} is there twice)")
+        raise _RefusedJson(f"each key once in an object ({repeated_key!r} occurs twice)")
     return members
 
 

@@ -1,22 +1,22 @@
 #!lua flags=allow-oom
---[[ Gives an item back: it returns to the front of its priority. The person gets it again only when nothing else
-waits for them, or never; then its other assignments that were theirs alone are anybody's. An item that too many
-people gave back dies. With a request id, also gives the person the next item.
+--[[ Gives an item back: it returns to the front of its priority band. The person gets it again only when
+nothing else waits for them, or never; if never, its other assignments that were assigned to them become open
+to everybody. An item that max_abandons people gave back dies. With a request id, also reserves the next item.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:late
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 reason as JSON
        6 when they may have it again: later or never
-       7 the request id of the reserve that is to follow; left out where none is   8 the skills as for reserve
-REPLY  {'ok', the next lease as `finish` gives it}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
+       7 the request id of the reserve that follows; left out without one   8 the skills as for reserve
+REPLY  {'ok', the next lease as `finish` returns it}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
 local id, token, person, reason, delay, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7]
 --- @include deaths
 --- @include claims
 --- @include describe
 --- @include cursors
--- The person gets it again where nothing else waits for them. Their cursors name its shelf then, so that clear finds the
--- sorted set when they are gone (see tidy).
+-- The person gets it again when nothing else waits for them. Their cursors list its shelf from then on, so
+-- that clear finds their sorted set `later` once they are gone (see tidy).
 local function postpone(item)
   local row, list = shelves.row(item), cursors.read(person)
   local path = row .. ':' .. (item.shelf or 'normal')

@@ -1,23 +1,23 @@
 #!lua flags=allow-oom
---[[ Makes a late answer an answer of the item: of the assignment that it was given for; where that is held or
-answered by somebody else, of another one that waits. Where none does, a lease of it ends, and an answer that
-it had is a late answer from then on, so that it can be seen and adopted again.
+--[[ Makes a late answer an answer of the item. It fills the assignment that it was given for or, if somebody
+else holds or has answered that one, another one that waits. If none waits, the lease of the original
+assignment ends; an answer that it had becomes a late answer, so that it can be seen and adopted again.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 id   3 the late answer's token   4 by whom, or ''
        5 request id
-REPLY  {'item', the item}   {'no-answer'}   {'answered'}: that person answered another one of its
-       assignments, or holds it   {'no-item'}   {'no-queue'} ]]
+REPLY  {'item', the item}   {'no-answer'}   {'answered'}: that person answered or holds another one of its
+       assignments   {'no-item'}   {'no-queue'} ]]
 local id, token, by, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include answers
 --- @include describe
 --- @include given_answers
 
--- The assignment that the answer takes where the one that it was given for is held or answered by somebody else: one that
--- waits for anybody, else one that is dead and was out before (the next one is there), else one that waits for somebody
--- else alone. Nil: there is none.
+-- The assignment that the answer fills if somebody else holds or has answered the one that it was given for:
+-- a waiting one that is not assigned to somebody else; else a dead one that was handed out before (so the
+-- next one exists); else a waiting one that is assigned to somebody else. Nil if there is none.
 local function free_assignment(person)
   local best_member, best_rank
   for _, member in ipairs(items.assignments(id)) do
@@ -39,7 +39,7 @@ local refusal = queue.open()
 if refusal then return refusal end
 if not items.read(id) then return { 'no-item' } end
 
--- Decide which assignment it is to be an answer of.
+-- Decide which assignment it fills.
 local late_answers = blocks.read(keys.late, id)
 local answer = blocks.find(late_answers, token)
 answer = answer and table.remove(late_answers, answer)
@@ -56,7 +56,8 @@ local member = is_taken(latest_grant) and latest_grant.person ~= person and free
 local item, is_moved = items.read(member), member ~= source_member
 local state, _, key = places.find(item)
 
--- The grant that it was given under is the latest of the assignment then; others of that are history.
+-- The grant of the answer becomes the latest one of the assignment; the assignment's other grants are its
+-- history.
 local history = blocks.read(keys.history, source_member)
 local past_text = blocks.find(history, token)
 past_text = past_text and table.remove(history, past_text)
@@ -78,7 +79,7 @@ if latest_grant.ending == 'finished' and not is_moved then
   late_answers[#late_answers + 1] = latest_grant.token .. '\t' .. latest_grant.person .. '\t' .. stamp(latest_grant.ended)
     .. '\n' .. latest_grant.answer
 end
-local grant = past_text and grants.reopen(grants.parse(past_text)) -- else its history got too long to keep that far back
+local grant = past_text and grants.reopen(grants.parse(past_text)) -- else it is no longer in the history
   or { token = token, person = person, granted = answer_time + 0, seconds = queue.lease_seconds, attempt = 1 }
 grant.moved, grant.adopted, grant.request = is_moved and '' or grant.moved, '', request
 grants.finish(grant, answer_time + 0, true, string.match(answer, '\n(.*)$'))

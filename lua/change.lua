@@ -1,22 +1,22 @@
 #!lua
---[[ Changes an item of which something waits, is scheduled or is dead. Priority, due date and skills are those of
-all its assignments; what waits moves to its new shelf by its age, what somebody holds stays with them, and what is
-dead stays dead. The payload is changed only while nobody holds or answered any of it. What is as it is to be is
-left alone. Refused when memory is full: a payload may grow.
+--[[ Changes an item that has a waiting, scheduled or dead assignment. Priority, due date and skills change in
+all of its assignments: waiting ones move to their new shelf by their age, held ones stay with their holders,
+and dead ones stay dead. The payload changes only while nobody holds or has answered any of them. Fields that
+already have the given value are left alone. Refused when memory is full: a payload may grow.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 id   3 by whom, or ''   4 request id
-       then of each field that is given: its name, its value, and that value as JSON for the journal. priority,
-       due, requires: as in the item's head, '' for none; payload: JSON; delay: in microseconds, 0 for at once
+       then, for each given field: its name, its value, and that value as JSON for the journal. priority,
+       due, requires: as in the item's head, '' for none; payload: JSON; delay: in microseconds, 0 for now
 REPLY  {'item', the item}   {'wrong-state', the item}: no assignment of it waits, is scheduled or,
        without a delay, is dead
-       {'taken'}: its payload can't be changed   {'rows', how many rows may wait at once}
+       {'taken'}: its payload can't be changed   {'rows', how many rows may wait at the same time}
        {'no-item'}   {'no-queue'} ]]
 local id, by, request = ARGV[2], ARGV[3], ARGV[4]
 local MAX_REQUESTS = 16 -- latest requests that changed something
-local MAX_SCANNED = 300 -- entries that are looked at for a free score; an enqueue adds fewer one microsecond apart
+local MAX_SCANNED = 300 -- entries to search for a free score: more than an enqueue adds, a microsecond apart
 --- @include leases
 --- @include rows
 --- @include describe
@@ -25,7 +25,7 @@ if refusal then return refusal end
 local first = items.read(id)
 if not first then return { 'no-item' } end
 
--- A lost reply: the item may have been handed out, or changed by others since.
+-- A repeat after a lost reply: the item may have been handed out or changed by others since.
 local requests = {}
 for earlier_request in string.gmatch(redis.call('HGET', keys.ledger, 'changes') or '', '%S+') do
   if earlier_request == request then return { 'item', describe(id) } end
@@ -67,11 +67,11 @@ end
 
 -- Write it.
 
--- The score for an entry that waits since a time: that time, or else the first free one behind what anybody passed over.
--- Nil where the next MAX_SCANNED are taken.
+-- The score for an entry that has waited since the given time: the first free one from then on that is after
+-- all entries that anybody has passed over. Nil if the next MAX_SCANNED scores are taken.
 local function free_score(row, shelf, key, since)
   local queue_score, shelf_score = unpack(redis.call('HMGET', keys.passed, '*', row .. ':' .. shelf))
-  -- Where there are cursors without it, an earlier version wrote them.
+  -- Cursors without a score in `passed` were written by an earlier version.
   if not queue_score then queue_score = redis.call('EXISTS', keys.cursors) == 1 and queue.now or 0 end
   local score = math.max(since, queue_score + 1, (shelf_score or 0) + 1)
   local entries = redis.call('ZRANGEBYSCORE', key, stamp(score), '+inf', 'WITHSCORES', 'LIMIT', 0, MAX_SCANNED)
@@ -82,9 +82,10 @@ local function free_score(row, shelf, key, since)
   return #entries ~= 2 * MAX_SCANNED and score or nil
 end
 
--- Moves an assignment whose priority or skills were changed to the shelf that it belongs on now, among the entries there by
--- the time since when it waits; where somebody passed over later ones, behind those. Where that has no place near it goes
--- ahead of what was not out before.
+-- Moves an assignment whose priority or skills were changed to its new shelf, to the place there that
+-- corresponds to how long it has waited; if somebody has passed over later entries, it goes after those. If
+-- there is no free score near that place, it goes to the shelf of returned items, before all that were never
+-- handed out.
 local function move(item, key, since)
   local row, old_shelf = shelves.row(item), item.shelf or 'normal'
   local shelf = string.gsub(old_shelf, '^%l+', shelves.band(item.priority))

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
---[[ Looks at the queue by the rules of the policy field `alerts`: raises an alert where the measure is above its limit, and
-resolves it where the measure is below 80 % of the limit, or the rule is gone. Clear says for which queues to call this.
-Two at once do no harm: each alert is raised, and resolved, once.
+--[[ Applies the rules of the policy field `alerts`: raises an alert if the measure is above its limit, and
+resolves it if the measure is below 80 % of the limit, or if the rule is gone. The reply of clear says for
+which queues to call this. Two concurrent calls do no harm: each alert is raised once and resolved once.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:inbound  3 leaseq:{q}:reserved
        4 leaseq:{q}:dead      5 leaseq:{q}:journal
@@ -17,8 +17,8 @@ local rule_list, old_alerts = alerts.rules(rules_json or ''), alerts.parse(raise
 local waiting_count, oldest_time = inbound.sum()
 local SECOND = 1000000
 
--- Since when items wait and nobody holds one, as the field `idle` keeps it; nil where it is not so. A paused queue is not
--- idle: nobody can get its items.
+-- Since when items have been waiting while nobody holds one, from the field `idle`; nil if that is not the
+-- case. A paused queue is not idle: nobody can get its items.
 local function find_idle_since()
   if waiting_count == 0 or queue.mode == 'paused' or redis.call('ZCARD', keys.reserved) > 0 then return nil end
   local since, token = string.match(idle_text or '', '^(%d+) (%d+)$')
@@ -30,14 +30,14 @@ local has_idle_rule = false
 for _, rule in ipairs(rule_list) do has_idle_rule = has_idle_rule or rule.measure == 'idle' end
 local idle_since = has_idle_rule and find_idle_since() or nil
 
--- The age of the oldest journal entry that a consumer group has not read; 0 where there is none, or no such group.
+-- The age of the oldest journal entry that a consumer group has not read; 0 without such an entry or group.
 local function reading_lag(group)
   local position = group_positions()[group]
   local entry = position and redis.call('XRANGE', keys.journal, stamp(position + 1), '+', 'COUNT', 1)[1]
   return entry and queue.now - string.match(entry[1], '^%d+') or 0
 end
 
-local measures = { -- in microseconds; of `waiting` a million for each item
+local measures = { -- in microseconds; for `waiting`, a million for each item
   waiting = function() return waiting_count * SECOND end,
   oldest = function() return queue.now - math.min(oldest_time, queue.now) end,
   dead = function()

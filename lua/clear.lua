@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
---[[ Returns items whose lease ran out, releases what is due, and forgets the finished and dead items that
-the policy keeps no longer, at most `limit` of all together. Two at once do no harm: each item is
-moved once. Beside that, a step through what is left of people who are gone: see lib/tidy.lua.
+--[[ Returns items whose lease ran out, releases items that are due, and forgets finished and dead items that
+the policy no longer keeps: at most `limit` items in total. Two concurrent calls do no harm: each item is
+moved once. It also takes one step of removing what is left of people who are gone: see lib/tidy.lua.
 
 KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled  6 leaseq:{q}:dead   7 leaseq:{q}:finished  8 leaseq:{q}:journal
-       and, where something is to be forgotten, the keys of lib/keys.lua
+       and, if something is to be forgotten, the keys of lib/keys.lua
 ARGV   1 the time in microseconds, or ''   2 limit, 1 to 250
 REPLY  {'ok', returned, released, died, more 0|1, forgotten, alerts 0|1: call check_alerts}   {'no-queue'} ]]
 local call = redis.call
@@ -47,8 +47,8 @@ end
 if must_tidy then tidy.run(tidy_state) end
 commit()
 
--- Past what the journal keeps the oldest entries go: those that every consumer group has read, and all past what it may
--- hold at most.
+-- Trim the oldest entries of the journal: above ENTRIES, those that every consumer group has read; above
+-- MAX_ENTRIES, any.
 local STEP = 100000 -- in one call
 local size = redis.call('XLEN', keys.journal)
 if size > journal.ENTRIES then

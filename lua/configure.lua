@@ -1,14 +1,14 @@
 #!lua
---[[ Writes policy fields, and makes the queue where there is none (all fields must be given then).
-Where nothing is new, nothing is written.
+--[[ Writes policy fields, and creates the queue if there is none (then all fields must be given).
+If nothing changes, nothing is written.
 
 KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:journal
-ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 'create': only where there is no queue
-       yet; a policy's version (see leaseq/policy.py): only where it is in force; else ''
-       then a field, its value, …: lease_seconds and form_version are words of the status, those of
-       lib/rules.lua words of the rules, any other name is a field of the ledger of its own, with its JSON
-REPLY  {'ok', made 0|1}   {'changed'}: another policy is in force, and nothing was written   {'no-queue'}
-       {'deleting'}: the queue that was there is being deleted, see delete_keys.lua, and nothing was written ]]
+ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 'create': only if there is no queue yet;
+       a policy's version (see leaseq/policy.py): only if that policy is in force; else ''
+       then a field, its value, …: lease_seconds and form_version are words of the status, the fields of
+       lib/rules.lua are words of the rules, any other is a field of the ledger, with its value as JSON
+REPLY  {'ok', created 0|1}   {'changed'}: another policy is in force, and nothing was written   {'no-queue'}
+       {'deleting'}: an earlier queue is still being deleted, see delete_keys.lua, and nothing was written ]]
 local by, condition = ARGV[2], ARGV[3]
 --- @include journal
 --- @include policy_version
@@ -51,7 +51,7 @@ if queue.rules.answers ~= '1' then
 end
 if is_new then
   fields[#fields + 1], fields[#fields + 2] = 'tidy', stamp(queue.now + 86400000000) .. ' people 0 0'
-  -- Tokens go on where those of a deleted queue of this name ended; the counter of grants begins at 0.
+  -- Tokens continue from the last one of a deleted queue of this name; the counter of grants begins at 0.
   local last_token = redis.call('HGET', keys.deleted, 'token')
   if last_token then
     queue.token = last_token + 0

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
---[[ Writes the policy's `durable` as it is, so that a WAIT or WAITAOF behind it, on the same connection,
-waits for all that was written before. Changes nothing.
+--[[ Rewrites the policy's `durable` with its current value, so that a WAIT or WAITAOF after it, on the same
+connection, waits for all earlier writes. Changes nothing.
 
 KEYS   1 leaseq:{q}:ledger
 ARGV   1 the time (not used)

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
---[[ Puts a manager's answer in the place of one that was given. That one is a late answer from then on, so that it can be
-seen and adopted again.
+--[[ Replaces an answer by a manager's. The replaced answer becomes a late answer, so that it can be seen and
+adopted again.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
@@ -9,7 +9,7 @@ ARGV   1 the time in microseconds, or ''   2 id   3 the token of the answer that
        6 the version of the form that it was checked against, or '-'
 REPLY  {'item', the item}   {'form'}: the queue's form is another one: check again
        {'no-answer'}: no answer has that token
-       {'answered'}: the manager answered another one of its assignments, or holds it
+       {'answered'}: the manager answered or holds another one of its assignments
        {'no-item'}   {'no-queue'} ]]
 local id, token, by, answer = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include answers
@@ -33,7 +33,7 @@ grant.ending, grant.ended, grant.detail = 'corrected', queue.now, ''
 grants.write(member, grant)
 blocks.keep_latest_grant(member)
 queue.token = queue.token + 1
-queue.count('reserved') -- the counter of leases is that of the tokens without these
+queue.count('reserved') -- not a lease: leases are counted as tokens less this counter
 local new_grant = { token = stamp(queue.token), person = by, granted = queue.now, seconds = queue.lease_seconds,
   attempt = grant.attempt, moved = grant.moved, adopted = '' }
 grants.finish(new_grant, queue.now, false, answer)

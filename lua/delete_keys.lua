@@ -1,11 +1,11 @@
 #!lua flags=allow-oom
---[[ One step of deleting a queue, once delete.lua has begun: unlinks some of its keys, whose memory the server frees beside its
-other work, and wakes some of those who wait.
+--[[ One step of deleting a queue, after delete.lua: unlinks some of its keys, whose memory the server frees
+in the background, and wakes some of its waiters.
 
 KEYS   1 leaseq:{q}:ledger
-ARGV   1 the time (not used)   2 end: the ledger goes, too, and all is done; else ''
-       then of each key what its name has behind leaseq:{q}:
-REPLY  {'ok', whether there are more who wait 0|1}   {'no-queue'}: nothing is being deleted ]]
+ARGV   1 the time (not used)   2 end: this is the last step, and unlinks the ledger, too; else ''
+       then, for each key, the part of its name after leaseq:{q}:
+REPLY  {'ok', whether there are more waiters 0|1}   {'no-queue'}: nothing is being deleted ]]
 --- @include keys
 local WAKE_LIMIT = 250 -- in one call
 if redis.call('HEXISTS', keys.ledger, 'deleted') == 0 then return { 'no-queue' } end

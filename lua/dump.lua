@@ -1,10 +1,11 @@
 #!lua flags=no-writes
---[[ The state of a queue beside its policy and its items, for a backup.
+--[[ The state of a queue apart from its policy and its items, for a backup.
 
 KEYS   1 leaseq:{q}:ledger
 ARGV   1 the time in microseconds, or ''   then the names of the counters
-REPLY  {'state', the server's time, clock and token (see lib/status.lua), whether the queue has more than a plain row 0|1, the
-       pause's reason as JSON or '', the latest requests of enqueues or '', those of changes or '', counter, …}
+REPLY  {'state', the server's time, clock and token (see lib/status.lua), whether the queue has more than a
+       plain row 0|1, the pause's reason as JSON or '', the latest requests of enqueue or '', those of change
+       or '', counter, …}
        {'no-queue'} ]]
 --- @include queue
 local refusal = queue.open(true)

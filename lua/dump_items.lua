@@ -1,20 +1,20 @@
 #!lua flags=no-writes
---[[ All that is stored of items, for a backup: each as of one moment.
+--[[ All that is stored about items, for a backup: each item as it is at one moment.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items     3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead      7 leaseq:{q}:finished  8 leaseq:{q}:history
        9 leaseq:{q}:late     10 leaseq:{q}:drafts
-ARGV   1 the time in microseconds, or ''   2 HSCAN's cursor in the hash `items`, 3 about how many entries it gives; '' each to
-       look for these only:   then ids
-REPLY  {'items', HSCAN's next cursor or '', {the ids that are left for another call}, item, …}, where an item is {id, its
-       score in the set `due` or '', late answers or '', bars or '', {person, draft, …}, then of each assignment the set that
-       it is in, its score, record, latest grant or '', history or ''}
+ARGV   1 the time in microseconds, or ''   2 HSCAN's cursor in the hash `items`, 3 about how many entries it
+       returns; '' each to read only the items that follow:   then ids
+REPLY  {'items', HSCAN's next cursor or '', {the ids that are left for another call}, item, …}, where an item
+       is {id, its score in the set `due` or '', late answers or '', bars or '', {person, draft, …}, then for
+       each assignment the set that it is in, its score, record, latest grant or '', history or ''}
        {'no-queue'} ]]
 --- @include places
 --- @include grants
 local refusal = queue.open(true)
 if refusal then return refusal end
-local remaining_bytes, remaining_calls = 1000000, 600 -- bytes to give and commands to run, about: at least one item is given
+local remaining_bytes, remaining_calls = 1000000, 600 -- both approximate: at least one item is returned
 
 local function read(key, field) return redis.call('HGET', key, field) or '' end
 

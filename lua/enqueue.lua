@@ -1,18 +1,19 @@
 #!lua
---[[ Adds items, one or many. An id that the queue already has is left as it is. Refused when memory
-is full: what is in the queue must still have room to be worked.
+--[[ Adds items, one or many. An item whose id exists already is left as it is. Refused when memory is full:
+there must be room left to work the items that are in the queue.
 
 KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 leaseq:{q}:scheduled
        5 leaseq:{q}:journal
 ARGV   1 the time in microseconds, or ''   2 request id; one that the caller chose is followed by \a, the
        number of the chunk, \a, and a digest of what the call adds
-       then for each item: id, its head beyond the time (see lib/items.lua, with z<delay in
-       microseconds> or z@<the time when it may be reserved>; before it, where the policy has dedupe_seconds, the payload's digest), payload
+       then for each item: id, its head after the time (see lib/items.lua, with z<delay in microseconds> or
+       z@<the time when it may be reserved>; if the policy has dedupe_seconds, the payload's digest before
+       it), payload
 REPLY  {'ok', how many were added; with dedupe_seconds also the id of the item that has the first one's
-       payload, or '' (nil without); where there are any, the places (from 1) of items whose id is there
-       with another text as its payload}   {'digests'}: send them   {'no-queue'}
+       payload, or '' (nil without dedupe_seconds); if there are any, the places (from 1) of items whose id
+       exists with another payload text}   {'digests'}: send them   {'no-queue'}
        {'reused'}: this request id was used for something else
-       {'rows', how many sets of skills may wait at once} ]]
+       {'rows', how many sets of skills may wait at the same time} ]]
 local request = ARGV[2]
 --- @include places
 --- @include rows
@@ -25,13 +26,13 @@ for i = 3, #ARGV, 3 do
     head = string.gsub(ARGV[i + 1], '^%x+', ''), payload = ARGV[i + 2] }
 end
 
--- A lost reply: the same request again gets the count that it got. Some are remembered, for others may have enqueued
--- meanwhile.
+-- A repeat after a lost reply gets the same count again. Several requests are remembered, since others may
+-- have enqueued in the meantime.
 local earlier_requests, is_repeated, earlier_count = {}, false, nil
 local chosen_prefix = string.match(request, '^.*\a')
 for earlier_id, count in string.gmatch(request_log or '', '(%S+) (%d+)') do
   if earlier_id == request then
-    is_repeated = true -- where nothing entered, it is looked up again which item has the payload
+    is_repeated = true -- if it added nothing, the item that has the payload is looked up again
     if count ~= '0' then earlier_count = count + 0 end
   elseif chosen_prefix and string.sub(earlier_id, 1, #chosen_prefix) == chosen_prefix then
     return { 'reused' }
@@ -40,9 +41,9 @@ for earlier_id, count in string.gmatch(request_log or '', '(%S+) (%d+)') do
   end
 end
 
--- dedupe_seconds: an equal payload that entered within the window is a duplicate, whatever its id. A string key for each,
--- which the server lets expire, names the item that entered first: `seen = entered " " id`. One that was removed meanwhile
--- doesn't count, nor another that has its id by now.
+-- dedupe_seconds: a payload equal to one that was added within the window is a duplicate, whatever its id.
+-- For each payload a string key, which expires, names the item that was added first: `seen = entered " " id`.
+-- If that item was removed, or its id belongs to another item by now, it does not count.
 local window, id_by_digest = queue.rules.dedupe_seconds * 1000000, {}
 if window > 0 then
   local names = {}
@@ -59,7 +60,7 @@ if window > 0 then
   end
 end
 
--- Decide which enter.
+-- Decide which are added.
 local entered, enqueued = stamp(queue.now), string.format('%011x', queue.now / 1000)
 local ids, new_items, payloads, duplicate_id, duplicate_count, conflicts = {}, {}, {}, '', 0, nil
 for i, item in ipairs(given_items) do ids[i] = item.id end

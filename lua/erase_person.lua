@@ -1,23 +1,23 @@
 #!lua flags=allow-oom
---[[ One step of erasing a person: from the first on they hold nothing and passed over nothing; then another name takes the
-place of theirs in the items, some of them in each step. Their drafts go, and what was assigned to them is anybody's. The
-journal stays as it is. An item that they were granted meanwhile is left as it is, and the last step says that the steps
-begin anew.
+--[[ One step of erasing a person. The first step ends their leases and forgets what they passed over; then
+each step replaces their name in some of the items, drops their drafts, and makes what was assigned to them
+open to everybody. The journal stays as it is. An item that they were granted in the meantime is left as it
+is, and the last step replies that all steps must be repeated.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 person   3 the name in their place   4 by whom, or ''
-       5 '' for the first step; else HSCAN's cursor, as the step before gave it   6 how many items, about
-REPLY  {'step', HSCAN's cursor for the next step or '' where this was the last, how many items named them,
+       5 '' for the first step; else HSCAN's cursor that the last step returned   6 about how many items
+REPLY  {'step', HSCAN's cursor for the next step or '' if this was the last, how many items named them,
        how many leases ended}
-       {'again'}: the last step found that they came back: begin anew   {'no-queue'} ]]
+       {'again'}: the last step found that they came back: start over   {'no-queue'} ]]
 local person, to, by, from, count = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include deaths
 --- @include cursors
 local OWN_ROW = '@' .. person
 
--- Whether a path of `passed` is of the person's own row: what follows the row is a shelf and no more.
+-- Whether a path of `passed` belongs to the person's own row: that row, followed by nothing but a shelf.
 local function is_own_path(path)
   if string.sub(path, 1, #OWN_ROW + 1) ~= OWN_ROW .. ':' then return false end
   local band = string.gsub(string.gsub(string.sub(path, #OWN_ROW + 2), ':returned$', ''), ':%d+$', '')
@@ -39,7 +39,7 @@ local function release_all()
   return #held_leases
 end
 
--- Gives whether the item named the person. One that they hold again is the next round's.
+-- Returns whether the item named the person. One that they hold again is left to the next round.
 local function erase(id)
   local members, latest_grants = items.assignments(id), {}
   for i, member in ipairs(members) do
@@ -59,7 +59,8 @@ local function erase(id)
   return drafts.drop(id, person) or is_named
 end
 
--- What is left of their row. Gives whether they came back, or something was assigned to them, since the first step.
+-- Deletes what is left of their row. Returns whether they came back, or something was assigned to them, since
+-- the first step; then nothing is deleted.
 local function is_back()
   if redis.call('HEXISTS', keys.ledger, 'p:' .. person) == 1 or redis.call('HEXISTS', keys.cursors, person) == 1 then
     return true
@@ -87,7 +88,7 @@ for i = 1, #step[2], 2 do
   if id == items.id(id) and erase(id) then named_count = named_count + 1 end
 end
 local has_come_back = step[1] == '0' and is_back()
-if named_count > 0 then queue.save() end -- the time of what went back to its row, of which nothing is noted in the journal
+if named_count > 0 then queue.save() end -- items that went back to their row took a time
 commit()
 if has_come_back then return { 'again' } end
 return { 'step', step[1] ~= '0' and step[1] or '', named_count, ended_count }

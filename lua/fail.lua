@@ -1,23 +1,23 @@
 #!lua flags=allow-oom
---[[ Says that an item can't be done: it is tried again after a back-off, or dies when its attempts are
-used up or the caller says so. The wait is retry_seconds, doubled for each failure after the first, at most
-retry_max_seconds, and up to a quarter shorter by chance, so that items which failed together do not
-come back together (AWS Architecture Blog, "Exponential Backoff And Jitter"). With a request id, also gives the
-person the next item.
+--[[ Records that an item can't be done: it is tried again after a back-off, or dies if its attempts are used
+up or the caller says so. The wait is retry_seconds, doubled for each failure after the first, at most
+retry_max_seconds, and shortened by up to a quarter at random, so that items that failed together do not come
+back together (AWS Architecture Blog, "Exponential Backoff And Jitter"). With a request id, also reserves the
+next item.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:late
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 error as JSON
        6 'retry', or 'die': it is not tried again, whatever attempts are left
-       7 the request id of the reserve that is to follow; left out where none is   8 the skills as for reserve
-REPLY  {'failed', due in microseconds or '' where it is dead, the next lease as `finish` gives it}
+       7 the request id of the reserve that follows; left out without one   8 the skills as for reserve
+REPLY  {'failed', due in microseconds or '' if it is dead, the next lease as `finish` returns it}
        {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
 local id, token, person, failure, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[7]
 --- @include deaths
 --- @include claims
 --- @include describe
--- When the item may be tried again, by how often it failed.
+-- When the item may be tried again, by its number of failures.
 local function retry_at(failures)
   math.randomseed(queue.now % 2147483647)
   -- equivalent mutant: limit:4: a microsecond doubled 40 times is longer than a week, which is the longest wait
@@ -25,7 +25,7 @@ local function retry_at(failures)
   return math.floor(queue.now + wait * 1000000 * (1 - math.random() / 4) + 0.5)
 end
 
--- The same of a fail that was before, as its grant tells; '' where the item was dead then.
+-- The same for an earlier fail, from its grant; '' if the item died of it.
 local function due_of(ended_grant)
   local due = string.match(ended_grant.detail, '^%d+')
   return due ~= '0' and due or ''

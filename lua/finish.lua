@@ -1,33 +1,32 @@
 #!lua flags=allow-oom
---[[ Takes an item's answer from its holder; with a request id, also gives them the next item. A lease
-that ran out still counts while nobody else was granted the item since. An answer that is refused is
-kept.
+--[[ Accepts an item's answer from its holder; with a request id, also reserves the next item. A lease that
+ran out still counts if nobody else has been granted the item since. An answer that is refused is kept.
 
 KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:reserved  3 leaseq:{q}:journal  4 leaseq:{q}:finished
-       and, where they are needed, others of the queue, which are derived from the first: to name one costs
-       each call as much as 1 % of it
+       and, if they are needed, others of the queue, derived from the first: declaring one takes about 1 % of
+       each call
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 result
        6 the version of the form that the result was checked against, or '-'
-       7 the request id of the reserve that is to follow; left out where none is   8 the skills as for
-       reserve
+       7 the request id of the reserve that follows; left out without one   8 the skills as for reserve
 REPLY  {'finished', late 0|1, replayed 0|1, the microseconds from the grant to the finish, when that was,
-       the next lease as `reserve` gives it or {'nothing'} or {'more'}}
+       the next lease as `reserve` returns it or {'nothing'} or {'more'}}
        {'form'}: the queue's form is another one: check again   {'lost', kept 0|1, the item}   {'no-item'}
        {'no-queue'} ]]
 local call = redis.call
 local LEDGER, RESERVED, JOURNAL, FINISHED = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local id, token, person, result, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[7]
 
--- The ordinary case: no lease ran out, the person's latest grant of the item is this one, without a due date. Where the item
--- has several assignments, nobody has a draft, and the person has no other sign (see lib/bars.lua). Where the next item is
--- asked for, the queue is open, they hold nothing else, and first in inbound is an item that nobody had yet, without a due
--- date. No function is made here: making one costs as much as half a command.
+-- The ordinary case: no lease ran out, and the person's latest grant of the item is this one, without a due
+-- date. If the item has several assignments, nobody has a draft of it, and the person has no other sign (see
+-- lib/bars.lua). If the next item is requested, the queue is open, the person holds nothing else, and the
+-- first item in inbound is one that nobody has had yet, without a due date. No function is made here: making
+-- one costs as much as half a command.
 local state, grant, holdings_text = unpack(call('HMGET', LEDGER, 'status', 'g:' .. id, 'p:' .. person))
 if not state then return { 'no-queue', call('EXISTS', string.sub(LEDGER, 1, -7) .. 'deleted') } end
 local clock, last_token, finished, next_sweep, mode, policy, lease_seconds, form_version, first_shelf =
   string.match(state, '^v2 (%d+) (%d+) (%d+) 0 (%d+) (%l+) ((%S+) (%S+) ?(%S*).*)$')
 local member, tab_before, tab_after = id, string.find(holdings_text or '', '\t' .. id .. '\t', 1, true)
-if mode ~= 'open' and holdings_text and not tab_before then -- of an item with several assignments it may be another one
+if mode ~= 'open' and holdings_text and not tab_before then -- they may hold another assignment of it
   tab_before = string.find(holdings_text, '\t' .. id .. '\a', 1, true)
   tab_after = tab_before and string.find(holdings_text, '\t', tab_before + 1, true)
   member = tab_before and string.sub(holdings_text, tab_before + 1, tab_after - 1)
@@ -38,14 +37,14 @@ if form_version == ARGV[6] and tab_before and grant and string.sub(grant, 1, #cl
   local at = ARGV[1]
   if at == '' then
     local time = call('TIME')
-    -- equivalent mutant: bound: a shorter time is not compared: the longer way takes the time anew
+    -- equivalent mutant: bound: a shorter time is not compared: the general case reads the time again
     -- equivalent mutant: field:3: likewise
     at = time[1] .. string.rep('0', 6 - #time[2]) .. time[2]
   end
   local now = at + 0
   local granted, marks = string.match(grant, '^(%d+) %S+ %d+([^\n]*)$', #claim + 1)
   local queue = string.sub(LEDGER, 1, -7) -- what all keys begin with
-  -- Times of one length are compared as text: to make a number of each costs a tenth of a command.
+  -- Times of one length are compared as text: converting one to a number costs a tenth of a command.
   local is_ordinary = #at == #clock and at > clock and #at == #next_sweep and at < next_sweep and granted
     and not (marks ~= '' and string.find(marks, ' d', 1, true))
   local signs
@@ -61,7 +60,8 @@ if form_version == ARGV[6] and tab_before and grant and string.sub(grant, 1, #cl
       and string.find(remaining_holdings, '\t', 1, true) == #remaining_holdings
     next_id = is_ordinary and call('ZRANGE', shelf, 0, 0)[1]
     record = next_id and call('HGET', queue .. 'items', next_id)
-    -- Behind its time the record has a newline, or a priority, its own max_attempts and the shelf: see lib/items.lua.
+    -- After its time the record has a newline, or a priority, max_attempts of its own and the shelf: see
+    -- lib/items.lua.
     -- equivalent mutant: bound: the pattern finds the newline as well, only slower
     is_ordinary = record and (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?%l*\n'))
   end
@@ -102,8 +102,8 @@ end
 local refusal = queue.open()
 if refusal then return refusal end
 
--- Decide what the answer is to the item: of which assignment, under which grant, in which set that is still, and of which
--- history a block goes.
+-- Decide which assignment the answer fills, under which grant, which set that assignment is in now, and from
+-- which history a block is removed.
 local member, answered_grant = leases.latest(id, token, person)
 local held_leases, source, past_member, past_text = holdings.read(person), nil, nil, nil
 local is_replayed = answered_grant ~= nil and answered_grant.ending == 'finished' and answered_grant.answer == result
@@ -112,8 +112,8 @@ if answered_grant and not answered_grant.ending then
 elseif answered_grant and answered_grant.ending == 'expired' and answers.may_give(id, person, held_leases, token) then
   source = select(3, places.find(items.read(member)))
 elseif not answered_grant and queue.mode ~= 'open' and answers.may_give(id, person, held_leases, token) then
-  -- Of an assignment that somebody else was granted since: it is an answer of one that waits now, and not for somebody
-  -- else alone.
+  -- Somebody else was granted that assignment since: the answer fills one that waits now and is not assigned
+  -- to somebody else.
   past_member, past_text = leases.find(id, token, person)
   local past_grant = past_text and grants.parse(past_text)
   local members = past_grant and past_grant.ending == 'expired' and items.assignments(id) or {}

@@ -1,12 +1,13 @@
 #!lua flags=allow-oom
---[[ The position of a consumer group in the journal: the group is made where there is none, at the journal's beginning, and
-moves forward only. What a group has not read is not trimmed, and no item is forgotten that it tells of.
+--[[ The position of a consumer group in the journal. The group is created if there is none, at the journal's
+beginning, and only moves forward. Entries that a group has not read are not trimmed, and the items in them
+are not forgotten.
 
 KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:journal
-ARGV   1 the time (not used)   2 the group's name   3 the entry of the last event that was read, 4 that event's number in its
-       entry, from 0; '' each to move nothing   5 how many entries are kept, at least, of those that every group has read; ''
-       to trim nothing
-REPLY  {'position', the time of the last entry of which all was read}   {'no-queue'} ]]
+ARGV   1 the time (not used)   2 the group's name   3 the entry of the last event that was read, 4 that
+       event's number in its entry, from 0; '' each to move nothing   5 how many entries to keep, at least, of
+       those that every group has read; '' to trim nothing
+REPLY  {'position', the time of the last entry that was read completely}   {'no-queue'} ]]
 local group, entry, number, keep_count = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include journal_groups
 local refusal = queue.open(true)
@@ -21,7 +22,8 @@ local function count_events(fields)
   return count
 end
 
--- The time of the entry itself where all of it was read, else one before it. Each entry has a time of its own.
+-- The time of the entry if all of it was read, else the microsecond before. No two entries have the same
+-- time.
 local function entry_position()
   local stored_entry = redis.call('XRANGE', keys.journal, entry, entry)[1]
   return stored_entry and count_events(stored_entry[2]) > number + 1 and entry - 1 or entry + 0

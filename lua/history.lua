@@ -1,19 +1,19 @@
 #!lua flags=no-writes
---[[ What a stretch of the journal has of one item, the oldest first.
+--[[ The entries about one item in a part of the journal, oldest first.
 
 KEYS   1 leaseq:{q}:journal
-ARGV   1 the time (not used)   2 the entry to begin with   3 how many entries to look at, at most   4 id
-REPLY  {'history', how many were looked at: fewer where they are large; the entry to go on with ('' at the end),
+ARGV   1 the time (not used)   2 the entry to begin with   3 how many entries to scan, at most   4 id
+REPLY  {'history', how many were scanned: fewer if they are large; the entry to continue from ('' at the end),
        {entry id, {what, value, …}}, …} ]]
 local start, remaining, id = ARGV[2], ARGV[3] + 0, ARGV[4]
-local STEP, remaining_bytes = 25, 300000 -- bytes to look at, so that what large imports wrote does not make a long call
+local STEP, remaining_bytes = 25, 300000 -- bytes to scan: large imports write large entries
 local reply = { 'history', 0, '' }
 
 local function mentions_item(fields)
   for i = 2, #fields, 2 do
     remaining_bytes = remaining_bytes - #fields[i]
     local value = fields[i]
-    -- equivalent mutant: part: the first look is only faster than the second
+    -- equivalent mutant: part: the first search only makes it faster
     if string.find(value, id, 1, true) and string.find('\t' .. value .. '\t', '\t' .. id .. '\t', 1, true) then
       return true
     end

@@ -1,16 +1,17 @@
 #!lua flags=no-writes
 --[[ One page of a list: the items in one state (inbound in the order in which they are reserved, the others by
-their score) or those with a due date, all of them or those that a filter names.
+their score) or those with a due date; all of them, or only those that match a filter.
 
 KEYS   as get.lua
-ARGV   1 the time (not used)   2 state, or due: all with a due date, by that date   3 most items, 1 to 250
-       4 most entries to look at   5 row and shelf with a tab between, 6 score, 7 assignment last seen, or '' each
-       8 back: from the end to the beginning   9 from this score on, 10 up to before this one, or '' each
-       11 what the id begins with   12 a person, 13 how their lease ended (held: it hasn't; assigned: it is theirs
-       alone), 14 a text of what they said: of one and the same lease   15 a skill   16 how many people gave it
-       back; '' each for any
-REPLY  {'items', how many were scanned, row and shelf, score and assignment scanned last ('' each at the end
-       of the list), {assignment, row and shelf with a tab between, the assignment as get.lua gives it}, …}
+ARGV   1 the time (not used)   2 state, or due: all with a due date, by that date   3 the most items, 1 to 250
+       4 the most entries to scan   5 row and shelf, separated by a tab, 6 score, 7 assignment of the last
+       entry seen, or '' each   8 back: from the end to the beginning   9 the lowest score, 10 the score to
+       stop before, or '' each   11 the beginning of the id   12 a person, 13 how their lease ended (held: it
+       has not; assigned: the item is assigned to them), 14 a text in their reason: all three about the same
+       lease   15 a skill   16 at least how many people gave it back; '' each for any
+REPLY  {'items', how many entries were scanned, row and shelf, score and assignment of the last one ('' each
+       at the end of the list), {assignment, row and shelf separated by a tab, the assignment as get.lua
+       returns it}, …}
        {'no-queue'} ]]
 local state, limit, remaining = ARGV[2], ARGV[3] + 0, ARGV[4] + 0
 local shelf, score, last_member = ARGV[5], ARGV[6], ARGV[7]
@@ -25,7 +26,7 @@ local remaining_bytes = 1000000 -- bytes to read, so that large items don't make
 local prefix, person, ending, text, skill = ARGV[11], ARGV[12], ARGV[13], string.lower(ARGV[14]), ARGV[15]
 local abandons = ARGV[16] ~= '' and ARGV[16] + 0 or 0
 
--- What a person said when they gave it back or failed it, in small letters.
+-- The reason for which a person gave it back or failed it, in lower case.
 local function reason_of(grant)
   local json = grant.ending == 'abandoned' and grant.detail
     or grant.ending == 'failed' and string.match(grant.detail, ' (.*)')
@@ -69,7 +70,7 @@ local function is_matching_assignment(member)
   local is_about_leases = person ~= '' or ending ~= '' or text ~= ''
   if skill ~= '' or ending == 'assigned' then
     local item = items.read(member)
-    if not item then return false end -- what an enqueue left that the server broke off
+    if not item then return false end -- left over from an enqueue that the server aborted
     remaining_bytes = remaining_bytes - #item.payload
     if skill ~= '' and not string.find(',' .. (item.requires or '') .. ',', ',' .. skill .. ',', 1, true) then
       return false
@@ -84,7 +85,7 @@ local function is_matching_assignment(member)
   return (not is_about_leases or has_matching_lease(list)) and has_enough_abandons(list)
 end
 
--- In the list by due date an item is wanted where any of its assignments is.
+-- In the list by due date, an item matches if any of its assignments does.
 local function is_matching(member)
   if string.sub(member, 1, #prefix) ~= prefix then return false end
   for _, other in ipairs(state == 'due' and items.assignments(member) or { member }) do
@@ -93,22 +94,22 @@ local function is_matching(member)
   return false
 end
 
--- How many of a set stand before the last one seen, and whether it is there still.
+-- How many entries of a set are before the last one seen, and 1 if that one is still there, else 0.
 local function last_rank(key)
   local rank = redis.call('ZRANK', key, last_member)
   if rank and redis.call('ZSCORE', key, last_member) + 0 == score + 0 then return rank, 1 end
-  -- It has left: where it stood, among those of the same score, which stand in the order of their names.
+  -- It is gone: find its place among the entries of the same score, which are in the order of their names.
   local low = redis.call('ZCOUNT', key, '-inf', '(' .. score)
   local high = low + redis.call('ZCOUNT', key, score, score)
   while low < high do
     local middle = math.floor((low + high) / 2)
-    -- equivalent mutant: compare: the last one seen is none of them
+    -- equivalent mutant: compare: the last one seen is not among them
     if redis.call('ZRANGE', key, middle, middle)[1] < last_member then low = middle + 1 else high = middle end
   end
   return low, 0
 end
 
--- The entries of a set that come next, in ascending order, one more than may be looked at.
+-- The next entries of a set, in ascending order, one more than may be scanned.
 local function read_entries(key, is_resumed)
   local start, stop = 0, is_backwards and redis.call('ZCARD', key) or 0
   if is_resumed then
@@ -118,7 +119,7 @@ local function read_entries(key, is_resumed)
   if is_backwards then
     if max_score ~= '' then stop = math.min(stop, redis.call('ZCOUNT', key, '-inf', '(' .. max_score)) end
     if stop == 0 then return {} end
-    -- equivalent mutant: limit:1: entries before them are read at a cost, and not looked at
+    -- equivalent mutant: limit:1: it reads more entries, which are then not scanned
     return redis.call('ZRANGE', key, math.max(0, stop - remaining - 1), stop - 1, 'WITHSCORES')
   end
   if min_score ~= '' then start = math.max(start, redis.call('ZCOUNT', key, '-inf', '(' .. min_score)) end
@@ -147,7 +148,7 @@ end
 local function read_inbound()
   local shelf_list = {}
   inbound.each(function(row, name) shelf_list[#shelf_list + 1] = { row = row, shelf = name, name = row .. '\t' .. name } end)
-  -- The one last seen may be empty, and so not listed, by now.
+  -- The shelf of the last entry seen may be empty by now, and so not listed.
   local last_row, last_shelf = string.match(shelf, '^(.*)\t(.*)$')
   local function follows(a, b)
     if is_backwards then a, b = b, a end

@@ -1,5 +1,5 @@
 #!lua flags=no-writes
---[[ A stretch of the journal, the oldest first; backwards the latest first.
+--[[ Part of the journal, oldest entry first; backwards, latest first.
 
 KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:journal
 ARGV   1 the time (not used)   2 the entry to begin with; '-' for the oldest, '+' for the latest

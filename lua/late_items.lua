@@ -1,10 +1,10 @@
 #!lua flags=no-writes
---[[ Some of the items that have late answers, in no order: those of one step through them.
+--[[ One step through the items that have late answers, in no order.
 
 KEYS   as get.lua
-ARGV   1 the time (not used)   2 where the step begins: what the last one gave, or 0
-       3 how many items, about   4 only items with a late answer that came at this time or later, or ''
-REPLY  {'items', where the next step begins (0: there is none), {id, the item as get.lua gives it}, …}
+ARGV   1 the time (not used)   2 where the step begins: what the last step returned, or 0
+       3 about how many items   4 only items with a late answer that came at this time or later, or ''
+REPLY  {'items', where the next step begins (0: there is none), {id, the item as get.lua returns it}, …}
        {'no-queue'} ]]
 local from, count, min_time = ARGV[2], ARGV[3], ARGV[4]
 --- @include describe

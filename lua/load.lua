@@ -1,18 +1,18 @@
 #!lua
---[[ Begins to put back a queue from a backup. Until load_items.lua has put in the last of its items, no other call finds it:
-its status is in the field `loading`. Where that was begun before, it goes on.
+--[[ Begins to restore a queue from a backup. Until load_items.lua has added the last of its items, its status
+is in the field `loading`, so no other call finds it. A restore that was begun before is continued.
 
 KEYS   1 leaseq:{q}:ledger
-ARGV   1 the time in microseconds, or ''   2 to 8 of the backup: the server's time then, clock, token, how many were reserved
-       and finished, whether it has more than a plain row 0|1, whether it is paused 0|1   then a field, its value, …:
-       lease_seconds and form_version are words of the status, those of lib/rules.lua words of the rules, any other name
-       is a field of the ledger
+ARGV   1 the time in microseconds, or ''   2 to 8 from the backup: the server's time then, clock, token, how
+       many were reserved and finished, whether it has more than a plain row 0|1, whether it is paused 0|1
+       then a field, its value, …: lease_seconds and form_version are words of the status, the fields of
+       lib/rules.lua are words of the rules, any other is a field of the ledger
 REPLY  {'ok'}   {'exists'}: there is a queue, and nothing was written
-       {'deleting'}: the queue that was there is being deleted, see delete_keys.lua, and nothing was written ]]
+       {'deleting'}: an earlier queue is still being deleted, see delete_keys.lua, and nothing was written ]]
 local at, clock, token, reserved_count, finished_count, is_mixed, is_paused =
   ARGV[2], ARGV[3], ARGV[4] + 0, ARGV[5], ARGV[6], ARGV[7], ARGV[8]
--- equivalent mutant: constant: more is as good
-local APART = 3600000000 -- microseconds that the clocks of two servers may be apart
+-- equivalent mutant: constant: a larger value works as well
+local APART = 3600000000 -- microseconds by which the clocks of two servers may differ
 --- @include queue
 if redis.call('HEXISTS', keys.ledger, 'status') == 1 then return { 'exists' } end
 if redis.call('HEXISTS', keys.ledger, 'deleted') == 1 then return { 'deleting' } end
@@ -21,9 +21,9 @@ local mode = is_paused == '1' and 'paused' or is_mixed == '1' and 'mixed' or 'op
 -- Without a status there are no rules, so nothing is refused.
 queue.open(true, 'v2 ' .. clock .. ' 0 ' .. finished_count .. ' 0 9007199254740991 ' .. mode .. ' - -')
 
--- Since then the other server may have granted tokens, though fewer than one in a microsecond.
+-- The other server may have granted tokens since the backup, but fewer than one per microsecond.
 token = token + math.max(queue.now - at, 0) + APART
--- Those of a deleted queue of this name are not granted again, either.
+-- The tokens of a deleted queue of this name are not granted again, either.
 queue.token = math.max(token, redis.call('HGET', keys.deleted, 'token') or 0)
 redis.call('EXPIRE', keys.deleted, 0) -- deletes it, without the right to DEL
 

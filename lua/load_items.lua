@@ -1,15 +1,16 @@
 #!lua
---[[ Puts items of a backup into a queue that load.lua began: each with exactly what it had. Of an item that is there what is
-there goes: a later line of a backup tells of a later moment.
+--[[ Restores items of a backup, each exactly as it was, into a queue that load.lua began. An item that is
+there already is replaced: of two lines about one item, the later one has its later state.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
-ARGV   1 the time in microseconds, or ''   2 end: the queue is whole, and other calls find it from now on; else ''
-       then of each item: id, its score in the set `due` or '', late answers or '', bars or '', how many drafts and how many
-       assignments it has; then of each draft: person, draft; and of each assignment: the set that it is in, its score,
-       record, latest grant or '', history or ''
-REPLY  {'ok'}   {'no-queue'}: none is being put back ]]
+ARGV   1 the time in microseconds, or ''   2 end: the queue is complete, and other calls find it from now on;
+       else ''
+       then for each item: id, its score in the set `due` or '', late answers or '', bars or '', how many
+       drafts and how many assignments it has; then for each draft: person, draft; then for each assignment:
+       the set that it is in, its score, record, latest grant or '', history or ''
+REPLY  {'ok'}   {'no-queue'}: none is being restored ]]
 local is_last = ARGV[2] == 'end'
 --- @include forget
 local loading = redis.call('HGET', keys.ledger, 'loading')
@@ -21,7 +22,7 @@ local function write(key, field, value)
   if value ~= '' then redis.call('HSET', key, field, value) end
 end
 
--- Their leases are in the order of their tokens: the oldest first.
+-- Adds a lease to what a person holds, in the order of the tokens: oldest first.
 local function hold(member, grant)
   local held_leases, place = holdings.read(grant.person), 1
   while held_leases[place] and grants.latest(held_leases[place]).token + 0 < grant.token + 0 do place = place + 1 end
@@ -29,7 +30,8 @@ local function hold(member, grant)
   holdings.write(grant.person, held_leases)
 end
 
--- The queue's state is as of a moment before its items': the clock goes on behind them, and there may be more than a plain row.
+-- The queue's state was read before its items: the clock must continue after their times, and the queue may
+-- need more than a plain row.
 local function put(member, set, score, record, grant, history)
   local item = items.parse(member, record)
   if items.round(member) > 1 then shelves.mix() end

@@ -1,5 +1,5 @@
 #!lua flags=no-writes
---[[ The leases that a person holds, the oldest first.
+--[[ The leases that a person holds, oldest first.
 
 KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:items  3 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 person

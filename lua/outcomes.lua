@@ -1,10 +1,10 @@
 #!lua flags=no-writes
---[[ What became of items: their state, and what was answered.
+--[[ The outcomes of items: their state and their answers.
 
 KEYS   as get.lua
 ARGV   1 the time (not used)   then the ids, at most 250
-REPLY  {'outcomes', {state, record, late answers, then the latest grant of each assignment that is finished} or nil, …}: fewer
-       where they are large, at least one   {'no-queue'} ]]
+REPLY  {'outcomes', {state, record, late answers, then the latest grant of each finished assignment} or nil,
+       …}: fewer if they are large, at least one   {'no-queue'} ]]
 --- @include places
 --- @include grants
 local refusal = queue.open(true)
@@ -17,7 +17,7 @@ local function outcome(id)
   if not record then return false end
   local entry = { 'finished', record, redis.call('HGET', keys.late, id) or '' }
   for _, member in ipairs(items.assignments(id)) do
-    local is_finished = redis.call('ZSCORE', keys.finished, member) -- most are: it is where they are looked for first
+    local is_finished = redis.call('ZSCORE', keys.finished, member) -- most are, so look there first
     local state = is_finished and 'finished' or places.find(items.read(member)) or 'finished'
     if RANK[state] < RANK[entry[1]] then entry[1] = state end
     if state == 'finished' then entry[#entry + 1] = redis.call('HGET', keys.ledger, 'g:' .. member) end
@@ -29,7 +29,7 @@ end
 local reply = { 'outcomes' }
 for i = 2, #ARGV do
   reply[i] = outcome(ARGV[i])
-  -- equivalent mutant: compare: those that are left out are in the next call
+  -- equivalent mutant: compare: the next call gets those that are left out
   -- equivalent mutant: bound: likewise
   if remaining_bytes <= 0 then break end
 end

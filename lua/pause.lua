@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
---[[ Stops reserve; what is held may still be renewed and finished.
+--[[ Stops reserve; held items may still be renewed and finished.
 
 KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:journal
 ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 the reason as JSON

@@ -1,11 +1,12 @@
 #!lua flags=no-writes
---[[ Some of the items that name a person, in no order: those of one step through the items.
+--[[ One step through the items, in no order: those that name a person.
 
 KEYS   as get.lua
-ARGV   1 the time (not used)   2 person   3 where the step begins: what the last one gave, or 0
-       4 how many items are looked at, about
-REPLY  {'items', where the next step begins (0: there is none), {id, the item as get.lua gives it, what it is to them: a sign of
-       lib/bars.lua or '', whether it is assigned to them 0|1, their draft or nil}, …}   {'no-queue'} ]]
+ARGV   1 the time (not used)   2 person   3 where the step begins: what the last step returned, or 0
+       4 about how many items to look at
+REPLY  {'items', where the next step begins (0: there is none), {id, the item as get.lua returns it, their
+       sign of lib/bars.lua or '', whether it is assigned to them 0|1, their draft or nil}, …}
+       {'no-queue'} ]]
 local person, from, count = ARGV[2], ARGV[3], ARGV[4]
 --- @include describe
 --- @include blocks

@@ -2,7 +2,7 @@
 --[[ Reads the policy.
 
 KEYS   1 leaseq:{q}:ledger
-ARGV   1 the time (not used)   then the names of the fields that are not among the rules
+ARGV   1 the time (not used)   then the names of the fields that are not rules
 REPLY  {'policy', lease_seconds, form_version, rules, value as JSON, …}   {'no-queue'} ]]
 --- @include queue
 local refusal = queue.open(true)

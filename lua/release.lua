@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
---[[ Takes the leases of an item away from all who hold one, or from one person; it returns to inbound. An item
-that nobody holds is left as it is.
+--[[ Ends the leases of an item, of all holders or of one person; it returns to inbound. An item that nobody
+holds is left as it is.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
---[[ Forgets an item whole, whatever its state: record, answer, drafts, history.
+--[[ Deletes all that is stored about an item, whatever its state: record, answer, drafts, history.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal

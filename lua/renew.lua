@@ -1,13 +1,13 @@
 #!lua flags=allow-oom
---[[ Lets a person keep an item for another full lease from now, or take it back where their lease ran
-out and nobody else was granted it since. A lease never gets shorter by it.
+--[[ Lets a person keep an item for another full lease from now, or take it back if their lease ran out and
+nobody else has been granted it since. A renewal never makes a lease shorter.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:drafts 11 leaseq:{q}:late
 ARGV   1 the time in microseconds, or ''   2 id   3 token   4 person   5 request id
 REPLY  {'leased', id, grant, record, draft or nil}   {'used-up', how many renewals are allowed}
-       {'full', how many they may hold}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
+       {'full', how many items they may hold}   {'lost', 0, the item}   {'no-item'}   {'no-queue'} ]]
 local id, token, person, request = ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 --- @include answers
 --- @include claims

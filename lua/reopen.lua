@@ -1,23 +1,24 @@
 #!lua flags=allow-oom
---[[ Takes back an answer that a manager does not accept: its assignment waits again, ahead of what was not out before, for
-anybody or for one person alone. The answer is a late one from then on, so that it can be seen and adopted, and the draft of
-the person who gave it.
+--[[ Rejects an answer: its assignment waits again, before all that were never handed out, for anybody or for
+one person only. The answer becomes a late answer, so that it can be seen and adopted, and the draft of the
+person who gave it.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
 ARGV   1 the time in microseconds, or ''   2 id   3 the answer's token   4 by whom, or ''
-       5 the person who is to have it, or ''   6 the reason as JSON
+       5 the person to assign it to, or ''   6 the reason as JSON
 REPLY  {'item', the item}   {'no-answer'}: no answer has that token
-       {'dead'}: another assignment of it is dead, and this one would die along
-       {'answered'}: that person answered another one of its assignments, or holds it
-       {'rows', how many rows may wait at once}   {'no-item'}   {'no-queue'} ]]
+       {'dead'}: another assignment of it is dead, and this one would die, too
+       {'answered'}: that person answered or holds another one of its assignments
+       {'rows', how many rows may wait at the same time}   {'no-item'}   {'no-queue'} ]]
 local id, token, by, to, reason = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 --- @include assign_to
 --- @include describe
 --- @include given_answers
 --- @include rows
--- An answer that does not count any more keeps nobody from the item; they may have passed over what else waits of it.
+-- A person whose answer no longer counts may have the item again; they may have passed over its other waiting
+-- assignments, so these are put on their shelves anew.
 local function forget_answer(person, reopened_member)
   if bars.sign_of(bars.read(id), person) ~= '=' then return end
   bars.set(id, person, nil, true)
@@ -46,12 +47,12 @@ if to ~= '' and rows.too_many({ ['@' .. to] = true }) then return { 'rows', rows
 given_answers.keep_as_late(id, grant)
 drafts.write(id, grant.person, grant.answer)
 local item = items.read(member)
-item.attempts = grant.moved and item.attempts or math.max(item.attempts or 0, grant.attempt) -- an adopted one may be an earlier
+item.attempts = grant.moved and item.attempts or math.max(item.attempts or 0, grant.attempt) -- an adopted one may be older
 item.has_draft, item.assignee = '', nil
 grant.ending, grant.ended, grant.detail, grant.adopted = 'reopened', queue.now, reason, nil
 grants.write(member, grant)
 forget_answer(grant.person, member)
-for _, block in ipairs(blocks.read(keys.history, member)) do -- whose answers were corrected
+for _, block in ipairs(blocks.read(keys.history, member)) do -- people whose answers were corrected
   local past_grant = grants.parse(block)
   if past_grant.ending == 'corrected' and not given_answers.has_another(id, member, past_grant.person) then
     forget_answer(past_grant.person, member)
@@ -60,7 +61,7 @@ end
 queue.count('reopened')
 journal.note('reopened', id, token, by, reason)
 if to ~= '' then
-  forget_answer(to, member) -- another answer was put in the place of theirs
+  forget_answer(to, member) -- their answer may have been replaced
   assign_to(item, to)
   queue.count('assigned')
   journal.note('assigned', id, '', by, cjson.encode(to))

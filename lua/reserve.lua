@@ -1,22 +1,23 @@
 #!lua flags=allow-oom
---[[ Gives a person one item that nobody else has.
+--[[ Reserves for a person one item that nobody else holds.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items  3 leaseq:{q}:inbound
        4 leaseq:{q}:reserved  5 leaseq:{q}:journal
-       and, out of the ordinary case, others that lib/keys.lua derives from the first
+       and, except in the ordinary case, others that lib/keys.lua derives from the first
 ARGV   1 the time in microseconds, or '' for the server's   2 person   3 request id
-       4 the person's skills, sorted, with commas between; left out where there are none
-       5 the name of the waiter, 6 whether it was woken, 0 or 1; both left out where nobody waits
+       4 the person's skills, sorted, separated by commas; left out if there are none
+       5 the name of the waiter, 6 whether it was woken, 0 or 1; both left out if the caller does not wait
 REPLY  {'leased', id, grant, record, draft or nil}
-       {'nothing', in how many microseconds a waiter is to look again or '', the queue's last token}
+       {'nothing', in how many microseconds a waiter must call again or '', the queue's last token}
        {'nothing'}: there is no queue
-       {'more'}: there is more to look at than fits one call; ask again ]]
+       {'more'}: there is more to look at than fits into one call; call again ]]
 local call = redis.call
 local LEDGER, ITEMS, INBOUND, RESERVED, JOURNAL = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local person, request, skills, waiter, was_woken = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6] == '1'
 
--- The ordinary case: the queue is open, no lease ran out, the person holds nothing, and inbound is empty, or first in it is
--- an item that nobody had yet, without a due date. No function is made here: making one costs as much as half a command.
+-- The ordinary case: the queue is open, no lease ran out, the person holds nothing, and inbound is empty or
+-- its first item is one that nobody has had yet, without a due date. No function is made here: making one
+-- costs as much as half a command.
 local state, holdings_text = unpack(call('HMGET', LEDGER, 'status', 'p:' .. person))
 if not state then return { 'nothing' } end
 local clock, last_token, finished, next_sweep, policy, lease_seconds, first_shelf =
@@ -26,18 +27,19 @@ if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
   local at = ARGV[1]
   if at == '' then
     local time = call('TIME')
-    -- equivalent mutant: bound: a shorter time is not compared: the longer way takes the time anew
+    -- equivalent mutant: bound: a shorter time is not compared: the general case reads the time again
     -- equivalent mutant: field:3: likewise
     at = time[1] .. string.rep('0', 6 - #time[2]) .. time[2]
   end
   local now = at + 0
-  -- Times of one length are compared as text: to make a number of each costs a tenth of a command.
+  -- Times of one length are compared as text: converting one to a number costs a tenth of a command.
   local is_quiet = #at == #clock and at > clock and #at == #next_sweep and at < next_sweep
   if is_quiet and first_shelf == '' then return { 'nothing', '', last_token } end
   local shelf = first_shelf == 'normal' and INBOUND or INBOUND .. ':' .. first_shelf
   local id = is_quiet and call('ZRANGE', shelf, 0, 0)[1]
   local record = id and call('HGET', ITEMS, id)
-  -- Behind its time the record has a newline, or a priority, its own max_attempts and the shelf: see lib/items.lua.
+  -- After its time the record has a newline, or a priority, max_attempts of its own and the shelf: see
+  -- lib/items.lua.
   -- equivalent mutant: bound: the pattern finds the newline as well, only slower
   if record and (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?%l*\n')) then
     local token, expires = string.format('%d', last_token + 1), now + lease_seconds * 1000000
@@ -52,7 +54,7 @@ if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
   end
 end
 
--- Nobody waits, nothing ran out and the person holds nothing: whatever the queue is.
+-- In a queue of any kind: the caller does not wait, nothing ran out and the person holds nothing.
 --- @include take_new
 local refusal = queue.open()
 if refusal then return refusal end
@@ -77,7 +79,7 @@ if early_reply then return early_reply end
 local may_return, is_new = queue.now >= queue.next_sweep, false
 local reply = take_again(person, request)
 if not reply then
-  early_reply = may_return and wait_reply() -- what came back may have woken others
+  early_reply = may_return and wait_reply() -- items that came back may have woken others
   if early_reply then return early_reply end
   reply, is_new = take_new(person, holdings.read(person), request, skills, waiter), true
 end

@@ -1,15 +1,15 @@
 #!lua
---[[ Puts an item back into a queue that lost it, with the answers that were given to it, and lets tokens begin above all
-that were granted before. An item that is there is left as it is.
+--[[ Restores an item that the queue lost, with its answers, and makes new tokens higher than all that were
+granted before. An item that exists is left as it is.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
        9 leaseq:{q}:history  10 leaseq:{q}:late   11 leaseq:{q}:drafts
-ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 a token: later ones are above it; 0 for any
-       then, of an item: 4 id   5 its head beyond the time (see lib/items.lua)   6 payload
-       and of each answer: person, token, when it was given, late 0|1, 1 where it counts or 0 where it is kept as a late
-       answer, the answer
-REPLY  {'ok', restored 0|1}   {'rows', how many sets of skills may wait at once}   {'no-queue'} ]]
+ARGV   1 the time in microseconds, or ''   2 by whom, or ''   3 a token: new ones are higher; 0 for any
+       then, if there is an item: 4 id   5 its head after the time (see lib/items.lua)   6 payload
+       and for each answer: person, token, when it was given, late 0|1, 1 if it counts or 0 if it is kept as a
+       late answer, the answer
+REPLY  {'ok', restored 0|1}   {'rows', how many sets of skills may wait at the same time}   {'no-queue'} ]]
 local by, min_token, id, head, payload = ARGV[2], ARGV[3] + 0, ARGV[4], ARGV[5], ARGV[6]
 --- @include leases
 --- @include bars
@@ -17,7 +17,7 @@ local by, min_token, id, head, payload = ARGV[2], ARGV[3] + 0, ARGV[4], ARGV[5],
 local refusal = queue.open()
 if refusal then return refusal end
 local token = math.max(min_token, queue.token)
-if token ~= queue.token then -- the counter of grants goes on where it was
+if token ~= queue.token then -- the counter of grants does not change
   redis.call('HINCRBY', keys.ledger, 'n:reserved', stamp(token - queue.token))
   queue.token = token
 end

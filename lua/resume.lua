@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
---[[ Lets reserve go on.
+--[[ Ends a pause.
 
 KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:journal
 ARGV   1 the time in microseconds, or ''   2 by whom, or ''

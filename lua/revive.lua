@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
---[[ Brings a dead item back to inbound with its failures forgotten. One that is neither dead nor finished is
+--[[ Moves a dead item back to inbound and resets its failures. An item that is neither dead nor finished is
 left as it is.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved

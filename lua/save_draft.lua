@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
---[[ Keeps what a person has so far. Taken while theirs is the latest grant and it was not ended on
-purpose, so also after the lease ran out: what was typed is not lost.
+--[[ Saves a person's draft. It is accepted while theirs is the latest grant and was not ended on purpose, so
+also after the lease ran out: what was typed is not lost.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:history

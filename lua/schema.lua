@@ -1,5 +1,5 @@
 #!lua flags=no-writes
---[[ Which schema a queue's keys are of, be it one that is not known here.
+--[[ The schema of a queue's keys, even one that this version does not know.
 
 KEYS   1 leaseq:{q}:ledger
 ARGV   1 the time (not used)

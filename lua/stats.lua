@@ -1,16 +1,17 @@
 #!lua flags=no-writes
---[[ Counts of the five states, the age of the oldest in inbound, the counters.
+--[[ The number of items in each of the five states, the age of the oldest in inbound, the counters.
 
 KEYS   1 leaseq:{q}:ledger     2 leaseq:{q}:inbound   3 leaseq:{q}:reserved
        4 leaseq:{q}:scheduled  5 leaseq:{q}:finished  6 leaseq:{q}:dead
 ARGV   1 the time in microseconds, or ''   then the names of the counters
 REPLY  {'stats', inbound, reserved, scheduled, finished, dead, the oldest's age in microseconds or nil,
-       the pause's reason as JSON or nil, how many are overdue, how many people wait for an item,
+       the pause's reason as JSON or nil, how many are overdue, how many calls wait for an item,
        the raised alerts (lib/alerts.lua) or nil, counter, …}
        {'no-queue'} ]]
 --- @include inbound
 
--- How many wait. One that was killed counts for a few seconds more, though nothing takes it out of the line.
+-- The number of waiters. A killed one counts for a few more seconds, then no longer, even if it is still in
+-- the line.
 local function count_waiters()
   local fields, is_waiting, count = redis.call('HGETALL', keys.line_until), {}, 0
   for i = 1, #fields, 2 do is_waiting[fields[i]] = string.match(fields[i + 1], '^%d+') + 0 >= queue.now end

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
---[[ Takes an abandon or a fail back, for a few seconds after it: the person holds the item again, under a new token and
-for a whole lease. It may be one more than they may hold. What the item had been before is restored, but for what was
-assigned to them.
+--[[ Takes an abandon or a fail back, for a few seconds after it: the person holds the item again, under a new
+token and for a full lease, even if they then hold more items than allowed. The item's earlier state is
+restored, except for what was assigned to them.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
@@ -24,13 +24,13 @@ if queue.now > grant.ended + time_limit then return { 'too-late' } end
 
 local item = items.read(member)
 local state, _, key = places.find(item)
--- Where it died and other assignments of it with it, those would stay dead.
+-- If it died, its other assignments died with it, and would stay dead.
 if state == 'dead' and #items.assignments(id) > 1 then return lost_reply(id) end
 if ending == 'abandoned' then
   bars.set(id, person, nil)
 else
   local first = member == id and item or items.read(id)
-  -- It has none where it was revived since.
+  -- It has none if it was revived since.
   first.failures = (first.failures or 0) + 0 > 1 and first.failures - 1
   if first ~= item then items.write(first) end
 end

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
 --[[ Takes a finish back, for a few seconds after it: the person holds the item again, under a new token and
-for a whole lease, with their answer as its draft. It may be one more than they may hold. An answer that a manager
-adopted is not theirs to take back.
+for a full lease, with their answer as its draft, even if they then hold more items than allowed. An answer
+that a manager adopted can't be taken back.
 
 KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items   3 leaseq:{q}:inbound   4 leaseq:{q}:reserved
        5 leaseq:{q}:scheduled 6 leaseq:{q}:dead    7 leaseq:{q}:finished  8 leaseq:{q}:journal
@@ -23,7 +23,7 @@ if not grant or grant.ending ~= 'finished' then return lost_reply(id) end
 if grant.adopted then return { 'adopted', describe(id) } end
 if queue.now > grant.ended + time_limit then return { 'too-late' } end
 
--- The answer is the person's draft now, and the finish a grant of the past.
+-- The answer becomes the person's draft; the finished grant goes into the history.
 local item = items.read(member)
 drafts.write(id, person, grant.answer)
 grant.ending, grant.ended, grant.detail = 'undone', queue.now, ''
@@ -35,7 +35,7 @@ items.write(item)
 places.enter_due(id)
 if bars.sign_of(bars.read(id), person) == '=' then
   bars.set(id, person, nil, true)
-  for _, name in ipairs(items.assignments(id)) do -- they may have passed over what else waits of it
+  for _, name in ipairs(items.assignments(id)) do -- they may have passed over its waiting assignments
     local other = name ~= member and items.read(name)
     local state, _, key = places.find(other or item)
     if other and state == 'inbound' then places.put_anew(other, key) end

@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
---[[ Ends a consumer group of the journal: nothing is kept for it any more.
+--[[ Removes a consumer group of the journal: nothing is kept for it any longer.
 
 KEYS   1 leaseq:{q}:ledger  2 leaseq:{q}:journal
 ARGV   1 the time (not used)   2 the group's name

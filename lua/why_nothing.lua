@@ -5,17 +5,18 @@ KEYS   1 leaseq:{q}:ledger    2 leaseq:{q}:items  3 leaseq:{q}:inbound  4 leaseq
        5 leaseq:{q}:scheduled
 ARGV   1 the time in microseconds, or ''   2 person   3 skills as for reserve, or ''
 REPLY  {'something'}   {'paused', reason as JSON}
-       {'not-eligible', when the first may come free, or '', 0|1 some is assigned to others, 0|1 they passed
-       some over, then of each other set of skills in use those that they lack}
-       {'held', when the first may come free}   {'empty', when the first scheduled one is due, or ''}
+       {'not-eligible', when the first may become free, or '', 0|1 some are assigned to others, 0|1 they
+       passed some over, then for each other set of skills in use the skills that they lack}
+       {'held', when the first may become free}   {'empty', when the first scheduled one is due, or ''}
        {'no-queue'} ]]
 local person, skills = ARGV[2], ARGV[3]
 --- @include claims
 --- @include choose
 --- @include inbound
 
--- Why what waits in these rows is not for the person: 1 where some of it is assigned to somebody else, or 0; 1 where they
--- have the skills for some, and passed it over, or 0; and of each other row the skills that they lack.
+-- Why the person can't have the items that wait in these rows: 1 if some are assigned to somebody else, else
+-- 0; 1 if they have the skills for some but passed them over, else 0; then for each other row the skills that
+-- they lack.
 local function obstacles(rows)
   local has_skill, some_assigned, some_passed, missing_lists = {}, 0, 0, {}
   for skill in string.gmatch(skills, '[^,]+') do has_skill[skill] = true end

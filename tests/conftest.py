@@ -1,4 +1,4 @@
-"""One real server for each worker of the run, and a queue of its own for each test."""
+"""One real server per test worker, and a queue of its own for each test."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from tests.support.ports import free_port
 from tests.support.processes import UpProcess
 
 _numbers = itertools.count()
-_shared_engines: list[Engine] = []  # the shared server, once a test has needed it
+_shared_engines: list[Engine] = []  # the shared server, after a test needed it
 
 
 @dataclass
 class Server:
-    """``url`` and ``client`` are of a user who may do what is needed, and no more."""
+    """``url`` and ``client`` use a user with only the rights that are needed."""
 
     url: str
     client: leaseq.Client
@@ -38,12 +38,12 @@ class Server:
 
     @property
     def redis(self) -> Any:
-        """To look at everything: a Redis or RedisCluster that gives bytes, which their types don't know. Both
-        have the same commands, but for those that ask one node."""
+        """A client with all rights: a Redis or RedisCluster that returns bytes, which their types don't
+        express. Both have the same commands, except those for a single node."""
         return (self.admin or self.client).redis
 
     def pubsub(self, channel: str) -> Any:
-        """Of the node that has the channel's slot: there, what a move says is heard before its reply."""
+        """A pubsub of the node with the channel's slot, where a move's message arrives before its reply."""
         if isinstance(self.redis, redis.RedisCluster):
             return self.redis.pubsub(node=self.redis.get_node_from_key(channel))
         return self.redis.pubsub()
@@ -51,7 +51,7 @@ class Server:
 
 @dataclass
 class Clock:
-    """A time that only the test moves."""
+    """A clock that only the test moves."""
 
     now: int = 1_800_000_000_000_000
     start: int = field(init=False)
@@ -61,7 +61,7 @@ class Clock:
 
     @classmethod
     def from_now(cls, seconds: float) -> Clock:
-        """One that stands still so far ahead of the real time, or behind it."""
+        """A clock that starts this many seconds ahead of the real time, or behind it."""
         return cls(round((time.time() + seconds) * 1e6))
 
     def __call__(self) -> int:
@@ -76,7 +76,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that are about one server, or stand between it and its clients, are not run on several."""
+    """Deselect tests that can't run on this engine: those for a single server, or with a proxy in front of
+    it."""
     engine = config.getoption("--engine")
     to_run: list[pytest.Item] = []
     deselected_items: list[pytest.Item] = []
@@ -98,21 +99,21 @@ def shared_engine(request: pytest.FixtureRequest) -> Iterator[Engine]:
 
 @pytest.fixture(scope="module", autouse=True)
 def flush_shared_engine() -> None:
-    """Each file of tests begins with an empty server: what looks at all queues, people or keys would take
-    longer with each test."""
+    """Each test file starts with an empty server: calls that read all queues, people or keys would get slower
+    with each test."""
     for primary in (primary for engine in _shared_engines for primary in engine.primaries):
         primary.flushall()
 
 
 @pytest.fixture(scope="session")
 def server(shared_engine: Engine) -> Server:
-    """As a program sees it that uses the library."""
+    """The server as used by programs with the library."""
     return Server(shared_engine.url, shared_engine.connect(), shared_engine.connect(shared_engine.admin_url))
 
 
 @pytest.fixture(scope="session")
 def server_of_pages(shared_engine: Engine) -> Server:
-    """As the web app sees it."""
+    """The server as used by the web app."""
     url = shared_engine.url_of("pages")
     return Server(url, shared_engine.connect(url), shared_engine.connect(shared_engine.admin_url))
 
@@ -132,8 +133,8 @@ def queue(server: Server, queue_name: str) -> leaseq.Queue:
 def unreadable_queue(
     request: pytest.FixtureRequest, server: Server, queue_name: str
 ) -> Iterator[leaseq.Queue]:
-    """A queue that a newer version of leaseq wrote: by a rule, or a schema, that this one does not know.
-    Its name is the first of all, so that what stops at it shows none."""
+    """A queue written by a newer version of leaseq, with a rule or a schema unknown to this one. Its name
+    sorts first, so that code that stops at it shows no queue at all."""
     newer_queue = leaseq.Queue(server.client, f"0.{queue_name}")
     newer_queue.configure(title="Of tomorrow")
     ledger = Keys(newer_queue.name).ledger
@@ -154,19 +155,19 @@ def clock() -> Clock:
 
 @pytest.fixture
 def timed_queue(server: Server, queue_name: str, clock: Clock) -> leaseq.Queue:
-    """A queue that lives by the test's clock."""
+    """A queue that uses the test's clock."""
     return leaseq.Queue(server.client, queue_name, clock=clock)
 
 
 @pytest.fixture
 def take(timed_queue: leaseq.Queue) -> Callable[[str], leaseq.Lease]:
-    """Reserve for a person, where there must be something."""
+    """Return a function that reserves for a person, and fails if it gets nothing."""
     return partial(leases.take, timed_queue)
 
 
 @pytest.fixture
 def data_dir() -> Iterator[Path]:
-    """A new directory with a short path: a unix socket's may have 107 bytes only."""
+    """A new directory with a short path: the path of a unix socket is limited to 107 bytes."""
     path = Path(tempfile.mkdtemp(prefix="leaseq-"))
     yield path
     shutil.rmtree(path)
@@ -182,7 +183,7 @@ def start_leaseq(data_dir: Path, port: int) -> Iterator[Callable[..., UpProcess]
     up_processes: list[UpProcess] = []
 
     def start(*arguments: str, settings: Mapping[str, str] | None = None) -> UpProcess:
-        workers = ("--workers", "1")  # one starts sooner than two
+        workers = ("--workers", "1")  # one worker starts faster than two
         up_processes.append(UpProcess(data_dir, port, *workers, *arguments, settings=settings))
         return up_processes[-1]
 
@@ -193,6 +194,6 @@ def start_leaseq(data_dir: Path, port: int) -> Iterator[Callable[..., UpProcess]
 
 @pytest.fixture
 def own_server() -> Iterator[EmbeddedServer]:
-    """A server of this test's own, beside any that ``leaseq up`` runs."""
+    """A server for this test only, separate from any that ``leaseq up`` runs."""
     with tempfile.TemporaryDirectory(prefix="leaseq-") as folder, EmbeddedServer(folder) as server:
         yield server

@@ -1,7 +1,7 @@
 """The web app: accounts, pages and REST, on the public names of ``leaseq`` only.
 
-The app itself is in ``leaseq.webapp.app`` and imported when it is created: a command that only needs accounts
-does not wait for Flask.
+``create_app`` imports ``leaseq.webapp.app`` when it is called, so that commands that only need accounts don't
+load Flask.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ __all__ = ["create_app"]
 
 
 def create_app(settings: Settings | None = None, *, passwords: Passwords | None = None) -> OpenAPI:
-    """The app. Settings come from the environment unless given; ``passwords`` sets the cost of hashes."""
+    """Create the app. Settings come from the environment unless given; ``passwords`` sets the cost of
+    hashes."""
     from leaseq.webapp.app import make_app  # noqa: PLC0415  # see above
 
     return make_app(settings, passwords)

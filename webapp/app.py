@@ -59,7 +59,7 @@ class NameConverter(BaseConverter):
 
 
 class App(OpenAPI):
-    """The app. None of its functions is a coroutine, so Flask need not ask about each at each request."""
+    """The app. No view is a coroutine, so Flask's check of each function at each request is left out."""
 
     def ensure_sync(self, func: Callable[..., Any]) -> Callable[..., Any]:
         return func

@@ -30,7 +30,7 @@ from leaseq.webapp.store.threads import Threads
 
 EXTENSION = "leaseq"
 FRESH_SECONDS = 1.0
-"""For how long the policy of a SharedQueue counts, once read."""
+"""How long a SharedQueue uses its policy before it reads it again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,7 @@ class State:
 
 
 def this_app() -> Flask:
-    """The app itself, as Flask's documentation has it: ``current_app`` looks it up for each attribute."""
+    """The app object itself; the proxy ``current_app`` would look it up for each attribute."""
     return cast("Flask", current_app._get_current_object())  # type: ignore[attr-defined]  # noqa: SLF001
 
 
@@ -75,7 +75,7 @@ def person() -> Person:
 
 
 def wants_piece() -> bool:
-    """Whether a page's script requests, by this header, the fragment that it swaps in, and not the page."""
+    """Whether the request is by a page's script that wants the fragment to swap in, not the whole page."""
     return "X-Leaseq-Piece" in request.headers
 
 
@@ -101,11 +101,11 @@ class QueueOfRequest(leaseq.Queue):
 
 
 class SharedQueue(leaseq.Queue):
-    """A queue that all requests of a process share. It is not asked whether it is there, for the scripts of
-    the verbs on leases say so. Its policy is read at most once a second; where the form was changed
-    meanwhile, finish's script says so, and the form is read again."""
+    """A queue that all requests of a process share. Whether it exists is not checked here, since the scripts
+    of the lease operations check it. Its policy is read at most once a second; if the form has changed since
+    then, finish's script reports it, and the form is read again."""
 
-    _cache: tuple[leaseq.Policy, float] | None = None  # and until when it counts
+    _cache: tuple[leaseq.Policy, float] | None = None  # and when it expires
 
     @property
     def policy(self) -> leaseq.Policy:
@@ -125,8 +125,8 @@ class SharedQueue(leaseq.Queue):
 
 
 def queue_names(to: Literal["work", "manage"] = "work") -> list[str]:
-    """The queues that this request's person may work on, or manage, by name. That of the webhooks' deliveries
-    is none of them."""
+    """The names of the queues that the request's person may work on, or manage, without the queue of webhook
+    deliveries."""
     caller, access = person(), state().access
     names = (name for name in leaseq.queues(state().client) if name != webhooks.QUEUE)
     if to == "manage":
@@ -135,7 +135,7 @@ def queue_names(to: Literal["work", "manage"] = "work") -> list[str]:
 
 
 def named_queue(name: str) -> str:
-    """A queue that a request names in a field. Raises Invalid unless its person may work on it."""
+    """Check the name of a queue in a request's field. Raises Invalid unless the person may work on it."""
     name = validation.queue_name(name)
     if name not in (names := queue_names()):
         raise leaseq.Invalid("queue", "the name of a queue", no_queue(name, names))
@@ -143,7 +143,7 @@ def named_queue(name: str) -> str:
 
 
 def existing_queue(name: str) -> leaseq.Queue:
-    """The queue of this name. Raises QueueNotFound if there is none, since reading must not create it."""
+    """The queue of this name. Raises QueueNotFound if it doesn't exist, since reading must not create it."""
     queue = QueueOfRequest(state().client, name)
     if queue.find_policy() is None:
         queue.stats()  # raises it, and says whether the queue was deleted
@@ -152,5 +152,5 @@ def existing_queue(name: str) -> leaseq.Queue:
 
 
 def lease_queue(name: str) -> leaseq.Queue:
-    """The queue of this name, for the verbs on leases: see SharedQueue."""
+    """The queue of this name, for operations on leases: see SharedQueue."""
     return state().shared_queue(name)

@@ -43,7 +43,7 @@ CODES = {
     415: "unsupported-media-type",
     429: "too-many-requests",
 }
-"""The code of an error that Flask itself raises."""
+"""The codes of errors that Flask itself raises, by status."""
 
 
 _BY_TYPE: dict[type[leaseq.LeaseqError], tuple[int, str]] = {
@@ -65,7 +65,7 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
         members = {"id": error.item.id, "state": error.item.state, "answer_kept": error.answer_kept}
         hint = ": reserve to get an item again" if error.item.state == "inbound" and in_api() else ""
         return Problem(409, "lease-lost", f"{error}{hint}", **members)
-    if isinstance(error, leaseq.QueueNotFound) and not error.deleted:  # no access says the same
+    if isinstance(error, leaseq.QueueNotFound) and not error.deleted:  # the same text as without access
         return Problem(404, "not-found", f"{error}, or you have no access to it")
     for kind, (status, code) in _BY_TYPE.items():
         if isinstance(error, kind):
@@ -80,12 +80,12 @@ def problem_of(error: leaseq.LeaseqError) -> Problem:
         return _retry_later(Problem(503, "server-refused", str(error)))
     if isinstance(error, leaseq.ServerUnavailable) and error.taken:
         return _retry_later(Problem(503, "server-unavailable", str(error)))
-    log.warning("%s", error)  # the server's address is not for clients
+    log.warning("%s", error)  # has the server's address: not for clients
     return _retry_later(Problem(503, "server-unavailable", AWAY))
 
 
 def _hide_from_stranger(error: leaseq.LeaseqError) -> leaseq.LeaseqError:
-    """The problem for a person who was never granted the item: not found, whether or not it exists."""
+    """Return ItemNotFound, whether or not the item exists, if the person was never granted it."""
     if not isinstance(error, leaseq.LeaseLost):
         return error
     caller = g.get("person")
@@ -93,7 +93,7 @@ def _hide_from_stranger(error: leaseq.LeaseqError) -> leaseq.LeaseqError:
         return error
     queue, id = (request.view_args or {}).get("q", ""), error.item.id
     not_found = leaseq.ItemNotFound(queue, id)
-    if in_api() and caller is not None and may_manage(queue):  # who may read it, and knows that it is there
+    if in_api() and caller is not None and may_manage(queue):  # may read it anyway
         not_found.args = (f"you never had a lease of item {id!r} in queue {queue!r}: reserve to get one",)
     return not_found
 
@@ -155,7 +155,7 @@ def as_json(problem: Problem) -> Response:
 
 
 def as_page(problem: Problem) -> Response:
-    fields = resendable_fields() if problem.status in (403, 503) else []  # may work later, as it is
+    fields = resendable_fields() if problem.status in (403, 503) else []  # may succeed later, unchanged
     request_id = request.environ.get(REQUEST_ID) if problem.status >= 500 else None
     typed = [] if problem.status == 503 else typed_fields()
     detail = problem_in_words(problem)
@@ -173,12 +173,12 @@ def as_page(problem: Problem) -> Response:
     return response
 
 
-_REQUEST_STATUSES = frozenset({400, 406, 413, 415})  # said before the queue is looked for
+_REQUEST_STATUSES = frozenset({400, 406, 413, 415})  # found before the queue is looked up
 
 
 def _prefer_queue_not_found(error: Exception, problem: Problem) -> Problem:
-    """404 instead of what is wrong with a call whose queue is not there. A queue without access is answered
-    so whatever is sent, and any other answer would tell the two apart."""
+    """Return 404 instead of the request's own error if its queue does not exist. Any request for a queue
+    without access gets 404, and a different response would tell the two cases apart."""
     queue = (request.view_args or {}).get("q")
     said_before = problem.status in _REQUEST_STATUSES or isinstance(error, CSRFError)
     if queue is None or not said_before or makes_queue(request.endpoint):
@@ -214,7 +214,7 @@ def init_errors(app: Flask) -> None:
 
 
 def too_busy(seconds: int) -> Response:
-    """The response to a request that was shed, unprocessed: it may be sent again later."""
+    """The response to a request that was shed, not processed; the client may send it again later."""
     if in_api():
         detail = f"the web app is overloaded, and nothing was done: try again in {seconds} s"
         response = as_json(Problem(503, "server-unavailable", detail))

@@ -17,13 +17,13 @@ from jinja2.runtime import Context
 from markupsafe import Markup
 
 LANGUAGES = {"en": "English", "de": "Deutsch"}
-"""By code, each in its own words."""
+"""Each language's own name, by code."""
 
 COOKIE = "leaseq-language"
 
 
 def language() -> str:
-    """The code of the language that this request is answered in."""
+    """The code of the response's language."""
     if "language" not in g:
         locale = get_locale()
         g.language = str(locale) if locale else "en"
@@ -56,8 +56,8 @@ class Templates(Environment):
         return environments[code].get_or_select_template(template_name_or_list, parent, globals)
 
     def make_globals(self, d: MutableMapping[str, Any] | None) -> MutableMapping[str, Any]:
-        """One dict, where Jinja's chain of two is searched slowly at each import of macros. What the app sets
-        is set before a template is loaded."""
+        """Return one dict instead of Jinja's chain of two, which is slow to search at each import of macros.
+        The app sets its globals before a template is loaded."""
         return {**self.globals, **(d or {})}
 
 
@@ -70,7 +70,7 @@ class _FixedTexts(Extension):
         while place < len(tokens):
             call = tokens[place : place + 4]
             translation = _translations().gettext(call[2].value) if _is_text(call) else "%"
-            if "%" in translation:  # to be filled in
+            if "%" in translation:  # has parameters, or is not such a call
                 yield tokens[place]
                 place += 1
                 continue
@@ -78,7 +78,7 @@ class _FixedTexts(Extension):
             yield opening
             yield Token(text.lineno, "string", translation)
             yield Token(text.lineno, "pipe", "|")
-            yield Token(text.lineno, "name", "safe")  # as _template_gettext has it
+            yield Token(text.lineno, "name", "safe")  # as in _template_gettext
             yield closing
             place += 4
 
@@ -97,7 +97,7 @@ def _template_gettext(context: Context, text: str, /, **values: Any) -> str:
 
 
 def _translations() -> Any:
-    """Of this request's language."""
+    """The translations into this request's language."""
     if "translations" not in g:
         g.translations = get_translations()
     return g.translations
@@ -106,7 +106,7 @@ def _translations() -> Any:
 def _select_locale() -> Locale:
     code = request.cookies.get(COOKIE)
     if code not in LANGUAGES:
-        # by the order of their wishes: de-AT before en is German
+        # in the order of preference: de-AT before en selects German
         wishes = [tag for tag, _ in request.accept_languages]
         code = negotiate_locale(wishes, LANGUAGES, sep="-") or "en"
     return _locale(code)

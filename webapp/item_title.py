@@ -13,8 +13,8 @@ _LINKS = ("http://", "https://", "data:")
 
 
 def item_title(payload: Json, id: str) -> str:
-    """The beginning of the payload's first text of several words, else of its first text; the id where it has
-    none. Links are no words."""
+    """The beginning of the payload's first text with several words, else of its first text, else the id.
+    Links are ignored."""
     texts = [text for text in _texts(payload) if not text.startswith(_LINKS)]
     words = next((text for text in texts if " " in text), texts[0] if texts else id)
     return _shorten(words)
@@ -26,7 +26,7 @@ def is_titled_by(value: Json, title: str) -> bool:
 
 
 def title_of(queue: leaseq.Queue, id: str) -> str | None:
-    """The title of a queue's item; None where it is not there any more."""
+    """The title of a queue's item; None if the item no longer exists."""
     try:
         return item_title(queue.get(id).payload, id)
     except leaseq.ItemNotFound:
@@ -47,7 +47,7 @@ def _words(text: str) -> str:
 
 
 def _shorten(text: str) -> str:
-    """At a word's end, where one is near."""
+    """Cut the text, at the end of a word if one is near."""
     if len(text) <= LONGEST:
         return text
     beginning = text[:LONGEST]

@@ -1,4 +1,4 @@
-"""What people said of an item when they let it go: reports of a problem, and notes."""
+"""What people wrote about an item when they gave it up: reports of a problem, and notes."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ def last_words(item: leaseq.Item) -> leaseq.Grant | None:
 
 
 def last_note(item: leaseq.Item) -> leaseq.Grant | None:
-    """The latest grant with something for the next person to read: what its holder wrote when they gave the
-    item back, or why a manager reopened it."""
+    """The latest grant with a text for the next person: the note with which its holder gave the item back, or
+    a manager's reason for reopening it."""
     endings = ("abandoned", "reopened")
     return next((one for one in reversed(item.history) if one.reason and one.how in endings), None)
 

@@ -1,6 +1,6 @@
 """Origins of addresses: scheme, host and port, parsed.
 
-Comparing the text of an address takes ``https://ok.example.evil.org`` and ``https://ok.example@evil.org`` for
+A comparison of texts would accept ``https://ok.example.evil.org`` and ``https://ok.example@evil.org`` as
 ``https://ok.example``.
 """
 
@@ -17,7 +17,7 @@ _HOST = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 def origin_of(address: str) -> str | None:
     """The origin of an http or https address as a browser writes it, such as ``https://cdn.example.org``.
 
-    None for an address without a host, and for one in which a browser may find another host than Python.
+    None if the address has no host, or if a browser may parse a different host from it than Python does.
     """
     parts = _split(address)
     if parts is None or parts.scheme not in _PORTS or "@" in parts.netloc or "\\" in address:
@@ -51,7 +51,7 @@ def _split(address: str) -> SplitResult | None:
 
 
 def _host(name: str) -> str | None:
-    """The host in a browser's spelling. A dot at the end makes another origin of it: none is taken."""
+    """The host as browsers spell it. None if it ends with a dot, which would make it a different origin."""
     if ":" in name:
         address = ip_address(name)
         return f"[{address}]" if isinstance(address, IPv6Address) and address.scope_id is None else None

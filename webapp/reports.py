@@ -1,4 +1,4 @@
-"""What people said of items that nobody has or finished since: the rows of the dashboard and of its page."""
+"""What people wrote about items that nobody has reserved or finished since: rows of the dashboard."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Report:
         return f"{self.item.id} {self.grant.token}"
 
     def row(self, length: int) -> dict[str, Any]:
-        """``length``: characters of the words."""
+        """``length``: the limit of the text, in characters."""
         return {
             "key": self.key,
             **title_fields(self.item),
@@ -46,14 +46,14 @@ class Report:
 
 
 def reports_on(items: list[leaseq.Item]) -> list[Report]:
-    """The reports on these items: one for each, however many of its assignments are among them."""
+    """The reports on these items: one per item, even if several of its assignments are in the list."""
     reports = (Report(item, grant) for item in items if (grant := last_words(item)))
     return list({one.key: one for one in reports}.values())
 
 
 def waiting_reports(queue: leaseq.Queue, *, most: int, look: int) -> tuple[list[Report], bool]:
-    """The reports on what waits or is scheduled, and whether these are all: of each list at most ``look``
-    entries are looked at, and ``most`` items are taken for each way in which a lease ended."""
+    """The reports on inbound and scheduled items, and whether these are all. For each list and outcome, at
+    most ``look`` entries are scanned and ``most`` items returned."""
     items: list[leaseq.Item] = []
     is_whole = True
     lists: tuple[leaseq.ListName, ...] = ("inbound", "scheduled")

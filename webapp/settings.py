@@ -1,6 +1,6 @@
-"""The web app's settings: LEASEQ_* environment variables, each with its default and its meaning.
+"""The web app's settings: LEASEQ_* environment variables, with their defaults and meanings.
 
-The table in the docs is made from this class.
+The table in the docs is generated from this class.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Network = IPv4Network | IPv6Network
 
 
 class SettingsRefused(LeaseqError):
-    """A setting is missing or can't be used; the message names each by its variable."""
+    """Settings are missing or invalid; the message names the variable of each."""
 
 
 class Settings(BaseSettings):
-    """Read once, when the app is made."""
+    """The settings, read once when the app is created."""
 
     model_config = SettingsConfigDict(
         env_prefix="LEASEQ_",
-        env_ignore_empty=True,  # as the commands read their options' variables
+        env_ignore_empty=True,  # like the commands with the variables of their options
         extra="ignore",
         frozen=True,
         arbitrary_types_allowed=True,
@@ -47,8 +47,7 @@ class Settings(BaseSettings):
     # guard: secret-needed
     secret_key: SecretStr = Field(
         description=f"The key that signs sessions: at least {MIN_SECRET} random characters, the same for "
-        "every web process. "
-        "`leaseq up` makes one in its data directory.",
+        "every web process. `leaseq up` creates one in its data directory.",
     )
     secure_cookies: bool = Field(
         False,
@@ -86,8 +85,8 @@ class Settings(BaseSettings):
         16,
         ge=1,
         le=256,
-        description="How many requests one web process handles at once; further ones wait in line. Requests "
-        "that wait for an item, and event streams, do not count.",
+        description="How many requests one web process handles at the same time; further ones wait in line. "
+        "Requests that wait for an item, and event streams, do not count.",
     )
     patience_seconds: float = Field(
         1.0,
@@ -106,13 +105,13 @@ class Settings(BaseSettings):
         0,
         ge=0,
         le=600,
-        description="For how long a web process that is stopped still accepts requests, while /readyz "
+        description="How long a stopping web process still accepts requests, while /readyz "
         "returns 503: the time that a load balancer needs to notice.",
     )
     time_zone: str = Field(
         "UTC",
-        description="The site's time zone, such as Europe/Berlin. Pages show all times in it, and read what "
-        "people type in it; days begin at its midnight. REST and the command line use UTC.",
+        description="The site's time zone, such as Europe/Berlin. Pages show and accept times in this zone, "
+        "and days begin at its midnight. REST and the command line use UTC.",
     )
     media_origins: Annotated[tuple[str, ...], NoDecode] = Field(
         (),
@@ -127,8 +126,8 @@ class Settings(BaseSettings):
     )
     webhook_allow: Annotated[tuple[Network, ...], NoDecode] = Field(
         (),
-        description="Addresses or networks, such as 10.1.2.0/24, that webhooks may be sent to though they "
-        "are not public; separated by spaces. `leaseq webhook` uses it, too.",
+        description="Addresses or networks, such as 10.1.2.0/24, that are not public but to which webhooks "
+        "may be sent; separated by spaces. `leaseq webhook` uses this setting, too.",
     )
     metrics_token: SecretStr | None = Field(
         None,
@@ -173,7 +172,7 @@ class Settings(BaseSettings):
             ZoneInfo(value)
         except (ZoneInfoNotFoundError, ValueError, OSError):
             raise ValueError(
-                f"{value!r} is no time zone that this machine knows, like Europe/Berlin; where it knows "
+                f"{value!r} is not a time zone that this machine knows, like Europe/Berlin; if it knows "
                 "none, install the package tzdata"
             ) from None
         return value
@@ -252,9 +251,9 @@ class Settings(BaseSettings):
 
 
 def _is_weak(secret: str) -> bool:
-    """Few different characters, a repeated part, or a value from an example.
+    """Whether it has few different characters, a repeated part, or a value from an example.
 
-    Random characters pass: of 32 hexadecimal ones fewer than 9 are different once in 40,000 times.
+    Random secrets pass: only one in 40,000 with 32 hexadecimal characters has fewer than 9 different ones.
     """
     plain = secret.casefold()
     repeats = (plain * 2).find(plain, 1) <= len(plain) // 2
@@ -262,7 +261,8 @@ def _is_weak(secret: str) -> bool:
 
 
 def load_settings() -> Settings:
-    """The settings from the environment, or SettingsRefused with one line that names what is wrong."""
+    """Read the settings from the environment. Raises SettingsRefused with one line that names what is
+    wrong."""
     try:
         return Settings()
     except ValidationError as error:

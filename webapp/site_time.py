@@ -1,4 +1,4 @@
-"""Times as people read and type them on pages: by the clocks of the site's time zone."""
+"""Times as people read and type them on pages: in the site's time zone."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ def site_zone() -> ZoneInfo:
 
 
 def filter_time(text: str, field: str) -> datetime | None:
-    """The time that a filter's field means, in UTC; None where it is empty. Raises Invalid."""
+    """The time in a filter's field, in UTC; None if the field is empty. Raises Invalid."""
     text = text.strip()
     return transfer.time_of(text, field, zone=site_zone()) if text else None
 
 
 def filter_period(fields: Mapping[str, str]) -> tuple[datetime | None, datetime | None]:
-    """The period that the fields ``from`` and ``to`` of a filter mean, in UTC; None where one is empty.
-    Raises Invalid, also where it ends before it begins."""
+    """The period in the fields ``from`` and ``to`` of a filter, in UTC; None for an empty field. Raises
+    Invalid, also if the period ends before it begins."""
     begin, end = (fields.get(name, "").strip() or None for name in ("from", "to"))
     return transfer.period_of(begin, end, site_zone())
 
 
 def typed_moment(text: str, field: str) -> datetime:
-    """A date and a time as they were typed, in UTC; without an offset they are the site's. Raises Invalid."""
+    """A typed date and time, in UTC; without an offset it is in the site's time zone. Raises Invalid."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -40,8 +40,8 @@ def typed_moment(text: str, field: str) -> datetime:
 
 
 def clock_text(moment: datetime) -> str:
-    """A time as the field that asks for one has it: what browsers write into a ``datetime-local``, which
-    takes no more than milliseconds. Of a time that the clocks show twice, the second keeps its offset."""
+    """A time as the value of a ``datetime-local`` field, which accepts milliseconds at most. If the clocks
+    show a time twice, the second keeps its offset."""
     local = moment.astimezone(site_zone())
     text = local.replace(tzinfo=None).isoformat(timespec="milliseconds")
     text = re.sub(r"(?::00)?\.000$|(?<=[1-9])0+$", "", text)
@@ -49,18 +49,18 @@ def clock_text(moment: datetime) -> str:
 
 
 def is_clock_time(text: str) -> bool:
-    """Whether a browser's own field for a time can show the text: it has no place for an offset."""
+    """Whether a browser's own time field can show the text: it can't show an offset."""
     return not text or _CLOCK_TIME.fullmatch(text) is not None
 
 
 def typed_time(text: str) -> str:
-    """A time of day with the offset that the site's clocks have now."""
+    """Append the site's current UTC offset to a time of day."""
     return text + _offset(datetime.now(site_zone()))
 
 
 def time_text(value: str) -> str:
-    """A time of day as its field has it: without an offset where it is one of the site's, in summer or in
-    winter, so that what was typed is what is shown."""
+    """A time of day as its field shows it: without its offset if that is the site's in summer or in winter,
+    so that people see what they typed."""
     now = datetime.now(site_zone())
     offsets = {_offset(now)} | {_offset(now.replace(month=month, day=1)) for month in (1, 7)}
     spellings = offsets | ({"+00:00"} if "Z" in offsets else set())

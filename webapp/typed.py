@@ -1,4 +1,4 @@
-"""What a person typed into a form that was refused: to be sent again as it is, or to be read and copied."""
+"""The input of a refused form, to send again unchanged, or to read and copy."""
 
 from __future__ import annotations
 
@@ -23,28 +23,28 @@ _HIDDEN_NAMES = frozenset(
         "revoke_tokens",
     }
 )  # fmt: skip
-"""Fields that a page filled in itself, or that were only ticked."""
+"""Fields that the page itself filled in, or that are only ticked."""
 
 _DATA_PREFIX = re.compile(r"^(answer|text|value)\.")
-"""What the name of an input begins with whose field is named by a form or a payload."""
+"""The prefix of an input's name, if its field is from a queue's form or a payload."""
 
 DIGEST_PREFIX = "seen_"
-"""What the name of a hidden field begins with that has a digest of the text which the page had in another."""
+"""The prefix of the name of a hidden field with a digest: of the text that the page had in another field."""
 
 
 @dataclass(frozen=True, slots=True)
 class TypedField:
-    label: str  # as the form's page calls it, else the field's name
+    label: str  # the label on the form's page, else the field's name
     text: str
 
     @property
     def rows(self) -> int:
-        """The height of its box in lines, where a browser doesn't fit it to the text."""
+        """The height of its box in lines, if the browser doesn't fit it to the text."""
         return min(self.text.count("\n") + 1 + len(self.text) // 80, 12)
 
 
 def lines_of(text: str) -> str:
-    """A text as browsers send it, with line breaks as the page has them."""
+    """A text that a browser sent, with the line breaks of the page."""
     return text.replace("\r\n", "\n")
 
 
@@ -53,8 +53,8 @@ def digest_of(text: str) -> str:
 
 
 def resendable_fields() -> list[tuple[str, str]]:
-    """The fields of a form that can't be processed now. The error page can send them again, so that no input
-    is lost. None of a form with a password, or without our CSRF token.
+    """The fields of a form that can't be processed now, which the error page can send again, so that no input
+    is lost. Empty for a form with a password, or without a valid CSRF token.
     """
     fields = _form_fields() if request.mimetype == "application/x-www-form-urlencoded" else []
     return (
@@ -63,8 +63,8 @@ def resendable_fields() -> list[tuple[str, str]]:
 
 
 def typed_fields() -> list[TypedField]:
-    """What was typed into a form of ours. None of a form with a password, or of another site's page, which
-    could make this one say anything."""
+    """What was typed into a form of this app. Empty for a form with a password, and for one on another site's
+    page, which could otherwise show any text here."""
     fields = _form_fields()
     if not fields or not (_is_same_origin() or _has_token()):  # guard: typed-here
         return []
@@ -78,11 +78,11 @@ def typed_fields() -> list[TypedField]:
 
 def _form_fields() -> list[tuple[str, str]]:
     view = current_app.view_functions.get(request.endpoint or "")
-    if request.method != "POST" or getattr(view, "takes_any_size", False):  # an upload is no form
+    if request.method != "POST" or getattr(view, "takes_any_size", False):  # an upload is not a form
         return []
     try:
         fields = list(request.form.items(multi=True))
-    except HTTPException:  # more than a form may have
+    except HTTPException:  # over the limits of a form
         return []
     return [] if any(_is_secret(name) for name, _ in fields) else fields
 
@@ -101,7 +101,7 @@ def _is_same_origin() -> bool:
 
 
 def _is_secret(name: str) -> bool:
-    """Of the pages' own fields: one of a payload or an answer has a dot in its name."""
+    """Only for the pages' own fields: names of fields of a payload or an answer have a dot."""
     return name == "code" or "password" in name.partition(".")[0]  # guard: typed-no-secret
 
 
@@ -110,13 +110,13 @@ def _is_hidden(name: str) -> bool:
 
 
 def _is_unchanged(name: str, value: str) -> bool:
-    """Whether the page had the same text there before, as the forms that compare it say."""
+    """Whether the page already had this text there, according to the form's hidden fields."""
     form = request.form
     return value == form.get(f"was.{name}") or digest_of(value) == form.get(DIGEST_PREFIX + name)
 
 
 def _labels() -> dict[str, str]:
-    """What the forms' pages call their fields. A name that means several things is not among them."""
+    """The labels of fields on their pages. Names with several meanings are left out."""
     return {
         **{name: str(_(field.about.label)) for name, field in FIELDS.items()},
         "text": _("Message"),

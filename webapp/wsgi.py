@@ -13,7 +13,7 @@ from leaseq.webapp.store.accounts import Passwords
 
 app = create_app(passwords=Passwords(run=gevent.get_hub().threadpool.apply))
 with app.app_context():
-    document_bytes()  # made during a burst, it and its many objects would hold up all other requests
+    document_bytes()  # built during a burst, with its many objects, it would delay all other requests
 _state = app.extensions[EXTENSION]
 app.wsgi_app = SlowClients(app.wsgi_app, _state.request_slots)  # type: ignore[method-assign]
 shutdown.at_end(_state.waits.close)

@@ -1,10 +1,10 @@
-"""leaseq for asyncio: the same names, guarantees and errors, to be awaited.
+"""leaseq for asyncio: the same names, guarantees and errors, as coroutines.
 
     async with leaseq.aio.connect(url) as client:
         queue = leaseq.aio.Queue(client, "reviews")
         lease = await queue.reserve("ann", wait=20)
 
-What is not here is `leaseq`'s: the errors, and the types that calls take and return.
+Everything else is imported from `leaseq`: the errors, and the types that calls accept and return.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ T = TypeVar("T")
 
 
 class Queue(Producer, Consumer, Admin, Inspection, Late, Following, Restoring, Deleting, Erasing):
-    """A queue of work items in a server, as `leaseq.Queue` with ``await`` before each call. Making one does
-    no I/O; tasks of one event loop may share it.
+    """A queue of work items in a server, like `leaseq.Queue` with ``await`` before each call. Creating one
+    does no I/O; tasks of one event loop may share it.
 
-    What is a property there is one here, to be awaited: ``await queue.policy``. What returns an iterator
-    there returns an asynchronous one: ``async for answer in queue.answers()``. A call whose task is cancelled
-    raises CancelledError; a cancelled `reserve` has left the line, and holds nothing.
+    Properties are awaited as well: ``await queue.policy``. Methods that return an iterator there return an
+    asynchronous iterator here: ``async for answer in queue.answers()``. A call whose task is cancelled raises
+    CancelledError; a cancelled `reserve` has left the line and holds nothing.
 
-    ``clock`` (microseconds since the epoch) is for tests: without it the server's clock counts.
+    ``clock`` (microseconds since the epoch) is for tests; by default the server's clock is used.
     """
 
     def __repr__(self) -> str:
@@ -46,15 +46,15 @@ class Queue(Producer, Consumer, Admin, Inspection, Late, Following, Restoring, D
 
 
 async def queues(client: Client) -> list[str]:
-    """The names of the queues in a server, sorted: as `leaseq.queues`."""
+    """The names of the queues in a server, sorted: see `leaseq.queues`."""
     return await listing.names(connection_of(check_client(client)))
 
 
 async def read_queues(
     client: Client, read: Callable[[Queue], Awaitable[T]], names: Iterable[str] | None = None
 ) -> tuple[dict[str, T], dict[str, QueueUnreadable]]:
-    """What ``read`` returns for each queue, by name; and the error of each queue that this version of leaseq
-    can't read, by name. ``names``: of these queues only."""
+    """Call ``read`` with each queue, or only with those in ``names``. Returns the results by queue name, and
+    the errors, also by name, of the queues that this version of leaseq can't read."""
     values: dict[str, T] = {}
     unreadable: dict[str, QueueUnreadable] = {}
     for name in await queues(client) if names is None else names:

@@ -1,4 +1,4 @@
-"""Backup and restore of a server: its queues, its people and what else the parts of leaseq keep in it.
+"""Backup and restore of a server: its queues, its people, and everything else that leaseq stores in it.
 
     with transfer.whole_file(Path("leaseq.backup"), private=True) as stream:
         backup.back_up(client, stream)
@@ -6,8 +6,8 @@
     with open("leaseq.backup", "rb") as stream:
         backup.restore(other, stream)
 
-Work may go on during a backup. Each item is written as of one moment. Everything streams: memory does not
-grow with the number of items.
+Work can continue during a backup. Each item is written as it is at one moment. Everything streams: memory
+does not grow with the number of items.
 """
 
 from leaseq.backup.file import BackupDamaged, Contents, RestoreRefused, verify

@@ -1,5 +1,5 @@
-"""The file: lines of JSON, each with a checksum of its own. The first line tells the format, the last one the
-number of lines and the SHA-256 of all before it."""
+"""The backup file: lines of JSON, each with its own checksum. The first line contains the format's number,
+the last one the number of lines and the SHA-256 of all lines before it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from leaseq.policy import FIELDS, Policy
 FORMAT: Final = 1
 _MARK: Final = "leaseq-backup"
 _CRC: Final = b', "crc32": '
-_FIRST_LINE_BYTES: Final = 1_000  # bytes of the first line, at most
+_FIRST_LINE_BYTES: Final = 1_000  # the longest first line, in bytes
 Line = Mapping[str, Any]
 
 
 class BackupDamaged(LeaseqError):
-    """The file is no backup, or not the whole of one, or not as it was written. Nothing was restored."""
+    """The file is not a backup, is incomplete, or differs from what was written. Nothing was restored."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__(f"line {line:,}: {message}")
@@ -34,26 +34,26 @@ class BackupDamaged(LeaseqError):
 
 
 class RestoreRefused(LeaseqError):
-    """The backup can't be restored by this version, or into this server. Nothing was restored, but where
-    another program used the server meanwhile: then the message says how to go on."""
+    """The backup can't be restored by this version, or into this server. Nothing was restored, unless another
+    program used the server during the restore: then the message says how to continue."""
 
 
 @dataclass(slots=True)
 class Contents:
-    """What is in a backup."""
+    """The contents of a backup."""
 
     created_at: datetime
     version: str
-    """Of the leaseq that wrote it."""
+    """The version of leaseq that wrote it."""
     queues: list[str] = field(default_factory=list)
     items: int = 0
     entries: Counter[str] = field(default_factory=Counter)
-    """How many people it has, how many webhook endpoints."""
+    """The number of people and the number of webhook endpoints."""
     sha256: str = ""
-    """Of the file but for its last line."""
+    """The SHA-256 of the file without its last line."""
 
     def count(self, line: Line, entries: str) -> None:
-        """Count a line. ``entries``: what its key's entries are called; '' where they are not counted."""
+        """Count a line. ``entries`` is the name of its key's entries, or '' if they are not counted."""
         if "queue" in line:
             self.queues.append(line["queue"])
         elif "item" in line:
@@ -91,7 +91,7 @@ class Writer:
 
 
 def lines(stream: BinaryIO) -> Iterator[Line]:
-    """The lines of a file that was verified, but for the first and the last."""
+    """Yield the lines of a verified file, except the first and the last."""
     next(stream)
     previous_line: bytes | None = None
     for text in stream:
@@ -101,14 +101,14 @@ def lines(stream: BinaryIO) -> Iterator[Line]:
 
 
 def verify(stream: BinaryIO) -> Contents:
-    """Read a whole backup. Raises BackupDamaged where it is not as it was written, and RestoreRefused where a
-    newer version of leaseq wrote it."""
+    """Read and check a whole backup. Raises BackupDamaged if it differs from what was written, and
+    RestoreRefused if it was written by a newer version of leaseq."""
     first_line, key_registry = stream.readline(_FIRST_LINE_BYTES), registry()
     contents = _read_first(first_line)
     digest, number, last_line = sha256(first_line), 1, None
     for number, text in enumerate(stream, 2):
         if last_line is not None:
-            raise BackupDamaged("there is more behind the end of the backup", number)
+            raise BackupDamaged("there is more after the end of the backup", number)
         line = _parse(text, number)
         if "sha256" in line:
             last_line = line
@@ -118,15 +118,15 @@ def verify(stream: BinaryIO) -> Contents:
     if last_line is None:
         raise BackupDamaged("the file ends without the last line of a backup: it was cut off", number)
     if (last_line["lines"], last_line["sha256"]) != (number - 1, digest.hexdigest()):
-        raise BackupDamaged("lines are missing, or not in their places: the checksum of all differs", number)
+        raise BackupDamaged("lines are missing, or not in their places: the file's checksum differs", number)
     contents.sha256 = last_line["sha256"]
     return contents
 
 
 def _read_first(first_line: bytes) -> Contents:
-    """What the first line tells. Raises BackupDamaged and RestoreRefused."""
+    """The contents according to the first line. Raises BackupDamaged and RestoreRefused."""
     if not first_line.startswith(b'{"%b": ' % _MARK.encode()):
-        raise BackupDamaged("this is no backup of leaseq: `leaseq backup` writes one", 1)
+        raise BackupDamaged("this is not a backup of leaseq: `leaseq backup` writes one", 1)
     line = _parse(first_line, 1)
     for field_name, newest in ((_MARK, FORMAT), ("schema", SCHEMA)):
         if line[field_name] > newest:
@@ -138,9 +138,9 @@ def _read_first(first_line: bytes) -> Contents:
 
 
 def _parse(text: bytes, number: int) -> Line:
-    """A line whose checksum is right. Raises BackupDamaged."""
+    """Parse a line and check its checksum. Raises BackupDamaged."""
     if not text.endswith(b"}\n"):
-        raise BackupDamaged("it does not end as a line of a backup: the file was cut off, or damaged", number)
+        raise BackupDamaged("it does not end as a line of a backup: the file is cut off or damaged", number)
     content, _, crc = text.removesuffix(b"}\n").rpartition(_CRC)
     if not crc.isdigit() or int(crc) != crc32(content):
         raise BackupDamaged("its checksum differs: the line is damaged", number)
@@ -149,8 +149,8 @@ def _parse(text: bytes, number: int) -> Line:
 
 
 def _check(line: Line, key_registry: Registry, contents: Contents) -> str:
-    """Raise RestoreRefused where this version does not know what the line has. Gives what the entries of its
-    key are called, or ''."""
+    """Raise RestoreRefused if the line contains something that this version does not know. Returns the name
+    of its key's entries, or ''."""
     if "queue" in line:
         for name in line["policy"].keys() - FIELDS.keys():
             raise RestoreRefused(_unknown_feature(f"the policy field {name!r}", contents))

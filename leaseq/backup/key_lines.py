@@ -1,5 +1,5 @@
-"""The lines of the keys beside those of queues: people, tokens, threads and so on, as ``stored_keys`` lists
-them."""
+"""The lines for keys that don't belong to queues: people, tokens, threads and so on, as listed in
+``stored_keys``."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from leaseq.engine.client import Client, connection_of
 from leaseq.engine.keys import NO_QUEUES
 from leaseq.engine.transport import Command
 
-_SCAN_COUNT = 1_000  # keys of one step
-_ENTRIES = 500  # of one line
+_SCAN_COUNT = 1_000  # keys per step of a scan
+_ENTRIES = 500  # entries per line
 
 
 def write_keys(client: Client, writer: Writer) -> None:
@@ -37,7 +37,7 @@ def _refuse_unknown(client: Client, key_registry: Registry) -> None:
 
 
 def _scan(client: Client, tag: str, pattern: str) -> Iterator[str]:
-    """The keys in the server that has those of a tag."""
+    """Yield the keys that match, in the server that has the keys with this tag."""
     cursor = 0
     while True:
         with client.translating():
@@ -59,7 +59,7 @@ def _write(client: Client, key: str, kind: StoredKeys, writer: Writer) -> None:
 
 
 def _values(client: Client, key: str, type: str) -> Iterator[Any]:
-    """What a key has, in parts of a bounded size where it may grow large."""
+    """Yield a key's content, in parts of bounded size for types that may grow large."""
     if type == "hash":
         cursor = "0"
         while True:
@@ -93,14 +93,14 @@ def _flatten(fields: Mapping[bytes, bytes]) -> list[str]:
 
 
 def _pairs(reply: list[Any]) -> Iterator[tuple[str, float]]:
-    """Members and scores: one after the other in RESP 2, in pairs in RESP 3."""
+    """Yield members with their scores: the reply is a flat list in RESP 2, a list of pairs in RESP 3."""
     flat = [one for pair in reply for one in (pair if isinstance(pair, (list, tuple)) else (pair,))]
     for member, score in zip(flat[::2], flat[1::2], strict=True):
         yield member.decode(), float(score)
 
 
 def load_key(client: Client, line: Line) -> None:
-    """Put back a part of a key; the first one in the place of what there is."""
+    """Restore a part of a key; the first part replaces the key if it exists."""
     key, values = line["key"], line["values"]
     seconds_left = None if line["expires_at"] is None else line["expires_at"] - round(time.time())
     if seconds_left is not None and seconds_left <= 0:

@@ -1,8 +1,8 @@
-"""The lines of a queue: one with its policy and state, then one for each item with all that is stored of it.
+"""The lines of a queue: one with its policy and state, then one for each item with everything stored for it.
 
-An item's strings are as they are stored, by the grammars of docs/inspecting.md and the schema number of the
-file's first line. Left out are the journal, how far people looked on each shelf, who waits, and the payloads
-of dedupe_seconds.
+An item's strings are in their stored form, with the grammars in docs/inspecting.md and the schema number in
+the file's first line. The journal, people's search positions on each shelf, the waiting list and the payloads
+remembered for dedupe_seconds are left out.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from leaseq.policy import FIELDS, Policy
 from leaseq.queue import Queue
 from leaseq.queue.inspection import COUNTERS
 
-_MAX_ITEMS = 200  # items of one call
-_LARGE_REPLY = 500_000  # bytes of one reply, after which fewer are read
-_WORDS, _BYTES = 600, 500_000  # of one call that puts items back
+_MAX_ITEMS = 200  # items per call
+_LARGE_REPLY = 500_000  # bytes; after a larger reply, fewer items are read per call
+_WORDS, _BYTES = 600, 500_000  # limits of a call that restores items
 _ASSIGNMENT_FIELDS = ("state", "score", "record", "grant", "history")
 
 
@@ -66,7 +66,8 @@ def _queue(policy: Policy, name: str, commands: Commands) -> Line:
 
 
 def _items(commands: Commands) -> Iterator[Sequence[Any]]:
-    """Every item that is there all the time, a few of them twice. Large ones are read in smaller steps."""
+    """Yield each item that exists during the whole scan, a few twice. Large ones are read in smaller
+    steps."""
     cursor, count = "0", _MAX_ITEMS
     while cursor:
         next_cursor, remaining_ids, *items = commands.dump_items(cursor, count).rest
@@ -97,8 +98,8 @@ def _item(parts: Sequence[Any]) -> Line:
 
 
 class QueueLoader:
-    """Puts a queue back into a server, unless this restore did so before it broke off: other calls find it
-    from `end` on. Raises RestoreRefused where another program made a queue of its name."""
+    """Restores a queue into a server, unless this restore did so before it was interrupted. Other calls find
+    the queue only after `end`. Raises RestoreRefused if another program created a queue of this name."""
 
     def __init__(self, client: Client, line: Line, clock: Clock | None) -> None:
         self._client, self._queue = client, Queue(client, line["queue"])
@@ -114,7 +115,7 @@ class QueueLoader:
         if self._exists and not self._is_restored():
             name = line["queue"]
             raise RestoreRefused(
-                f"the queue {name!r} was made by another program since the restore began: stop what uses "
+                f"the queue {name!r} was created by another program since the restore began: stop what uses "
                 f"this server, run `leaseq queue delete {name}`, then run the restore again"
             )
 
@@ -127,23 +128,23 @@ class QueueLoader:
             return
         rows = list(_rows(line))
         size = sum(map(len, rows))
-        # equivalent mutant: compare: a call may as well end one string earlier
-        # equivalent mutant: compare:2: or at one byte fewer
+        # equivalent mutant: compare: a call may just as well end one string earlier
+        # equivalent mutant: compare:2: or one byte earlier
         if self._rows and (len(self._rows) + len(rows) > _WORDS or self._bytes + size > _BYTES):
             self._send()
         self._rows += rows
         self._bytes += size
 
     def end(self) -> None:
-        """Put the last items in, and let others find the queue."""
+        """Restore the last items, and let other calls find the queue."""
         if self._exists:
             return
         self._send()
-        for key in (RESTORED_QUEUES, QUEUES):  # in two slots of a cluster
+        for key in (RESTORED_QUEUES, QUEUES):  # these are in two slots of a cluster
             self._client.ask(("SADD", key, self._queue.name))
         try:
             self._commands.load_items((), "end")
-        except QueueNotFound:  # sent twice, since the first reply was lost
+        except QueueNotFound:  # possibly sent twice because the first reply was lost
             if not self._queue.exists():
                 raise
 
@@ -154,7 +155,7 @@ class QueueLoader:
 
 
 def _state(line: Line) -> tuple[list[str], list[str]]:
-    """What the script `load` is given: seven values, and fields."""
+    """The arguments of the script `load`: seven values, and fields."""
     policy, counters, paused = Policy(**line["policy"]), dict(line["counters"]), line["paused"]
     numbers = (line["at"], line["clock"], line["token"], counters.pop("reserved"), counters.pop("finished"))
     flags = ("1" if flag else "0" for flag in (line["mixed"], paused is not None))

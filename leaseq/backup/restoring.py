@@ -1,4 +1,4 @@
-"""Restores a backup into a server that has none of its queues and no people."""
+"""Restores a backup into a server that has none of the backup's queues and no people."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ class Restored:
     queues: int
     items: int
     held: int
-    """How many leases are held. Their people can finish them; else they expire."""
+    """The number of held leases. Their people can finish them; otherwise they expire."""
     entries: Counter[str]
-    """How many people, how many webhook endpoints."""
+    """The number of people and the number of webhook endpoints."""
 
 
 def restore(client: Client, stream: BinaryIO, *, clock: Clock | None = None) -> Restored:
-    """Restore a backup. The whole of it is checked before anything is written.
+    """Restore a backup. The whole file is checked before anything is written.
 
-    The server must have none of its queues, and no people or webhook endpoints if the backup has some. Other
-    calls find a queue once it is whole. Later tokens are higher than all that the other server granted after
-    the backup. If a restore is interrupted, the same call with the same file continues it; until then
-    another file is refused.
+    The server must have none of the backup's queues, and no people or webhook endpoints if the backup has
+    any. Other calls find a queue only when it is complete. Later tokens are higher than all that the other
+    server granted after the backup. If a restore is interrupted, the same call with the same file continues
+    it; until then another file is refused.
 
-    Raises BackupDamaged and RestoreRefused; the latter also where others made one of its queues meanwhile.
-    ``clock`` (microseconds since the epoch) is for tests.
+    Raises BackupDamaged and RestoreRefused; the latter also if another program creates one of the backup's
+    queues during the restore. ``clock`` (microseconds since the epoch) is for tests.
     """
     check_client(client)
     with _seekable(stream) as seekable_stream:
@@ -57,7 +57,7 @@ def restore(client: Client, stream: BinaryIO, *, clock: Clock | None = None) -> 
 
 @contextmanager
 def _seekable(stream: BinaryIO) -> Iterator[BinaryIO]:
-    """The stream; or, where it can be read once only, a copy on the disk that nobody else can open."""
+    """The stream, or if it can be read only once, a copy on disk that nobody else can open."""
     if stream.seekable():
         yield stream
         return
@@ -68,20 +68,20 @@ def _seekable(stream: BinaryIO) -> Iterator[BinaryIO]:
 
 
 def _begin(client: Client, contents: Contents) -> None:
-    """Mark the server as being restored from this file. Raises RestoreRefused where it is in use."""
+    """Mark the server as being restored from this file. Raises RestoreRefused if it is in use."""
     if _restoring_sha256(client) is None:
         _refuse_used(client, contents)
         client.ask(("SET", RESTORING, contents.sha256, "NX"))
     sha256 = _restoring_sha256(client)
     if sha256 != contents.sha256:
         raise RestoreRefused(
-            "the restore of another backup into this server was begun and did not end: run it again with "
+            "the restore of another backup into this server was begun and not completed: run it again with "
             f"that file, whose SHA-256 begins with {str(sha256)[:12]}, or restore into an empty server"
         )
 
 
 def _restoring_sha256(client: Client) -> str | None:
-    """The checksum of the backup whose restore was begun, or None."""
+    """The checksum of the backup that is being restored, or None."""
     sha256 = client.ask(("MGET", RESTORING))[0][0]
     return sha256.decode() if sha256 else None
 
@@ -96,7 +96,7 @@ def _refuse_used(client: Client, contents: Contents) -> None:
     ]
     if conflicts:
         cure = "restore into an empty server"
-        if len(conflicts) == len(queues[:1]):  # no people and the like
+        if len(conflicts) == len(queues[:1]):  # only queues, no people or webhook endpoints
             cure += ", or delete what is there with `leaseq queue delete` first"
         conflict_list = " and ".join(filter(None, (", ".join(conflicts[:-1]), conflicts[-1])))
         raise RestoreRefused(f"the server already has {conflict_list}, and so does the backup: {cure}")
@@ -116,7 +116,7 @@ def _load(client: Client, lines: Iterable[Line], clock: Clock | None, contents: 
                 load_key(client, line)
         elif "queue" in line:
             _end(loader)
-            client.ask(("SET", RESTORING_KEYS, contents.sha256))  # they are the first in the file
+            client.ask(("SET", RESTORING_KEYS, contents.sha256))  # keys come first in the file
             loader = QueueLoader(client, line, clock)
         elif loader:
             loader.add(line)

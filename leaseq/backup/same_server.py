@@ -1,4 +1,4 @@
-"""Checks that a scan was of one server from beginning to end."""
+"""Checks that a scan read from the same server from beginning to end."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ from leaseq.engine.witness import Witness
 
 @contextmanager
 def same_server(client: Client, key: str) -> Iterator[None]:
-    """Raise BackupFailed at the end where another process has the key by then."""
+    """Raise BackupFailed at the end if another server process has the key by then."""
     witness = Witness(connection_of(client), key)
     witness.load()
     yield
     if not witness.is_there():
         raise BackupFailed(
-            "the server was restarted, or another one took its place, during the backup, which may lack "
-            "items: run it again"
+            "the server was restarted or replaced during the backup, which may lack items: run it again"
         )

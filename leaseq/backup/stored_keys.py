@@ -1,4 +1,4 @@
-"""The keys that are in a backup beside those of the queues. The web app lists its own, by an entry point."""
+"""The keys in a backup that don't belong to queues. The web app lists its own, through an entry point."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class BackupFailed(LeaseqError):
 
 @dataclass(frozen=True, slots=True)
 class StoredKeys:
-    """A key that a backup has, or with a ``*`` at its end all keys that begin so.
+    """A key that backups include, or with a ``*`` at its end all keys with that prefix.
 
-    ``entries``: what the fields of this hash are called, such as people. They are counted, and a server that
-    has any is not restored into.
+    ``entries`` is the name of this hash's fields, such as people. They are counted, and a backup that has any
+    is not restored into a server that has any.
     """
 
     pattern: str
@@ -42,7 +42,7 @@ class StoredKeys:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A key that no backup has, or all that begin so, and why."""
+    """A key that backups leave out, or with a ``*`` at its end all keys with that prefix, and why."""
 
     pattern: str
     why: str
@@ -52,8 +52,8 @@ Kind = StoredKeys | LeftOut
 
 
 class Registry:
-    """The keys of all parts that are installed. ``missing``: the package without which a part could not be
-    asked for its keys, or ''."""
+    """The keys of all installed parts of leaseq. ``missing_package``: the package whose absence keeps a part
+    from listing its keys, or ''."""
 
     def __init__(self, kinds: Iterable[Kind], missing_package: str = "") -> None:
         self.kinds = sorted(kinds, key=lambda one: (one.pattern.endswith("*"), -len(one.pattern)))
@@ -61,19 +61,19 @@ class Registry:
 
     @property
     def unknown_problem(self) -> str:
-        """Why it does not know a key, and what to do."""
+        """Why a key is unknown, and what to do."""
         if self._missing_package:
             cure = "pip install 'leaseq[web]'"
             return f"needs the web parts, and {self._missing_package} is not installed: {cure}"
         return "this version of leaseq does not know: use the version that wrote it"
 
     def of(self, key: str) -> Kind | None:
-        """What is known of a key: by the pattern that fits it best."""
+        """The entry for a key, from the pattern that fits it best; None if the key is unknown."""
         return next((one for one in self.kinds if _covers(one.pattern, key)), None)
 
     @cached_property
     def tags(self) -> Sequence[str]:
-        """What the keys that are in a backup begin with: each is in one slot of a cluster."""
+        """The prefixes of the keys in a backup; the keys of one prefix are in one slot of a cluster."""
         patterns = (one.pattern for one in self.kinds if isinstance(one, StoredKeys))
         return sorted({pattern.partition("}")[0] + "}:" for pattern in patterns})
 
@@ -90,10 +90,10 @@ OWN: Final[tuple[Kind, ...]] = (
     StoredKeys(WEBHOOKS, "hash", entries="webhook endpoints"),
     StoredKeys(WEBHOOK_STATE, "hash"),
     StoredKeys(WEBHOOK_EVENTS, "stream"),
-    LeftOut(UNDECLARED_PROXY, "what one server's proxy did in the last two hours"),
-    LeftOut(RESTORING, "there while a backup is restored"),
-    LeftOut(RESTORING_KEYS, "there while a backup is restored"),
-    LeftOut(RESTORED_QUEUES, "there while a backup is restored"),
+    LeftOut(UNDECLARED_PROXY, "an undeclared proxy of this server, seen in the last two hours"),
+    LeftOut(RESTORING, "exists only while a backup is restored"),
+    LeftOut(RESTORING_KEYS, "exists only while a backup is restored"),
+    LeftOut(RESTORED_QUEUES, "exists only while a backup is restored"),
 )
 
 

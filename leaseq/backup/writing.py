@@ -14,12 +14,12 @@ from leaseq.queue import queues
 
 
 def back_up(client: Client, stream: BinaryIO, *, clock: Clock | None = None) -> Contents:
-    """Write a backup of all queues, people and what else is stored, and return what is in it.
+    """Write a backup of all queues, people and everything else stored, and return its contents.
 
-    Work may go on. The backup has all that was acknowledged before it began, each item as of one moment. An
-    item that was removed meanwhile may be in it, and one that was added may not. Raises BackupFailed where
-    the server was restarted or replaced meanwhile, or a queue was deleted: then make another.
-    ``clock`` (microseconds since the epoch) is for tests.
+    Work can continue. The backup contains everything acknowledged before it began, each item as it is at one
+    moment. An item removed during the backup may be in it, and an item added may be missing. Raises
+    BackupFailed if the server is restarted or replaced, or a queue deleted, during the backup: then run it
+    again. ``clock`` (microseconds since the epoch) is for tests.
     """
     writer = Writer(stream, time.time())
     write_keys(check_client(client), writer)

@@ -1,7 +1,7 @@
 """Reserve and finish compared with the baseline, in calls per second and in server time.
 
-Memory layout is settled when a process starts, and moves a ratio by up to a tenth: each round has a client
-process and a server of its own. The speed of a shared machine changes within seconds: a round alternates
+Memory layout is fixed when a process starts, and changes a ratio by up to a tenth, so each round has a client
+process and a server of its own. The speed of a shared machine changes within seconds, so a round alternates
 short turns of the baseline and of leaseq, and the median turn counts.
 """
 
@@ -27,16 +27,16 @@ _TURN = 250  # cycles
 _PEOPLE = 50
 
 FLOOR_MICROSECONDS = 4.7
-"""The server time of the baseline's reserve on the machine where the limits of server time were set (28 µs,
-and 16 to aim at). On other machines they are scaled: docs/decisions/0015-server-time.md."""
+"""The server time of the baseline's reserve on the machine where the limits of server time were set (limit
+28 µs, aim 16). On other machines they are scaled: docs/decisions/0015-server-time.md."""
 
 
 class _Turn(NamedTuple):
-    two_calls: float  # reserve + finish in two calls: cycles for each of the floor's
-    one_call: float  # in one
+    two_calls: float  # reserve + finish in two calls: cycles per cycle of the floor
+    one_call: float  # the same in one call
     floor: float  # the floor's reserve: the server's microseconds
-    leaseq: float  # a reserve + finish: the same
-    busy_floor: float  # with 50 people at once
+    leaseq: float  # a reserve + finish: the server's microseconds
+    busy_floor: float  # the two above, with 50 people at the same time
     busy_leaseq: float
 
 
@@ -102,7 +102,7 @@ def _turns(bench: Bench, count: int) -> Iterator[_Turn]:
         one = chain.finish_and_next(_TURN)
         busy_floor = bench.server_microseconds(partial(crowd.run_floor, _TURN), _TURN)
         busy = bench.server_microseconds(partial(crowd.run_leaseq, _TURN), _TURN)
-        if n:  # the first one is to be warm
+        if n:  # the first turn is a warm-up
             yield _Turn(base / ours, base / one, base_server, ours_server, busy_floor, busy)
 
 
@@ -142,7 +142,7 @@ class _ChainedWorker:
 
 class _CallBatch:
     """The calls of fifty people, sent together as on a busy queue. With one client on the same core, the
-    client's own work would push the server's out of the caches between two calls."""
+    client's own work would evict the server's data from the caches between two calls."""
 
     def __init__(self, bench: Bench, queue: Queue) -> None:
         self._reserve, self._finish = (

@@ -26,12 +26,12 @@ def fill(server: redis.Redis, count: int) -> None:
 
 
 def command(server: redis.Redis) -> tuple[str, ...]:
-    """The reserve, of which only the score is missing."""
+    """The command of a reserve, without its last argument, the score."""
     return ("EVALSHA", server.script_load(RESERVE), "2", INBOUND, RESERVED)
 
 
 def cycles(server: redis.Redis, count: int) -> float:
-    """Seconds for ``count`` times reserve and finish."""
+    """Seconds for ``count`` cycles of reserve and finish."""
     sha = server.script_load(RESERVE)
     started = time.perf_counter()
     for n in range(count):

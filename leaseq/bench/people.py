@@ -16,7 +16,7 @@ def figures(bench: Bench) -> list[Figure]:
 
 
 def _reserves(bench: Bench, queue: Queue, reserve: Callable[[], Lease | None]) -> float:
-    """The server's microseconds for a reserve; each item is finished then, past the clock."""
+    """The server's microseconds for a reserve. Each item is then finished, which is not timed."""
     microseconds: list[float] = []
     for _ in range(_SAMPLES):
         leases: list[Lease | None] = []
@@ -26,7 +26,7 @@ def _reserves(bench: Bench, queue: Queue, reserve: Callable[[], Lease | None]) -
 
 
 def _skips(bench: Bench) -> Figure:
-    """A reserve by a person who passed over a tenth of a million items, against one by a new person."""
+    """A reserve by a person who passed over 100,000 items, against one by a new person."""
     count = bench.large // 10
     bench.announce(f"a person who passed over {count:,} items")
     queue = bench.queue("skips", count + 2 * _SAMPLES + 10)
@@ -39,8 +39,8 @@ def _skips(bench: Bench) -> Figure:
 
 
 def _skills(bench: Bench) -> Figure:
-    """A reserve with a hundred sets of skills waiting, by a person with three skills; against a queue
-    without any."""
+    """A reserve by a person with three skills, with a hundred sets of skills waiting, against a queue without
+    skills."""
     bench.announce("a hundred sets of skills")
     queue = bench.queue("skilled", 1)
     each = 2 * _SAMPLES // 100 + 5
@@ -54,7 +54,7 @@ def _skills(bench: Bench) -> Figure:
 
 
 def _answers(bench: Bench) -> Figure:
-    """Three answers an item: the server's time for one reserve + finish, against one answer an item."""
+    """The server's time for a reserve + finish with three answers an item, against one answer an item."""
     bench.announce("three answers an item")
     count = bench.cycles // 10
 

@@ -13,8 +13,8 @@ from leaseq.bench.setting import FOREVER, PAYLOAD, Bench, Figure, open_bench
 
 
 def run(*, quick: bool = False, announce: Callable[[str], None] = lambda _: None) -> list[Figure]:
-    """Run all benchmarks. ``quick`` takes a tenth of the items and cycles: it checks that they run, the
-    figures mean nothing."""
+    """Run all benchmarks. ``quick`` uses a tenth of the items and cycles, to check that they run; the figures
+    then mean nothing."""
     comparisons = against.figures(quick, announce)
     with open_bench(quick, announce) as bench:
         return [
@@ -83,7 +83,7 @@ def _clear(bench: Bench) -> list[Figure]:
         (20, lambda: queue.items("inbound", limit=50)),
         (20, lambda: queue.items("reserved", limit=50)),
     ]
-    # The median of each kind: the machine's own pauses are not the script's.
+    # The median of each kind, so that the machine's own pauses do not count.
     longest = max(median([bench.longest_call(call) for _ in range(times)]) for times, call in kinds)
     return [
         Figure("clear that finds nothing, 100,000 open leases", idle / 1000, "ms", 0.15, 0.05),
@@ -100,7 +100,7 @@ def _filling(bench: Bench) -> list[Figure]:
         queue = bench.queue("filled", 1)
         payloads = [PAYLOAD] * count
         before = bench.server.info("memory")["used_memory"]
-        rates.append(count / bench.core_seconds(lambda: queue.enqueue_many(payloads)))  # noqa: B023 - called at once
+        rates.append(count / bench.core_seconds(lambda: queue.enqueue_many(payloads)))  # noqa: B023 - called immediately
         size = (bench.server.info("memory")["used_memory"] - before) / count
     return [
         Figure("bytes of a waiting item, 200-byte payload", size, "bytes", 380, 330),

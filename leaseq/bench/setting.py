@@ -29,7 +29,7 @@ class Figure:
     least: float
     aim: float
     more_is_better: bool = False
-    detail: str = ""  # what a ratio is one of
+    detail: str = ""  # the two values of a ratio
 
     @property
     def reached(self) -> bool:
@@ -37,9 +37,9 @@ class Figure:
 
 
 def require_lease(lease: Lease | None) -> Lease:
-    """The lease that a reserve returned; for queues that have an item for every reserve."""
+    """The lease that a reserve returned, from a queue that must have an item for every reserve."""
     if lease is None:
-        raise RuntimeError("the queue of this measurement has no item left: fill it with more")
+        raise RuntimeError("the queue of this benchmark has no item left: add more")
     return lease
 
 
@@ -53,7 +53,7 @@ class Bench:
     announce: Callable[[str], None]
 
     def empty(self) -> None:
-        """Flush the server and wait until its memory is free, which FLUSHALL does not."""
+        """Flush the server and wait until its memory is free; FLUSHALL does not wait."""
         self.server.flushall()
         while self.server.info("memory")["lazyfree_pending_objects"]:
             time.sleep(0.01)
@@ -78,8 +78,8 @@ class Bench:
         return float(stats["cmdstat_evalsha"]["usec"]) / cycles
 
     def core_seconds(self, work: Callable[[], object]) -> float:
-        """The time that client and server together have of their core for ``work``: where a machine's
-        neighbours take some of it, that is not ours."""
+        """The CPU time that client and server together use for ``work``, without what the machine's
+        neighbours take from their core."""
 
         def used() -> float:
             server = self.server.info("cpu")
@@ -90,7 +90,7 @@ class Bench:
         return used() - before
 
     def longest_call(self, work: Callable[[], object]) -> float:
-        """The server's longest time for one of the equal calls that ``work`` makes."""
+        """The server's microseconds per call, for the call or the equal calls that ``work`` makes."""
         self.server.config_resetstat()
         work()
         return float(self.server.info("commandstats")["cmdstat_evalsha"]["usec_per_call"])
@@ -105,7 +105,7 @@ def open_bench(quick: bool, announce: Callable[[str], None]) -> Iterator[Bench]:
     ):
         client = connect(embedded.url)
         if not isinstance(client.redis, redis.Redis):
-            raise TypeError("an embedded server is no cluster")
+            raise TypeError("an embedded server is not a cluster")
         client.redis.config_set("appendonly", "no")  # the floor has no file either
         scale = 10 if quick else 1
         yield Bench(client, client.redis, 20_000 // scale, 5, 1_000_000 // scale, announce)
@@ -114,7 +114,7 @@ def open_bench(quick: bool, announce: Callable[[str], None]) -> Iterator[Bench]:
 
 @contextmanager
 def _one_core() -> Iterator[None]:
-    """Pin this process, and the server that it starts, to one core: ratios swing otherwise."""
+    """Pin this process, and the server that it starts, to one core: otherwise ratios vary."""
     if not hasattr(os, "sched_setaffinity"):
         yield
         return

@@ -12,7 +12,7 @@ from typing import Self
 from leaseq.bench.setting import PAYLOAD, RESULT, Bench, Figure
 
 _SINGLE = 200  # items that come one by one
-_BURSTS = 5  # times that as many items come at once as people wait
+_BURSTS = 5  # bursts of as many items as people wait
 _WAIT_SECONDS = 3_600  # seconds
 
 
@@ -21,7 +21,7 @@ def figures(bench: Bench) -> list[Figure]:
     for people in (50, 500):
         bench.announce(f"{people} people wait")
         with _WaitingPeople(bench, people) as crowd:
-            crowd.p95(1, people)  # all of them connect
+            crowd.p95(1, people)  # so that all of them are connected
             one, each = crowd.p95(_SINGLE, 1), crowd.p95(_BURSTS, people)
         results += [
             Figure(f"enqueue to lease, {people} waiting, one item: p95", one, "ms", 100, 10),
@@ -37,9 +37,7 @@ class _WaitingPeople:
         self._queue = bench.queue(f"waiting-{people}", 0)
         self._people = people
         self._arrivals: SimpleQueue[float] = SimpleQueue()
-        self._permits = threading.Semaphore(
-            0
-        )  # so that no next call delays a call that is still to be answered
+        self._permits = threading.Semaphore(0)  # so that no person's next call delays the measured ones
         self._stop = threading.Event()
         self._threads = [threading.Thread(target=self._work, args=(f"person-{n}",)) for n in range(people)]
 

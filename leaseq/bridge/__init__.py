@@ -1,4 +1,4 @@
 """The bridge: a SQL database holds the backlog and the answers, and leaseq hands out the work.
 
-Needs the extra ``leaseq[bridge]``. docs/bridge.md tells how the pieces fit.
+Needs the extra ``leaseq[bridge]``. docs/bridge.md describes how the pieces fit together.
 """

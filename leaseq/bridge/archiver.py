@@ -1,9 +1,9 @@
-"""Writes what happened in queues to the database: events, answers, and the status of each item.
+"""Writes what happens in queues to the database: events, answers, and the status of each item.
 
-The place in the journal is in the database, and is written in the same transaction as what was read up to
-there: so each event is written once, wherever the archiver breaks off. The server is told the place
-afterwards, and keeps what is behind it. Status and answers are those that an item has by now, not those of
-an event, so their order does not matter.
+The journal cursor is stored in the database, in the same transaction as the events up to it, so each event is
+written once, even if the archiver is interrupted. The server gets the cursor afterwards, and keeps the events
+after it. Statuses and answers are an item's current ones, not those of an event, so the order of events does
+not matter for them.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from leaseq.models import Outcome, State
 from leaseq.queue import Queue
 
 FOLLOWER = "bridge"
-"""Its name among those that follow a queue's journal."""
+"""The archiver's name among the followers of a queue's journal."""
 
-_EVENTS = 10_000  # of one transaction
-_OUTCOMES = 500  # of one call
+_EVENTS = 10_000  # per transaction
+_OUTCOMES = 500  # per call
 _SETTLING_EVENTS: frozenset[EventKind] = frozenset(
     {"finished", "undone", "late", "adopted", "reopened", "corrected", "died", "revived", "removed"}
 )
-"""Events after which an item's status or answers are others."""
+"""Events that change an item's status or answers."""
 _STATUS: dict[State, str] = {
     "inbound": "queued",
     "reserved": "queued",
@@ -50,7 +50,7 @@ class Archiver:
         self._dialect = dialect_of(engine)
 
     def archive(self, queue: Queue) -> int:
-        """Write the queue's next events; how many there were."""
+        """Write the queue's next events, and return their number."""
         with transaction(self._engine) as connection:
             cursor = self._dialect.lock(connection, queue.name)
             try:
@@ -62,7 +62,7 @@ class Archiver:
                     self._warn_of_missing_items(connection, queue)
             except QueueNotFound:
                 return 0
-        if events or cursor:  # the server may have lost the last place
+        if events or cursor:  # without events, too: the server may have lost it
             queue.follow(FOLLOWER, read=events[-1].cursor if events else cursor, keep=self._keep_events)
         return len(events)
 
@@ -89,14 +89,14 @@ class Archiver:
         )
 
     def _warn_of_missing_items(self, connection: Connection, queue: Queue) -> None:
-        """After the queue was deleted, or lost, and created again."""
+        """Log how many items the queue lacks after it was deleted, or lost, and created again."""
         ids = self._dialect.queued_ids(connection, queue.name)
         batches = (ids[start : start + _OUTCOMES] for start in range(0, len(ids), _OUTCOMES))
         missing_count = sum(queue.outcomes(batch).count(None) for batch in batches)
         if missing_count:
             log.warning(
-                "queue %s: it was created again, without %d of the items that it was given: run `leaseq "
-                "bridge rebuild %s` to give them again, or set their rows to cancelled",
+                "queue %s: it was created again, without %d of the items that it had: run `leaseq "
+                "bridge rebuild %s` to add them again, or set their rows to cancelled",
                 queue.name,
                 missing_count,
                 queue.name,
@@ -109,7 +109,7 @@ class Archiver:
         events: Iterable[EventRow],
         outcomes: dict[str, Outcome | None],
     ) -> None:
-        """An undone answer is none, unless it was given again since."""
+        """Delete undone answers, except those that have been given again."""
         for event in events:
             if event.what != "undone" or event.id is None:
                 continue

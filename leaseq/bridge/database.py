@@ -1,4 +1,4 @@
-"""Opens the database, and turns its errors into those of leaseq."""
+"""Opens the database, and translates its errors into leaseq's."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError
 
 from leaseq.errors import Invalid, LeaseqError
 
-_WAIT = 10  # seconds for a connection, and in SQLite for another writer
+_WAIT = 10  # seconds to wait for a connection, or for another writer in SQLite
 _KINDS = ("postgresql", "sqlite")
 _SQLITE_UNAVAILABLE = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_CANTOPEN", "SQLITE_IOERR")
-# Connection lost, shutdown or start, too many connections; a deadlock, which PostgreSQL ends.
+# Prefixes of SQLSTATE: connection lost, shutdown or start, too many connections, deadlock.
 _POSTGRESQL_UNAVAILABLE = ("08", "57P", "53300", "40")
 URLS = "postgresql://user:password@host/database, or sqlite:////path/to/a/file"
 
 
 class DatabaseUnavailable(LeaseqError):
-    """The database can't be reached, or broke off: what was not committed can be done again."""
+    """The database can't be reached, or ended the transaction: what was not committed can be retried."""
 
 
 class DatabaseRefused(LeaseqError):
-    """The database refused a statement: a right is missing, its tables are of another version, or its disk
+    """The database refused a statement: a privilege is missing, its tables have another version, or its disk
     is full."""
 
 
 def open_database(url: str) -> Engine:
-    """An engine for the URL. Connects to nothing yet. Raises Invalid."""
+    """Return an engine for the URL, without connecting yet. Raises Invalid if the URL is not usable."""
     try:
         database_url = sqlalchemy.make_url(url)
     except ArgumentError:
@@ -55,10 +55,10 @@ def _open(url: sqlalchemy.URL, **settings: Any) -> Engine:
 
 
 def _prepare_sqlite(connection: Any, _record: object) -> None:
-    # SQLAlchemy's way to have transactions begin when they are told to, also those of CREATE TABLE.
+    # As SQLAlchemy recommends: transactions begin explicitly, also for CREATE TABLE.
     connection.isolation_level = None
     connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = FULL")  # an answer that the server may forget is on the disk
+    connection.execute("PRAGMA synchronous = FULL")  # the server may delete what is committed here
     connection.execute("PRAGMA cache_size = -65536")  # KiB: a batch of the archiver stays in memory
     connection.execute("PRAGMA wal_autocheckpoint = 10000")  # pages
 
@@ -69,14 +69,14 @@ def _begin_sqlite(connection: Connection) -> None:
 
 @contextmanager
 def transaction(engine: Engine) -> Iterator[Connection]:
-    """A transaction, committed at the end. Raises DatabaseUnavailable or DatabaseRefused."""
+    """Open a transaction, which is committed at the end. Raises DatabaseUnavailable or DatabaseRefused."""
     with translating(), engine.begin() as connection:
         yield connection
 
 
 @contextmanager
 def translating() -> Iterator[None]:
-    """Turn the database's errors into those of leaseq."""
+    """Translate the database's errors into leaseq's."""
     try:
         yield
     except DBAPIError as error:
@@ -87,7 +87,7 @@ def translating() -> Iterator[None]:
 
 
 def _is_unavailable(error: DBAPIError) -> bool:
-    """Whether the same can work when it is sent again."""
+    """Whether a retry may succeed."""
     if error.connection_invalidated:
         return True
     if isinstance(error.orig, sqlite3.Error):

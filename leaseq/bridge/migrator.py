@@ -1,4 +1,4 @@
-"""Moves waiting rows from the database into queues, and what was changed in the database since."""
+"""Moves waiting rows from the database into queues, and passes on later changes of the rows."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from leaseq.models import ItemChanges, NewItem, Outcome
 from leaseq.queue import Queue
 
 BY = "bridge"
-"""Who the journal says it was."""
+"""The author of the bridge's changes in the journal."""
 
-_BATCH = 1_000  # rows of one transaction
+_BATCH = 1_000  # rows per transaction
 _CHANGES = 500
 _WAITING_STATES = ("inbound", "scheduled")
 _DUPLICATE_MESSAGE = (
-    "an item with the same payload entered within the policy's dedupe_seconds: this one was not added"
+    "an item with the same payload was added within the policy's dedupe_seconds: this one was not added"
 )
 
 log = logging.getLogger(__name__)
@@ -38,10 +38,10 @@ class Migrator:
         self._window = window
 
     def fill(self, queue: Queue) -> int:
-        """Move rows until the window is full; how many rows were dealt with.
+        """Move rows until the window is full, and return how many were processed.
 
-        Each batch is one transaction, which ends after the queue has the items. Where it breaks off, the rows
-        still wait: moved again, their items are known by their ids.
+        Each batch is one transaction, which is committed after the queue has the items. If it fails, its rows
+        still wait and are moved again: the queue recognizes items that it has by their ids.
         """
         room, count = self._room(queue), 0
         while room > 0:
@@ -57,7 +57,7 @@ class Migrator:
     def _room(self, queue: Queue) -> int:
         try:
             waiting = queue.stats().inbound
-        except QueueNotFound:  # deleted since this step began: the next one finds it lost
+        except QueueNotFound:  # deleted since this step began: the next step reports it as lost
             return 0
         return self._window.high - waiting if waiting <= self._window.low else 0
 
@@ -86,7 +86,7 @@ class Migrator:
     def _handle_duplicates(
         self, queue: Queue, items: Sequence[NewItem], ids: Sequence[str], errors: dict[str, str]
     ) -> list[str]:
-        """Some of the items are there: bring dead ones back, and give the finished ones."""
+        """Update items that the queue already had, revive dead ones, and return the finished ones' ids."""
         finished_ids: list[str] = []
         by_id = {one.id: one for one in items}
         for id, outcome in zip(ids, queue.outcomes(ids), strict=True):
@@ -95,7 +95,7 @@ class Migrator:
             elif outcome.state == "finished":
                 finished_ids.append(id)
             elif outcome.state == "dead":
-                _change(queue, id, outcome, by_id[id], errors)  # first: nobody gets it as it was
+                _change(queue, id, outcome, by_id[id], errors)  # first, so that nobody gets it unchanged
                 if id not in errors:
                     queue.revive(id, by=BY)
             elif json.loads(outcome.payload) != by_id[id].payload:
@@ -103,9 +103,9 @@ class Migrator:
         return finished_ids
 
     def change(self, queue: Queue) -> int:
-        """Pass on what was changed in the database; how many changes were dealt with.
+        """Pass on changes made in the database, and return how many were processed.
 
-        A change of an item that somebody holds waits until it comes back, and is dropped when it is finished.
+        A change of a held item waits until the item is given back, and is dropped if the item is finished.
         """
         after, count = "", 0
         while True:
@@ -144,7 +144,7 @@ class Migrator:
 
 
 def new_item(row: ItemRow) -> NewItem:
-    """The item that a row describes. Raises Invalid."""
+    """Return the item that a row describes. Raises Invalid if the row is not valid."""
     if row.problem is not None:
         raise Invalid(*row.problem.split(": ", 1))
     try:
@@ -156,24 +156,24 @@ def new_item(row: ItemRow) -> NewItem:
 
 
 def _skills(requires: str) -> tuple[str, ...]:
-    """Skills with commas between, or a JSON array."""
+    """Parse skills: a comma-separated list, or a JSON array."""
     if not requires.lstrip().startswith("["):
         return tuple(word.strip() for word in requires.split(",") if word.strip())
     try:
         return tuple(json.loads(requires))
     except (ValueError, TypeError):
-        raise Invalid("requires", "skills with commas between, or a JSON array of skills") from None
+        raise Invalid("requires", "comma-separated skills, or a JSON array of skills") from None
 
 
 def _enqueue(queue: Queue, items: Sequence[NewItem], errors: dict[str, str]) -> int:
-    """Add items; those that are invalid are refused. How many were there already."""
+    """Add items, refuse invalid ones, and return how many the queue already had."""
 
     def refuse(place: int, error: Invalid) -> None:
         errors[str(items[place].id)] = str(error)
 
     try:
         return queue.enqueue_many(items, on_invalid=refuse).duplicates
-    except Invalid as error:  # about all together: too many sets of skills
+    except Invalid as error:  # of the batch as a whole: too many sets of skills
         if len(items) <= 1:
             errors[str(items[0].id)] = str(error)
             return 0
@@ -189,7 +189,7 @@ def _outcomes(queue: Queue, ids: Sequence[str]) -> Sequence[Outcome | None]:
 
 
 def _update_item(queue: Queue, outcome: Outcome, row: ItemRow, errors: dict[str, str]) -> bool:
-    """Change an item as its row says. False where that must wait."""
+    """Change an item to match its row. Returns False if the change must wait."""
     if outcome.state not in _WAITING_STATES:
         return outcome.state != "reserved"
     try:
@@ -223,5 +223,5 @@ def _change(queue: Queue, id: str, outcome: Outcome, target: NewItem, errors: di
 
 
 def _remove(queue: Queue, id: str) -> None:
-    with suppress(ItemNotFound, QueueNotFound):  # it is gone already
+    with suppress(ItemNotFound, QueueNotFound):  # already gone
         queue.remove(id, by=BY)

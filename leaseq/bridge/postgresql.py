@@ -1,4 +1,4 @@
-"""PostgreSQL: many rows go as one JSON text, in one statement."""
+"""PostgreSQL: many rows are sent as one JSON text, in one statement."""
 
 from __future__ import annotations
 
@@ -142,16 +142,16 @@ class PostgreSQL(Dialect):
 
 @contextmanager
 def listening(engine: Engine, channel: str) -> Iterator[Callable[[float], bool]]:
-    """A function that waits so many seconds, or until a notification comes on the channel, and tells whether
-    one came."""
+    """Yield a function that waits for a notification on the channel, at most this many seconds, and returns
+    whether one came."""
     with translating(), engine.connect() as connection:
         driver_connection = connection.connection.driver_connection
-        assert isinstance(driver_connection, psycopg.Connection)  # noqa: S101 - of the one driver that is used
+        assert isinstance(driver_connection, psycopg.Connection)  # noqa: S101 - the only driver that is used
 
         def wait(seconds: float) -> bool:
             try:
                 return bool(list(driver_connection.notifies(timeout=seconds, stop_after=1)))
-            except psycopg.OperationalError as error:  # SQLAlchemy has no part in it
+            except psycopg.OperationalError as error:  # this call bypasses SQLAlchemy
                 reason = str(error).strip().partition("\n")[0]
                 raise DatabaseUnavailable(f"the database does not answer: {reason}") from error
 
@@ -160,10 +160,10 @@ def listening(engine: Engine, channel: str) -> Iterator[Callable[[float], bool]]
             driver_connection.execute(f"LISTEN {channel}")
             yield wait
         finally:
-            connection.invalidate()  # so that no other use of it listens
+            connection.invalidate()  # so that the pool does not reuse it
 
 
 def _insert(connection: Connection, statement: str, queue: str, rows: Sequence[Mapping[str, object]]) -> None:
-    """Add rows by one statement. An array of each column would take psycopg three times as long."""
+    """Add rows with one statement. An array for each column would take psycopg three times as long."""
     if rows:
         connection.exec_driver_sql(statement, (queue, json.dumps(rows, default=str)))

@@ -1,4 +1,4 @@
-"""Restores a queue in a server that lost it, from the database."""
+"""Restores a queue from the database after the server lost it."""
 
 from __future__ import annotations
 
@@ -21,27 +21,26 @@ from leaseq.errors import Invalid
 from leaseq.models import GivenAnswer
 
 _BATCH = 500
-_MARGIN = 1_000_000  # grants that the archiver may not have seen
+_MARGIN = 1_000_000  # tokens that may have been granted since the last archived one
 
 
 @dataclass(frozen=True, slots=True)
 class Rebuilt:
-    """What a rebuild did."""
+    """The result of a rebuild."""
 
-    restored: int  # items that leaseq had and that wait again
-    refused: int  # rows that their queue would not take: `error` tells why
-    waiting: int  # rows that were not handed out yet, which the bridge moves as before
+    restored: int  # items that were in the queue and wait again
+    refused: int  # rows that the queue refused: `error` says why
+    waiting: int  # rows that were not moved yet, which the bridge moves as usual
     tokens_above: int
 
 
 def rebuild(client: leaseq.Client, engine: Engine, name: str) -> Rebuilt:
-    """Restore a queue whose items the server does not have.
+    """Restore a queue whose items the server no longer has.
 
-    Its policy is that of the last time that the bridge saw it. Each row with status `queued` waits again,
-    with the answers that people gave to it. Tokens begin above the time in microseconds, and so above all
-    that were granted before. Items that the queue has are left as they are: broken off, a rebuild can be
-    run again.
-    Raises Invalid where the database has no rows of the queue.
+    Its policy is the last one that the bridge saved. Each row with status `queued` waits again, with the
+    answers that people gave. New tokens are higher than the time in microseconds, and so higher than all
+    earlier ones. Items that the queue has are not changed, so an interrupted rebuild can be run again.
+    Raises Invalid if the database has no rows for the queue.
     """
     queue, dialect = leaseq.Queue(client, name), dialect_of(engine)
     with transaction(engine) as connection:
@@ -60,7 +59,7 @@ def rebuild(client: leaseq.Client, engine: Engine, name: str) -> Rebuilt:
                 else:
                     refused_count += 1
     with transaction(engine) as connection:
-        if is_lost:  # the journal begins anew: what the old one had is archived, or lost with it
+        if is_lost:  # the journal is new: the old one is archived, or lost with the queue
             connection.execute(update(bridge).where(bridge.c.queue == name).values(cursor=None))
         connection.execute(delete(change).where(change.c.queue == name))
         waiting = select(func.count()).where(item.c.queue == name, item.c.status == "waiting")
@@ -69,7 +68,7 @@ def rebuild(client: leaseq.Client, engine: Engine, name: str) -> Rebuilt:
 
 def _refuse_unknown(connection: Connection, name: str) -> None:
     if name not in registry.queues(connection):
-        raise Invalid("queue", f"a queue that the database has rows of; {name!r} is none")
+        raise Invalid("queue", f"a queue that the database has rows of; it has none of {name!r}")
 
 
 def _last_token(connection: Connection, name: str) -> int:
@@ -79,7 +78,7 @@ def _last_token(connection: Connection, name: str) -> int:
 
 
 def _batches(engine: Engine, dialect: Dialect, name: str) -> Iterator[list[ItemRow]]:
-    """The rows that leaseq had, by priority and age."""
+    """Yield the queued rows, by priority and age."""
     offset = 0
     with transaction(engine) as connection:
         ids = dialect.queued_ids(connection, name)

@@ -1,4 +1,4 @@
-"""What the bridge reads from the database and writes to it."""
+"""Rows that the bridge reads from the database or writes to it."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ class ItemRow(NamedTuple):
     id: str
     payload: str  # JSON
     priority: object
-    requires: str  # skills with commas between, or a JSON array of them
+    requires: str  # comma-separated skills, or a JSON array of them
     due: datetime | None
-    problem: str | None = None  # what a column has that can't be read
+    problem: str | None = None  # a column that can't be read, and what it should contain
 
 
 class Runner(NamedTuple):
@@ -23,11 +23,11 @@ class Runner(NamedTuple):
     name: str
     high: int | None
     low: int | None
-    seconds: float  # since its last sign of life, by the database's clock
+    seconds: float  # since its last heartbeat, by the database's clock
 
 
 class ChangeRow(NamedTuple):
-    """A row of leaseq_change, and the row that it is about."""
+    """A row of leaseq_change, with the item's row."""
 
     id: str
     number: int
@@ -36,7 +36,7 @@ class ChangeRow(NamedTuple):
 
 
 class AnswerRow(NamedTuple):
-    """A row of leaseq_answer, but for its queue."""
+    """A row of leaseq_answer, without its queue."""
 
     id: str
     token: int

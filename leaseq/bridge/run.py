@@ -1,4 +1,4 @@
-"""Runs the bridge: archives, passes changes on, and fills queues, until it is told to stop."""
+"""Runs the bridge: archives, passes changes on, and fills queues, until it is stopped."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from leaseq.errors import QueueUnreadable, ServerRefused, ServerUnavailable
 Part = Literal["migrate", "archive"]
 PARTS: tuple[Part, ...] = get_args(Part)
 
-_POLL_SECONDS = 0.2  # between two looks at what there is to do
-_NAMES_SECONDS = 3.0  # between two looks for new queues
-_SIGN_SECONDS = 5.0  # between two signs of life
+_POLL_SECONDS = 0.2  # between two checks for work
+_NAMES_SECONDS = 3.0  # between two checks for new queues
+_SIGN_SECONDS = 5.0  # between two heartbeats
 _RETRY_SECONDS = 1.0
 
 log = logging.getLogger(__name__)
@@ -37,17 +37,17 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What a bridge does."""
+    """The settings of a bridge."""
 
     window: Window
-    queues: tuple[str, ...] = ()  # none: all that the database has rows of
+    queues: tuple[str, ...] = ()  # empty: all that the database has rows for
     parts: tuple[Part, ...] = PARTS
-    keep_finished_seconds: float = 3600  # in a queue whose policy would keep finished items for good
-    keep_events: int = 100_000  # in a queue's journal, of those that are archived
+    keep_finished_seconds: float = 3600  # for queues whose policy keeps them permanently
+    keep_events: int = 100_000  # archived events that a queue's journal keeps
 
 
 class Bridge:
-    """Works on all queues in turns. Several bridges on one database share the work."""
+    """Works on all queues in turn. Several bridges on one database share the work."""
 
     def __init__(self, client: leaseq.Client, engine: Engine, settings: Settings) -> None:
         self._client = client
@@ -60,12 +60,12 @@ class Bridge:
         self._names: list[str] = []
         self._next_names = 0.0
         self._next_sign: dict[str, float] = {}
-        self._lost_queues: set[str] = set()  # and said so
+        self._lost_queues: set[str] = set()  # already logged
 
     def run(self, stop: threading.Event) -> None:
-        """Until ``stop`` is set. Where the server or the database is away, try again until it is back.
+        """Run until ``stop`` is set. While the server or the database is unavailable, retry.
 
-        Raises DatabaseRefused where the tables are of another version.
+        Raises DatabaseRefused if the tables have another version.
         """
         is_away = is_checked = False
         while not stop.is_set():
@@ -90,13 +90,13 @@ class Bridge:
                 stop.wait(_RETRY_SECONDS)
 
     def step(self) -> bool:
-        """Look at each queue once; whether there was anything to do."""
+        """Work on each queue once, and return whether there was anything to do."""
         count = 0
         for name in self._queues():
             try:
                 count += self._work_on(leaseq.Queue(self._client, name))
             except QueueUnreadable as error:
-                log.warning("queue %s is left alone: %s", name, error)
+                log.warning("queue %s is skipped: %s", name, error)
         return count > 0
 
     def _work_on(self, queue: leaseq.Queue) -> int:
@@ -112,8 +112,8 @@ class Bridge:
         return count
 
     def _is_lost(self, queue: leaseq.Queue) -> bool:
-        """Whether the server lost a queue that was archived before. To fill it anew would hand out tokens
-        that were granted before."""
+        """Whether the server lost a queue that was archived before. Filling it again would grant the same
+        tokens a second time."""
         if queue.exists():
             self._lost_queues.discard(queue.name)
             return False
@@ -122,8 +122,7 @@ class Bridge:
         if is_lost and queue.name not in self._lost_queues:
             self._lost_queues.add(queue.name)
             log.warning(
-                "queue %s: the server has lost it, and the bridge leaves it alone: run `leaseq bridge "
-                "rebuild %s`",
+                "queue %s: the server has lost it, and the bridge skips it: run `leaseq bridge rebuild %s`",
                 queue.name,
                 queue.name,
             )
@@ -140,7 +139,7 @@ class Bridge:
         return self._names
 
     def _join(self, queue: leaseq.Queue) -> None:
-        """Give a sign of life, every few seconds; prepare the queue at first."""
+        """Send a heartbeat every few seconds, and prepare the queue the first time."""
         due = self._next_sign.get(queue.name)
         # equivalent mutant: compare: the clock is not read at that very moment
         if due is not None and time.monotonic() < due:
@@ -152,12 +151,12 @@ class Bridge:
         self._next_sign[queue.name] = time.monotonic() + _SIGN_SECONDS
 
     def _prepare(self, queue: leaseq.Queue) -> leaseq.Policy:
-        """The queue's policy, by which the server does not keep for good what is in the database."""
+        """Return the queue's policy, changed if it would keep finished items in the server permanently."""
         policy = queue.find_policy()
         if policy is None or policy.keep_finished_seconds is None:
             seconds = self._settings.keep_finished_seconds
             log.warning(
-                "queue %s: finished items are kept for %g seconds, and then in SQL only", queue.name, seconds
+                "queue %s: finished items are kept for %g seconds, then in SQL only", queue.name, seconds
             )
             policy = queue.configure(keep_finished_seconds=seconds, by=BY)
         if "archive" in self._settings.parts:
@@ -166,7 +165,7 @@ class Bridge:
 
     @contextmanager
     def _waiter(self, stop: threading.Event) -> Iterator[Callable[[], object]]:
-        """A function that waits for a short time, or until PostgreSQL notifies of new rows."""
+        """Yield a function that waits for a short time, or until PostgreSQL announces new rows."""
         if self._engine.dialect.name != "postgresql" or "migrate" not in self._settings.parts:
             yield lambda: stop.wait(_POLL_SECONDS)
             return

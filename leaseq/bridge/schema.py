@@ -1,4 +1,4 @@
-"""Makes and upgrades the bridge's tables by Alembic, and tells whether they are of this version."""
+"""Creates and upgrades the bridge's tables with Alembic, and checks their version."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ _VERSION_TABLE = "leaseq_version"
 
 
 def upgrade(engine: Engine) -> tuple[str | None, str]:
-    """Bring the tables to this version, in one transaction; the version before (None: none) and now.
+    """Create the tables or upgrade them to this version, in one transaction.
 
-    Raises DatabaseRefused where a newer leaseq made them.
+    Returns the old version (None: no tables) and the new one. Raises DatabaseRefused if a newer leaseq
+    created the tables.
     """
     config = _config()
     with transaction(engine) as connection:
@@ -28,13 +29,13 @@ def upgrade(engine: Engine) -> tuple[str | None, str]:
 
 
 def check(engine: Engine) -> None:
-    """Raise DatabaseRefused where the tables are not of this version."""
+    """Raise DatabaseRefused unless the tables have this version."""
     with transaction(engine) as connection:
         version = _version(connection)
     _refuse_newer(version)
     newest_version = _newest_version()
     if version != newest_version:
-        state = "has no tables of leaseq" if version is None else f"has leaseq's tables of version {version}"
+        state = "has no leaseq tables" if version is None else f"has leaseq tables of version {version}"
         raise DatabaseRefused(
             f"the database {state} and this leaseq needs version {newest_version}: run `leaseq bridge init`"
         )
@@ -64,5 +65,5 @@ def _newest_version() -> str:
 def _refuse_newer(version: str | None) -> None:
     if version is not None and version not in _versions():
         raise DatabaseRefused(
-            f"the database has leaseq's tables of version {version}, which a newer leaseq made: use that one"
+            f"the database has leaseq tables of version {version}, which a newer leaseq made: use that one"
         )

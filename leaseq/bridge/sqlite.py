@@ -1,4 +1,4 @@
-"""SQLite: the rows of one statement are given one after the other, without a round trip."""
+"""SQLite: a statement for many rows runs once for each row, without a round trip."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _COLUMNS = (
 
 
 class SQLite(Dialect):
-    """Each transaction begins as a writer, and there is one at a time."""
+    """Each transaction begins as a writer, so there is only one at a time."""
 
     def lock(self, connection: Connection, queue: str) -> str | None:
         connection.exec_driver_sql("INSERT OR IGNORE INTO leaseq_bridge (queue) VALUES (?)", (queue,))
@@ -140,9 +140,9 @@ def _row(
     milliseconds: float | None,
     bad_run_at: bool = False,
 ) -> ItemRow:
-    problem = "run_at: a time as SQLite reads it, such as 2030-01-31 12:00:00" if bad_run_at else None
+    problem = "run_at: a time that SQLite can read, such as 2030-01-31 12:00:00" if bad_run_at else None
     if due is not None and milliseconds is None:
-        problem = "due: a time as SQLite reads it, such as 2030-01-31 12:00:00"
+        problem = "due: a time that SQLite can read, such as 2030-01-31 12:00:00"
     due_at = None if milliseconds is None else _EPOCH + timedelta(milliseconds=milliseconds)
     return ItemRow(id, payload, priority, requires, due_at, problem)
 

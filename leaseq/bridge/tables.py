@@ -1,7 +1,7 @@
-"""The bridge's tables, as docs/bridge.md describes them. The migrations make them.
+"""The bridge's tables, described in docs/bridge.md. The migrations create them.
 
-Times are UTC: ``timestamptz`` in PostgreSQL; in SQLite text in one of its own formats, which its functions
-read. JSON is ``json`` in PostgreSQL, which keeps each text as it was given, and text in SQLite.
+Times are UTC: ``timestamptz`` in PostgreSQL; in SQLite, text in a format that its date functions read. JSON
+is ``json`` in PostgreSQL, which does not change the text, and text in SQLite.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from sqlalchemy import BigInteger, Boolean, Column, FetchedValue, Integer, MetaD
 from sqlalchemy.types import JSON, TIMESTAMP
 
 STATUSES: Final = ("waiting", "queued", "finished", "dead", "cancelled", "refused")
-"""``waiting``: for the migrator; ``queued``: handed to leaseq; ``refused``: ``error`` tells why."""
+"""``waiting``: for the migrator; ``queued``: moved into the queue; ``refused``: ``error`` says why."""
 
 CHANNEL: Final = "leaseq"
-"""Where PostgreSQL notifies the bridge of new and changed rows."""
+"""The channel on which PostgreSQL notifies the bridge of new and changed rows."""
 
 metadata = MetaData()
 _TIME = TIMESTAMP(timezone=True).with_variant(Text(), "sqlite")
@@ -55,7 +55,7 @@ event = Table(
     Column("queue", Text, primary_key=True),
     Column("position", BigInteger, primary_key=True, autoincrement=False),  # microseconds since the epoch
     Column("number", Integer, primary_key=True, autoincrement=False),  # among the events of one call, from 0
-    Column("at", _TIME, FetchedValue()),  # made of position
+    Column("at", _TIME, FetchedValue()),  # computed from position
     Column("what", Text, nullable=False),
     Column("id", Text),
     Column("person", Text),
@@ -68,17 +68,17 @@ change = Table(
     metadata,
     Column("queue", Text, primary_key=True),
     Column("id", Text, primary_key=True),
-    Column("number", BigInteger, nullable=False),  # of the changes since the bridge last dealt with the row
+    Column("number", BigInteger, nullable=False),  # changes since the bridge last processed the row
 )
 
 bridge = Table(
     "leaseq_bridge",
     metadata,
     Column("queue", Text, primary_key=True),
-    Column("cursor", Text),  # of the last event that is archived
+    Column("cursor", Text),  # of the last archived event
     Column("policy", _JSON),
     Column("high", Integer),  # the window of the bridge that ran last
     Column("low", Integer),
-    Column("runner", Text),  # that bridge, and when it last looked
-    Column("seen_at", _TIME),
+    Column("runner", Text),  # that bridge's name
+    Column("seen_at", _TIME),  # its last heartbeat
 )

@@ -17,8 +17,8 @@ from leaseq.errors import QueueNotFound
 from leaseq.models import STATES, Outcome
 
 _BATCH = 250
-_RETRIES = 5  # where the sides differ: one is read after the other, and the archiver needs a moment
-_RETRY_SECONDS = 0.5  # before each of them
+_RETRIES = 5  # if the sides differ: they are read one after the other, and the archiver lags a little
+_RETRY_SECONDS = 0.5  # before each retry
 
 NOT_IN_QUEUE = "is queued in the database, and the queue does not have it"
 
@@ -38,7 +38,7 @@ class Difference:
 def verify(
     client: leaseq.Client, engine: Engine, name: str, sleep: Callable[[float], object] = time.sleep
 ) -> Iterator[Difference]:
-    """Each difference between the two sides. What differs only for a moment, as the bridge works, is none."""
+    """Yield the differences between the two sides, except short-lived ones while the bridge works."""
     queue = leaseq.Queue(client, name)
     for ids in _all_ids(queue, engine):
         differences = _compare(queue, engine, ids)
@@ -51,7 +51,7 @@ def verify(
 
 
 def _all_ids(queue: leaseq.Queue, engine: Engine) -> Iterator[list[str]]:
-    """Those of the database, then those that only the server has."""
+    """Yield the ids in the database, then those that only the server has."""
     dialect, last_id = dialect_of(engine), ""
     while True:
         with transaction(engine) as connection:
@@ -105,14 +105,14 @@ def _answers(connection: Connection, queue: str, ids: Sequence[str]) -> _Answers
 
 def _difference(status: str | None, outcome: Outcome | None, answers: _Answers) -> str | None:
     if status is None:
-        return f"is {outcome.state} in the queue, and the database has no row of it" if outcome else None
+        return f"is {outcome.state} in the queue, and the database has no row for it" if outcome else None
     if outcome is None:
         if status == "queued":
             return NOT_IN_QUEUE
         if status == "dead":
             return "is dead in the database, and the queue does not have it"
         if status == "finished" and not answers:
-            return "is finished in the database, which has no answer of it"
+            return "is finished in the database, which has no answer for it"
         return None
     expected_status = outcome.state if outcome.state in ("finished", "dead") else "queued"
     if status != expected_status:
@@ -122,9 +122,9 @@ def _difference(status: str | None, outcome: Outcome | None, answers: _Answers) 
         if not _is_same_answer(queue_answers.get(key), answers.get(key)):
             side = "database" if key not in answers else "queue" if key not in queue_answers else None
             return (
-                f"its answer of token {key[1]} is not in the {side}"
+                f"its answer with token {key[1]} is not in the {side}"
                 if side
-                else f"its answer of token {key[1]} is another one in the database"
+                else f"its answer with token {key[1]} is a different one in the database"
             )
     return None
 

@@ -1,4 +1,4 @@
-"""The command line. What a command needs beyond click is imported when it runs."""
+"""The command line. Modules that a command needs in addition to click are imported when it runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from leaseq.cli.group import CommandGroup
 EXAMPLE = "Example: leaseq queue create reviews && leaseq import reviews reviews.csv"
 
 COMMANDS = {
-    "backup": ("leaseq.cli.backup:backup", "Write all queues, people and what else is stored to a file."),
+    "backup": ("leaseq.cli.backup:backup", "Write all queues, people and other stored data to a file."),
     "bridge": ("leaseq.cli.bridge:bridge", "Connect queues with a SQL database."),
     "bench": ("leaseq.cli.bench:bench", "Measure the engine, compared with a minimal script."),
     "clear": ("leaseq.cli.clear:clear", "Return items whose lease expired; release items that are due."),
@@ -33,7 +33,7 @@ COMMANDS = {
     "work": ("leaseq.cli.work:work", "Run a function as a worker of a queue."),
 }
 
-# What the web parts plug in.
+# Commands that the web parts add.
 PLUGGED_COMMANDS = {
     "person": "Export and erase the data of a person.",
     "serve": "Serve the pages and the REST API, using a server that runs elsewhere.",
@@ -55,6 +55,6 @@ PLUGGED_COMMANDS = {
 def main() -> None:
     """leaseq gives work items to people, one at a time, under a lease.
 
-    Every command uses the server of --redis URL (or LEASEQ_REDIS_URL), or else that of the
+    Every command uses the server of --redis URL (or LEASEQ_REDIS_URL), or else the server of the
     `leaseq up` that is running on --data DIR.
     """

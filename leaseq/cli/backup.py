@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 def backup(client: Client, file: str, as_json: bool) -> None:
     """Write all queues with their items and answers, people, tokens and threads to a file.
 
-    Work may go on meanwhile. FILE appears when it is complete, and only you may read it: it has password
-    hashes and the secrets of webhooks. `leaseq restore` reads it.
+    Work can go on during the backup. FILE appears when it is complete, and only you may read it: it contains
+    password hashes and the secrets of webhooks. `leaseq restore` reads it.
     """
     from leaseq.backup import back_up
 
@@ -57,8 +57,8 @@ def backup(client: Client, file: str, as_json: bool) -> None:
 def restore(client: Client, file: str, as_json: bool) -> None:
     """Restore a backup into a server that has none of its queues, and no people.
 
-    '-' reads standard input. The whole file is checked before anything is written. Where a restore is
-    interrupted, the same command goes on with it.
+    '-' reads standard input. The whole file is checked before anything is written. If a restore is
+    interrupted, run the same command again to continue it.
     """
     from leaseq.backup import restore as restore_backup
 

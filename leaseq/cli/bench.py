@@ -1,4 +1,4 @@
-"""``leaseq bench``: run the engine's benchmarks, and show each figure beside its limit."""
+"""``leaseq bench``: run the engine's benchmarks, and show each figure with its limit."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @click.command(epilog="Example: leaseq bench --quick")
 @click.option(
-    "--quick", is_flag=True, help="Use a tenth of the items: a check that it runs, with figures that vary."
+    "--quick", is_flag=True, help="Use a tenth of the items, to check that it runs; the figures vary."
 )
 @click.option("--markdown", is_flag=True, help="Print the table for docs/benchmarks.md.")
 @json_option

@@ -23,7 +23,7 @@ R = TypeVar("R")
 
 
 def database_option(command: Callable[Concatenate[Engine, P], R]) -> Callable[P, R]:
-    """Give a command ``--database``, and as its first argument an engine of that database."""
+    """Add ``--database`` to a command, and pass an engine for that database as its first argument."""
 
     @click.option(
         "--database",
@@ -31,7 +31,7 @@ def database_option(command: Callable[Concatenate[Engine, P], R]) -> Callable[P,
         envvar="LEASEQ_DATABASE",
         required=True,
         help="The SQL database: postgresql://user:password@host/database, or sqlite:////path/to/a/file. "
-        "`leaseq up` uses it, too: it runs the bridge where one is named. [env: LEASEQ_DATABASE]",
+        "`leaseq up` uses it, too: it runs the bridge if it is set. [env: LEASEQ_DATABASE]",
     )
     @functools.wraps(command)
     def with_engine(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -55,14 +55,14 @@ def bridge() -> None:
 @bridge.command(epilog="Example: leaseq bridge init --database postgresql:///work")
 @database_option
 def init(engine: Engine) -> None:
-    """Make leaseq's tables in the database, or bring them to this version. Needs no server."""
+    """Create leaseq's tables in the database, or upgrade them to this version. Needs no server."""
     from leaseq.bridge.schema import upgrade
 
     old_version, version = upgrade(engine)
     if old_version == version:
         click.echo(f"The tables are of version {version} already.")
     else:
-        note = f", before of {old_version}" if old_version else ""
+        note = f" (before: {old_version})" if old_version else ""
         click.echo(f"The tables are of version {version} now{note}.")
 
 
@@ -74,7 +74,7 @@ def init(engine: Engine) -> None:
     metavar="NAME",
     envvar="LEASEQ_BRIDGE_QUEUES",
     help="Only this queue; repeat it for several, or separate them by spaces in the variable. Without it, "
-    "all queues that the database has rows of. [env: LEASEQ_BRIDGE_QUEUES]",
+    "all queues that the database has rows for. [env: LEASEQ_BRIDGE_QUEUES]",
 )
 @click.option(
     "--window",
@@ -82,13 +82,13 @@ def init(engine: Engine) -> None:
     show_default=True,
     type=click.IntRange(1, 1_000_000),
     envvar="LEASEQ_BRIDGE_WINDOW",
-    help="How many items wait in a queue at most. [env: LEASEQ_BRIDGE_WINDOW]",
+    help="How many items may wait in a queue. [env: LEASEQ_BRIDGE_WINDOW]",
 )
 @click.option(
     "--low",
     type=click.IntRange(0, 999_999),
     envvar="LEASEQ_BRIDGE_LOW",
-    help="Fill a queue again when no more than these wait; half the window if not given. "
+    help="Refill a queue when at most this many items wait; half the window if not given. "
     "[env: LEASEQ_BRIDGE_LOW]",
 )
 @click.option(
@@ -106,8 +106,8 @@ def init(engine: Engine) -> None:
     metavar="SECONDS",
     type=click.FloatRange(0, 315_360_000),
     envvar="LEASEQ_BRIDGE_KEEP_FINISHED",
-    help="For how many seconds the server keeps finished items, where the queue's policy keeps them for "
-    "good: the database has them. [env: LEASEQ_BRIDGE_KEEP_FINISHED]",
+    help="For how many seconds the server keeps finished items if the queue's policy keeps them "
+    "permanently: the database has them. [env: LEASEQ_BRIDGE_KEEP_FINISHED]",
 )
 @click.option(
     "--keep-events",
@@ -115,7 +115,7 @@ def init(engine: Engine) -> None:
     show_default=True,
     type=click.IntRange(0, 1_000_000),
     envvar="LEASEQ_BRIDGE_KEEP_EVENTS",
-    help="How many entries of a queue's journal the server keeps of those that the database has. "
+    help="How many entries of a queue's journal the server keeps after the database has them. "
     "[env: LEASEQ_BRIDGE_KEEP_EVENTS]",
 )
 @click.option("--init", "make", is_flag=True, help="First do what `leaseq bridge init` does.")
@@ -134,7 +134,7 @@ def run(
 ) -> None:
     """Move waiting rows into queues, and write answers and events to the database, until SIGTERM or Ctrl-C.
 
-    Several may run at once.
+    Several may run at the same time.
     """
     from leaseq.bridge.registry import Window
     from leaseq.bridge.run import PARTS, Bridge, Settings
@@ -158,10 +158,9 @@ def run(
 @connected
 @database_option
 def rebuild(engine: Engine, client: Client, queue: str) -> None:
-    """Restore a queue that the server lost, from the database.
+    """Restore a queue from the database after the server lost it.
 
-    Items that were handed to leaseq and are unfinished wait again. End the bridge before, and start it
-    afterwards.
+    Unfinished items that were in the queue wait again. Stop the bridge first, and start it afterwards.
     """
     from leaseq.bridge import schema
     from leaseq.bridge.rebuild import rebuild as rebuild_queue
@@ -183,7 +182,7 @@ def rebuild(engine: Engine, client: Client, queue: str) -> None:
 @connected
 @database_option
 def verify(engine: Engine, client: Client, queues: tuple[str, ...], as_json: bool) -> None:
-    """Compare queues with the database and print each difference; exit with 1 where there are any."""
+    """Compare queues with the database and print each difference; exit with 1 if there are any."""
     from leaseq.bridge import registry, schema
     from leaseq.bridge.database import transaction
     from leaseq.bridge.verify import NOT_IN_QUEUE

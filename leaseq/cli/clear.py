@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 def clear(
     client: Client, names: tuple[str, ...], every_queue: bool, every: float | None, as_json: bool
 ) -> None:
-    """Return items whose lease expired, release items that are due, and look at
-    the queue's alerts.
+    """Return items whose lease expired, release items that are due, and raise
+    or resolve the queue's alerts.
 
     It deletes only finished and dead items that the queue's policy
-    keeps no longer. Several may run at once.
+    no longer keeps. Several may run at the same time.
     """
     if bool(names) == every_queue:
         raise click.UsageError("name the queues to clear, or add --all.")
@@ -65,7 +65,7 @@ def _clear_once(client: Client, names: tuple[str, ...], as_json: bool) -> None:
 def _round(
     client: Client, names: tuple[str, ...], stop: threading.Event | None = None
 ) -> Iterator[tuple[str, Cleared | QueueUnreadable]]:
-    """Clear each queue until nothing is left to clear. One that can't be read keeps no other from it."""
+    """Clear each queue until nothing is left to clear, even if another queue can't be read."""
     from leaseq import Queue, QueueUnreadable
 
     for name in named_or_all(client, names):
@@ -98,7 +98,7 @@ def _clear_repeatedly(
     from leaseq import QueueUnreadable, ServerRefused, ServerUnavailable
 
     is_away = False
-    left_out_names: set[str] = set()  # and said so
+    left_out_names: set[str] = set()  # already reported
     while not stop.is_set():
         try:
             for name, outcome in _round(client, names, stop):

@@ -63,7 +63,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, 
 
 
 def connected(command: Callable[Concatenate[Client, P], R]) -> Callable[P, R]:
-    """Give a command ``--redis`` and ``--data``, and as its first argument a client of that server."""
+    """Add ``--redis`` and ``--data`` to a command, and pass a client of that server as its first argument."""
 
     @redis_option
     @data_option
@@ -84,8 +84,8 @@ def connected(command: Callable[Concatenate[Client, P], R]) -> Callable[P, R]:
 def server_url(redis: str | None, data: Path) -> str:
     """The server's URL: ``--redis``, else that of the `leaseq up` running for ``--data``.
 
-    A flag goes before an environment variable: ``--data`` on the command line is meant, whatever
-    LEASEQ_REDIS_URL says.
+    A flag takes precedence over an environment variable: ``--data`` on the command line over
+    LEASEQ_REDIS_URL.
     """
     context = click.get_current_context()
     by_flag = context.get_parameter_source("data") is ParameterSource.COMMANDLINE
@@ -101,7 +101,7 @@ def server_url(redis: str | None, data: Path) -> str:
 
 
 def existing_queue(client: Client, name: str) -> Queue:
-    """The queue of this name, which must exist: the command line makes one by `queue create` only."""
+    """The queue of this name, which must exist: on the command line, only `queue create` creates one."""
     from leaseq import Queue, queues
 
     queue = Queue(client, name)
@@ -124,7 +124,7 @@ def _is_terminal() -> bool:
 
 
 def named_or_all(client: Client, names: Sequence[str]) -> list[str]:
-    """The named queues, each of which must exist, or all queues where none is named."""
+    """The named queues, each of which must exist, or all queues if none is named."""
     from leaseq import queues
 
     if not names:
@@ -138,7 +138,7 @@ def unreadable_shape(errors: Mapping[str, QueueUnreadable]) -> list[dict[str, st
 
 
 def unreadable_note(error: QueueUnreadable) -> str:
-    """The reason in a table, in the place of what could not be read."""
+    """The reason, shown in a table in place of what could not be read."""
     return f"(needs {'a newer' if error.newer else 'an older'} version of leaseq)"
 
 
@@ -148,7 +148,7 @@ def count(number: int, singular: str, plural: str) -> str:
 
 
 def emit_json(value: Any, *, indent: int | None = 2) -> None:
-    """Print ``value`` as JSON in ASCII, which any terminal and any program can take."""
+    """Print ``value`` as JSON in ASCII, which any terminal and any program can read."""
     click.echo(json.dumps(value, indent=indent, default=_plain))
 
 
@@ -163,7 +163,7 @@ def _plain(value: object) -> Any:
 
 
 def emit_table(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table: columns of numbers to the right, the others to the left."""
+    """Print a table: columns of numbers are right-aligned, the others left-aligned."""
     widths = [max(len(row[column]) for row in (headings, *rows)) for column in range(len(headings))]
     numeric = [bool(rows) and all(_is_count(row[column]) for row in rows) for column in range(len(headings))]
     for row in (headings, *rows):

@@ -36,15 +36,15 @@ _PAGE = 500
 @click.option(
     "--after",
     metavar="CURSOR",
-    help="Only answers since the export of this queue that printed this; 0: from the beginning.",
+    help="Only answers since the export of this queue that printed this cursor; 0: from the beginning.",
 )
 @click.option(
     "--cursor-file",
     metavar="FILE",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Go on after the cursor in this file, if it is there, and put the next one into it.",
+    help="Continue after the cursor in this file, if the file exists, and write the next cursor to it.",
 )
-@click.option("--items", "state", type=click.Choice(STATES), help="The items in this state, not the answers.")
+@click.option("--items", "state", type=click.Choice(STATES), help="Items in this state instead of answers.")
 @connected
 def export_command(
     client: Client,
@@ -61,7 +61,8 @@ def export_command(
     """Write a queue's answers, in the order in which they were finished, to FILE or standard output ('-').
 
     FILE appears when it is complete, gzipped if its name ends with .gz. On standard output the default format
-    is one line of JSON per answer. A TIME is a UTC day (2026-11-21) or has its zone (2026-11-21T10:05:00Z).
+    is one line of JSON per answer. A TIME is a UTC day (2026-11-21) or a time with its zone
+    (2026-11-21T10:05:00Z).
     """
     if format_name is None and transfer.foreign(transfer.without_gz(file)) is not None:
         raise CommandMisused(
@@ -90,10 +91,10 @@ _FILTERS = {
 
 
 def _check(filters: dict[str, Any], incremental: bool, state: State | None) -> None:
-    """Refuse options that do not go together."""
+    """Refuse options that can't be combined."""
     if state and incremental:
         raise click.UsageError(
-            "--items can't be combined with --after or --cursor-file: they are of answers."
+            "--items can't be combined with --after or --cursor-file: cursors are for answers."
         )
     given_options = [_FILTERS[name] for name, value in filters.items() if value not in (None, False)]
     if filters["late"] is False:
@@ -129,14 +130,14 @@ def _answers_since(queue: Queue, after: str | None, file: Path | None) -> transf
 
 
 def _export_new(queue: Queue, after: str | None, cursor_file: Path | None, file: str, format: str) -> None:
-    """The answers since the cursor. The next one is told when they are written: a run that breaks off in
-    between is repeated, and leaves nothing out."""
+    """Export the answers since the cursor. The next cursor is output after they are written, so that an
+    interrupted run can be repeated and leaves nothing out."""
     answers = _answers_since(queue, after, cursor_file)
     if cursor_file is None:
         _export_answers(queue, answers, file, format)
         click.echo(f"next cursor: {answers.cursor}", err=True)
         return
-    with transfer.whole_file(cursor_file) as stream:  # opened first: where it can't be, nothing is exported
+    with transfer.whole_file(cursor_file) as stream:  # opened first: if that fails, nothing is exported
         _export_answers(queue, answers, file, format)
         stream.write(f"{answers.cursor}\n".encode())
 
@@ -160,7 +161,7 @@ def _items(queue: Queue, state: State) -> Iterator[Item]:
 
 
 class _RowCounter(Iterator[T]):
-    """The same rows; how many there were."""
+    """Passes rows through, and counts them."""
 
     def __init__(self, rows: Iterable[T], show: Show) -> None:
         self._rows = iter(rows)

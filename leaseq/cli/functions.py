@@ -1,4 +1,4 @@
-"""Functions named as MODULE:FUNCTION, from the current directory or installed."""
+"""Loads functions named as MODULE:FUNCTION, from the current directory or from installed modules."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def load_function(path: str) -> Callable[..., Any]:
     if not module or not name:
         raise CommandMisused(f"{path!r} is not MODULE:FUNCTION")
     directory = str(Path.cwd())
-    if directory not in sys.path:  # and it stays: the function may import more when it is called
+    if directory not in sys.path:  # it stays there: the function may import more when it is called
         sys.path.insert(0, directory)
     try:
         imported_module = importlib.import_module(module)

@@ -17,12 +17,12 @@ from leaseq.cli.common import CommandFailed, CommandMisused
 from leaseq.errors import Invalid, LeaseqError
 
 EXTRAS = {"bridge": "bridge"}
-"""The extra of the package that a command needs, where that is not ``web``."""
+"""The extra of the package that a command needs, if that is not ``web``."""
 
 
 class CommandGroup(click.Group):
     """Loads its commands (name: module, one line of help) and those of entry points on demand. Listing
-    them imports none: the help lines of entry points stand here too, since the web app takes a second
+    them imports none: ``plugged_help`` has the help lines of entry points, since the web app takes a second
     to import."""
 
     def __init__(
@@ -67,7 +67,7 @@ class CommandGroup(click.Group):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, io.TextIOWrapper):
-                stream.reconfigure(errors="backslashreplace")  # a terminal that lacks a letter is no error
+                stream.reconfigure(errors="backslashreplace")  # for terminals that lack a character
         return super().main(*args, **kwargs)
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -77,7 +77,7 @@ class CommandGroup(click.Group):
             raise CommandMisused(str(error)) from error
         except click.MissingParameter:
             raise
-        except click.BadParameter as error:  # the value is wrong: how to call the command helps nobody
+        except click.BadParameter as error:  # the value is wrong: the usage would not help
             raise CommandMisused(error.format_message()) from error
         except LeaseqError as error:
             raise CommandFailed(str(error)) from error
@@ -86,7 +86,7 @@ class CommandGroup(click.Group):
                 self._without_extra(str(ctx.invoked_subcommand), error)
             raise
         except BrokenPipeError:
-            _forget_stdout()  # the reader closed the pipe: that is no failure
+            _forget_stdout()  # the reader closed the pipe: not a failure
         except OSError as error:
             prefix = f"{error.filename}: " if error.filename else ""
             raise CommandFailed(f"{prefix}{error.strerror or error}") from error
@@ -108,8 +108,8 @@ def _command(command: object) -> click.Command:
 
 
 def _forget_stdout() -> None:
-    """Point standard output at nothing, as the docs of Python (signal, Note on SIGPIPE) advise: what is still
-    buffered would be written, and fail, once more at the end."""
+    """Redirect standard output to the null device, as Python's docs (signal, Note on SIGPIPE) advise:
+    otherwise what is still buffered would be written at exit, and fail again."""
     with suppress(OSError, ValueError):
         null_device = os.open(os.devnull, os.O_WRONLY)
         os.dup2(null_device, sys.stdout.fileno())

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class _ImportFile(click.Path):
-    """A file in one of the formats: one that people bring but can't be read is refused with what to do."""
+    """A file in one of the formats. Common files in other formats are refused with advice on what to do."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         if (advice := transfer.foreign(transfer.without_gz(str(value)))) is not None:
@@ -56,7 +56,7 @@ class _ImportFile(click.Path):
     metavar="NAME",
     help="A field of the payload; may be repeated. [default: all fields]",
 )
-@click.option("--envelope", is_flag=True, help="A row is a new item: {payload, id?, priority?, ...}.")
+@click.option("--envelope", is_flag=True, help="Each row is a new item: {payload, id?, priority?, ...}.")
 @click.option("--dry-run", is_flag=True, help="Read the whole file and report its bad rows; import nothing.")
 @click.option(
     "--rejects",
@@ -88,7 +88,7 @@ def import_command(
     number and skipped; the other rows are imported, and the exit code is 1. A gzipped file is unpacked.
 
     Quotes enclose fields in CSV. In TSV they do if each field that begins with a quote closes it before the
-    next tab or line end; otherwise all quotes of the file are text. A note says which it was.
+    next tab or line end; otherwise all quotes of the file are text. A note says how they were read.
     """
     format = format_of(file, format_name)
     if rejects is not None and file != "-" and Path(rejects).resolve() == Path(file).resolve():
@@ -122,7 +122,7 @@ def _mapping(envelope: bool, payload_field: tuple[str, ...], **fields: str | Non
     parts: dict[str, Any] = {option.removesuffix("_field"): column for option, column in fields.items()}
     mapping = transfer.ColumnMapping(payload_field or None, **parts)
     if envelope and mapping.needs():
-        raise click.UsageError("--envelope is used without fields such as --id-field: its items have these.")
+        raise click.UsageError("--envelope is used without options such as --id-field: its rows have these.")
     return mapping
 
 
@@ -132,7 +132,7 @@ Result = transfer.ImportResult | transfer.CheckResult
 def _import(
     queue: Queue | None, rows: transfer.Rows, stream: BinaryIO, rejects: transfer.Rejects | None
 ) -> Result:
-    """Import the rows, or only check them where there is no queue."""
+    """Import the rows, or only check them if there is no queue."""
     with reading_bar(stream) as (echo, show):
 
         def report_bad_row(row: transfer.BadRow) -> None:
@@ -170,7 +170,7 @@ def _enqueue(
 
 
 def _remarks(summary: transfer.TableSummary | None) -> Iterator[str]:
-    """How the quotes and lines of a table were read, where it could have been otherwise."""
+    """Yield notes on how the quotes and lines of a table were read, if they were ambiguous."""
     if summary is None:
         return
     if summary.unquoted:

@@ -53,7 +53,7 @@ class _Rules(click.ParamType[Any]):
 
 
 def policy_options(command: Callable[P, R]) -> Callable[..., R]:
-    """Add an option for each policy field to a command; ``changes`` has those that were given."""
+    """Add an option for each policy field to a command; ``changes`` contains those that were given."""
 
     @functools.wraps(command)
     def with_changes(*args: Any, **kwargs: Any) -> R:

@@ -43,7 +43,7 @@ def reading_bar(stream: BinaryIO) -> Iterator[tuple[Echo, Show]]:
 
 @contextmanager
 def writing_bar(file: str, total: int, noun: str) -> Iterator[Show]:
-    """Show how many were written of what ``noun`` names; ``total`` is their number at the beginning."""
+    """Show how many ``noun`` were written; ``total`` is their number at the beginning."""
     if not sys.stderr.isatty() or (file == "-" and sys.stdout.isatty()):
         yield _show_nothing
         return
@@ -58,7 +58,7 @@ def writing_bar(file: str, total: int, noun: str) -> Iterator[Show]:
 
 @contextmanager
 def working_line(count: Callable[[], tuple[int, int]]) -> Iterator[None]:
-    """Show in one line how many items were finished and failed, and the present rate."""
+    """Show in one line how many items were finished and failed, and the current rate."""
     if not sys.stderr.isatty():
         yield
         return
@@ -80,7 +80,7 @@ def working_line(count: Callable[[], tuple[int, int]]) -> Iterator[None]:
 
 
 def _show_nothing(_: int) -> None:
-    """There is no terminal to show it on."""
+    """Do nothing: there is no terminal to show it on."""
 
 
 def _size(stream: BinaryIO) -> int | None:

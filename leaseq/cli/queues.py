@@ -28,7 +28,7 @@ from leaseq.models import STATES, State
 if TYPE_CHECKING:
     from leaseq import Client, Queue
 
-_STEP = 10_000  # items revived or removed by one walk over them
+_STEP = 10_000  # items revived or removed per call
 
 
 @click.group(epilog="Example: leaseq queue create reviews --lease-seconds 600")
@@ -70,7 +70,7 @@ def set_(client: Client, name: str, changes: dict[str, Any]) -> None:
 
 
 def _warn_of_title(client: Client, changed_queue: Queue, changes: dict[str, Any]) -> None:
-    """Say which queue has a title that people could take for the new one."""
+    """Warn if another queue has a title that people could confuse with the new one."""
     from leaseq import names, read_queues
 
     title = changed_queue.policy.title
@@ -159,9 +159,9 @@ def resume(client: Client, name: str) -> None:
 def delete(client: Client, name: str, yes: bool) -> None:
     """Delete a queue with its items, answers, drafts and journal. Asks first, on a terminal.
 
-    People who hold an item of it can't send their answer any more. Export the
-    answers first: `leaseq export QUEUE`. A deletion that was interrupted is
-    finished by the same command.
+    People who hold one of its items can no longer send their answer. Export
+    the answers first: `leaseq export QUEUE`. If a deletion is interrupted, run
+    the same command again to finish it.
     """
     from leaseq import Queue, QueueNotFound
 
@@ -169,7 +169,7 @@ def delete(client: Client, name: str, yes: bool) -> None:
     try:
         stats = named_queue.stats()
     except QueueNotFound:
-        named_queue.delete()  # what was interrupted; else it says that there is none
+        named_queue.delete()  # finishes an interrupted deletion; otherwise raises QueueNotFound
         click.echo(f"queue {name!r} is deleted")
         return
     items = sum(getattr(stats, one) for one in STATES)
@@ -245,7 +245,7 @@ def revive(
 
 
 def _revive_each(named_queue: Queue, ids: tuple[str, ...]) -> int:
-    """Revive these items and report those that are not dead; returns the number of revived ones."""
+    """Revive these items, report those that are not dead, and return the number of the latter."""
     from leaseq import Invalid, ItemNotFound
 
     missing_count = 0

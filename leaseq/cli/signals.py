@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def stopped_by_signals() -> Iterator[threading.Event]:
-    """An event that SIGTERM and SIGINT set; what was before is restored at the end."""
+    """Yield an event that SIGTERM and SIGINT set; the previous handlers are restored at the end."""
     stop = threading.Event()
     old_handlers = {
         number: signal.signal(number, lambda *_: stop.set()) for number in (signal.SIGTERM, signal.SIGINT)

@@ -47,7 +47,7 @@ RATE = click.FloatRange(0, 1)
 @click.option(
     "--seconds",
     type=click.FloatRange(0, 604_800),
-    help="Stop after that long. [default: when no work is left]",
+    help="Stop after this many seconds. [default: when no work is left]",
 )
 @click.option("--seed", type=int, help="Repeat the same choices.")
 @json_option

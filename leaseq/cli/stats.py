@@ -65,7 +65,7 @@ def stats(client: Client, names: tuple[str, ...], watch: bool, every: float, as_
         else:
             _watch(client, names, every)
     except KeyboardInterrupt:
-        click.echo()  # the way to end it, so no failure
+        click.echo()  # the usual way to end it, not a failure
 
 
 def counts(stats: Stats) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def counts(stats: Stats) -> dict[str, Any]:
 
 
 def _count(client: Client, names: tuple[str, ...]) -> StatsAndErrors:
-    """The stats of these queues or of all. One that was named and can't be read is an error."""
+    """The stats of these queues, or of all. A named queue that can't be read is an error."""
     from leaseq import Queue, read_queues
 
     stats, errors = read_queues(client, Queue.stats, named_or_all(client, names))

@@ -1,4 +1,4 @@
-"""What the commands that read or write files share: files, formats, counts."""
+"""Helpers for commands that read or write files: files and their formats."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ format_option = click.option(
 
 
 def format_of(file: str, format_name: transfer.Format | None) -> transfer.Format:
-    """The format that was given, or that the name tells, with or without ``.gz`` at its end."""
+    """The format that was given, or that the file's name shows, with or without ``.gz`` at its end."""
     if format_name:
         return format_name
     if file == "-":
@@ -38,7 +38,7 @@ def open_input(file: str) -> AbstractContextManager[BinaryIO]:
 
 @contextmanager
 def open_output(file: str) -> Iterator[BinaryIO]:
-    """Standard output, or a file that appears when it is complete, gzipped where its name ends with .gz."""
+    """Standard output, or a file that appears when it is complete, gzipped if its name ends with .gz."""
     if file == "-":
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()

@@ -30,8 +30,8 @@ allow_option = click.option(
     metavar="NETWORKS",
     envvar="LEASEQ_WEBHOOK_ALLOW",
     default="",
-    help="Networks, such as 10.1.2.0/24, that webhooks may be sent to though they are not public; separated "
-    "by spaces. [env: LEASEQ_WEBHOOK_ALLOW]",
+    help="Networks, such as 10.1.2.0/24, that are not public but to which webhooks may be sent; separated by "
+    "spaces. [env: LEASEQ_WEBHOOK_ALLOW]",
 )
 
 
@@ -49,11 +49,15 @@ def webhook() -> None:
     "events",
     multiple=True,
     metavar="TYPE",
-    help="What is sent, such as item.finished or item.*; may be repeated. "
+    help="The events to send, such as item.finished or item.*; may be repeated. "
     "[default: item.* queue.empty alert.*]",
 )
 @click.option(
-    "--queue", "names", multiple=True, metavar="QUEUE", help="Of this queue; may be repeated. [default: all]"
+    "--queue",
+    "names",
+    multiple=True,
+    metavar="QUEUE",
+    help="Only events of this queue; may be repeated. [default: all]",
 )
 @allow_option
 @json_option
@@ -61,7 +65,7 @@ def webhook() -> None:
 def add(
     client: Client, url: str, events: tuple[str, ...], names: tuple[str, ...], allow: str, as_json: bool
 ) -> None:
-    """Add an endpoint: a URL that is sent what happens from now on. Its secret is shown only once."""
+    """Add an endpoint: a URL to which events are sent from now on. Its secret is shown only once."""
     from leaseq.webhooks import DEFAULT_TYPES, Endpoints, networks
 
     queues = [existing_queue(client, name).name for name in names]
@@ -75,7 +79,7 @@ def add(
 @json_option
 @connected
 def list_(client: Client, as_json: bool) -> None:
-    """List the endpoints, and why one is disabled."""
+    """List the endpoints, with the reason if one is disabled."""
     from leaseq.webhooks import Endpoints
 
     endpoints = Endpoints(client).all()
@@ -124,9 +128,9 @@ def test(client: Client, id: str, allow: str) -> None:
 
 @webhook.command(epilog="Example: leaseq webhook replay wh-0a1b2c3d4e5f --failed")
 @click.argument("id")
-@click.option("--since", metavar="TIME", help="All that ended since then: a day, or a time with its zone.")
-@click.option("--delivery", metavar="DELIVERY", help="This one; `leaseq webhook log` shows its id.")
-@click.option("--failed", is_flag=True, help="Only those that failed for good.")
+@click.option("--since", metavar="TIME", help="All that ended since this day, or time with its zone.")
+@click.option("--delivery", metavar="DELIVERY", help="Only this one; `leaseq webhook log` shows its id.")
+@click.option("--failed", is_flag=True, help="Only those that failed permanently.")
 @connected
 def replay(client: Client, id: str, since: str | None, delivery: str | None, failed: bool) -> None:
     """Send deliveries again, under the same webhook-id: all since a time, one, or the failed ones."""
@@ -149,7 +153,7 @@ def replay(client: Client, id: str, since: str | None, delivery: str | None, fai
 @json_option
 @connected
 def rotate(client: Client, id: str, as_json: bool) -> None:
-    """Make a new secret. For 24 hours the one before signs, too."""
+    """Create a new secret. For 24 hours, requests are signed with the old one, too."""
     from leaseq.webhooks import Endpoints
 
     _show_secret(Endpoints(client).rotate(id), as_json)
@@ -159,7 +163,7 @@ def rotate(client: Client, id: str, as_json: bool) -> None:
 @click.argument("id")
 @connected
 def enable(client: Client, id: str) -> None:
-    """Send to an endpoint again: what waits, and what happens from now on."""
+    """Send to an endpoint again: deliveries that wait, and events from now on."""
     from leaseq.webhooks import Endpoints
 
     click.echo(f"{Endpoints(client).enable(id).id} is enabled")
@@ -169,7 +173,7 @@ def enable(client: Client, id: str) -> None:
 @click.argument("id")
 @connected
 def disable(client: Client, id: str) -> None:
-    """Send nothing to an endpoint until it is enabled. What happens meanwhile is not sent later."""
+    """Send nothing to an endpoint until it is enabled. Events until then are not sent later."""
     from leaseq.webhooks import Endpoints
 
     click.echo(f"{Endpoints(client).disable(id, f'disabled by {BY}').id} is disabled")
@@ -191,7 +195,7 @@ def remove(client: Client, id: str) -> None:
 @allow_option
 @connected
 def run(client: Client, allow: str) -> None:
-    """Send webhooks until SIGTERM or Ctrl-C. `leaseq up` does it; several processes may."""
+    """Send webhooks until SIGTERM or Ctrl-C. `leaseq up` does this, too. Several may run at the same time."""
     from leaseq.webhooks import networks
     from leaseq.webhooks import run as send
 
@@ -222,7 +226,7 @@ def _show_secret(new_secret: NewSecret, as_json: bool) -> None:
         return
     click.echo(f"id      {new_secret.endpoint.id}")
     click.echo(f"secret  {new_secret.secret}")
-    click.echo("The receiver verifies with this secret. It is not shown again.", err=True)
+    click.echo("The receiver verifies requests with this secret. It is not shown again.", err=True)
 
 
 def _state(endpoint: Endpoint) -> str:

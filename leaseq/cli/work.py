@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
     help="A TOML file with the queues, their functions and these options, instead of QUEUE and "
-    "MODULE:FUNCTION. An option of the command line goes before it.",
+    "MODULE:FUNCTION. An option on the command line takes precedence.",
 )
 @click.option(
     "--person",
@@ -35,16 +35,16 @@ if TYPE_CHECKING:
 @click.option(
     "--concurrency",
     type=click.IntRange(1, 256),
-    help="How many items it works on at once, limited by the queue's `holds`. [default: 1]",
+    help="How many items to work on at the same time, limited by the queue's `holds`. [default: 1]",
 )
 @click.option(
-    "--skill", "skills", multiple=True, metavar="SKILL", help="A skill that it has; may be repeated."
+    "--skill", "skills", multiple=True, metavar="SKILL", help="A skill of the worker; may be repeated."
 )
 @click.option(
     "--grace",
     type=click.FloatRange(0, 86_400),
     metavar="SECONDS",
-    help="How long it may finish items after a signal, before it gives them back. [default: 30]",
+    help="How long to go on with held items after a signal, before they are given back. [default: 30]",
 )
 @connected
 def work(
@@ -55,10 +55,10 @@ def work(
     config_file: Path | None,
     **options: Any,
 ) -> None:
-    """Run MODULE:FUNCTION as a worker of QUEUE, or those of a file, until SIGTERM or Ctrl-C.
+    """Run MODULE:FUNCTION as a worker of QUEUE, or the functions of a file, until SIGTERM or Ctrl-C.
 
-    It is called with a lease. Its return value is the result, and an exception fails the item. The module
-    may also be in the current directory.
+    A function is called with a lease. Its return value is the result, and an exception fails the item. The
+    module may also be in the current directory.
     """
     from leaseq import Invalid, Worker
 

@@ -1,4 +1,4 @@
-"""The configuration of a worker, a TOML file: its queues, their functions, and how it works."""
+"""The configuration of a worker, a TOML file: its queues, their functions, and its options."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class WorkConfig:
 
 
 class _File:
-    """A configuration file, for errors that say where they are."""
+    """A configuration file, whose errors name the file and the key."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -57,7 +57,7 @@ class _File:
 
 
 def read_config(path: Path) -> WorkConfig:
-    """The configuration in a file. Raises CommandMisused with the file, the key and what is allowed."""
+    """Read the configuration in a file. Raises CommandMisused with the file, the key and what is allowed."""
     file = _File(path)
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -74,7 +74,7 @@ def read_config(path: Path) -> WorkConfig:
         raise file.refuse("queues", f"required: a table with a key for each queue, whose value is {_QUEUE}")
     for name, value in queues.items():
         if name in _OPTIONS and not isinstance(value, str | dict):
-            limit = f"a key of the file, which stands before [queues]; a queue's value is {_QUEUE}"
+            limit = f"a key of the file, which belongs before [queues]; a queue's value is {_QUEUE}"
             raise file.refuse(f"queues.{name}", limit)
         _read_queue(file, config, name, value)
     return config

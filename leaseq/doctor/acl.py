@@ -88,16 +88,17 @@ PAGES = (
 """Further commands of the web app, for accounts, sessions, rate limits, activity and idempotency."""
 
 METRICS = ("info",)
-"""A further command of ``/metrics``, for the server's memory and clients: only these are missing without."""
+"""A further command of ``/metrics``, for the server's memory and clients: only these are missing without it.
+"""
 
 CLUSTER = ("cluster|slots", "command", "readonly")
-"""Further commands of redis-py to the nodes of a cluster."""
+"""Further commands that redis-py sends to the nodes of a cluster."""
 
 SENTINEL = ("sentinel|masters",)
-"""Commands to a sentinel, which find the primary."""
+"""Commands that are sent to a sentinel, to find the primary."""
 
 SENTINEL_DOCTOR = ("sentinel|master", "sentinel|slaves", "sentinel|ckquorum")
-"""Further commands of the doctor to a sentinel."""
+"""Further commands that the doctor sends to a sentinel."""
 
 DOCTOR = (
     "info",
@@ -109,7 +110,7 @@ DOCTOR = (
 """Further commands of `leaseq doctor`. Without the right to one, it reports what it could not check."""
 
 _NEWER = {"waitaof"}
-"""Redis 7.0 doesn't have them: there a user is made without, and durable 'fsync' is not to be had."""
+"""Redis 7.0 lacks them: its users are created without them, and durable 'fsync' is not available."""
 
 PATTERNS = ("~leaseq:*", "resetchannels", "&leaseq:*")
 

@@ -1,4 +1,4 @@
-"""The doctor's checks and findings: a finding says what is wrong in one line, and the cure in another.
+"""The doctor's checks and findings: a finding says what is wrong in one line, and how to fix it in another.
 
 The checks contain these texts, and the table in docs/doctor.md is made from them.
 """
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Level = Literal["error", "warning", "unseen"]
-"""An error loses data, lets someone in or stops work; a warning may, on a bad day; unseen: could not look."""
+"""An error loses data, lets someone in or stops work; a warning may; unseen: could not be checked."""
 
 Group = Literal[
     "append-only file", "memory", "access", "server", "permissions", "replication", "queues", "pages"
@@ -29,7 +29,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One check; the texts ``says`` and ``cure`` hold the facts as ``{names}``."""
+    """One check; ``says`` and ``cure`` have ``{names}`` as placeholders for the facts."""
 
     name: str
     group: Group

@@ -45,7 +45,7 @@ GROUPS: Final[dict[Group, str]] = {
     "queues": policies.WELL,
     "pages": proxies.WELL,
 }
-"""The report of each group of checks that finds nothing."""
+"""What the report says of each group of checks that found nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class _Examination:
         )
 
     def _examine_node(self, node: Node, topology: Topology) -> bool:
-        """Run every check on one server; False where it is one of several and does not answer."""
+        """Run every check on one server; False if it is one of several and does not answer."""
         parts: tuple[tuple[Group, Callable[[], Iterator[Finding]]], ...] = (
             ("append-only file", lambda: persistence.look(node)),
             ("memory", lambda: memory.look(node)),
@@ -113,7 +113,7 @@ class _Examination:
         return True
 
     def _take(self, group: Group, nodes: list[Node], findings: Iterator[Finding]) -> None:
-        """Collect the findings of one group, and note where it could not read something."""
+        """Collect the findings of one group, and note whether anything could not be read."""
         count_before = sum(len(node.unseen) for node in nodes)
         self.findings[group] += findings
         if sum(len(node.unseen) for node in nodes) > count_before:
@@ -129,7 +129,7 @@ class _Examination:
     def _pages(self) -> None:
         try:
             self._take("pages", [], proxies.look(self.client, without_password(self.client.url)))
-        except (ServerRefused, ServerUnavailable):  # which other checks have reported
+        except (ServerRefused, ServerUnavailable):  # other checks have reported it
             self.unsure_groups.add("pages")
 
     def _well(self, topology: Topology) -> dict[Group, str]:
@@ -159,8 +159,8 @@ def _unseen(node: Node) -> Iterator[Finding]:
 
 
 def examine(client: Client, *, clock: server.Clock = time.time) -> Report:
-    """Run every check on every server of this client. Raises ServerUnavailable where none answers.
+    """Run every check on every server of this client. Raises ServerUnavailable if none answers.
 
-    ``clock`` is our time in seconds since the epoch; only tests pass one.
+    ``clock`` returns this machine's time in seconds since the epoch; only tests pass one.
     """
     return _Examination(client, clock).run()

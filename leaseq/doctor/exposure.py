@@ -90,7 +90,7 @@ def look(node: Node) -> Iterator[Finding]:
 
 def open_addresses(node: Node) -> OpenAddresses | None:
     bind = node.config("bind")
-    if bind is None:  # not to be seen: how we came in has to do
+    if bind is None:  # not readable: judge by our own connection
         return OpenAddresses(str(node.link["host"]), not node.tls) if node.is_remote else None
     has_plain_port, has_tls_port = (node.config(option) not in (None, "0") for option in ("port", "tls-port"))
     words = [word for word in bind.split() if not _is_loopback_word(word)] if bind else ["every address"]
@@ -100,7 +100,7 @@ def open_addresses(node: Node) -> OpenAddresses | None:
 
 
 def _is_loopback_word(word: str) -> bool:
-    """A word of ``bind``: an address, with a dash in front where it may be missing; ``*`` is all."""
+    """Whether a word of ``bind`` is a loopback address. A dash in front: it may be missing; ``*``: all."""
     try:
         return ipaddress.ip_address(word.removeprefix("-")).is_loopback
     except ValueError:
@@ -113,7 +113,7 @@ def accepts_anyone(node: Node) -> bool:
     try:
         with node.connection(login=False) as connection:
             send_command(connection, "SMEMBERS", QUEUES)
-    except rx.MovedError:  # it would have been answered, by another node
+    except rx.MovedError:  # allowed, but another node has the key
         return True
     except (rx.ResponseError, rx.ConnectionError, OSError):
         return False

@@ -34,9 +34,7 @@ CHECKS = (EVICTION, NEARLY_FULL, NO_LIMIT)
 WELL = "nothing is deleted when memory is full, and there is room"
 
 FULL = 90  # per cent of maxmemory
-CROWDED = (
-    70  # per cent of the machine: while the file is rewritten, a second copy of what changes comes on top
-)
+CROWDED = 70  # per cent of the machine's memory: during a rewrite of the file, changed pages are held twice
 
 
 def look(node: Node) -> Iterator[Finding]:

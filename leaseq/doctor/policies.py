@@ -73,7 +73,7 @@ def look(client: Client, schemas: Mapping[str, int]) -> Iterator[Finding]:
 
 
 def _durability(client: Client, durables: Mapping[str, Durable]) -> Iterator[Finding]:
-    """What the server lacks for the ``durable`` of each queue."""
+    """Report what the server lacks for the ``durable`` of each queue."""
     requirements: dict[tuple[Durable, str], list[str]] = defaultdict(list)
     for name, durable in durables.items():
         if durable != "server":
@@ -95,7 +95,7 @@ def _durability(client: Client, durables: Mapping[str, Durable]) -> Iterator[Fin
 
 
 def _replicas(client: Client, key: str) -> int:
-    """The number of replicas; 0 where the user may not read it."""
+    """The number of replicas; 0 if the user may not read it."""
     try:
         return connection_of(client).replicas(key)
     except ServerRefused:
@@ -103,7 +103,7 @@ def _replicas(client: Client, key: str) -> int:
 
 
 def _server(client: Client, queue: str) -> str:
-    """The server that has this queue, of a cluster's several."""
+    """The server that has this queue: in a cluster, one of its nodes."""
     redis: Any = client.redis
     if isinstance(redis, RedisCluster):
         return str(redis.get_node_from_key(Keys(queue).ledger).name)

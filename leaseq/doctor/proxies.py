@@ -1,6 +1,6 @@
 """Check for a reverse proxy that the web app's settings do not declare.
 
-The web app notices one by its requests, and leaves a note in the server for the doctor.
+The web app detects one from its requests, and leaves a note in the server for the doctor.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from leaseq.engine.client import Client
 from leaseq.engine.keys import UNDECLARED_PROXY
 
 NOTED_SECONDS = 7_200
-"""How long a note is valid. The web app renews it each hour, while the proxy is there."""
+"""How long a note is valid. The web app renews it each hour while the proxy is in use."""
 
 UNDECLARED = Check(
     "proxy-not-declared",
     "pages",
     "warning",
-    "has a note from the web app: it is reached through an undeclared proxy at {address} (which sends "
+    "has a note from the web app: the app is reached through an undeclared proxy at {address} (which sends "
     "{header}), "
-    "so all people appear to have the proxy's address, and share one limit of failed sign-ins",
+    "so all people appear to have the proxy's address, and share one limit on failed sign-ins",
     "set LEASEQ_TRUSTED_PROXIES to the number of proxies, and LEASEQ_PROXY_ADDRESSES to the address that the "
     "last "
     "one connects from, such as {address}",

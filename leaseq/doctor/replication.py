@@ -1,4 +1,4 @@
-"""Checks of redundancy: what the loss of one machine would take, by replicas, sentinels and shards."""
+"""Checks of redundancy: what is lost if one machine is lost, judged by replicas, sentinels and shards."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ FEW_SENTINELS = Check(
     "few-sentinels",
     "replication",
     "warning",
-    "is watched by {count} sentinels of the three required: if one is lost, the others may not be able to "
+    "is watched by {count} of the three required sentinels: if one is lost, the others may not be able to "
     "fail over",
     "start sentinels on three machines, and name all of them in the URL",
 )
@@ -120,7 +120,7 @@ WELL = {
 }
 
 SLOT_COUNT = 16_384
-MIN_DOWN_AFTER = 2_000  # milliseconds until a sentinel takes a primary for gone
+MIN_DOWN_AFTER = 2_000  # milliseconds until a sentinel considers a primary down
 
 
 def look(topology: Topology, unreachable_nodes: set[Node]) -> Iterator[Finding]:
@@ -138,7 +138,7 @@ def look(topology: Topology, unreachable_nodes: set[Node]) -> Iterator[Finding]:
 
 
 def _replicas(node: Node, *, in_cluster: bool) -> Iterator[Finding]:
-    """A cluster's primary that is cut off stops by itself."""
+    """Check min-replicas-to-write, which a cluster may have at 0: its primary stops by itself if cut off."""
     minimum = int(node.config("min-replicas-to-write") or 0)
     count = int(node.info_field("connected_slaves") or 0)
     if minimum and node.info:
@@ -203,7 +203,7 @@ def _shards(nodes: list[Node]) -> Iterator[Finding]:
 
 
 def _slots(nodes: list[Node]) -> Iterator[Finding]:
-    """Missing slots, reported by the first node that knows of any: nodes learn of a loss one by one."""
+    """Report missing slots, from the first node that lists any: nodes notice a loss one by one."""
     for node in nodes:
         try:
             state: dict[str, str] = node.ask("CLUSTER INFO")

@@ -1,8 +1,8 @@
 """Checks of the user's rights: each command that leaseq needs is tried, by ACL DRYRUN or on a scratch key.
 
-The scratch key is a hash with one field, and is deleted at the end. A command that would write another type
-fails on it with WRONGTYPE, and one that a replica or a cluster's node would not run fails for that reason:
-in both cases after the server checked the user's rights.
+The scratch key is a hash with one field, and is deleted at the end. A command for another type fails on it
+with WRONGTYPE, and a command that a replica or a cluster's node does not run fails for that reason: both
+after the server checked the user's rights.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ WELL = "the user may call every command that the client and the scripts need"
 
 KEY, CHANNEL = "<key>", "<channel>"
 
-# How each is tried. The first ones change nothing; those behind HSET need the scratch key to be there.
+# How each command is tried. The first ones change nothing; those after HSET need the scratch key to exist.
 TRIES = {
     "ping": "PING",
     "client|setname": "CLIENT SETNAME leaseq-doctor",
@@ -156,7 +156,7 @@ def _findings(node: Node, user: str, missing_rights: MissingRights) -> Iterator[
     if library:
         rules = " ".join(allow_rules(library))
         yield COMMANDS.finding(node.where, user=user, commands=_command_list(library), rules=rules)
-    if 0 < len(pages) < len(PAGES) / 2:  # with few or none of them it is a user for the library alone
+    if 0 < len(pages) < len(PAGES) / 2:  # with few or none of them, the user is for the library alone
         rules = " ".join(allow_rules(pages))
         yield PAGES_COMMANDS.finding(node.where, user=user, commands=_command_list(pages), rules=rules)
     if missing_rights.keys:
@@ -170,7 +170,7 @@ def _command_list(commands: Iterable[str]) -> str:
 
 
 def user_of(node: Node) -> str:
-    """The name of our user, by ACL WHOAMI, else from the URL."""
+    """The name of our user, from ACL WHOAMI, else from the URL."""
     try:
         with node.connection() as connection:
             user: bytes = send_command(connection, "ACL", "WHOAMI")
@@ -201,7 +201,7 @@ def _dry_run(connection: Any, user: str, commands: dict[str, list[str]]) -> Miss
         try:
             answer = send_command(connection, "ACL", "DRYRUN", user, *command)
             refusal = "" if answer == b"OK" else answer.decode()
-        except rx.ResponseError as error:  # no such command here
+        except rx.ResponseError as error:  # the server lacks the command
             refusal = "" if is_dispensable(need) else str(error)
         if refusal:
             missing_rights.note(need, refusal)
@@ -228,7 +228,7 @@ def _try_commands(node: Node, connection: Any, commands: dict[str, list[str]]) -
 
 
 def _refusal(connection: Any, need: str, command: list[str]) -> str:
-    """Why the user may not run a command; '' where they may, even if the server refuses it for another
+    """Why the user may not run a command; '' if they may, even if the server refuses it for another
     reason."""
     try:
         send_command(connection, *command)

@@ -59,7 +59,7 @@ WELL = "new enough, accepts writes, its clock agrees with that of this machine"
 
 _MIN_VERSIONS = {"valkey": (7, 2), "redis": (7, 0)}
 _CLOCK_SECONDS, _DRIFT_SECONDS = 60, 1
-_SHORT_SECONDS = 60  # a pause of people at work is as long as that
+_SHORT_SECONDS = 60  # people at work pause for this long
 
 Clock = Callable[[], float]
 
@@ -97,8 +97,8 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _clocks(node: Node, clock: Clock) -> Iterator[Finding]:
-    """Compare the clocks. Of a few tries the quickest counts: what a slow one shows may be the wait for
-    its answer."""
+    """Compare the clocks. The quickest of a few tries counts: a slow one may only show the wait for its
+    reply."""
     measurements = []
     with node.connection() as connection:
         for _ in range(3):
@@ -113,9 +113,9 @@ def _clocks(node: Node, clock: Clock) -> Iterator[Finding]:
     duration, offset = min(measurements)
     direction = "ahead of" if offset > 0 else "behind"
     certain_offset = abs(offset) - duration / 2
-    # equivalent mutant: compare: what is measured is never the limit to its last digit
+    # equivalent mutant: compare: a measured value never equals the limit exactly
     if certain_offset > _CLOCK_SECONDS:
         yield CLOCK.finding(node.where, seconds=abs(offset), way=direction)
-    # equivalent mutant: compare: nor this limit
+    # equivalent mutant: compare: likewise
     elif certain_offset > _DRIFT_SECONDS:
         yield DRIFT.finding(node.where, seconds=abs(offset), way=direction)

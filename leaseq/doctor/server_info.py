@@ -1,4 +1,4 @@
-"""One server as the doctor sees it: its INFO and CONFIG, and which of them it may not read."""
+"""One server: its INFO and CONFIG as the doctor reads them, and what of them it may not read."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _LOGIN = ("username", "password", "credential_provider")
 
 
 class Node:
-    """One server. ``where`` is its name in findings; ``replica``: it is one, and is meant to be."""
+    """One server. ``where`` is its name in findings; ``replica``: it is meant to be a replica."""
 
     def __init__(self, client: redis.Redis, where: str, *, replica: bool = False) -> None:
         self.redis = client
         self.where = where
         self.replica = replica
-        self.unseen: list[tuple[str, str]] = []  # what it would not show: the command, and what of it
+        self.unseen: list[tuple[str, str]] = []  # what can't be read: the command, and which part
 
     @property
     def link(self) -> dict[str, Any]:
@@ -64,7 +64,7 @@ class Node:
 
     @cached_property
     def info(self) -> dict[str, Any]:
-        """The fields of INFO; empty where the user may not read it."""
+        """The fields of INFO; empty if the user may not read it."""
         try:
             info: dict[str, Any] = self.redis.info()
         except rx.ResponseError:
@@ -91,8 +91,8 @@ class Node:
         return dict(options)
 
     def config(self, option: str, *, else_info: str = "") -> str | None:
-        """An option's value, by CONFIG or by INFO's field of that name. None where it can't be read, which
-        is reported at the end, or where this server has no such option."""
+        """An option's value, from CONFIG or from the INFO field ``else_info``. None if it can't be read,
+        which is reported at the end, or if this server has no such option."""
         if self._config is not None:
             return self._config.get(option)
         if else_info in self.info:
@@ -101,13 +101,13 @@ class Node:
         return None
 
     def info_field(self, field: str) -> Any:
-        """A field of INFO; None where it can't be read."""
+        """A field of INFO; None if it can't be read."""
         if not self.info:
             self.note_unreadable("INFO", field)
         return self.info.get(field)
 
     def note_unreadable(self, command: str, part: str) -> None:
-        """Note that it could not be read, for the report's end."""
+        """Note what could not be read, for the end of the report."""
         self.unseen.append((command, part))
 
     def ask(self, *words: str) -> Any:
@@ -116,7 +116,7 @@ class Node:
 
     @contextmanager
     def connection(self, *, login: bool = True) -> Iterator[Any]:
-        """A connection past redis-py's command layer, opened at its first command; ``login=False``: without
+        """A connection below redis-py's command layer, opened by its first command; ``login=False``: without
         authentication."""
         kwargs = {name: value for name, value in self.link.items() if login or name not in _LOGIN}
         connection: Any = self.redis.connection_pool.connection_class(**kwargs)
@@ -127,13 +127,13 @@ class Node:
 
 
 def send_command(connection: Any, *words: str) -> Any:
-    """Send a command and return its reply; raises ResponseError where the server refuses it."""
+    """Send a command and return its reply; raises ResponseError if the server refuses it."""
     connection.send_command(*words, check_health=False)
     return connection.read_response()
 
 
 def is_loopback(host: str) -> bool:
-    """Whether the name or address is a loopback one."""
+    """Whether all addresses of the host are loopback addresses."""
     try:
         addresses = addresses_of(host)
     except OSError:

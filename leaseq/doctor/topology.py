@@ -21,7 +21,7 @@ Kind = Literal["server", "sentinel", "cluster"]
 @dataclass
 class Topology:
     """The servers behind a URL. ``nodes`` hold data, primaries first. ``service`` is the sentinels' name
-    for it."""
+    for them."""
 
     kind: Kind
     nodes: list[Node]
@@ -34,7 +34,7 @@ class Topology:
 
 
 def topology_of(client: Client) -> Topology:
-    """Find the servers behind a URL. Raises ServerUnavailable where no node or sentinel answers."""
+    """Find the servers behind a URL. Raises ServerUnavailable if no node or sentinel answers."""
     if isinstance(client.redis, RedisCluster):
         return _cluster(client.redis)
     if isinstance(client.redis.connection_pool, SentinelConnectionPool):
@@ -59,7 +59,7 @@ def _nodes_of(client: Any) -> list[ClusterNode]:
 def _sentinel(client: Client, pool: SentinelConnectionPool) -> Topology:
     manager, service = pool.sentinel_manager, str(pool.service_name)
     options: dict[str, Any] = manager.connection_kwargs
-    # A client soon asks the next sentinel. The doctor has time: one that is slow is not away.
+    # A client soon tries the next sentinel. The doctor waits longer: a slow sentinel is not a lost one.
     sentinel_options = {**manager.sentinel_kwargs, **{name: options[name] for name in TIMEOUTS}}
     sentinels = [
         Node(redis.Redis(host=host, port=port, **sentinel_options), f"sentinel {host}:{port}")
@@ -75,7 +75,7 @@ def _sentinel(client: Client, pool: SentinelConnectionPool) -> Topology:
                 for number, (host, port) in enumerate(addresses)
             ]
             return Topology("sentinel", nodes, sentinels, service)
-    raise ServerUnavailable(f"no sentinel of {without_password(client.url)} says where {service!r} is")
+    raise ServerUnavailable(f"no sentinel of {without_password(client.url)} knows the primary of {service!r}")
 
 
 def _address(client: redis.Redis) -> tuple[str, int]:

@@ -1,1 +1,1 @@
-"""All that talks to the server: connections, scripts, commands and their replies."""
+"""Everything that talks to the server: connections, scripts, commands and their replies."""

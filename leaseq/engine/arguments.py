@@ -1,4 +1,4 @@
-"""Checks and encodes the arguments of a queue's methods for the scripts."""
+"""Checks the arguments of a queue's methods, and encodes them for the scripts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CURSOR = re.compile(rf"(?:([^/:]*):({_SHELF}))?/([0-9]{{1,18}})/([0-9]{{1,3}})/
 
 
 class LeaseParts(TypedDict):
-    """A lease by its parts, for callers that kept only those."""
+    """The parts of a lease, for callers that kept only these."""
 
     id: str
     token: int
@@ -33,11 +33,11 @@ _BY_PARTS = "id=, token= and person="
 
 
 def lease_key(queue: str, lease: object, parts: Mapping[str, object]) -> LeaseKey:
-    """The id, token and person of the lease that a verb was called with: a Lease of this queue, or its parts.
+    """Return the id, token and person of the lease passed to a verb: a Lease of this queue, or its parts.
 
-    Raises Invalid where it was called with both, with a part of them only, or with neither.
+    Raises Invalid if both were passed, or only some of the parts, or neither.
     """
-    if isinstance(lease, Lease) and lease.queue == queue and not parts:  # most calls
+    if isinstance(lease, Lease) and lease.queue == queue and not parts:  # the usual case
         return lease.id, lease.token, lease.person
     if unknown_names := parts.keys() - LeaseParts.__required_keys__:
         raise TypeError(f"unexpected keyword argument {min(unknown_names)!r}")
@@ -72,7 +72,7 @@ def _key_by_parts(parts: Mapping[str, object]) -> LeaseKey:
 
 
 def text(value: str | None, field: str) -> str:
-    """A reason or an error, as JSON."""
+    """Check a reason or an error, and encode it as JSON."""
     return json.dumps(None if value is None else validation.text(value, field), ensure_ascii=False)
 
 
@@ -89,13 +89,13 @@ def request(value: object) -> str:
 
 
 def numbered_request(request: str, chunk: int, rows: Sequence[str]) -> str:
-    """A caller's request id in the form that the server keeps: with the number of a chunk, and a digest of
-    it."""
+    """A caller's request id in the form that the server stores: with a chunk's number, and a digest of the
+    chunk."""
     return f"{request}\a{chunk}\a{digest.digest_of_rows(rows)}"
 
 
 def row(new_item: NewItem, id: str) -> list[str]:
-    """An item's id, head and payload. The head has a letter for each thing that is not the default."""
+    """An item's id, head and payload. The head has a letter for each value that is not the default."""
     head = ""
     if validation.integer(new_item.priority, "priority", 0, validation.MAX_PRIORITY) != 100:
         head += f" p{new_item.priority}"
@@ -115,8 +115,8 @@ def row(new_item: NewItem, id: str) -> list[str]:
 
 
 def changes(item_changes: ItemChanges) -> list[str]:
-    """What `change` is to change: each field's name, its value as an item's head has it, and as JSON for the
-    journal."""
+    """The arguments for `change`: for each field its name, its value as in an item's head, and as JSON for
+    the journal."""
     if unknown_names := item_changes.keys() - ItemChanges.__annotations__.keys():
         raise TypeError(f"unexpected keyword argument {min(unknown_names)!r}")
     fields: list[str] = []
@@ -141,14 +141,15 @@ def changes(item_changes: ItemChanges) -> list[str]:
 def _time(value: object, field: str) -> int:
     if isinstance(value, datetime) and value.tzinfo is not None and 1970 <= value.year <= 9000:
         time = codec.microseconds(value)
-        if time >= 0:  # in UTC it may be of 1969
+        if time >= 0:  # in UTC it may be in 1969
             return time
     limit = "a datetime with a time zone, such as datetime.now(UTC), from 1970 to 9000"
     raise validation.refusal(field, limit, value)
 
 
 def cursor(after: object, state: str) -> tuple[str, str, str]:
-    """The position that a page begins after: row and shelf, score, assignment. Only inbound has shelves."""
+    """Decode the position after which a page begins: row and shelf, score, assignment. Only inbound has
+    shelves."""
     if after is None:
         return "", "", ""
     match = _CURSOR.match(after) if isinstance(after, str) else None
@@ -160,7 +161,7 @@ def cursor(after: object, state: str) -> tuple[str, str, str]:
 
 
 def criteria(where: Filter, backwards: bool) -> tuple[str, ...]:
-    """A filter in the form that the script of lists takes."""
+    """Encode a filter for the script `items`."""
     if not isinstance(where, Filter):
         raise Invalid("where", f"a leaseq.Filter; this is a {type(where).__name__}")
     if where.outcome not in (None, *get_args(LeaseOutcome)):
@@ -189,12 +190,12 @@ def bound(time: object, field: str) -> str:
 
 
 def assignment(id: str, number: int) -> str:
-    """The scripts' name of an item's assignment, by its number, from 1."""
+    """The scripts' name for an item's assignment, from its number, which starts at 1."""
     return id if number == 1 else f"{id}\a{number}"
 
 
 def journal_cursor(after: object) -> tuple[str, int]:
-    """The journal entry to begin with, and how many of its events were seen."""
+    """The journal entry to begin with, and how many of its events have been seen."""
     if after is None:
         return "-", 0
     entry, number = event(after, "after")

@@ -24,10 +24,10 @@ _CLASSES = Classes(
 
 
 class Client:
-    """A server with queues. Threads may share one; after a fork, the child opens its own connections. At the
-    end of a ``with`` it is closed.
+    """A client for a server with queues. Threads may share it; after a fork, the child opens its own
+    connections. It is closed at the end of a ``with`` block.
 
-    ``redis`` is redis-py's client, for keys that are not a queue's; wrap its use in ``translating()``.
+    ``redis`` is redis-py's client, for keys that don't belong to a queue; use it inside ``translating()``.
     """
 
     def __init__(self, url: str, client: redis.Redis | RedisCluster) -> None:
@@ -47,52 +47,53 @@ class Client:
         self.close()
 
     def ping(self) -> None:
-        """Return when the server answers; else raise ServerUnavailable or ServerRefused."""
+        """Check that the server answers. Raises ServerUnavailable or ServerRefused."""
         with self.translating():
             self.redis.ping()
 
     def close(self) -> None:
-        """Close the connections. Waits of other threads on this client end with None, and hold nothing; every
-        later call on it and its queues raises Invalid (field ``client``)."""
+        """Close the connections. Calls of other threads that wait for an item return None, without a lease.
+        Every later call on the client and its queues raises Invalid (field ``client``)."""
         self._connection.close()
 
     @property
     def closed(self) -> bool:
-        """Whether it was closed."""
+        """Whether the client has been closed."""
         return self._connection.listener.closed
 
     def ask(self, *commands: Command) -> list[Any]:
-        """Send commands, such as ``("HGET", key, field)``, in one round trip; returns their replies in
-        order: as the server sent them, but from a cluster as redis-py shapes them (HGETALL as a dict).
+        """Send commands, such as ``("HGET", key, field)``, in one round trip, and return their replies in
+        order: as the server sent them, except from a cluster, where redis-py converts them (HGETALL to a
+        dict).
 
-        For keys that are not a queue's, all in one slot of a cluster. Where the connection breaks, all are
-        sent once more: each must give the same when it is repeated. Raises ServerUnavailable or
-        ServerRefused.
+        The keys must not belong to a queue, and must all be in one slot of a cluster. If the connection
+        breaks, all commands are sent once more, so repeating each must give the same result. Raises
+        ServerUnavailable or ServerRefused.
         """
         return self._connection.ask_all(commands)
 
     def translating(self) -> AbstractContextManager[None]:
-        """Turn what redis-py raises into ServerUnavailable or ServerRefused. Raises Invalid where the client
-        was closed: redis-py itself would connect again."""
+        """Return a context manager that translates redis-py's exceptions into ServerUnavailable or
+        ServerRefused. Raises Invalid if the client is closed, since redis-py would connect again."""
         self._connection.check_open()
         return self._connection.translating()
 
 
 def check_client(client: object) -> Client:
-    """``client``, or Invalid where it is not a Client."""
+    """Return ``client``. Raises Invalid if it is not a Client."""
     if not isinstance(client, Client):
-        raise Invalid("client", f"what leaseq.connect(url) gives; this is a {type(client).__name__}")
+        raise Invalid("client", f"what leaseq.connect(url) returns; this is a {type(client).__name__}")
     return client
 
 
 def connection_of(client: Client) -> Connection:
     """The internal connection of a client, for the library itself."""
-    return client._connection  # noqa: SLF001 - the one place that reaches into it
+    return client._connection  # noqa: SLF001 - all other code of the library calls this function
 
 
 def copy_for_worker(client: Client) -> Client:
-    """The same client for a worker, which ends what it holds after the client was closed. Raises Invalid
-    where it is closed already."""
+    """A copy of the client for a worker, which can still end its leases after the client is closed. Raises
+    Invalid if the client is already closed."""
     client._connection.check_open()  # noqa: SLF001
     clone = copy(client)
     clone._connection = copy(client._connection)  # noqa: SLF001
@@ -100,15 +101,15 @@ def copy_for_worker(client: Client) -> Client:
 
 
 def connect(url: str | None = None) -> Client:
-    """A client for a URL of ``redis://``, ``rediss://`` (TLS), ``unix://``, ``redis+sentinel://`` or
+    """Return a client for a URL with ``redis://``, ``rediss://`` (TLS), ``unix://``, ``redis+sentinel://`` or
     ``redis+cluster://``.
 
-    Without a URL it uses the server that the command line finds: the one that LEASEQ_REDIS_URL names, else
-    that of the `leaseq up` which is running for the data directory LEASEQ_DATA (``leaseq-data`` if not set).
-    Raises Invalid (field ``url``) where there is none.
+    Without a URL, it uses the same server as the command line: the one in LEASEQ_REDIS_URL, else the server
+    of the `leaseq up` that is running for the data directory LEASEQ_DATA (``leaseq-data`` if not set).
+    Raises Invalid (field ``url``) if there is none.
 
-    No connection is made before the first call. A Sentinel URL names the sentinels and the service:
-    ``redis+sentinel://:password@host1:26379,host2:26379/mymaster/0``. With TLS to all of them:
-    ``rediss+sentinel://`` or ``rediss+cluster://``.
+    No connection is opened before the first call. A Sentinel URL names the sentinels and the service:
+    ``redis+sentinel://:password@host1:26379,host2:26379/mymaster/0``. With ``rediss+sentinel://`` or
+    ``rediss+cluster://``, all connections use TLS.
     """
     return Client(*redis_of(server_url_from_environment() if url is None else url, _CLASSES))

@@ -1,4 +1,4 @@
-"""The transport of a client that was closed: it refuses every call."""
+"""The transport of a closed client: it refuses every call."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from leaseq.errors import Invalid
 
 
 def refuse() -> NoReturn:
-    """Raise what every call on a closed client raises."""
-    raise Invalid("client", "one that is open, and this one was closed: connect again")
+    """Raise the error of every call on a closed client."""
+    raise Invalid("client", "an open client; this one was closed: connect again")
 
 
 class ClosedTransport:
-    """Takes the place of a client's transport, so that an open client checks nothing. Waits that the close
-    ended still leave the queue's line by it."""
+    """Replaces a client's transport when it is closed, so that an open client needs no check. Only waits that
+    the close ended can still use it, to leave the queue's waiting list."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

@@ -30,11 +30,11 @@ from leaseq.models import (
 )
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_parse = cast("Any", json.JSONDecoder()).scan_once  # what raw_decode calls: text, where to begin
+_parse = cast("Any", json.JSONDecoder()).scan_once  # called by raw_decode with the text and the start index
 
 
 def to_datetime(microseconds: int | float | str | bytes) -> datetime:
-    return datetime.fromtimestamp(float(microseconds) / 1e6, UTC)  # a double holds these to the microsecond
+    return datetime.fromtimestamp(float(microseconds) / 1e6, UTC)  # a double is exact to the microsecond here
 
 
 def microseconds(time: datetime) -> int:
@@ -69,12 +69,12 @@ def lease(queue: str, parts: Sequence[Any]) -> Lease:
 
 @dataclass(frozen=True, slots=True)
 class ParsedGrant:
-    """A decoded grant: the lease itself, and the answer where it was finished."""
+    """A decoded grant: the lease itself, and the answer if it was finished."""
 
     grant: Grant
     result: Json = None
     late: bool = False
-    moved: bool = False  # from another assignment, whose attempts it is counted among
+    moved: bool = False  # whether it came from another assignment, in whose attempts it is counted
 
 
 def parse_grant(text: str) -> ParsedGrant:
@@ -107,7 +107,8 @@ def parse_grant(text: str) -> ParsedGrant:
 
 
 def parse_record(text: str) -> tuple[str, dict[str, str], str]:
-    """Decode a record: time of the enqueue, in hexadecimal; the letters of its head; the payload as JSON."""
+    """Decode a record: the time of the enqueue in hexadecimal, the head's letters, and the payload as
+    JSON."""
     head, _, payload = text.partition("\n")
     enqueued_at, *letters = head.split(" ")
     return enqueued_at, {letter[0]: letter[1:] for letter in letters}, payload
@@ -155,9 +156,9 @@ _PRECEDENCE: tuple[State, ...] = ("reserved", "inbound", "scheduled", "dead", "f
 
 
 def item(name: str, parts: Sequence[Any]) -> Item:
-    """Decode the reply of ``get``: the parts of its first assignment, then a list for each other one.
+    """Decode the reply of ``get``: the parts of the item's first assignment, then a list for each other one.
 
-    ``name``: the item's id; or an assignment's, where a list has the assignments one by one.
+    ``name``: the item's id, or an assignment's name in lists that contain each assignment separately.
     """
     id, _, number = name.partition("\a")
     assignments = [_assignment(parts[:8]), *(_assignment(other) for other in parts[8:])]
@@ -191,7 +192,7 @@ def item(name: str, parts: Sequence[Any]) -> Item:
 
 
 def outcome(id: str, parts: Sequence[bytes]) -> Outcome:
-    """Decode the state, the record, the late answers, and the grant of each assignment that is finished."""
+    """Decode the state, the record, the late answers, and the grant of each finished assignment."""
     state, record, late, *grants = (part.decode() for part in parts)
     _, head, payload = parse_record(record)
     answers = [_given_answer(text) for text in grants]
@@ -224,12 +225,12 @@ def _late_given_answer(text: str) -> GivenAnswer:
 
 def in_list_by_due(item: Item) -> Item:
     """The item, with its cursor in the list by due date."""
-    assert item.due is not None  # noqa: S101 - only such items are in it
+    assert item.due is not None  # noqa: S101 - only items with a due date are in this list
     return replace(item, cursor=f"/{microseconds(item.due)}/1/{item.id}")
 
 
 def cursor(place: bytes, score: bytes, member: bytes) -> str | None:
-    """The cursor after the last entry that was scanned; None at the end of the list."""
+    """The cursor after the last scanned entry; None at the end of the list."""
     if not score:
         return None
     row, _, shelf = place.decode().rpartition("\t")
@@ -253,7 +254,7 @@ def _late_answer(id: str, payload: Json, text: str, blocks: Sequence[ParsedGrant
 
 
 def ineligibility(reply: Sequence[Any]) -> Ineligibility:
-    """Decode 0 or 1 for assigned and for passed, then the skills that are lacking."""
+    """Decode 0 or 1 for assigned and for passed, then the missing skills."""
     sets = {tuple(sorted(skills.decode().split(","))) for skills in reply[2:]}
     lacking = tuple(sorted(sets, key=lambda one: (len(one), one)))
     return Ineligibility(lacking, assigned=bool(reply[0]), passed=bool(reply[1]))
@@ -270,7 +271,7 @@ def alerts(text: bytes) -> tuple[Alert, ...]:
 
 
 def event_rows(entry: bytes, fields: Sequence[bytes]) -> list[EventRow]:
-    """The events of one journal entry, with the details as they are stored."""
+    """The events of one journal entry, with their details in stored form."""
     position = int(entry.partition(b"-")[0])
     rows: list[EventRow] = []
     for name, value in zip(fields[::2], fields[1::2], strict=True):
@@ -292,5 +293,5 @@ def event(row: EventRow) -> Event:
 
 
 def events(entry: bytes, fields: Sequence[bytes]) -> list[Event]:
-    """The events of one journal entry. Each has a cursor of its own, so that a page may end in between."""
+    """The events of one journal entry. Each has its own cursor, so a page may end within the entry."""
     return [event(row) for row in event_rows(entry, fields)]

@@ -20,14 +20,14 @@ from leaseq.models import LeaseKey
 from leaseq.policy import Durable
 
 Clock = Callable[[], int]
-"""The time in microseconds since the epoch. Only tests pass one: without it the server's clock counts."""
+"""Returns the time in microseconds since the epoch. For tests only; the default is the server's clock."""
 
 _UNREAD_DURABLE: Final[tuple[Durable, float]] = ("server", 0.0)
-_CACHE_SECONDS = 2.0  # that a policy's `durable` counts, once read
+_CACHE_SECONDS = 2.0  # seconds for which a policy's `durable` is cached
 
 
 def _reserve_arguments(request: str | None, skills: str) -> tuple[str, ...]:
-    """The arguments for the reserve that follows; left out where they are empty."""
+    """The arguments for the reserve that follows; empty ones are left out."""
     return () if request is None else (request, skills) if skills else (request,)
 
 
@@ -37,8 +37,8 @@ def _bind(name: str, keys: Keys) -> BoundScript:
 
 
 class _BoundScripts(dict[str, BoundScript]):
-    """The scripts with the keys of one queue, each made at its first call: a web request makes a Queue of its
-    own and calls about three of them."""
+    """The scripts with the keys of one queue, each created at its first call: a web request creates its own
+    Queue and calls about three of them."""
 
     def __init__(self, keys: Keys) -> None:
         self._keys = keys
@@ -49,8 +49,8 @@ class _BoundScripts(dict[str, BoundScript]):
 
 
 class Commands:
-    """The scripts of one queue. They return what the scripts' headers say; refusals are raised, by the
-    table of `replies`."""
+    """The scripts of one queue. The methods return the replies described in the scripts' headers, and raise
+    refusals according to the table in `replies`."""
 
     def __init__(self, connection: Connection, keys: Keys, clock: Clock | None) -> None:
         self._connection = connection
@@ -62,7 +62,7 @@ class Commands:
     def _run(self, name: str, args: tuple[str, ...]) -> Reply:
         at = str(self._clock()) if self._clock else ""
         durable, until = self._connection.durable.get(self._ledger, _UNREAD_DURABLE)
-        is_unconfirmed = durable == "server" and monotonic() < until  # most queues, but for a move in seconds
+        is_unconfirmed = durable == "server" and monotonic() < until  # usually, while the cache is valid
         wait = None if is_unconfirmed or name not in CONFIRMED_SCRIPTS else self.confirm()
         reply = self._connection.move(self._scripts[name], (at, *args), wait)
         if reply.code in REFUSAL_CODES and (error := refusal(Call(name, self._queue, args), reply)):
@@ -70,8 +70,8 @@ class Commands:
         return reply
 
     def confirm(self) -> Wait | None:
-        """The wait that follows a write, by the queue's policy. The policy, and whether the server still
-        confirms after an fsync, are checked again every few seconds."""
+        """The wait that follows a write, according to the queue's policy. Every few seconds, the policy is
+        read again, and whether the server still confirms only after an fsync is checked again."""
         durable, until = self._connection.durable.get(self._ledger, _UNREAD_DURABLE)
         if until < monotonic():
             try:
@@ -81,7 +81,7 @@ class Commands:
             self.learn(durable)
         if durable == "server":
             return None
-        # equivalent mutant: compare: the clock is not read at that very moment
+        # equivalent mutant: compare: the clock is never read at exactly that moment
         if durable == "fsync" and self._connection.disks.get(self._ledger, 0.0) < monotonic():
             is_readable = check_fsync_again(lambda *words: self._connection.ask(self._ledger, *words))
             self._connection.disks[self._ledger] = monotonic() + _CACHE_SECONDS if is_readable else inf
@@ -97,19 +97,19 @@ class Commands:
         return count
 
     def learn(self, durable: Durable | None) -> None:
-        """Set the policy's present ``durable``; None: read it at the next call."""
+        """Cache the policy's current ``durable``; None: read it at the next call."""
         until = 0.0 if durable is None else monotonic() + _CACHE_SECONDS
         self._connection.durable[self._ledger] = (durable or "server", until)
 
     def enqueue(self, request: str, rows: Sequence[str]) -> Reply:
-        """Add items; ``rows`` has id, head and payload of each, one after the other."""
+        """Add items. ``rows`` contains id, head and payload of each, one after the other."""
         return self._run("enqueue", (request, *rows))
 
     def reserve(
         self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
     ) -> Reply:
         """Reserve an item. ``skills``: sorted, comma-separated. ``waiter``: added to the
-        waiting list if there is none."""
+        waiting list if there is no item."""
         if waiter is not None:
             return self._run("reserve", (person, request, skills, waiter, "1" if woken else "0"))
         return self._run("reserve", (person, request, skills) if skills else (person, request))
@@ -128,7 +128,7 @@ class Commands:
     def finish(
         self, lease_key: LeaseKey, result: str, form_version: str, request: str | None, skills: str
     ) -> Reply:
-        """Finish an item. ``request``: the request id of the reserve that follows; None where none does."""
+        """Finish an item. ``request``: the request id of the reserve that follows; None if none follows."""
         id, token, person = lease_key
         reserve_arguments = _reserve_arguments(request, skills)
         return self._run("finish", (id, str(token), person, result, form_version, *reserve_arguments))
@@ -187,7 +187,7 @@ class Commands:
         return self._run("correct", (id, str(token), by, result, form_version))
 
     def restore(self, by: str, tokens_above: int, rows: Sequence[str]) -> Reply:
-        """Put an item back. ``rows``: id, head and payload, then six values of each answer; or nothing."""
+        """Put an item back. ``rows``: id, head and payload, then six values for each answer; or nothing."""
         return self._run("restore", (by, str(tokens_above), *rows))
 
     def pause(self, by: str, reason: str) -> Reply:
@@ -210,7 +210,7 @@ class Commands:
         return self._run("delete_keys", (end, *parts))
 
     def erase_person(self, person: str, to: str, by: str, step: str, count: int) -> Reply:
-        """One step of erasing a person. ``step``: '' for the first, else as the one before gave it."""
+        """One step of erasing a person. ``step``: '' for the first, else as returned by the step before."""
         return self._run("erase_person", (person, to, by, step, str(count)))
 
     def policy(self, names: Sequence[str]) -> Reply:
@@ -263,13 +263,13 @@ class Commands:
         return self._run("dump", tuple(counters))
 
     def dump_items(self, cursor: str, count: int, ids: Sequence[str] = ()) -> Reply:
-        """Read items from HSCAN's cursor on, about so many; or with '' these ones."""
+        """Read about ``count`` items from HSCAN's ``cursor`` on; if that is '', the items with these ids."""
         return self._run("dump_items", (cursor, str(count) if cursor else "", *ids))
 
     def load(self, state: Sequence[str], fields: Sequence[str]) -> Reply:
-        """Begin to put back a queue. ``state``: the seven values that the script's header names."""
+        """Begin to restore a queue. ``state``: the seven values named in the script's header."""
         return self._run("load", (*state, *fields))
 
     def load_items(self, rows: Sequence[str], end: str = "") -> Reply:
-        """Put items back. ``end``: 'end' with the last of them."""
+        """Restore items. ``end``: 'end' with the last of them."""
         return self._run("load_items", (end, *rows))

@@ -1,7 +1,7 @@
 """The connection to the server: runs scripts, sends a lost call once more, translates errors.
 
-Every script is idempotent by the item's state or by a request id, so a call whose reply was lost is sent
-once more, and never more often: redis-py's own retries are off.
+The item's state or a request id makes every script idempotent, so a call whose reply was lost is sent
+once more, but only once: redis-py's own retries are off.
 """
 
 from __future__ import annotations
@@ -26,31 +26,31 @@ from leaseq.policy import Durable
 _UNAVAILABLE_ERRORS = (
     rx.ConnectionError,
     rx.TimeoutError,
-    rx.ClusterError,  # CLUSTERDOWN and MASTERDOWN, and where redis-py gives up on a slot that is moved
-    rx.AskError,  # and what is moved by it: a slot on its way to another node
+    rx.ClusterError,  # CLUSTERDOWN and MASTERDOWN, and if redis-py gives up on a slot that is moved
+    rx.AskError,  # a slot that is being migrated to another node; and its subclass MovedError
     rx.TryAgainError,
     rx.RedisClusterException,
     OSError,
 )
 _UNAVAILABLE_CODES = ("BUSY", "NOSCRIPT", "LOADING", "TRYAGAIN", "CLUSTERDOWN", "MASTERDOWN", "NOREPLICAS")
-_MAX_LOADS = 20  # of one script for one move
-# A new link may lead to a server that answers.
+_MAX_LOADS = 20  # loads of one script for one move
+# After these, a new connection may lead to a server that answers.
 _BROKEN_LINK_ERRORS = (rx.ConnectionError, rx.ReadOnlyError, rx.MovedError)
 
 
 class Connection:
-    """The internals of a `Client`: its connections, and what it caches of its server's queues."""
+    """The internals of a `Client`: its connections, and its cache of facts about the server's queues."""
 
     def __init__(self, url: str, client: Any) -> None:
         self._url = url
         self._transport: Transport = transport_of(client)
         self.listener = Listener(client)
-        self.names: set[str] = set()  # of queues that were there; `queues` says what for
-        self.durable: dict[str, tuple[Durable, float]] = {}  # by ledger; and until when it counts
-        self.disks: dict[str, float] = {}  # by ledger: until when its server's setting of fsync counts
-        self.majorities: dict[str, tuple[int, float]] = {}  # by ledger: the replicas; until when it counts
-        self.witnesses: list[str] = []  # the words of those that were loaded; each into another server
-        self.wait_milliseconds = int(self._transport.timeout * 800)  # ahead of the transport's own timeout
+        self.names: set[str] = set()  # names of queues that existed; see `queues`
+        self.durable: dict[str, tuple[Durable, float]] = {}  # by ledger: the setting, cached until a time
+        self.disks: dict[str, float] = {}  # by ledger: until when the checked fsync setting is valid
+        self.majorities: dict[str, tuple[int, float]] = {}  # by ledger: the replicas, cached until a time
+        self.witnesses: list[str] = []  # the words of the loaded witnesses, each in a different server
+        self.wait_milliseconds = int(self._transport.timeout * 800)  # shorter than the transport's timeout
 
     def close(self) -> None:
         self.listener.end()
@@ -60,19 +60,19 @@ class Connection:
             self._transport.close()
 
     def check_open(self) -> None:
-        """Raise Invalid where the client was closed. Calls to the server do so by themselves."""
+        """Raise Invalid if the client is closed. Calls to the server do so themselves."""
         if self.listener.closed:
             refuse()
 
     def drop_idle_links(self) -> None:
-        """Close the idle connections after ``close``; other threads may be in the middle of a call."""
+        """Close the idle connections, also after ``close``; other threads may be in the middle of a call."""
         with self.translating():
             self._transport.drop_idle()
 
     def move(self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
-        """Run a script; load it where the server doesn't have it; send it again where the reply was lost.
-        With ``wait``, return only when that is over."""
-        transport = self._transport  # a call that began before the client was closed also ends
+        """Run a script. Load it if the server doesn't have it; send it again if the reply was lost. With
+        ``wait``, return only after the confirmation."""
+        transport = self._transport  # a call that began before the client was closed is completed
         try:
             reply = transport.send(bound, args, wait)
         except FAILURES as error:
@@ -87,9 +87,9 @@ class Connection:
         wait: Wait | None,
         error: Exception,
     ) -> Reply:
-        """Load the script where the server doesn't have it, and send once more after a broken connection,
-        in whichever order these happen. A new connection may lead to another server, and a server may
-        forget its scripts between a load and the call: after the first try, they go in one packet."""
+        """Load the script if the server doesn't have it, and send it once more after a broken connection, in
+        whichever order these happen. A new connection may lead to another server, and a server may forget its
+        scripts between a load and the call: after the first try, both are sent in one packet."""
         loads, resent = 0, False
         while True:
             try:
@@ -102,7 +102,7 @@ class Connection:
                     transport.reset()
                 else:
                     self._translate(error, bound.script)
-                # equivalent mutant: compare: the script is loaded once more with the call
+                # equivalent mutant: compare: the script is only loaded once more, with the call
                 reply = transport.send(bound, args, wait, loading=loads > 1)
             except FAILURES as next_error:
                 error = next_error
@@ -110,8 +110,8 @@ class Connection:
                 return Reply(reply[0], reply[1:], resent)
 
     def ask(self, key: str, *words: str) -> Any:
-        """Send a command to the server that has this key, and once more where its connection broke; an error
-        stays redis-py's ResponseError."""
+        """Send a command to the server that has this key, and once more if the connection breaks. An error
+        reply is raised as redis-py's ResponseError."""
         try:
             try:
                 return self._transport.ask(key, *words)
@@ -124,8 +124,8 @@ class Connection:
             self._translate(error)
 
     def scan(self, key: str, cursor: int, pattern: str, count: int) -> tuple[int, list[bytes]]:
-        """One step through the keys of the server that has this key: where the next begins (0: nowhere), and
-        those that match."""
+        """One step of a scan of the keys in the server that has this key: returns the cursor of the next step
+        (0: none), and the keys that match."""
         with self.translating():
             try:
                 next_cursor, names = self._transport.scan(key, cursor, pattern, count)
@@ -135,7 +135,7 @@ class Connection:
         return int(next_cursor), names
 
     def ask_all(self, commands: Sequence[Command]) -> list[Any]:
-        """Send commands in one packet, and once more where its connection broke."""
+        """Send commands in one packet, and once more if the connection breaks."""
         with self.translating():
             try:
                 return self._replies(commands)
@@ -144,7 +144,7 @@ class Connection:
                 return self._replies(commands)
 
     def _replies(self, commands: Sequence[Command]) -> list[Any]:
-        """Raises the first error; a pipeline to a cluster has a broken connection as its replies."""
+        """The replies. Raises the first error; a cluster's pipeline returns broken connections as replies."""
         replies = self._transport.ask_all(commands)
         for reply in replies:
             if isinstance(reply, Exception):
@@ -157,7 +157,7 @@ class Connection:
             return self._transport.replicas(key)
 
     def _load(self, transport: Transport, bound: BoundScript) -> None:
-        """By itself, since a reply that is lost here is no lost reply of the move."""
+        """Load the script in a separate call, since a reply lost here is not a lost reply of the move."""
         with self.translating(bound.script):
             try:
                 transport.load(bound)
@@ -167,7 +167,7 @@ class Connection:
 
     @contextmanager
     def translating(self, script: Script | None = None) -> Iterator[None]:
-        """Turn what redis-py raises into ServerUnavailable or ServerRefused. ``script``: what is run."""
+        """Translate redis-py's exceptions to ServerUnavailable or ServerRefused. ``script``: the one run."""
         try:
             yield
         except FAILURES as error:
@@ -180,7 +180,7 @@ class Connection:
         if isinstance(error, _UNAVAILABLE_ERRORS) or str(error).startswith(_UNAVAILABLE_CODES):
             raise ServerUnavailable(f"no answer from {without_password(self._url)}: {message}") from error
         code, _, problem = message.partition(" ")
-        if code in ("NEWER", "OLDER"):  # of lua/lib/queue.lua
+        if code in ("NEWER", "OLDER"):  # from lua/lib/queue.lua
             raise QueueUnreadable(problem, newer=code == "NEWER") from error
         raise ServerRefused(f"the server refused: {message}") from error
 

@@ -1,7 +1,7 @@
 """Digests of payloads: equal for equal JSON. For ``dedupe_seconds``, and to compare repeated items.
 
-Two payloads are equal where they are the same JSON: the order of keys doesn't matter, nor how a number is
-written (``1``, ``1.0`` and ``1e0`` are one number, as in JSON and unlike ``true``). Text is compared without
+Two payloads are equal if they are the same JSON, whatever the order of keys and the notation of numbers
+(``1``, ``1.0`` and ``1e0`` are the same number, as in JSON; ``true`` is not). Text is compared without
 normalization.
 """
 
@@ -21,14 +21,14 @@ def with_digests(rows: Sequence[str]) -> list[str]:
 
 
 def digest(text: str) -> str:
-    """32 hexadecimal digits of a payload, given as JSON."""
+    """The digest of a payload given as JSON: 32 hexadecimal digits."""
     value = json.loads(text, parse_float=_number)
     canonical = json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     return blake2b(canonical.encode(), digest_size=16).hexdigest()
 
 
 def digest_of_rows(rows: Sequence[str]) -> str:
-    """32 hexadecimal digits of all rows of an enqueue: of each item the id, the head and the payload."""
+    """The digest of all rows of an enqueue (id, head, payload, …): 32 hexadecimal digits."""
     parts = [digest(part) if place % 3 == 2 else part for place, part in enumerate(rows)]
     return blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
 

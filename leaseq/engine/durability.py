@@ -1,7 +1,7 @@
-"""Durable acknowledgement: which WAIT or WAITAOF follows a write, and whether a server supports it.
+"""Durable acknowledgement: the WAIT or WAITAOF that follows a write, and whether a server supports it.
 
 The wait is sent in the same packet as the write, on the same connection, since the server waits only for
-writes of that connection. See ``docs/decisions/0006-durable.md``.
+writes on that connection. See ``docs/decisions/0006-durable.md``.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from leaseq.engine.scripts import BoundScript, pack
 from leaseq.errors import Invalid, ServerRefused, ServerUnavailable
 from leaseq.policy import Durable
 
-_TRY_MILLISECONDS = 500  # that `check` gives the server
-# Milliseconds. There is no other disk to turn to; but a primary without a replica may have been replaced, so
-# that wait is short.
+_TRY_MILLISECONDS = 500  # the time limit of the server's confirmation in `check`
+# Milliseconds. For fsync the wait is long, as there is no other disk. For replicas it is short, since a
+# primary without a replica may have been replaced.
 MAX_MILLISECONDS = {"fsync": 60_000, "replica": 1_000, "majority": 1_000}
 _UNAVAILABLE_ERRORS = (rx.ReadOnlyError, rx.ClusterError, rx.AskError, rx.TryAgainError)
 _UNAVAILABLE_CODES = ("UNBLOCKED", "NOREPLICAS", "BUSY")
 
 
 class ServerQueries(Protocol):
-    """The two questions that are asked of the server that has a key."""
+    """The two queries that are sent to the server that has a key."""
 
     def ask(self, key: str, /, *words: str) -> Any: ...
 
@@ -34,12 +34,12 @@ class ServerQueries(Protocol):
 
 class Wait(NamedTuple):
     """The wait for the confirmation of a write. ``mark`` is a script that always writes: a repeated call may
-    change nothing, and on a connection that wrote nothing the wait would be over at once."""
+    change nothing, and on a connection that has written nothing, the wait would end immediately."""
 
     durable: Durable
     mark: BoundScript
     milliseconds: int
-    quorum: int  # how many are to confirm: the disk is one, else replicas
+    quorum: int  # how many must confirm: for fsync the one disk, else this many replicas
 
     def packed_commands(self) -> tuple[bytes, bytes]:
         words = (*_command(self.durable, self.quorum), str(self.milliseconds))
@@ -62,13 +62,13 @@ def _confirmers(durable: Durable, quorum: int) -> str:
 
 
 def majority_of(replicas: int) -> int:
-    """More than half, so that any two majorities have one in common; 1 where there are none yet."""
+    """More than half, so that any two majorities have a member in common; 1 if there are no replicas yet."""
     return replicas // 2 + 1
 
 
 def send(connection: Any, bound: BoundScript, args: tuple[str, ...], *, loading: bool) -> list[Any]:
-    """Send a script call. ``loading``: after loading its script, for a server that forgets scripts
-    quickly."""
+    """Send a script call. With ``loading``, its script is loaded in the same packet, for a server that
+    forgets scripts quickly."""
     _, reply = send_all(connection, _load(bound, loading), pack(bound.words + args))
     if isinstance(reply, Exception):
         raise reply
@@ -81,8 +81,8 @@ def exchange(
 ) -> list[Any]:
     """Send a move and its wait; return the move's reply once it is confirmed.
 
-    Raises what redis-py raises for the move, and ServerUnavailable or ServerRefused where the move was
-    made but not confirmed.
+    Raises redis-py's exception if the move fails, and ServerUnavailable or ServerRefused if it was made but
+    not confirmed.
     """
     commands = (_load(bound, loading), pack(bound.words + args), *wait.packed_commands())
     _, reply, mark_reply, wait_reply = send_all(connection, *commands)
@@ -112,9 +112,9 @@ def _load(bound: BoundScript, loading: bool) -> bytes:
 
 
 def send_all(connection: Any, *commands: bytes) -> list[Any]:
-    """Send all in one packet, and read every reply; an error reply is returned, for others follow it. An
-    error of the load shows in the replies that follow."""
-    # equivalent mutant: field: a health check in front of it takes a round trip and changes no reply
+    """Send all commands in one packet, and read every reply. An error reply is returned, not raised, since
+    others follow it. If a load fails, the replies after it show it."""
+    # equivalent mutant: field: a health check before it costs a round trip and changes no reply
     connection.send_packed_command((b"".join(commands),), check_health=False)
     return [_read(connection) if command else None for command in commands]
 
@@ -122,16 +122,16 @@ def send_all(connection: Any, *commands: bytes) -> list[Any]:
 def _unconfirmed_error(wait: Wait, error: Exception) -> ServerUnavailable | ServerRefused:
     message = message_of(error, wait.mark.script)
     text = f"the server made this change, but {wait.confirmers} did not confirm it: {message}"
-    text += "; it may be sent again"
+    text += "; the call may be sent again"
     if isinstance(error, _UNAVAILABLE_ERRORS) or str(error).startswith(_UNAVAILABLE_CODES):
         return ServerUnavailable(text, taken=True)
     return ServerRefused(
-        f"{text}. The policy's durable is {wait.durable!r}: see docs/operator.md for what that requires"
+        f"{text}. The policy's durable is {wait.durable!r}: docs/operator.md describes what that requires"
     )
 
 
 def _read(connection: Any) -> Any:
-    """A reply, or the server's error as a value, so that the replies after it are read in any case."""
+    """Read a reply, or return the server's error as a value, so that the replies after it are always read."""
     try:
         return connection.read_response()
     except rx.ResponseError as error:
@@ -143,7 +143,7 @@ def _count(reply: Any) -> int:
 
 
 def check(durable: Durable, server: ServerQueries, key: str) -> None:
-    """Raise Invalid where the server that has this key can't do it."""
+    """Raise Invalid if the server that has this key does not support ``durable``."""
 
     def ask(*words: str) -> Any:
         return server.ask(key, *words)
@@ -161,7 +161,7 @@ def _check_majority(ask: Callable[..., Any], replicas: Callable[[], int]) -> Non
         count = replicas()
     except ServerRefused as error:
         cure = "add the ACL rule +info, or give a URL of Sentinel or a cluster, which count the replicas"
-        problem = f"does not tell it ({error})"
+        problem = f"does not report it ({error})"
         raise _unsupported("majority", "the number of replicas", problem, cure) from error
     quorum = majority_of(count)
     confirmations = _count_confirmations("majority", quorum, ask)
@@ -173,8 +173,8 @@ def _check_majority(ask: Callable[..., Any], replicas: Callable[[], int]) -> Non
 
 
 def check_fsync_again(ask: Callable[..., Any]) -> bool:
-    """Raise ServerRefused where a server that was checked for ``fsync`` now confirms too early. False
-    where this can't be read, and need not be tried again."""
+    """Raise ServerRefused if a server that was checked for ``fsync`` now confirms too early. Returns False if
+    the setting can't be read; then it need not be tried again."""
     config = _configuration(ask)
     fsync = config.get("appendfsync")
     if fsync not in (None, "always"):
@@ -195,7 +195,7 @@ def _check_fsync(ask: Callable[..., Any]) -> None:
         problem = f"has appendfsync {fsync}, with which it may confirm writes that a power cut loses"
         raise _unsupported("fsync", "appendfsync always", problem, "set appendfsync always on the server")
     confirmations = _count_confirmations("fsync", 1, ask)
-    if fsync is None and _is_valkey(ask):  # with everysec it confirms too early: its word is not enough
+    if fsync is None and _is_valkey(ask):  # with everysec it confirms too early, so confirming proves nothing
         problem = "does not allow this user to read that setting"
         cure = "allow the user who configures the queue to call CONFIG GET (the ACL rule +config|get)"
         raise _unsupported("fsync", "appendfsync always", problem, cure)
@@ -206,7 +206,7 @@ def _check_fsync(ask: Callable[..., Any]) -> None:
 
 
 def _configuration(ask: Callable[..., Any]) -> dict[str, str]:
-    """The options of CONFIG; empty where the user may not read them, as on many managed servers."""
+    """The options in CONFIG; empty if the user may not read them, as on many managed servers."""
     try:
         config: dict[str, str] = ask("CONFIG GET", "append*")
     except rx.ResponseError:
@@ -215,7 +215,7 @@ def _configuration(ask: Callable[..., Any]) -> dict[str, str]:
 
 
 def _is_valkey(ask: Callable[..., Any]) -> bool:
-    """Whether this is, or may be, Valkey: the name may be unreadable."""
+    """Whether this is Valkey, or may be, if the name can't be read."""
     try:
         return b"valkey" in ask("HELLO")
     except rx.ResponseError:
@@ -223,7 +223,7 @@ def _is_valkey(ask: Callable[..., Any]) -> bool:
 
 
 def _count_confirmations(durable: Durable, quorum: int, ask: Callable[..., Any]) -> int:
-    """The number of confirmations, where WAIT or WAITAOF itself works."""
+    """The number of confirmations. Raises Invalid if WAIT or WAITAOF itself does not work."""
     words = _command(durable, quorum)
     try:
         return _count(ask(*words, str(_TRY_MILLISECONDS)))

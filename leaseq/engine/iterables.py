@@ -1,4 +1,4 @@
-"""Goes through the items of a call that takes any number."""
+"""Iterates over the items of a call that accepts any number of them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 def each(items: Iterable[T]) -> Iterable[T]:
-    """The items. Raises Invalid."""
+    """Return the items. Raises Invalid if they are not an iterable, or are text, bytes or a mapping."""
     if isinstance(items, str | bytes | Mapping) or not isinstance(items, Iterable):
         raise Invalid("items", "a list or another iterable of payloads or NewItems")
     return items

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 NO_QUEUES = "leaseq:{@"
-"""What all keys begin with but those of queues, and their list: no queue's name has an '@'."""
+"""The prefix of all keys except those of queues and their list: no queue name contains an '@'."""
 
 QUEUES = "leaseq:queues"
-"""Set: the names of all queues. A name is added before its queue is created, so that none is missing."""
+"""Set: the names of all queues. A name is added before its queue is created, so none is ever missing."""
 
 STATUS = "status"
-"""The field of a queue's ledger that is there as long as the queue is."""
+"""The field of a queue's ledger that exists as long as the queue."""
 
 UNDECLARED_PROXY = "leaseq:{@web}:undeclared-proxy"
 """Hash: ``address`` and ``header`` of a proxy that the web app's settings do not declare, for the doctor.
@@ -27,34 +27,34 @@ WEBHOOKS = "leaseq:{@webhooks}:endpoints"
 
 WEBHOOK_STATE = "leaseq:{@webhooks}:state"
 """Hash: ``since <id>`` and ``failing <id>`` → a time in microseconds, ``disabled <id>`` → the time and why
-(JSON), ``follows <queue>`` → 1 where its journal is followed, ``read`` → the last entry that was read of
-the stream."""
+(JSON), ``follows <queue>`` → 1 if its journal is followed, ``read`` → the last entry that was read from the
+stream."""
 
 WEBHOOK_EVENTS = "leaseq:{@webhooks}:events"
-"""Stream: events that no queue's journal has, such as those of people: ``type`` and ``data`` (JSON)."""
+"""Stream: events that are in no queue's journal, such as those of people: ``type`` and ``data`` (JSON)."""
 
 RESTORING = "leaseq:{@restore}:file"
-"""String: the SHA-256 of the backup that is being restored. Gone when it is done."""
+"""String: the SHA-256 of the backup that is being restored. Deleted at the end of the restore."""
 
 RESTORING_KEYS = "leaseq:{@restore}:keys"
-"""String: there once the keys that are no queue's are restored from it."""
+"""String: exists once the keys that don't belong to queues have been restored."""
 
 RESTORED_QUEUES = "leaseq:{@restore}:queues"
-"""Set: the queues that are restored from it, each added before others can find it."""
+"""Set: the queues that have been restored. Each is added before other calls can find the queue."""
 
 SCHEMA = 2
-"""The schema number of what this version stores; ``docs/decisions/0010-schema.md`` says when to raise it."""
+"""The schema number of the stored data; ``docs/decisions/0010-schema.md`` describes when to raise it."""
 
 
 def of_queue(queue: str, part: str = "*") -> str:
-    """A key of a queue; without ``part`` a pattern that all its keys match, and no other key."""
+    """A key of a queue; without ``part``, a pattern that matches all its keys and no others."""
     return f"leaseq:{{{queue}}}:{part}"
 
 
 @dataclass(frozen=True)
 class Keys:
-    """The keys of one queue. With ``dedupe_seconds`` there is also a string for each payload that was added,
-    ``…:seen:<digest>``, with the time and the item's id. It expires by itself."""
+    """The keys of one queue. With ``dedupe_seconds``, there is also a string for each added payload,
+    ``…:seen:<digest>``, which contains the time and the item's id, and expires."""
 
     queue: str
 
@@ -100,8 +100,8 @@ class Keys:
 
     @cached_property
     def rows(self) -> str:
-        """Hash: a row, which is a set of skills (``fr+legal``) or a person (``@ann``) → its shelves that may
-        have items. A shelf of such a row has the key ``…:inbound:fr+legal:normal``."""
+        """Hash: a row, which is a set of skills (``fr+legal``) or a person (``@ann``) → those of its shelves
+        that may have items. A shelf of such a row has the key ``…:inbound:fr+legal:normal``."""
         return self._key("rows")
 
     @cached_property
@@ -117,45 +117,46 @@ class Keys:
 
     @cached_property
     def cursors(self) -> str:
-        """Hash: person → how far each shelf was searched for them. The items that were skipped for them, and
-        that they may reserve later, are in sorted sets ``…:later:<row>:<person>``."""
+        """Hash: person → how far each shelf has been searched for them. Items that were skipped, but that
+        they may reserve later, are in sorted sets ``…:later:<row>:<person>``."""
         return self._key("cursors")
 
     @cached_property
     def passed(self) -> str:
-        """Hash: row and shelf → how far anybody's cursors are on it; there as long as anybody has one."""
+        """Hash: row and shelf → how far anybody's cursors on it are; exists as long as anybody has one."""
         return self._key("passed")
 
     @cached_property
     def line(self) -> str:
-        """Sorted set: the waiting list, by the time that each waiter began to wait."""
+        """Sorted set: the waiting list, by the time at which each waiter began to wait."""
         return self._key("line")
 
     @cached_property
     def line_until(self) -> str:
-        """Hash: waiter → the time until which it is taken to be alive, the time it began to wait, and
-        ``late`` if it was woken and has not called since."""
+        """Hash: waiter → the time until which it is presumed alive, the time it began to wait, and ``late``
+        if it was woken and has not called since."""
         return self._key("line_until")
 
     @cached_property
     def wake(self) -> str:
-        """Pub/sub channel: the names of the waiters that are woken."""
+        """Pub/sub channel: the names of woken waiters."""
         return self._key("wake")
 
     @cached_property
     def absent(self) -> str:
-        """A key that never exists; ``BoundScript.for_cluster`` says why a script is given it."""
+        """A key that never exists; ``BoundScript.for_cluster`` explains why scripts are passed it."""
         return self._key("absent")
 
     @cached_property
     def deleted(self) -> str:
-        """Hash: ``token``, the last one of a deleted queue of this name, for a new one to grant higher
-        ones. All that is left of it."""
+        """Hash: ``token``, the last token of a deleted queue of this name, so that a new queue grants higher
+        ones. Nothing else is left of the queue."""
         return self._key("deleted")
 
     @cached_property
     def journal(self) -> str:
-        """Stream: the journal. An entry for each call that changed something, a field for each change."""
+        """Stream: the journal. Each call that changed something adds an entry, with a field for each
+        change."""
         return self._key("journal")
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Which functions a joined script has, and where: making one costs each call that comes to it."""
+"""Selects and places the functions of a joined script: creating one costs each call that reaches it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 Line = tuple[str, int, str]
-"""A file, the number of a line in it, and the line."""
+"""A file, a line number in it, and the line."""
 
 _FUNCTION = re.compile(r"(?:local )?function ([\w.]+)\(")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?")
@@ -15,25 +15,25 @@ _NAME = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)?")
 
 @dataclass(frozen=True, eq=False)
 class _Part:
-    """A function at top level with its name, or one other line with none."""
+    """A top-level function with its name, or any other single line, without a name."""
 
     name: str | None
-    stage: int  # how many blocks of includes the script has up to here
+    stage: int  # the number of blocks of includes in the script up to here
     lines: list[Line]
 
     def names(self) -> set[str]:
-        """What it may use: each word, and each word with its field, as in ``grants.parse``."""
+        """The names that it may use: each word, and each word with its field, as in ``grants.parse``."""
         words = {name for _, _, text in self.lines for name in _NAME.findall(text)}
         return words | {name.partition(".")[0] for name in words}
 
 
 def arrange_functions(lines: Iterable[Line]) -> list[Line]:
-    """The lines, without the functions at top level that nothing uses. A function that is first used behind a
-    later block of includes moves to the start of that block: where the script returns before it, the
-    function is not made.
+    """Return the lines without the top-level functions that nothing uses. A function that is first used after
+    a later block of includes is moved to the start of that block, so that it is not created if the script
+    returns before it.
 
-    A function at top level begins at the start of a line, and ends with that line or at the next ``end`` at
-    the start of a line.
+    A top-level function begins at the start of a line, and ends with that line or at the next ``end`` at the
+    start of a line.
     """
     parts = list(_parts(lines))
     unused_parts = [part for part in parts if part.name is not None]

@@ -1,4 +1,4 @@
-"""Parses a Lua file for the loader: its includes and where they are, and the names it declares and uses."""
+"""Parses a Lua file for the loader: its includes and their places, and the names it declares and uses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _TOKEN = re.compile(
 )
 _KEYWORDS = frozenset(
     """and break do else elseif end false for function if in local nil not or repeat return then true until
-    while""".split()  # noqa: SIM905 - one a line they would fill a screen
+    while""".split()  # noqa: SIM905 - one per line, they would fill a screen
 )
 _OPEN, _CLOSE = frozenset({"function", "if", "do", "repeat"}), frozenset({"end", "until"})
 GLOBALS = frozenset(
@@ -36,7 +36,7 @@ class LuaSource:
 
     @cached_property
     def code(self) -> list[tuple[int, str]]:
-        """Its numbered lines, from 1, without comments and empty ones."""
+        """The lines with their numbers, from 1, without comments and empty lines."""
         lines, comment = [], False
         for number, line in enumerate(self.text.splitlines(), 1):
             comment = comment or line.startswith("--[[")
@@ -62,17 +62,17 @@ class LuaSource:
 
     @cached_property
     def declared_names(self) -> frozenset[str]:
-        """All names that it declares: locals, parameters, loop variables."""
+        """All declared names: locals, parameters, loop variables."""
         return frozenset(name for name, _ in self._declarations)
 
     @cached_property
     def exported_names(self) -> frozenset[str]:
-        """The names that it declares at top level, for the files that include it."""
+        """The names declared at top level, for the files that include this one."""
         return frozenset(name for name, depth in self._declarations if depth == 0)
 
     @cached_property
     def used_names(self) -> frozenset[str]:
-        """All names that it reads or sets. A key in a table constructor is not one."""
+        """All names that are read or set, without the keys in table constructors."""
         names, braces, tokens = set(), 0, self._tokens
         for before, token, after in zip([None, *tokens], tokens, [*tokens[1:], None], strict=False):
             braces += (token["mark"] == "{") - (token["mark"] == "}")
@@ -99,7 +99,7 @@ class LuaSource:
 
 
 def _names(tokens: list[re.Match[str]], at: int) -> list[str]:
-    """The comma-separated names that begin there."""
+    """The comma-separated names that begin at this token."""
     names = []
     # equivalent mutant: compare: no program ends with a comma
     while at < len(tokens) and tokens[at]["name"] and tokens[at]["name"] not in _KEYWORDS:

@@ -1,11 +1,11 @@
 """Waiting for an item: a place in the queue's waiting list, and a wake-up by pub/sub.
 
-The waiting list is kept in the server, so it holds across processes; a script that makes an item available
-takes the first waiter off the list and publishes its id. Each client with waiters subscribes on one
-connection, to the queues that are waited on. A lost message costs little: each waiter also polls every
-second or two, and when the first lease may expire. The same covers a waiter that was killed: when a waiter
-of another client is woken, the longest waiting one here polls a moment later, and the server passes on the
-item that the other one did not take.
+The waiting list is in the server, so it is shared by all processes. A script that makes an item available
+removes the first waiter from the list and publishes its name. Each client with waiters subscribes, on one
+connection, to the queues that it waits for. A lost message costs little: each waiter also polls every second
+or two, and when the first lease may expire. A killed waiter costs little too: when a waiter of another client
+is woken, the longest waiting one here polls a moment later, and the server passes on the item that the other
+one did not take.
 """
 
 from __future__ import annotations
@@ -23,52 +23,52 @@ from weakref import WeakSet
 from leaseq.errors import Invalid, ServerUnavailable
 from leaseq.models import Lease
 
-_POLL_SECONDS = (1.0, 2.0)  # seconds, at random between: not all at once
+_POLL_SECONDS = (1.0, 2.0)  # seconds, random in this range, so that waiters don't all poll together
 _RETRY_SECONDS = (0.1, 0.5)  # seconds until a waiter polls again while its server is unavailable
-_LINGER = 5.0  # seconds that a subscription is kept without waiters
-_TICK = 0.05  # seconds until the listener notices a waiter on another queue, or a wait that was ended
-_SILENCE = 2.0  # seconds after which it asks a link whether it is there, and again until it gives it up
+_LINGER = 5.0  # seconds for which a subscription without waiters is kept
+_TICK = 0.05  # seconds until the listener notices a waiter for another queue, or a wait that was ended
+_SILENCE = 2.0  # seconds without a message until the listener pings, and again until it gives up
 
-_CHECK_ON_OTHERS = 0.3  # seconds after another client's waiter was woken; the scripts give it 0.2 to come
+_CHECK_ON_OTHERS = 0.3  # seconds after another client's waiter is woken; scripts give it 0.2 to call
 
 
 class NoItemYet(NamedTuple):
     """The outcome of a try that found no item for the waiter."""
 
     seconds: float  # until the next poll
-    last_token: int  # of the queue; 0: not known
-    queue_exists: bool = True  # whether there is a queue
+    last_token: int  # the queue's last token; 0: not known
+    queue_exists: bool = True  # whether the queue exists
 
 
 Attempt = Callable[[str, bool], Lease | NoItemYet]
-"""One try: given the waiter's name and whether it was woken."""
+"""One try, called with the waiter's name and whether it was woken."""
 
 
 class Waiter:
-    """One call that waits. ``wake_event`` is set when it should try again: it was woken, other waiters need a
-    check, or its wait is over."""
+    """One call that waits. ``wake_event`` is set when it should try again: when it is woken, other waiters
+    need a check, or its wait is ended."""
 
     def __init__(self, name: str, channel: str, stop: Any, wake_event: Any) -> None:
         self.name = name
         self.channel = channel
         self.stop = stop
         self.wake_event = wake_event
-        self.was_woken = False  # changes under the listener's lock
+        self.was_woken = False  # guarded by the listener's lock
 
 
 class Channel:
-    """One queue's subscription, while it is waited on and a little longer."""
+    """One queue's subscription, kept while there are waiters and a little longer."""
 
     def __init__(self, subscribed: Any) -> None:
         self.waiters: dict[str, Waiter] = {}
         self.subscribed = subscribed
         self.quiet_since = 0.0
-        self.check_at = float("inf")  # when the first of the waiters is to check on others
+        self.check_at = float("inf")  # when the longest waiting one is to check on other clients' waiters
 
 
 class Waiters:
-    """Those who wait by one client, and the channels on which their wake-ups come. ``event`` makes what one
-    of them waits on."""
+    """The waiters of one client, and the channels of their wake-ups. ``event`` creates the event that a
+    waiter waits for."""
 
     event: Callable[[], Any]
 
@@ -78,7 +78,7 @@ class Waiters:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew in a fork's child: the thread, its connection and the waiters are the parent's."""
+        """Start again in the child of a fork: the thread, its connection and the waiters are the parent's."""
         self._lock = threading.Lock()
         self._channels: dict[str, Channel] = {}
         self._runner: Any = None  # the thread or the task that listens
@@ -100,7 +100,7 @@ class Waiters:
             channel.quiet_since = time.monotonic()
 
     def take_wake_ups(self, waiters: Sequence[Waiter]) -> list[bool]:
-        """Whether each of the waiters was woken since the last call. A later wake-up is not lost."""
+        """Whether each of the waiters has been woken since the last call. A later wake-up is not lost."""
         with self._lock:
             wake_ups = [waiter.was_woken for waiter in waiters]
             for waiter in waiters:
@@ -121,7 +121,7 @@ class Waiters:
                     waiter.wake_event.set()
 
     def _stop_if_idle(self) -> bool:
-        """Whether nobody waits any more; then the next waiter begins to listen anew."""
+        """Stop listening if there are no waiters; the next one restarts it. Returns whether it stopped."""
         for channel in self._channels.values():
             channel.subscribed.clear()
         if any(channel.waiters for channel in self._channels.values()):
@@ -131,11 +131,12 @@ class Waiters:
         return True
 
     def _refresh_channels(self) -> set[str]:
-        """Wake the waiters that should try again, and drop channels without any; the names of the others."""
+        """Wake the waiters that should try again, and drop channels without any. Returns the others'
+        names."""
         now = time.monotonic()
         with self._lock:
-            # equivalent mutant: compare: a clock with nanoseconds is not read at that very moment
-            due = now >= self._rouse_at  # and not with each message: many may wait
+            # equivalent mutant: compare: a clock with nanoseconds is never read at exactly that moment
+            due = now >= self._rouse_at  # not with each message, since there may be many waiters
             self._rouse_at = now + _TICK if due else self._rouse_at
             for name, channel in list(self._channels.items()):
                 if due:
@@ -145,9 +146,9 @@ class Waiters:
             return set(self._channels)
 
     def _rouse(self, channel: Channel, now: float) -> None:
-        """Set the waiters whose wait was ended, and the first one where other waiters need a check."""
+        """Wake the waiters whose wait was ended, and the first one if other clients' waiters need a check."""
         for waiter in channel.waiters.values():
-            # equivalent mutant: compare: a clock with nanoseconds is not read at that very moment
+            # equivalent mutant: compare: a clock with nanoseconds is never read at exactly that moment
             if now >= channel.check_at:
                 channel.check_at = float("inf")
                 waiter.wake_event.set()
@@ -172,7 +173,7 @@ class Waiters:
 
 
 class Listener(Waiters):
-    """Receives the wake-ups of one client. Its thread runs while there are waiters, and a little longer."""
+    """Receives one client's wake-ups, in a thread that runs while there are waiters and a little longer."""
 
     event = threading.Event
 
@@ -187,15 +188,15 @@ class Listener(Waiters):
     def join(
         self, name: str, stop: threading.Event | None = None, wake_event: threading.Event | None = None
     ) -> Waiter:
-        """Add a waiter on the queue of this channel, at most until ``stop`` is set. ``wake_event``: one
-        event for the waiters of a call that waits in several queues."""
+        """Add a waiter for the queue of this channel, at most until ``stop`` is set. ``wake_event``: the
+        event shared by the waiters of a call that waits for several queues."""
         with self._lock:
             waiter, channel = self._add(name, stop, wake_event)
             if self._runner is None:
                 self._runner = threading.Thread(target=self._run, name="leaseq-waiting", daemon=True)
                 self._runner.start()
         try:
-            channel.subscribed.wait(1)  # not to miss the first message; it is no matter if one is missed
+            channel.subscribed.wait(1)  # to get the first message, though missing it does no harm
         except BaseException:  # Ctrl-C
             self.leave(waiter)
             raise
@@ -206,7 +207,7 @@ class Listener(Waiters):
             try:
                 self._listen()
             except Exception:  # noqa: BLE001 - redis-py's errors, or what its reader raises on a closed socket
-                time.sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 - not all at once
+                time.sleep(random.uniform(*_RETRY_SECONDS))  # noqa: S311 - spreads the retries
             with self._lock:
                 if self._stop_if_idle():
                     return
@@ -234,9 +235,9 @@ class Listener(Waiters):
                 pubsub.close()
 
     def _subscribe(self, pubsub: Any, subscribed_names: set[str]) -> bool:
-        """Subscribe to the queues that are, or just were, waited on. False where there are none."""
+        """Subscribe to the queues that have, or recently had, waiters. Returns False if there are none."""
         names = self._refresh_channels()
-        # equivalent mutant: part:2: where they are the same, nothing is new or gone
+        # equivalent mutant: part:2: if they are the same, nothing is new or gone
         if names and names != subscribed_names:
             if new_names := names - subscribed_names:
                 pubsub.subscribe(*new_names)
@@ -261,15 +262,15 @@ os.register_at_fork(after_in_child=_reset_all)
 def wait_for(
     listener: Listener, waiters: Sequence[Waiter], seconds: float, attempts: Sequence[Attempt]
 ) -> Lease | None:
-    """Try until there is a lease, the time is over or the wait was ended. The caller then leaves the line.
+    """Try until there is a lease, time is up or the wait is ended. The caller then leaves the waiting list.
 
-    A call that waits in several queues has a waiter in each, with one event, and an attempt for each: the
-    first that gets a lease counts.
+    A call that waits for several queues has one waiter and one attempt for each, and one event for all. The
+    first lease ends the wait.
     """
     until = time.monotonic() + seconds
     stop, wake_event = waiters[0].stop, waiters[0].wake_event
     while not listener.has_ended(stop):
-        poll_seconds = random.uniform(*_POLL_SECONDS)  # noqa: S311 - not all at once
+        poll_seconds = random.uniform(*_POLL_SECONDS)  # noqa: S311 - spreads the polls
         for waiter, attempt, woken in zip(waiters, attempts, listener.take_wake_ups(waiters), strict=True):
             try:
                 outcome = attempt(waiter.name, woken)
@@ -277,16 +278,16 @@ def wait_for(
                 if not listener.closed:
                     raise
                 return None
-            except ServerUnavailable:  # it may come back, or another take its place, while there is time
-                # equivalent mutant: compare: a clock with nanoseconds is not read at that very moment
+            except ServerUnavailable:  # while there is time, it may come back or be replaced
+                # equivalent mutant: compare: a clock with nanoseconds is never read at exactly that moment
                 if time.monotonic() >= until or listener.has_ended(stop):
                     raise
-                outcome = NoItemYet(random.uniform(*_RETRY_SECONDS), 0)  # noqa: S311 - not all at once
+                outcome = NoItemYet(random.uniform(*_RETRY_SECONDS), 0)  # noqa: S311 - spreads the retries
             if isinstance(outcome, Lease):
                 return outcome
             poll_seconds = min(poll_seconds, max(outcome.seconds, 0.01))
         seconds_left = until - time.monotonic()
-        # equivalent mutant: compare: with nothing left the next wait takes no time
+        # equivalent mutant: compare: with no time left, the next wait takes no time
         if seconds_left <= 0:
             break
         wake_event.wait(min(seconds_left, poll_seconds))

@@ -1,5 +1,5 @@
-"""How the server keeps a policy: ``lease_seconds`` in the queue's status, a line of rules for the scripts,
-and the rest as JSON, each in a field of the ledger."""
+"""Encodes and decodes a policy as stored in the server: ``lease_seconds`` in the queue's status, a line of
+rules for the scripts, and the rest as JSON, each in a field of the ledger."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from leaseq.policy import FIELDS, RULES, TEXTS, Policy
 
 
 def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[str]:
-    """Name and stored value of each named field."""
+    """The name and stored value of each of these fields."""
     fields: list[str] = []
     for name in names:
         fields += [name, FIELDS[name].dump(getattr(policy, name))]
@@ -23,8 +23,8 @@ def to_server(policy: Policy, names: Iterable[str], form_version: str) -> list[s
 def from_server(lease_seconds: bytes, rules: bytes, texts: Sequence[bytes | None]) -> Policy:
     """Decode the policy from the queue's lease_seconds, its rules and the JSON of TEXTS.
 
-    A missing text has its default: the queue is older than the field. A value that this version does not
-    know was written by a newer one.
+    If the queue is older than a field, its text is missing, and the default is used. A value that this
+    version does not know was written by a newer one, and raises QueueUnreadable.
     """
     texts_by_name = {name: text.decode() for name, text in zip(TEXTS, texts, strict=True) if text is not None}
     texts_by_name["lease_seconds"] = lease_seconds.decode()
@@ -33,8 +33,8 @@ def from_server(lease_seconds: bytes, rules: bytes, texts: Sequence[bytes | None
         return Policy(**values, **parse_rules(rules))
     except Invalid as error:
         raise QueueUnreadable(
-            f"this queue's policy has another value of {error.field!r} than this version of leaseq knows: it "
-            "needs a newer version of leaseq",
+            f"this queue's policy has a value of {error.field!r} that this version of leaseq does not know: "
+            "it needs a newer version of leaseq",
             newer=True,
         ) from None
 
@@ -42,7 +42,7 @@ def from_server(lease_seconds: bytes, rules: bytes, texts: Sequence[bytes | None
 def parse_rules(line: bytes) -> dict[str, Any]:
     """Decode a line of rules, ``holds=2 bands=50,150 renewals=-``, into values by name.
 
-    An unknown rule was written by a newer version: refused, since this version would not follow the policy.
+    An unknown rule was written by a newer version, and raises QueueUnreadable: this version can't follow it.
     """
     values: dict[str, Any] = {}
     for word in line.decode(errors="replace").split():
@@ -61,10 +61,10 @@ def parse_rules(line: bytes) -> dict[str, Any]:
 
 
 def rule_defaults() -> dict[str, str]:
-    """The default of each field that is kept among the rules, as the server keeps it."""
+    """The default of each field that is stored in the rules, in stored form."""
     return {name: FIELDS[name].stored_default for name in RULES}
 
 
 def text_defaults() -> dict[str, str]:
-    """The default of each field that is kept as JSON of its own, in the order of `Policy.version`."""
+    """The default of each field that is stored as separate JSON, in the order of `Policy.version`."""
     return {name: FIELDS[name].stored_default for name in TEXTS}

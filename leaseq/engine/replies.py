@@ -1,7 +1,7 @@
-"""Decodes a script's reply, and has the one table of refusals: which reply code raises which exception.
+"""A script's reply, and the table of refusals: which reply code raises which exception.
 
-The forms of all replies are in the headers of ``lua/*.lua``. `Commands` raises what this table says, so
-that a method of the queue decodes only its success.
+The forms of all replies are in the headers of ``lua/*.lua``. `Commands` raises the exceptions in this table,
+so a method of the queue decodes only successful replies.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from leaseq.engine import codec
 from leaseq.errors import Invalid, ItemNotFound, LeaseLost, LeaseqError, QueueNotFound
 from leaseq.models import Item, LeaseKey
 
-# Codes of replies that are no refusal, where a script has more than one of these.
+# Codes of replies that are not refusals, for scripts that have more than one.
 CHANGED = b"changed"  # configure: another policy is in force
-AGAIN = b"again"  # erase_person: the person came back meanwhile, begin anew
-DELETING = b"deleting"  # configure: the queue that was there is being deleted
-DIGESTS = b"digests"  # enqueue: send the payloads' digests as well
+AGAIN = b"again"  # erase_person: the person is back, start again
+DELETING = b"deleting"  # configure: the existing queue is being deleted
+DIGESTS = b"digests"  # enqueue: send the payloads' digests too
 EXISTS = b"exists"  # load: there is a queue of this name
-FORM = b"form"  # finish: the queue's form is another one, check the result against that
+FORM = b"form"  # finish: the queue's form has changed, check the result against the current one
 LEASED = b"leased"
 MORE = b"more"  # reserve: the search takes more than one call, call again
 HELD = b"held"  # why_nothing
@@ -39,11 +39,11 @@ class Reply(NamedTuple):
 
 
 class Call(NamedTuple):
-    """A call of a script: the values that its refusals mention."""
+    """A call of a script, with the values that refusals mention."""
 
     script: str
     queue: str
-    args: tuple[str, ...]  # as the script's header lists ARGV, without the time
+    args: tuple[str, ...]  # in the order of ARGV in the script's header, without the time
 
     @property
     def id(self) -> str:
@@ -51,12 +51,12 @@ class Call(NamedTuple):
 
     @property
     def lease_key(self) -> LeaseKey:
-        """The id, token and person of the lease that the call was about."""
+        """The id, token and person of the lease in the call."""
         return self.args[0], int(self.args[1]), self.args[2]
 
 
 def refusal(call: Call, reply: Reply) -> LeaseqError | None:
-    """The exception for a reply; None where the call succeeded."""
+    """The exception for a reply; None if the call succeeded."""
     make = _TABLE.get((call.script, reply.code)) or _TABLE.get((_ANY, reply.code))
     return make(call, reply) if make else None
 
@@ -76,7 +76,7 @@ def _answer_adopted(call: Call, reply: Reply) -> LeaseLost:
 
 
 def _item_missing(call: Call, reply: Reply) -> ItemNotFound | None:
-    """A repeated remove finds the item gone, because the first one removed it."""
+    """None if the remove was sent again, since the first one may have removed the item."""
     return None if reply.resent else ItemNotFound(call.queue, call.id)
 
 
@@ -127,12 +127,12 @@ def _not_changeable(call: Call, reply: Reply) -> Invalid:
 
 
 def _payload_fixed(call: Call, _: Reply) -> Invalid:
-    limit = f"of {call.id!r} it stays as it is, since somebody holds or answered it; the rest can be changed"
+    limit = f"fixed for {call.id!r}, since somebody holds or answered it; its other fields can be changed"
     return Invalid("payload", limit)
 
 
 def _answered_or_holds(call: Call, _: Reply) -> Invalid:
-    limit = f"a person who has not answered {call.id!r} and does not hold it; {call.args[2]!r} has or does"
+    limit = f"a person who neither holds nor has answered {call.id!r}; {call.args[2]!r} holds or answered it"
     return Invalid("person", limit)
 
 
@@ -151,8 +151,8 @@ def _partly_dead(call: Call, _: Reply) -> Invalid:
 
 
 def _has_another(field: str, place: int) -> _Refusal:
-    """``place``: of the person among the arguments."""
-    limit = "a person who neither holds nor answered another part of {!r}; {!r} does or did"
+    """``place``: the person's index in the arguments."""
+    limit = "a person who neither holds nor has answered another part of {!r}; {!r} holds or answered one"
     return lambda call, _: Invalid(field, limit.format(call.id, call.args[place]))
 
 
@@ -161,7 +161,7 @@ def _state(reply: Reply) -> str:
     return state.decode()
 
 
-_ONE_ANSWER = "a late answer of a person who has no other answer and does not hold the item"
+_ONE_ANSWER = "a late answer from a person who has no other answer and does not hold the item"
 
 _Refusal = Callable[[Call, Reply], LeaseqError | None]
 _ANY = ""  # any script
@@ -195,12 +195,12 @@ _TABLE: Final[dict[tuple[str, bytes], _Refusal]] = {
     ("remove", b"no-item"): _item_missing,
 }
 REFUSAL_CODES: Final = frozenset(code for _, code in _TABLE)
-"""The codes that may be refusals."""
+"""All codes in the table of refusals. For some scripts, they are not refusals."""
 
 
 def _lost_text(item: Item, lease_key: LeaseKey, answer_kept: bool) -> str:
-    """The message of LeaseLost. It is true for the person whose lease it was, also where they have the
-    item by another lease now."""
+    """The message of LeaseLost. It is also true if the person whose lease it was now holds the item under
+    another lease."""
     _, token, person = lease_key
     grant = next((one for one in item.history if (one.token, one.person) == (token, person)), None)
     if grant is not None and grant.how == "held":
@@ -213,7 +213,7 @@ def _lost_text(item: Item, lease_key: LeaseKey, answer_kept: bool) -> str:
 
 
 def _present_state(item: Item, token: int, person: str) -> str:
-    """The present state of an item, described to the person whose lease had this token."""
+    """A description of the item's current state, for the person whose lease had this token."""
     if leases := [one for one in item.leases if one.person == person]:
         return f"the same person holds it, under token {leases[0].token}"
     if any((answer.token, answer.person) == (token, person) for answer in item.answers):

@@ -1,4 +1,4 @@
-"""Translates an error inside a script: the server's message, with the file and line under ``lua/``."""
+"""Translates an error inside a script into the server's message with the file and line under ``lua/``."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ _log = logging.getLogger("leaseq.engine")
 
 
 def message_of(error: Exception, script: Script | None) -> str:
-    """The text of an error; ``script`` is what was run, or loaded. Where the text names a line of it, this is
-    an error inside the script, and is logged: to be called once for an error."""
+    """The text of an error; ``script`` is the one that was run or loaded. If the text names a line of the
+    script, the error is inside the script, and is logged: call this once per error."""
     message = str(error)
     if script is None or not (places := script.places(message)):
         return message
     readable_message = script.readable(message)
-    # The last is where the script stopped; the message may begin with the line of a function's caller.
+    # The script stopped at the last place; the message may begin with the line of a function's caller.
     _log.error("script %s failed at %s: %s", script.name, places[-1], readable_message)
     return readable_message

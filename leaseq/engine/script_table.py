@@ -1,4 +1,4 @@
-"""The scripts, by name: which keys of a queue each is given, and which are confirmed."""
+"""The scripts by name: which keys of a queue each gets, and whose writes are confirmed."""
 
 from __future__ import annotations
 
@@ -63,9 +63,10 @@ SCRIPTS: Final[dict[str, Script]] = {
     )
 }
 
-# What acknowledges nothing: the clear job runs again by itself, a line is no promise, a follower that was set
-# back reads again, a queue is gone once its deletion began, and a restore that broke off begins again.
+# Scripts whose writes may be lost: the clear job runs again anyway, a place in the waiting list is not a
+# promise, a follower that is set back reads again, a queue whose deletion began no longer exists, and an
+# interrupted restore starts again.
 _UNCONFIRMED_SCRIPTS = {"clear", "check_alerts", "leave_line", "confirm", "follow", "unfollow", "delete_keys"}
 _UNCONFIRMED_SCRIPTS |= {"load", "load_items"}
 CONFIRMED_SCRIPTS: Final = {name for name, script in SCRIPTS.items() if script.writes} - _UNCONFIRMED_SCRIPTS
-"""The scripts whose writes are confirmed as the policy's ``durable`` says."""
+"""The scripts whose writes are confirmed according to the policy's ``durable``."""

@@ -1,4 +1,4 @@
-"""The moves: Lua scripts under ``lua/``, joined with their includes and called by EVALSHA."""
+"""The moves: Lua scripts under ``lua/``, joined with their includes and called with EVALSHA."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from leaseq.engine.lua_source import GLOBALS, LuaSource
 from leaseq.engine.policy_codec import rule_defaults, text_defaults
 
 pack: Callable[[tuple[Any, ...]], bytes] = cast("Any", pack_command)
-"""A command as the server reads it; what hiredis says of its types is of tuples with one word."""
+"""Encodes a command for the server. hiredis's annotations allow only tuples of one word, hence the cast."""
 
-# In an error of the server, before the line of a script: Redis 7 adds the script's SHA, Valkey does not.
+# Text before a script's line in an error of the server: Redis 7 adds the script's SHA, Valkey does not.
 _RUNNING_SCRIPT = re.compile(r"\bscript: (?:[0-9a-f]{40}, )?on (?=@user_script:\d)")
 _LINE = re.compile(r"@?\buser_script:(\d+)")
 # 'end' expected (to close 'if' at line 7) near …
@@ -30,7 +30,7 @@ _OPENING_LINE = re.compile(r"(?<=' at )line (\d+)(?=\) near )")
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """One script: its name, its keys in order, and its whole text."""
+    """One script: its name, its keys in order, and its full text."""
 
     name: str
     keys: tuple[str, ...]  # names of attributes of Keys
@@ -43,17 +43,17 @@ class Script:
         return "no-writes" not in self.source.partition("\n")[0]
 
     def where(self, line: int) -> str:
-        """The file and line that a line of ``source`` comes from: ``lib/grants.lua:12``. A line past the
-        end counts as the last one: Lua's compiler reports it for a missing ``end``."""
+        """The file and line from which a line of ``source`` comes: ``lib/grants.lua:12``. A line past the end
+        counts as the last one: Lua's compiler reports it if an ``end`` is missing."""
         file, number = self.lines[min(line, len(self.lines)) - 1]
         return f"{file}:{number}"
 
     def places(self, message: str) -> list[str]:
-        """The files and lines that an error of the server names, as ``where`` gives them."""
+        """The files and lines named in an error of the server, in the form that ``where`` returns."""
         return [self.where(int(line)) for line in _LINE.findall(message)]
 
     def readable(self, message: str) -> str:
-        """The server's error message, with files and lines in place of this script's line numbers."""
+        """The server's error message, with this script's line numbers replaced by files and lines."""
         message = _RUNNING_SCRIPT.sub(f"script: {self.name}, on ", message)
         for pattern in (_LINE, _OPENING_LINE):
             message = pattern.sub(lambda match: self.where(int(match[1])), message)
@@ -71,10 +71,10 @@ class BoundScript:
 
     @cached_property
     def for_cluster(self) -> BoundScript:
-        """The arguments for a cluster: with one key more, which never exists. A node answers TRYAGAIN or
-        ASK where one of a script's keys is missing and their slot is being migrated. Where none is
-        missing at first it runs the script, and aborts it halfway when that reads a key which does not
-        exist, or creates a second one while the first is still being migrated."""
+        """The script for a cluster, with one more key, which never exists. While a slot is being migrated, a
+        node answers TRYAGAIN or ASK if one of the script's keys is missing. If none is missing, it runs the
+        script, and aborts it halfway if the script reads a key that does not exist, or creates a second one
+        while the first is still being migrated."""
         return BoundScript(self.script, self._queue_keys, self._queue_keys.absent)
 
 
@@ -90,13 +90,13 @@ def names() -> list[str]:
 
 
 def read(folder: Traversable, name: str, *keys: str) -> Script:
-    """A script from the folder that has its file and, in ``lib/``, the files that it includes.
+    """Read a script from the folder that contains its file and, in ``lib/``, the files that it includes.
 
-    A line ``--- @include grants`` stands for the file ``lib/grants.lua``, behind those that it includes;
-    ``--- @defaults`` and ``--- @texts`` for tables of the policy's fields. Each file is joined once, without
-    comments and empty lines; each function only where the script uses it (see lua_functions).
-    Raises ScriptError where a file includes another one twice, from inside a block or in a circle, and where
-    it uses a name that neither it nor a file joined ahead of it declares, or declares one that such a file
+    A line ``--- @include grants`` is replaced by the file ``lib/grants.lua``, after the files which that one
+    includes; ``--- @defaults`` and ``--- @texts`` by tables of the policy's fields. Each file is joined once,
+    without comments and empty lines, and each function only if the script uses it (see lua_functions).
+    Raises ScriptError if a file includes another twice, inside a block or in a circle, if it uses a name that
+    is declared neither in it nor in a file joined before it, or if it declares a name that such a file
     declares.
     """
     lines = arrange_functions(_Joiner(folder).lines(f"{name}.lua"))
@@ -110,16 +110,16 @@ class ScriptError(Exception):
 
 
 class _Joiner:
-    """One script while its files are joined."""
+    """Joins the files of one script."""
 
     def __init__(self, folder: Traversable) -> None:
         self._folder = folder
-        self._names = set(GLOBALS)  # that are declared so far
+        self._names = set(GLOBALS)  # names declared so far
         self._begun_files: set[str] = set()
         self._done_files: set[str] = set()
 
     def lines(self, file: str) -> Iterator[tuple[str, int, str]]:
-        """The lines, each with its file and its number there."""
+        """Yield the lines, each with its file and its number there."""
         source = _parse((self._folder / file).read_text(encoding="utf-8"))
         self._check_includes(file, source)
         self._begun_files.add(file)
@@ -155,7 +155,7 @@ class _Joiner:
             )
         if repeated_names := sorted(source.exported_names & self._names - GLOBALS):
             raise ScriptError(
-                f"{file} declares {', '.join(repeated_names)}, as a file does that is joined ahead of it: "
+                f"{file} declares {', '.join(repeated_names)}, which a file joined before it also declares: "
                 "rename one"
             )
 
@@ -176,10 +176,10 @@ def _texts() -> str:
 
 
 _TABLES: Final = {"defaults": _defaults, "texts": _texts}
-"""What stands for a directive: the policy's rules or its texts, with the default of each, as a Lua table."""
+"""The replacement of a directive: the policy's rules or texts, with their defaults, as a Lua table."""
 
 
 @cache
 def _folder() -> Traversable:
-    """In a checkout, ``leaseq/lua`` is a link to the folder beside the package."""
+    """The folder of the scripts. In a checkout, ``leaseq/lua`` links to the folder next to the package."""
     return files("leaseq") / "lua"

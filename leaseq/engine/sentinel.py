@@ -1,4 +1,4 @@
-"""Connections to a primary behind sentinels: how it is found, and checked again where it stops answering."""
+"""Connections to a primary behind sentinels: finds the primary, and checks it again if it stops answering."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from leaseq.engine.transport import FAILURES, TIMEOUT
 
 
 class SentinelClient(Sentinel):
-    """Asks the sentinels in random order, those that ever failed to answer at the end, the longest ago first.
-    redis-py's own moves the sentinel that answered to the front of a list, and concurrent threads lose others
-    from that list."""
+    """Asks the sentinels in random order. Those that have ever failed to answer come last, the longest ago
+    first. redis-py's own class moves the sentinel that answered to the front of a list, from which concurrent
+    threads can lose others."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)  # type: ignore[no-untyped-call]
-        self._failed_at: dict[Any, float] = {}  # sentinel -> when it last did not answer
+        self._failed_at: dict[Any, float] = {}  # sentinel -> when it last failed to answer
 
     def discover_master(self, service_name: str) -> tuple[str, int]:
         state = self._state(service_name)
         return state["ip"], state["port"]
 
     def replica_count(self, service_name: str) -> int:
-        """The number of replicas that the sentinels know, unreachable ones included."""
+        """The number of replicas that the sentinels know, including unreachable ones."""
         return int(self._state(service_name)["num-slaves"])
 
     def _state(self, service_name: str) -> Any:
-        """The service's state, by the first sentinel that knows a primary which is reachable."""
+        """The service's state, from the first sentinel that knows a reachable primary."""
         silent_count = 0
         for sentinel in sorted(self.sentinels, key=lambda one: (self._failed_at.get(one, 0.0), random())):  # noqa: S311
             try:
@@ -56,7 +56,7 @@ class SentinelClient(Sentinel):
 
 
 class SentinelConnection(SentinelManagedConnection):
-    """A connection that asks the sentinels for the primary where its server does not answer."""
+    """A connection that asks the sentinels for the primary if its server does not answer."""
 
     def read_response(self, *args: Any, timeout: Any = UNSET, **options: Any) -> Any:
         read = partial(super().read_response, *args, **options)
@@ -65,7 +65,7 @@ class SentinelConnection(SentinelManagedConnection):
         return read_reply(read, self.socket_timeout or TIMEOUT, self._is_replaced)
 
     def _is_replaced(self) -> bool:
-        """Whether a sentinel names another primary; False where none is named."""
+        """Whether a sentinel names another primary; False if none is named."""
         try:
             return bool(self.connection_pool.get_master_address() != (self.host, self.port))
         except FAILURES:

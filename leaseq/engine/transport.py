@@ -1,7 +1,7 @@
-"""Sends a script call to the server, by redis-py's pool or to the node of the key's slot in a cluster.
+"""Sends a script call to the server, through redis-py's pool, or to the node of the key's slot in a cluster.
 
-A call is sent as one packed command, past redis-py's command layer: that takes half the time of
-``evalsha`` (``docs/benchmarks.md``).
+A call is sent as one packed command, without redis-py's command layer, in half the time of ``evalsha``
+(``docs/benchmarks.md``).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from leaseq.errors import ServerRefused, ServerUnavailable
 
 TIMEOUT = 5.0  # seconds for a connect and for a reply
 _MIGRATION_SECONDS = 2.0  # seconds for which a call waits for a slot that is being migrated
-FAILURES = (rx.RedisError, rx.RedisClusterException, OSError)  # the second is not one of the first
+FAILURES = (rx.RedisError, rx.RedisClusterException, OSError)  # the second is not a subclass of the first
 
 
 Command: TypeAlias = tuple[str | bytes | int | float, ...]
@@ -59,7 +59,7 @@ class Transport(Protocol):
 
 
 def transport_of(client: Any) -> Transport:
-    """The transport over a client of redis-py."""
+    """The transport for a redis-py client."""
     return ClusterTransport(client) if isinstance(client, RedisCluster) else PooledTransport(client)
 
 
@@ -104,7 +104,8 @@ class PooledTransport:
         return reply
 
     def ask_all(self, commands: Sequence[Command]) -> list[Any]:
-        """Past redis-py's pipeline, which takes three times as long (docs/decisions/0023-request-cost.md)."""
+        """Send commands without redis-py's pipeline, which takes three times as long
+        (docs/decisions/0023-request-cost.md)."""
         try:
             connection = self._idle.pop()
         except IndexError:
@@ -123,15 +124,15 @@ class PooledTransport:
         return replies
 
     def _new(self) -> Any:
-        """A new connection, past the pool's own count, which only grows: broken connections would use it
-        up."""
+        """Create a connection without counting it in the pool: that count only grows, so broken connections
+        would use it up."""
         return self._pool.connection_class(**self._pool.connection_kwargs)
 
     def load(self, bound: BoundScript) -> None:
         self._redis.script_load(bound.script.source)
 
     def reset(self) -> None:
-        with suppress(IndexError):  # other threads take from it, too
+        with suppress(IndexError):  # other threads also take from it
             while True:
                 self._idle.pop().disconnect()
         self._pool.disconnect(inuse_connections=False)
@@ -151,14 +152,14 @@ class PooledTransport:
         return self._redis.scan(cursor, match=pattern, count=count)
 
     def replicas(self, _key: str, /) -> int:
-        """Sentinels count disconnected replicas too; a server alone counts the connected ones."""
+        """The number of replicas. Sentinels also count disconnected ones, a server alone does not."""
         sentinels = getattr(self._pool, "sentinel_manager", None)
         if sentinels is not None:
             return int(sentinels.replica_count(self._pool.service_name))
         return int(self._redis.info("replication")["connected_slaves"])
 
     def forget(self) -> None:
-        """In a fork's child: leave the sockets to the parent."""
+        """Leave the sockets to the parent; called in the child of a fork."""
         self._idle = []
 
 
@@ -174,19 +175,19 @@ os.register_at_fork(after_in_child=_forget_all)
 
 
 class ClusterTransport:
-    """A cluster: a call goes to the slot's primary. While the slot is being migrated, the call waits,
+    """A cluster: a call is sent to the slot's primary. While the slot is being migrated, the call waits,
     since a script must not run on a part of a queue (``BoundScript.for_cluster``)."""
 
     def __init__(self, client: Any) -> None:
         self._redis = client
-        self._failed_node = ""  # the node that a link broke to: asked last where the slots are now
+        self._failed_node = ""  # the node whose connection last broke; it is asked for the slots last
         self.timeout = client.get_connection_kwargs().get("socket_timeout") or TIMEOUT
 
     def send(
         self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
-        """Send a call, following redirects. No reply that redirects it, or asks for a retry, has changed
-        anything."""
+        """Send a call, following redirects. If a reply redirects it or asks for a retry, the call has changed
+        nothing."""
         cluster_script, wait = bound.for_cluster, wait and wait._replace(mark=wait.mark.for_cluster)
         node, turns, until = self._node(bound.keys[0]), 0, monotonic() + _MIGRATION_SECONDS
         while True:
@@ -195,18 +196,18 @@ class ClusterTransport:
             except (rx.AskError, rx.TryAgainError) as error:  # MovedError is an AskError
                 if isinstance(error, rx.MovedError):
                     self._redis.nodes_manager.move_slot(error)
-                # equivalent mutant: compare: the clock is not read at that very moment
+                # equivalent mutant: compare: the clock is never read at exactly that moment
                 if monotonic() > until:
                     raise
-                # equivalent mutant: limit: it only says how long it pauses; `until` says when it ends
+                # equivalent mutant: limit: this only sets the pause; `until` sets the end
                 # equivalent mutant: limit:2: likewise
-                # equivalent mutant: call: it only spares the servers a tight loop
+                # equivalent mutant: call: this only spares the servers a tight loop
                 time.sleep(min(turns * 0.005, 0.05))
                 # equivalent mutant: set: likewise
                 turns += 1
                 node = self._node(bound.keys[0])
             except (rx.ClusterDownError, rx.TimeoutError, ServerUnavailable, ServerRefused):
-                self._failed_node = node.name  # no answer, or no confirmation, as above
+                self._failed_node = node.name  # no answer, or no confirmation: it may have been replaced
                 with suppress(*FAILURES):
                     self.reset()
                 raise
@@ -217,7 +218,7 @@ class ClusterTransport:
     def _send_to(
         self, node: Any, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, loading: bool
     ) -> list[Any]:
-        """Send to one node, all on one connection, which redis-py's own commands don't promise."""
+        """Send everything to one node on one connection, which redis-py's own commands don't guarantee."""
         pool = self._redis.get_redis_connection(node).connection_pool
         connection = pool.get_connection()
         node_connection = _NodeConnection(
@@ -236,7 +237,7 @@ class ClusterTransport:
             pool.release(connection)
 
     def _is_replaced(self, node: Any, key: str) -> bool:
-        """Whether another node, chosen at random, names another primary. It may not answer, either."""
+        """Whether another node, chosen at random, names another primary; False if it doesn't answer."""
         others = [other for other in self._redis.get_nodes() if other.name != node.name]
         slot = self._redis.keyslot(key)
         try:
@@ -258,7 +259,7 @@ class ClusterTransport:
         return self._redis.execute_command(*words, target_nodes=self._node(key))
 
     def scan(self, key: str, cursor: int, pattern: str, count: int, /) -> Any:
-        """Of one node: redis-py's own goes through all of them, and gives a cursor for each."""
+        """Scan one node: redis-py's own scan covers all nodes, and returns a cursor for each."""
         connection = self._redis.get_redis_connection(self._node(key))
         return connection.scan(cursor, match=pattern, count=count)
 
@@ -270,13 +271,13 @@ class ClusterTransport:
         return replies
 
     def replicas(self, key: str, /) -> int:
-        """The number of replicas by the primary's count, which for a while includes disconnected ones."""
+        """The primary's count of its replicas, which for a while includes disconnected ones."""
         slot = self._redis.keyslot(key)
         shards = self._redis.get_redis_connection(self._node(key)).execute_command("CLUSTER SLOTS")
         return next((len(shard) - 3 for shard in shards if shard[0] <= slot <= shard[1]), 0)
 
     def load(self, bound: BoundScript) -> None:
-        """Load the script on one node: where another does not answer, this one's queues still work."""
+        """Load the script on one node only: if another doesn't answer, this node's queues still work."""
         self._redis.get_redis_connection(self._node(bound.keys[0])).script_load(bound.script.source)
 
     def close(self) -> None:
@@ -292,7 +293,7 @@ class ClusterTransport:
 
 
 class _NodeConnection:
-    """A connection to a node of a cluster, as far as a move needs one."""
+    """A connection to a node of a cluster, with the methods that a move needs."""
 
     def __init__(self, connection: Any, timeout: float, is_replaced: Callable[[], bool]) -> None:
         self.send_packed_command = connection.send_packed_command

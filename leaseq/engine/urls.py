@@ -1,4 +1,4 @@
-"""Parses a server URL into a client of redis-py or of redis.asyncio."""
+"""Creates a client of redis-py or redis.asyncio from a server URL."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from leaseq.suggestions import did_you_mean
 
 SCHEMES = "redis://, rediss://, unix://, redis+sentinel:// or redis+cluster://"
 TIMEOUTS = ("socket_timeout", "socket_connect_timeout")
-# The most useful of redis-py's options: an error names these.
+# The most useful of redis-py's options, which errors list.
 OPTIONS = (
     *TIMEOUTS,
     "db",
@@ -28,12 +28,12 @@ OPTIONS = (
 )
 TLS_OPTIONS = (*OPTIONS, "ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_cert_reqs", "ssl_check_hostname")
 SENTINEL_OPTIONS = ("sentinel_username", "sentinel_password", *TIMEOUTS)
-# A sentinel has nothing to do but to answer; one that hangs, with the primary beside it, is passed over soon.
+# Short, since a sentinel does nothing but answer: one that hangs, perhaps along with the primary, is skipped.
 _SENTINEL_TIMEOUT = 1.0  # seconds
 
 
 class Classes(NamedTuple):
-    """Those of which clients are made."""
+    """The classes from which clients are built."""
 
     redis: Any
     cluster: Any
@@ -44,7 +44,7 @@ class Classes(NamedTuple):
 
 
 def redis_of(url: object, classes: Classes) -> tuple[str, Any]:
-    """Parse the URL, and make a client for it. Raises Invalid (field ``url``)."""
+    """Parse the URL, and create a client for it. Raises Invalid (field ``url``)."""
     if not isinstance(url, str):
         raise Invalid("url", f"a URL that begins with {SCHEMES}")
     scheme = url.partition("://")[0]
@@ -73,16 +73,16 @@ def _options(classes: Classes) -> dict[str, Any]:
 
 def _standalone(url: str, classes: Classes) -> Any:
     parts = urlsplit(url)
-    if parts.scheme == "unix" and (parts.hostname or not parts.path):  # redis-py would pass over the host
+    if parts.scheme == "unix" and (parts.hostname or not parts.path):  # redis-py would ignore the host
         raise Invalid("url", "the absolute path of a socket, after three slashes: unix:///run/valkey.sock")
     client = classes.redis.from_url(url, **_options(classes))
-    client.connection_pool.make_connection()  # does no I/O; an option that isn't one shows here
+    client.connection_pool.make_connection()  # does no I/O, but raises for an unknown option
     return client
 
 
 def _problem(url: str, error: Exception) -> str:
-    """Why redis-py refused a URL. Its own message may contain a piece of the password, which may hold a
-    question mark: only what can be nothing but an option's name is quoted."""
+    """Why redis-py refused a URL. redis-py's message may contain a piece of the password, which may contain a
+    question mark, so only text that can't be anything but an option's name is quoted."""
     query = url.partition("?")[2]
     for name, _ in parse_qsl(query):
         if "@" not in query and re.fullmatch("[a-z_]+", name) and repr(name) in str(error):
@@ -97,7 +97,7 @@ def _unknown_option(name: str, options: Sequence[str]) -> str:
 
 
 def _bad_value(name: str) -> str:
-    return f"another value of its option {name!r}, which does not take this one"
+    return f"another value of its option {name!r}, which does not accept this one"
 
 
 def _sentinel(url: str, classes: Classes) -> Any:
@@ -146,10 +146,10 @@ def _seconds(name: str, text: str) -> float:
 
 def _cluster(url: str, classes: Classes) -> Any:
     plain_url = url.replace("+cluster", "", 1)
-    _standalone(plain_url, classes)  # before any I/O: an error in the URL itself
+    _standalone(plain_url, classes)  # raises for an error in the URL, before any I/O
     try:
         return classes.cluster.from_url(plain_url, **_options(classes))
-    except FAILURES as error:  # redis-py asks a cluster for its slots at once
+    except FAILURES as error:  # redis-py asks a cluster for its slots immediately
         raise ServerUnavailable(f"no answer from {without_password(url)}: {error}") from error
 
 

@@ -1,4 +1,4 @@
-"""The queue: the methods that people and programs call. Each method runs one script in the server."""
+"""The queue: its methods, grouped by who calls them. Most methods run one script in the server."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ T = TypeVar("T")
 
 
 class Queue(Producer, Consumer, Admin, Inspection, Late, Following, Restoring, Deleting, Erasing):
-    """A queue of work items in a server. Making one does no I/O; threads may share it.
+    """A queue of work items in a server. Creating one does no I/O; threads may share it.
 
-    ``clock`` (microseconds since the epoch) is for tests: without it the server's clock counts.
+    ``clock`` (microseconds since the epoch) is for tests; by default the server's clock is used.
     """
 
 
@@ -34,8 +34,8 @@ def queues(client: Client) -> list[str]:
     """The names of the queues in a server, sorted.
 
     In a cluster this list is in a slot of its own. If the primary of that slot is lost, the latest names may
-    be lost with it, though their queues are whole. They are added again by `configure`, and by each process
-    that knew them when it next lists the queues, as the clear job and the pages do.
+    be lost with it, but not their queues. `configure` adds a name again, and so does each process that knew
+    it when it next lists the queues, as the clear job and the pages do.
     """
     return listing.names(connection_of(check_client(client)))
 
@@ -43,8 +43,8 @@ def queues(client: Client) -> list[str]:
 def read_queues(
     client: Client, read: Callable[[Queue], T], names: Iterable[str] | None = None
 ) -> tuple[dict[str, T], dict[str, QueueUnreadable]]:
-    """What ``read`` returns for each queue, by name; and the error of each queue that this version of leaseq
-    can't read, by name. ``names``: of these queues only."""
+    """Call ``read`` with each queue, or only with those in ``names``. Returns the results by queue name, and
+    the errors, also by name, of the queues that this version of leaseq can't read."""
     values: dict[str, T] = {}
     errors: dict[str, QueueUnreadable] = {}
     for name in queues(client) if names is None else names:

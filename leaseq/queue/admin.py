@@ -11,16 +11,16 @@ from leaseq.errors import Invalid, ItemNotFound
 from leaseq.models import STATES, Cleared, Item, ItemChanges, Json, State
 from leaseq.queue.inspection import Inspection
 
-_MOVES = 40  # moves of one call to the server: about a millisecond of it
-_LOOK = 250  # items of one read
+_MOVES = 40  # items moved by one call: about a millisecond of the server's time
+_LOOK = 250  # items read by one call
 OnRemoved = Callable[[str], object]
 
 
 class Admin(Inspection):
     def clear(self, limit: int = 1000) -> Cleared:
-        """Return items whose lease expired, release what is due, and delete finished and dead items that
-        the policy keeps no longer: at most ``limit`` items; ``more`` tells whether there are others. Also
-        raises and resolves the alerts of the policy's ``alerts``: see `alerts`."""
+        """Move items whose lease expired back to inbound, release items that are due, and delete finished and
+        dead items that the policy no longer keeps: at most ``limit`` items; ``more`` is true if there are
+        others. Also raises and resolves alerts by the rules of the policy's ``alerts``: see `alerts`."""
         remaining = validation.integer(limit, "limit", 1, 1_000_000)
         returned = released = died = forgotten = 0
         has_more = True
@@ -36,7 +36,7 @@ class Admin(Inspection):
         return Cleared(returned, released, died, has_more, forgotten)
 
     def pause(self, reason: str | None = None, *, by: str | None = None) -> None:
-        """Stop reserving. Held items may be finished."""
+        """Stop handing out items. Held items may still be finished."""
         self._commands.pause(arguments.by(by), arguments.text(reason, "reason"))
 
     def resume(self, *, by: str | None = None) -> None:
@@ -44,18 +44,18 @@ class Admin(Inspection):
         self._commands.resume(arguments.by(by))
 
     def revive(self, id: str, *, by: str | None = None) -> Item:
-        """Bring a dead item back to inbound, its failures forgotten. A finished one raises Invalid; any
-        other is left as it is."""
+        """Move a dead item back to inbound, and reset its failures. Raises Invalid for a finished item; items
+        in other states are not changed."""
         return self._item(self._commands.revive(validation.item_id(id), arguments.by(by)), id)
 
     def revive_all(
         self, *, error: str | None = None, person: str | None = None, limit: int = 1000, by: str | None = None
     ) -> int:
-        """Revive the dead items, the longest dead first, at most ``limit``; returns their number.
+        """Revive at most ``limit`` dead items, the longest dead first; returns their number.
 
         ``error``: only those whose last error contains this text. ``person``: only those that this person had
-        last. Fewer than ``limit`` means that none is left. Items that another caller revives or removes
-        meanwhile are skipped.
+        last. A number below ``limit`` means that none is left. Items that another caller revives or removes
+        at the same time are skipped.
         """
         return self._move_all("dead", lambda id: self.revive(id, by=by), error, person, limit, by)
 
@@ -69,11 +69,11 @@ class Admin(Inspection):
         by: str | None = None,
         on_removed: OnRemoved | None = None,
     ) -> int:
-        """Delete the items in a state, at most ``limit``, in the order of `items`; returns their number.
+        """Delete at most ``limit`` items in a state, in the order of `items`; returns their number.
 
-        ``error``, ``person``: as for `revive_all`. Fewer than ``limit`` means that none is left. An item with
-        several assignments goes whole where one of them is in the state. ``on_removed`` is called with the
-        id of each deleted item.
+        ``error``, ``person``: as for `revive_all`. A number below ``limit`` means that none is left. An item
+        with several assignments is deleted as a whole if one of them is in the state. ``on_removed`` is
+        called with the id of each deleted item.
         """
         if state not in STATES:
             raise Invalid("state", "one of " + ", ".join(STATES))
@@ -94,12 +94,12 @@ class Admin(Inspection):
         limit: int,
         by: str | None,
     ) -> int:
-        """Make a move of the items in a state that the filter names; returns the number of those moved."""
+        """Call ``move`` for the matching items in a state; returns the number of items moved."""
         max_count = validation.integer(limit, "limit", 1, 1_000_000)
         error_text = None if error is None else validation.text(error, "error")
         person_name = None if person is None else validation.person_name(person)
         arguments.by(by)
-        moved_ids: set[str] = set()  # with several answers, an item is in the list once for each
+        moved_ids: set[str] = set()  # with several answers, an item is listed once for each assignment
         for item in self._walk(state, _LOOK):
             if item.id in moved_ids or not _matches(item, error_text, person_name):
                 continue
@@ -121,21 +121,22 @@ class Admin(Inspection):
         """Let only this person reserve an item, until they give it back. It returns to the front of the
         queue.
 
-        Raises Invalid where nothing of the item waits, or where the person answered or holds it.
+        Raises Invalid if no assignment of the item waits, or if the person holds or has answered it.
         """
         assignee = validation.person_name(person)
         return self._item(self._commands.assign(validation.item_id(id), arguments.by(by), assignee), id)
 
     def change(self, id: str, *, by: str | None = None, **changes: Unpack[ItemChanges]) -> Item:
-        """Change an item that is inbound, scheduled or dead; what is not named stays as it is.
+        """Change an item that is inbound, scheduled or dead; fields that are not named stay as they are.
 
-        With another priority or other skills it is placed among the items there by its age. Of an item with
-        several assignments at least one must be in one of these states: it is moved, and what somebody holds
-        stays with them. ``due=None`` removes the date. ``delay`` in seconds from now: it is scheduled until
-        then, with 0 inbound at once. A dead item stays dead until it is revived, and takes no ``delay``.
+        With another priority or other skills, it is placed by its age among the items already there. If an
+        item has several assignments, at least one must be in one of these states: it is moved, and those that
+        are held stay with their people. ``due=None`` removes the date. ``delay``, in seconds from now,
+        schedules the item; 0 makes it inbound immediately. A dead item stays dead until it is revived, and a
+        ``delay`` is refused for it.
 
-        Raises Invalid for an item in another state, and for a ``payload`` while somebody holds or answered
-        the item. An answer to the earlier payload that still comes is kept as a late one.
+        Raises Invalid for an item in another state, and for a ``payload`` while somebody holds or has
+        answered the item. An answer to the earlier payload that still arrives is kept as a late answer.
         """
         fields = arguments.changes(changes)
         reply = self._commands.change(validation.item_id(id), arguments.by(by), ids.request_id(), fields)
@@ -146,9 +147,9 @@ class Admin(Inspection):
         self._commands.remove(validation.item_id(id), arguments.by(by))
 
     def adopt(self, id: str, token: int, *, by: str | None = None) -> Item:
-        """Make a late answer (named by its token) an answer of the item. It fills an assignment that
+        """Turn a late answer (named by its token) into an answer of the item. It fills an assignment that
         nobody holds or has answered. If there is none, it ends the lease of the assignment that it was given
-        for, or replaces the answer of that, which becomes a late one."""
+        for, or replaces that assignment's answer, which becomes a late answer."""
         number = validation.integer(token, "token", 1, 2**53)
         reply = self._commands.adopt(validation.item_id(id), number, arguments.by(by), ids.request_id())
         return self._item(reply, id)
@@ -162,12 +163,12 @@ class Admin(Inspection):
         reason: str | None = None,
         by: str | None = None,
     ) -> Item:
-        """Take back an answer (named by its token): its item is inbound again, at the front of its priority,
-        for anybody, or with ``to`` for this person alone. The answer is kept as a late one, and is the draft
-        of the person who gave it. The next person reads ``reason``.
+        """Take back an answer (named by its token): its item is inbound again, at the front of its priority
+        band, for anybody, or with ``to`` for this person only. The answer is kept as a late answer, and as
+        the draft of the person who gave it. The next person reads ``reason``.
 
-        Raises Invalid where no answer of the item has the token, where ``to`` holds or answered another part
-        of the item, or where a part of it is dead.
+        Raises Invalid if no answer of the item has the token, if ``to`` holds or has answered another
+        assignment of the item, or if another assignment is dead.
         """
         number = validation.integer(token, "token", 1, 2**53)
         assignee = "" if to is None else validation.person_name(to, "to")
@@ -176,11 +177,12 @@ class Admin(Inspection):
         return self._item(reply, id)
 
     def correct(self, id: str, token: int, result: Json, *, by: str) -> Item:
-        """Replace an answer (named by its token) by one of the manager ``by``. The replaced one is kept as a
-        late answer. The same correction sent again changes nothing.
+        """Replace an answer (named by its token) with one by the manager ``by``. The replaced answer is kept
+        as a late answer. Repeating the same correction changes nothing.
 
-        Raises Invalid (field ``result``, with ``errors``) where the result doesn't fit the queue's form, and
-        where no answer of the item has the token, or ``by`` holds or answered another part of the item.
+        Raises Invalid (field ``result``, with ``errors``) if the result doesn't fit the queue's form, and
+        Invalid if no answer of the item has the token, or if ``by`` holds or has answered another assignment
+        of the item.
         """
         item, number = validation.item_id(id), validation.integer(token, "token", 1, 2**53)
         manager, text = validation.person_name(by, "by"), validation.dump_json(result, "result")

@@ -21,8 +21,8 @@ from leaseq.models import Item, Json
 from leaseq.policy import FIELDS, TEXTS, Policy, PolicyChanges
 from leaseq.queue.elsewhere import forget_elsewhere
 
-_SCAN_COUNT = 1_000  # keys of the server that one call looks at
-_UNLINK_COUNT = 500  # by one call
+_SCAN_COUNT = 1_000  # keys of the server that one call scans
+_UNLINK_COUNT = 500  # keys that one call unlinks
 
 
 class Base:
@@ -43,8 +43,8 @@ class Base:
 
     @property
     def schema(self) -> int | None:
-        """The schema number of its keys; None where there is no queue. Every other call raises
-        QueueUnreadable, before anything changes, where this version of leaseq doesn't know the schema."""
+        """The schema number of the queue's keys; None if there is no queue. If this version of leaseq doesn't
+        know the schema, every other call raises QueueUnreadable before anything changes."""
         try:
             return int(self._commands.schema().rest[0])
         except QueueNotFound:
@@ -52,11 +52,11 @@ class Base:
 
     @property
     def policy(self) -> Policy:
-        """The policy in force; the defaults where there is no queue."""
+        """The current policy; the default policy if there is no queue."""
         return self.find_policy() or Policy()
 
     def find_policy(self) -> Policy | None:
-        """The policy in force, or None where there is no queue: `exists` and `policy` in one call."""
+        """The current policy, or None if there is no queue: `exists` and `policy` in one call."""
         try:
             lease_seconds, form_version, rules, *texts = self._commands.policy(TEXTS).rest
         except QueueNotFound:
@@ -74,12 +74,11 @@ class Base:
         create_only: bool = False,
         **changes: Unpack[PolicyChanges],
     ) -> Policy:
-        """Change some fields of the policy and return the whole. Creates the queue where there is none.
+        """Change some fields of the policy and return the whole policy. Creates the queue if there is none.
 
-        ``expected``, a policy or its ``version``: change it only if this one is in force; raises
-        PolicyChanged where another is, and QueueNotFound where there is no queue. ``create_only``: raises
-        QueueExists where there is a queue. Raises Invalid with the field's name. After an error nothing has
-        changed.
+        ``expected``, a policy or its ``version``: change the policy only if this one is in force; otherwise
+        raises PolicyChanged, or QueueNotFound if there is no queue. ``create_only``: raises QueueExists if
+        there is a queue. Raises Invalid with the field's name. After an error nothing has changed.
         """
         version = expected_version(expected)
         if version and create_only:
@@ -91,7 +90,7 @@ class Base:
             check(policy.durable, self._connection, self._keys.ledger)
         manager = arguments.by(by)
         is_new = not version and self._is_new()
-        self._commands.learn(policy.durable)  # ahead, for configure itself to wait for what it sets
+        self._commands.learn(policy.durable)  # before the call, so that it waits as the new policy requires
         try:
             is_created = is_new and self._create(policy, manager)
             if create_only and not is_created:
@@ -106,7 +105,7 @@ class Base:
         return policy
 
     def _is_new(self) -> bool:
-        """Whether there is no queue. Unlike `exists`, refuses one of an unknown schema."""
+        """Whether there is no queue. Unlike `exists`, raises QueueUnreadable for an unknown schema."""
         try:
             self._commands.policy(())
         except QueueNotFound:
@@ -114,31 +113,31 @@ class Base:
         return False
 
     def _check_expected(self, reply: Reply, policy: Policy) -> None:
-        """Raise PolicyChanged where another policy is in force than the one that was expected."""
+        """Raise PolicyChanged if the policy in force is not the expected one."""
         if reply.code == replies.CHANGED:
             now = self.policy
-            if not reply.resent or now != policy:  # sent twice, it finds what it wrote itself
+            if not reply.resent or now != policy:  # a call that was resent finds its own change
                 raise PolicyChanged(self.name, now)
 
     def _create(self, policy: Policy, by: str = "") -> bool:
-        """Create the queue; False where another process was faster."""
+        """Create the queue; False if another process was faster."""
         fields = [*_stored_fields(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
         self._enter()
         while (reply := self._commands.configure(by, "create", fields)).code == replies.DELETING:
             self._delete_keys()
             self._enter()
-        self._enter()  # who deleted a queue of this name may have taken it off the list meanwhile
-        return bool(reply.rest[0]) or (reply.resent and self.policy == policy)  # sent twice, it finds its own
+        self._enter()  # a concurrent delete may have removed the name
+        return bool(reply.rest[0]) or (reply.resent and self.policy == policy)  # if resent, it finds its own
 
     def _enter(self) -> None:
-        """Add the name to the list of queues, again if it was lost: see `queues`."""
+        """Add the name to the list of queues, also if the list has lost it: see `queues`."""
         self._connection.ask_all([("SADD", QUEUES, self.name)])
         self._connection.names.add(self.name)
 
     def _delete_keys(self) -> None:
-        """Finish what `delete` began: unlink the queue's keys, and take it off all lists."""
+        """Finish what `delete` began: unlink the queue's keys, and remove its name from all lists."""
         with suppress(QueueNotFound):  # another caller was faster
-            while self._commands.delete_keys(()).rest == [1]:  # who waits is woken, before the list goes
+            while self._commands.delete_keys(()).rest == [1]:  # this wakes the waiting calls
                 pass
             while self._unlink_keys():
                 pass
@@ -149,12 +148,12 @@ class Base:
             self._connection.names.discard(self.name)
             self._commands.delete_keys((), "end")
             return
-        if not self._is_new():  # and made another queue, which may have been taken off the list here
+        if not self._is_new():  # another caller made a new queue, whose name may have been removed here
             self._enter()
 
     def _unlink_keys(self) -> bool:
-        """Look through the server's keys once; whether there were any of this queue, or may be, since the
-        server was restarted or replaced meanwhile."""
+        """Scan the server's keys once, and unlink those of this queue. True if there were any, or may still
+        be some, because the server was restarted or replaced during the scan."""
         cursor, has_keys = 0, False
         witness = Witness(self._connection, self._keys.ledger)
         witness.load()
@@ -167,8 +166,8 @@ class Base:
                 return has_keys or not witness.is_there()
 
     def _scan_keys(self, cursor: int) -> tuple[int, list[str]]:
-        """One step through the server's keys: where the next one begins, and those of this queue but for the
-        two that go last or stay, each without what all begin with."""
+        """One step of a scan of the server's keys: the next cursor, and the keys of this queue without their
+        common prefix, except the one that is deleted last and the one that is kept."""
         next_cursor, names = self._connection.scan(
             self._keys.ledger, cursor, of_queue(self.name), _SCAN_COUNT
         )
@@ -177,11 +176,11 @@ class Base:
         return next_cursor, [part.removeprefix(of_queue(self.name, "")) for part in parts]
 
     def _send_checked(self, result: Json, send: Callable[[str], Reply]) -> Reply:
-        """The reply to an answer, which ``send`` sends with the version of the form that it was checked
-        against: as last read, and again where the server says that it was changed since.
+        """Send an answer with the version of the form that it was checked against, and return the reply. The
+        form is the one last read; if the server replies that it has changed since, check and send again.
 
-        A result that doesn't fit is sent as well: it may be one that was taken before the form changed, or
-        belong to a lost lease, and then it is kept. In no other case is it taken.
+        A result that doesn't fit is sent as well: it may be one that was accepted before the form changed, or
+        belong to a lost lease, and then it is kept as a late answer. In all other cases it is refused.
         """
         while True:
             version, queue_form = self._form
@@ -194,7 +193,7 @@ class Base:
             reply = send(version)
             if reply.code != replies.FORM:
                 return reply
-            self.find_policy()  # read the form anew
+            self.find_policy()  # read the form again
             if misfit is not None and self._form[1] == queue_form:
                 raise misfit
 

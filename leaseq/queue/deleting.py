@@ -1,4 +1,4 @@
-"""The queue's method delete."""
+"""The queue's method `delete`."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ class Deleting(Base):
     def delete(self, *, expected: Policy | str | None = None) -> None:
         """Delete the queue with its policy, items, answers, drafts and journal.
 
-        As soon as this begins, no other call finds the queue: a person who holds an item of it, or waits for
-        one, gets QueueNotFound. Its keys are then deleted in bounded steps. If that is interrupted, the next
-        delete finishes it, or the next call that creates a queue of this name. Such a queue shares nothing
-        with this one, and its tokens are higher than all that were ever granted.
+        As soon as this begins, no other call finds the queue: a person who holds or waits for an item of it
+        gets QueueNotFound. Its keys are then deleted in bounded steps. If that is interrupted, the next
+        delete, or the next call that creates a queue of this name, finishes it. The new queue shares nothing
+        with this one, and its tokens are higher than all that this one granted.
 
-        ``expected``, a policy or its ``version``: delete only if this one is in force; else raises
-        PolicyChanged, and nothing changes. Raises QueueNotFound where there is no queue.
+        ``expected``, a policy or its ``version``: delete only if this one is in force; otherwise raises
+        PolicyChanged, and nothing changes. Raises QueueNotFound if there is no queue.
         """
-        self._scan_keys(0)  # a user who lacks the rights changes nothing
+        self._scan_keys(0)  # if the user lacks the rights, this fails before anything changes
         self._connection.ask_all([("HEXISTS", WEBHOOK_STATE, f"follows {self.name}")])
         if self._commands.delete(expected_version(expected)).code == replies.CHANGED:
             raise PolicyChanged(self.name, self.policy)

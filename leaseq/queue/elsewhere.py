@@ -1,4 +1,4 @@
-"""Deletes what other parts keep about a queue outside its keys. Each part names the function that does so by
+"""Deletes what other parts store about a queue outside its keys. Each part registers a function for this as
 an entry point."""
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ GROUP = "leaseq.deleted"
 
 
 def forget_elsewhere(client: Client, queue: str) -> None:
-    """Have each part delete what it has of a queue. The web app's do where its packages are installed."""
+    """Have each part delete what it stores about a queue; the web app only if its packages are installed."""
     for entry in entry_points(group=GROUP):
         try:
             forget = entry.load()

@@ -1,4 +1,4 @@
-"""The queue's methods about one person: what it has of them, and another name in their place."""
+"""The queue's methods about one person: what it stores about them, and the replacement of their name."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from leaseq.models import Item
 from leaseq.persons import SIGNS, Erased, PersonItem, Relation
 from leaseq.queue.base import Base
 
-_STEP = 50  # items of one call, about: half a millisecond of the server
+_STEP = 50  # items per call, about: half a millisecond of the server's time
 _ROUNDS = 5
 
 
 class Erasing(Base):
     def person_items(self, person: str) -> Iterator[PersonItem]:
-        """Each item that names a person, in no order, by bounded reads: what they had of it, answered,
-        typed or put off."""
+        """Each item that names a person, in no particular order, with their leases, answers and draft of it.
+        The items are read in bounded steps."""
         return self._person_items(validation.person_name(person))
 
     def _person_items(self, person: str) -> Iterator[PersonItem]:
-        step, seen_ids = "0", set[str]()  # a step may give again what one before it gave
+        step, seen_ids = "0", set[str]()  # a step may repeat items of an earlier one
         witness = Witness(self._connection, self._keys.ledger)
         witness.load()
         while True:
@@ -40,20 +40,20 @@ class Erasing(Base):
             if step == "0":
                 if witness.is_there():
                     return
-                witness.load()  # and from the beginning: in another server a place means another
+                witness.load()  # and start over: a cursor of one server means nothing to another
 
     def erase_person(self, person: str, to: str, *, by: str | None = None) -> Erased:
-        """Put another name in the place of a person's, in every item, in bounded steps.
+        """Replace a person's name with another, ``to``, in every item, in bounded steps.
 
-        ``to`` must be nobody else's, such as a new random one: who answered an item is still one person, and
-        an item is still given to nobody twice. Their leases end, their drafts are deleted, and items that
-        were assigned to them may go to anybody. The journal is not changed, so it has the name until it is
+        ``to`` must be nobody else's name, such as a new random one: their answers still belong to one person,
+        and nobody gets an item twice. Their leases end, their drafts are deleted, and items that were
+        assigned to them may go to anybody. The journal is not changed, so it contains the name until it is
         trimmed; texts that they wrote stay. If this is interrupted, call it again with the same ``to``.
-        Raises Invalid where they go on to reserve items, or are assigned some, meanwhile.
+        Raises Invalid if they continue to reserve items, or are assigned some, while this runs.
         """
         person, new_name = validation.person_name(person), validation.person_name(to, "to")
         if new_name == person:
-            raise Invalid("to", "another name than the person's")
+            raise Invalid("to", "a name other than the person's")
         manager, items, leases = arguments.by(by), 0, 0
         witness = Witness(self._connection, self._keys.ledger)
         for _ in range(_ROUNDS):
@@ -68,7 +68,7 @@ class Erasing(Base):
                 step = next_step.decode() or None
             if step is None and witness.is_there():
                 return Erased(items, leases)
-        limit = f"somebody who reserves nothing meanwhile; {person!r} did so {_ROUNDS} times"
+        limit = f"a person who reserves nothing during this call; {person!r} did {_ROUNDS} times"
         raise Invalid("person", f"{limit}: stop what works under this name, and erase it again")
 
 

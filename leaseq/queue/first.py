@@ -1,4 +1,4 @@
-"""A wait for the first item of several queues, in line in all of them at once."""
+"""Waits for the first item of several queues, in line in all of them at the same time."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class _Place:
         return outcome
 
     def leave(self, *, broken_off: bool) -> None:
-        """Leave the line, and give back what came there meanwhile."""
+        """Leave the line, and give back an item that was granted in the meantime."""
         if self.waiter is not None:
             person, request, _ = self._call
             leave_line = self.queue._leave_line  # noqa: SLF001 - of this package
@@ -48,16 +48,17 @@ class _Place:
         if self.waiter is not None:
             self.listener.leave(self.waiter)
         if self.listener.closed:
-            self.queue._connection.drop_idle_links()  # noqa: SLF001 - the one by which the line was left
+            self.queue._connection.drop_idle_links()  # noqa: SLF001 - the one that leave_line used
 
 
 def reserve_first(
     queues: Sequence[Queue], person: str, skills: Sequence[str], wait: float, stop: threading.Event
 ) -> Lease | None:
-    """Reserve an item from the first of the queues that has one for this person; wait up to so many seconds
-    for one, in line in all of the queues at once. The queues are of one client.
+    """Reserve an item from the first of the queues that has one for this person; wait up to ``wait`` seconds
+    for one, in line in all of the queues at the same time. All queues must have the same client.
 
-    As after `Queue.reserve`, the caller is in no line then, and holds nothing by this call but the lease.
+    As after `Queue.reserve`, the caller has then left every line, and holds nothing from this call except the
+    lease.
     """
     person, skills_text = validation.person_name(person), ",".join(validation.skills(skills))
     request = ids.request_id()

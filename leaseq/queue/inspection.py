@@ -30,12 +30,12 @@ from leaseq.queue.base import Base
 COUNTERS: tuple[CounterName, ...] = get_args(CounterName)
 EVERYTHING = Filter()
 MAX_LOOK = 1_000_000
-_PAGE = 50  # items of one call to the server: about a millisecond of it
-_LOOK = 250  # entries that one call scans for a filter: the same
-_AT_ONCE = 5  # journal entries among which one of a known time is
+_PAGE = 50  # items per call: about a millisecond of the server's time
+_LOOK = 250  # entries that one call scans for a filter: also about a millisecond
+_AT_ONCE = 5  # journal entries to read to find one whose time is known
 _WALK = 5_000  # entries that one page of answers scans
-_ENTRIES = 1_000  # journal entries of one call
-_ENTRIES_BACK = 200  # backwards: an import has hundreds of moves in an entry, and few of them may be wanted
+_ENTRIES = 1_000  # journal entries per call
+_ENTRIES_BACK = 200  # the same if few events may be needed: an import has hundreds in one entry
 
 
 class Inspection(Base):
@@ -52,7 +52,7 @@ class Inspection(Base):
         return self._page("due", limit, after)
 
     def page(self, state: State, *, limit: int = 100, after: str | Item | None = None) -> Page:
-        """Like ``items``, with the cursor of the next page. ``after`` takes that, or an Item of the page."""
+        """Like ``items``, with the cursor of the next page. ``after`` accepts it, or an Item of the page."""
         if state not in STATES:
             raise Invalid("state", "one of " + ", ".join(STATES))
         return self._page(state, limit, after)
@@ -68,8 +68,8 @@ class Inspection(Base):
         backwards: bool = False,
     ) -> Page:
         """The items of a list that match a filter: at most ``limit``, among the next ``look`` entries of
-        it. ``backwards`` begins at the list's end. Where the page's ``after`` is not None there are
-        more entries, though the page may be empty."""
+        it. ``backwards`` begins at the list's end. If the page's ``after`` is not None, there are more
+        entries, even if the page is empty."""
         if state not in get_args(ListName):
             raise Invalid("state", "one of " + ", ".join(get_args(ListName)))
         return self._page(
@@ -116,10 +116,10 @@ class Inspection(Base):
         items in any state; the order is then by state first.
 
         ``person``, ``since`` (inclusive), ``until`` (exclusive) and ``late`` (True: only late ones; False:
-        only those in time) restrict them.
+        only those in time) restrict the answers.
         """
         where = Filter(person=person, outcome="finished" if person else None, since=since, until=until)
-        arguments.criteria(where, backwards=False)  # refused now, and not when the first answer is asked for
+        arguments.criteria(where, backwards=False)  # refuse now, not when the first answer is requested
         item_filter = replace(where, until=None)  # an adopted answer was given before its item was finished
         matches = partial(_matches, person=person, since=since, until=until, late=late)
         if with_late:
@@ -148,10 +148,10 @@ class Inspection(Base):
             after = page.after
             if after is None:
                 return
-            del page  # one at a time in memory
+            del page  # only one page in memory at a time
 
     def stats(self) -> Stats:
-        """Counts of the five states, the age of the oldest item in inbound, the counters, and the alerts."""
+        """Counts of the five states, the age of the oldest inbound item, the counters, and the alerts."""
         counts = self._commands.stats(COUNTERS).rest
         inbound, reserved, scheduled, finished, dead = (int(n) for n in counts[:5])
         return Stats(
@@ -180,8 +180,8 @@ class Inspection(Base):
         return [codec.event(row) for row in rows[:max_events]]
 
     def event_rows(self, after: str | None = None, limit: int = 10_000) -> list[EventRow]:
-        """Like `journal`, undecoded, and in a third of the time: for programs that store events. Ends with a
-        whole entry, and so may give some more than ``limit``."""
+        """Like `journal`, but undecoded, in a third of the time: for programs that store events. Always ends
+        with a whole journal entry, and so may return more than ``limit`` events."""
         return self._event_rows(after, validation.integer(limit, "limit", 1, 10_000), _ENTRIES)
 
     def _event_rows(self, after: str | None, max_rows: int, batch_size: int) -> list[EventRow]:
@@ -214,8 +214,8 @@ class Inspection(Base):
                 return events
 
     def history(self, id: str, *, look: int = 10_000) -> History:
-        """The journal's events of an item since it was enqueued, among the ``look`` entries from then on;
-        and those of managers who ended its leases, at any later time."""
+        """The journal's events about an item, among the ``look`` entries since it was enqueued; and, from any
+        later time, the events of managers who ended its leases."""
         item = self.get(id)
         remaining = validation.integer(look, "look", 1, MAX_LOOK)
         start, known_events = str(codec.microseconds(item.enqueued_at)), list[Event]()
@@ -231,7 +231,7 @@ class Inspection(Base):
         return History(tuple(known_events), whole=not start)
 
     def _item_events(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
-        """How many entries were scanned, with which to go on, and what they tell of the item."""
+        """The number of entries scanned, the entry to continue with, and the item's events in them."""
         scanned, next_entry, *entries = self._commands.history(start, look, id).rest
         moves = [move for entry in entries for move in codec.events(*entry)]
         return int(scanned), next_entry.decode(), [move for move in moves if move.id == id]
@@ -240,7 +240,7 @@ class Inspection(Base):
 def _matches(
     answer: Answer, *, person: str | None, since: datetime | None, until: datetime | None, late: bool | None
 ) -> bool:
-    """Whether it is this person's, of this stretch of time, and late or not."""
+    """Whether an answer matches each criterion that is not None."""
     return (
         late in (None, answer.late)
         and (person is None or answer.person == person)

@@ -1,4 +1,4 @@
-"""The queue's methods about late answers: the items that have some, all or by pages."""
+"""The queue's methods for late answers: the items that have some, in one iterator or page by page."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from leaseq.errors import Invalid, ItemNotFound
 from leaseq.models import Item, Page
 from leaseq.queue.base import Base
 
-_STEP = 20  # items of one call, about
-_FIRST = "0"  # where HSCAN begins, and what it gives at its end
+_STEP = 20  # items per call, about
+_FIRST = "0"  # HSCAN's cursor at its beginning, which it returns at its end
 
 
 @dataclass(frozen=True, slots=True)
 class LatePlace:
-    """Where a page begins. A step has as many items as the server likes, so that some may be left of it."""
+    """Where a page begins. The server decides how many items a step returns, so some may be left over."""
 
-    witness: str = ""  # of the server whose HSCAN the step is of; '': of none yet
-    step: str | None = _FIRST  # None: no step follows
-    past_id: str = ""  # no item up to this id: they were on the pages before
-    remaining_ids: tuple[str, ...] = ()  # the ids of the step before
+    witness: str = ""  # of the server whose HSCAN returned the step; '': none yet
+    step: str | None = _FIRST  # HSCAN's cursor for the next step; None: there is none
+    past_id: str = ""  # skip items up to this id: they were on earlier pages
+    remaining_ids: tuple[str, ...] = ()  # ids left over from the previous step
 
     _TEXT = re.compile(r"([0-9a-f]{16})/([0-9]{1,19}|end)/([^/]*)/([^/]*)")
 
@@ -48,13 +48,13 @@ class LatePlace:
 
 class Late(Base):
     def late_items(self, since: datetime | None = None) -> Iterator[Item]:
-        """Each item that has late answers, in any state and in no order; ``since``: only items with one
-        from then on."""
+        """Each item that has late answers, in any state and in no particular order; ``since``: only items
+        with a late answer at or after this time."""
         since_text = arguments.bound(since, "since")
         return self._late_items(since_text)
 
     def _late_items(self, since: str) -> Iterator[Item]:
-        step, seen_ids = _FIRST, set[str]()  # a step may give again what one before it gave
+        step, seen_ids = _FIRST, set[str]()  # a step may repeat items of an earlier one
         witness = Witness(self._connection, self._keys.ledger)
         witness.load()
         while True:
@@ -68,11 +68,11 @@ class Late(Base):
             if step == _FIRST:
                 if witness.is_there():
                     return
-                witness.load()  # and from the beginning: in another server a place means another
+                witness.load()  # and start over: a cursor of one server means nothing to another
 
     def late_page(self, *, limit: int = 100, after: str | None = None) -> Page:
-        """Like ``late_items``, by pages. An item may be on two of them, if the server was replaced in between
-        or reordered its items; one that has late answers all the time is on at least one page."""
+        """Like ``late_items``, page by page. An item may be on two pages if the server was replaced or
+        reordered its items in between; one that has late answers throughout is on at least one page."""
         max_items = validation.integer(limit, "limit", 1, 1_000)
         place = LatePlace.read(after)
         witness = Witness(self._connection, self._keys.ledger, place.witness)
@@ -92,12 +92,12 @@ class Late(Base):
         if place.step is None and not place.remaining_ids:
             if witness.is_there():
                 return Page(tuple(page_items.values()), None, len(page_items))
-            place = replace(place, step=_FIRST)  # its witness is gone: the next page begins anew
+            place = replace(place, step=_FIRST)  # another server: the next page starts over
         return Page(tuple(page_items.values()), place.text(), len(page_items))
 
     def _late_step(self, place: LatePlace, step: str, max_items: int) -> tuple[list[Item], LatePlace]:
-        """The first items of a step, and where to go on: behind the last of them where the step has all that
-        there are, else with those that are left of it."""
+        """The first items of a step, and where to continue: after the last of them if the step has all that
+        there are, otherwise with those left over from the step."""
         next_step, *rows = self._commands.late_items(step, min(max_items, _STEP), "").rest
         entries = sorted((name.decode(), item) for name, item in rows if name.decode() > place.past_id)
         items = [codec.item(id, item) for id, item in entries[:max_items]]

@@ -9,17 +9,17 @@ from leaseq.engine.connection import Connection
 from leaseq.engine.keys import QUEUES, STATUS, Keys
 from leaseq.errors import LeaseqError
 
-_BATCH = 1_000  # queues that are looked for in one round trip
+_BATCH = 1_000  # queues looked up in one round trip
 
 
 def names(connection: Connection) -> list[str]:
-    """The names of the queues, sorted. Enters again those that the list lost: see `leaseq.queues`."""
+    """The names of the queues, sorted. Adds again those that the list has lost: see `leaseq.queues`."""
     (members,) = connection.ask_all([("SMEMBERS", QUEUES)])
     listed_names = {name.decode() if isinstance(name, bytes) else name for name in members}
     missing_names = connection.names - listed_names
     existing_names = _existing_names(connection, sorted(listed_names | missing_names))
     if lost_names := missing_names.intersection(existing_names):
-        with suppress(LeaseqError):  # a user who may only read gets the list all the same
+        with suppress(LeaseqError):  # a read-only user gets the list nevertheless
             connection.ask_all([("SADD", QUEUES, *lost_names)])
     connection.names.update(existing_names)
     connection.names.difference_update(missing_names - lost_names)
@@ -27,7 +27,7 @@ def names(connection: Connection) -> list[str]:
 
 
 def _existing_names(connection: Connection, candidates: Sequence[str]) -> list[str]:
-    """Those of the queues that exist."""
+    """The names of the candidates that exist."""
     statuses: list[bytes | None] = []
     for start in range(0, len(candidates), _BATCH):
         batch = candidates[start : start + _BATCH]

@@ -1,4 +1,4 @@
-"""The queue's method reserve, and the wait for an item."""
+"""The queue's method `reserve`, and the wait for an item."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ class Reserving(Base):
         stop: threading.Event | None = None,
         request_id: str | None = None,
     ) -> Lease | None:
-        """Reserve an item that nobody else has, or return None where there is none now (see ``why_nothing``).
+        """Reserve an item that nobody else has, or return None if there is none now (see ``why_nothing``).
 
-        ``wait``: wait up to so many seconds for one, in line with all other waiters. ``stop``, once set, ends
-        that wait at once, as closing the client and an exception do: then the caller has left the line, and
-        holds nothing by this call. A wait raises QueueNotFound where the queue is deleted meanwhile.
+        ``wait``: wait up to this many seconds for one, in line with all other waiting calls. Setting ``stop``
+        ends the wait immediately, as do closing the client and an exception: the caller has then left the
+        line, and holds nothing from this call. Raises QueueNotFound if the queue is deleted during the wait.
 
-        A person who holds as many items as allowed gets one of those again. ``request_id`` names this call:
-        repeating it returns the same lease, if the person has reserved nothing else since.
+        A person who holds as many items as allowed gets one of those again. ``request_id`` identifies this
+        call: repeating it returns the same lease, if the person has reserved nothing else since.
         """
         person, skills_text = validation.person_name(person), ",".join(validation.skills(skills))
         request = arguments.request(request_id)
@@ -56,7 +56,7 @@ class Reserving(Base):
     def _reserve_waiting(
         self, person: str, request: str, skills: str, seconds: float, stop: threading.Event | None
     ) -> Lease | None:
-        """However it ends: either the caller has the lease, or the queue has the item."""
+        """Wait for an item. However this ends, either the caller has the lease or the queue has the item."""
         listener, last_token, queue_existed = self._connection.listener, 0, False
         waiter: Waiter | None = None
 
@@ -90,7 +90,7 @@ class Reserving(Base):
             if waiter is not None:
                 listener.leave(waiter)
             if listener.closed:
-                self._connection.drop_idle_links()  # the one by which the line was left
+                self._connection.drop_idle_links()  # the one that _leave_line used
 
     def _check_queue_exists(self, queue_existed: bool, outcome: NoItemYet) -> bool:
         if queue_existed and not outcome.queue_exists:
@@ -100,8 +100,8 @@ class Reserving(Base):
     def _leave_line(
         self, waiter: str, person: str, request: str, last_token: int, *, broken_off: bool
     ) -> None:
-        """Leave the line, and give back an item that came meanwhile. A call that was ``broken_off`` may
-        still be unread at the server: once it has answered another one, it has read that one, too."""
+        """Leave the line, and give back an item that was granted in the meantime. The server may not have
+        read a ``broken_off`` call yet, but it has once it has answered another call: so this leaves twice."""
         with suppress(LeaseqError):
             for _ in range(2 if broken_off else 1):
                 self._commands.leave_line(waiter, person, request, last_token)
@@ -114,5 +114,5 @@ class Reserving(Base):
             reply = self._commands.reserve(person, request, skills, waiter, woken)
         if reply.code == replies.LEASED:
             return codec.lease(self.name, reply.rest)
-        microseconds, last_token = reply.rest or (b"", 0)  # there is no queue
+        microseconds, last_token = reply.rest or (b"", 0)  # empty if there is no queue
         return NoItemYet(int(microseconds or MAX_WAIT * 1_000_000) / 1e6, int(last_token), bool(reply.rest))

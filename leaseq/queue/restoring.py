@@ -1,4 +1,4 @@
-"""The queue's methods that put back what a server lost."""
+"""The queue's methods that restore what a server lost."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from leaseq.queue.base import Base
 
 class Restoring(Base):
     def restore(self, item: NewItem, answers: Iterable[GivenAnswer] = (), *, by: str | None = None) -> bool:
-        """Put an unfinished item back, with the answers that it has: their people get it no more. False where
-        the queue has the item.
+        """Restore an unfinished item, with the answers that it has; the people who gave them don't get it
+        again. Returns False if the queue has the item.
 
-        For programs that rebuild a queue from what they kept. Creates the queue where there is none. Raises
+        For programs that rebuild a queue from stored data. Creates the queue if there is none. Raises
         Invalid.
         """
         if item.id is None:
@@ -26,10 +26,10 @@ class Restoring(Base):
         answer_words = [word for one in answers for word in _words(one)]
         self._create_if_missing()
         reply = self._commands.restore(arguments.by(by), 0, [*row, *answer_words])
-        return bool(reply.rest[0]) or reply.resent  # sent twice, it finds its own
+        return bool(reply.rest[0]) or reply.resent  # if resent, it finds its own
 
     def raise_tokens(self, above: int, *, by: str | None = None) -> None:
-        """Let the tokens of all later grants be above this one. They never go back."""
+        """Make the tokens of all later grants higher than this one. Tokens are never lowered."""
         token = validation.integer(above, "above", 0, 2**52)
         self._create_if_missing()
         self._commands.restore(arguments.by(by), token, ())

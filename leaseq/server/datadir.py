@@ -1,7 +1,7 @@
 """The data directory of ``leaseq up``: private, locked by one process, with the server's address.
 
-It holds ``up.lock`` (who uses it), ``up.json`` (what is running, and where), ``secret-key``, and the embedded
-server's own files (see ``embedded.py``).
+It contains ``up.lock`` (which process uses it), ``up.json`` (what is running, and where), ``secret-key``, and
+the embedded server's own files (see ``embedded.py``).
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from leaseq.errors import LeaseqError
 from leaseq.server.supervisor import say
 
 GLANCE = 0.5  # seconds; longer than running_url holds the lock
-PATIENCE = 20.0  # seconds in which what a killed `up` left writes its file, and answers its last requests
+PATIENCE = 20.0  # seconds for the children of a killed `up` to write their files and answer the last requests
 POLL = 0.02
 
 
 class DataDirRefused(LeaseqError):
-    """The data directory can't be used: by another `up`, by permissions, or because it holds something
-    else."""
+    """The data directory can't be used: another `up` uses it, its permissions are wrong, or it contains other
+    files."""
 
 
 class DataDir:
-    """A data directory: claim it, publish what runs, release it. The lock ends with the process, however
-    that ends."""
+    """A data directory: claim it, publish what runs, release it. The lock ends when the process ends, in any
+    way."""
 
     def __init__(self, path: str | Path, *, check: Callable[[], None] = lambda: None) -> None:
         """``check`` is called repeatedly while the claim waits; an error that it raises ends the wait."""
@@ -59,7 +59,7 @@ class DataDir:
         self.release()
 
     def claim(self) -> None:
-        """Create the directory where it is missing, and lock it for this process."""
+        """Create the directory if it is missing, and lock it for this process."""
         with self._explain_errors():
             self._make()
             lock = os.open(self.path / "up.lock", os.O_RDWR | os.O_CREAT, 0o600)
@@ -86,10 +86,10 @@ class DataDir:
         except OSError as error:
             if not (self.path / "up.json").exists():
                 raise self._refusal(error) from None
-            # A full disk must not end what runs: the file then keeps its old content.
+            # A full disk must not end what runs: the file keeps its old content.
 
     def secret_key(self) -> str:
-        """The key that signs sessions: made once, kept here, readable by its owner only."""
+        """The key that signs sessions: created once, stored here, readable by its owner only."""
         path = self.path / "secret-key"
         with self._explain_errors():
             if not path.exists():
@@ -102,7 +102,7 @@ class DataDir:
         if has_strangers:
             raise DataDirRefused(
                 f"{self.path} holds other files and is no leaseq data directory: "
-                "give an empty or a new one by --data"
+                "name an empty or a new one with --data"
             )
         self.path.chmod(0o700)
 
@@ -117,7 +117,7 @@ class DataDir:
         return DataDirRefused(f"cannot use {self.path} as data directory: {error.strerror}")
 
     def _wait_for(self, lock: int) -> None:
-        """Take the lock. If its `up` was killed, end the processes that it left, and wait for them."""
+        """Take the lock. If its `up` was killed, end the processes that it left, and wait for their end."""
         start = time.monotonic()
         has_dismissed = False
         while not try_lock(lock, fcntl.LOCK_EX):
@@ -134,7 +134,7 @@ class DataDir:
             time.sleep(POLL)
 
     def _dismiss(self) -> None:
-        """End the processes that hold the lock. While they do, these are still their pids."""
+        """End the processes that hold the lock. While they hold it, their pids can't belong to others."""
         pids = read_state(self.path).get("pids", {})
         for pid in (pids.get("web"), pids.get("server")):
             if isinstance(pid, int) and _is_alive(pid):
@@ -146,12 +146,12 @@ class DataDir:
         where = f" at {web}" if web else ""
         return (
             f"{self.path} is in use by another `leaseq up` (pid {holder}){where}: "
-            "use that one, stop it first, or give another directory by --data"
+            "use that one, stop it first, or name another directory with --data"
         )
 
 
 def private_file(path: Path, text: str) -> None:
-    """Write a file that only its owner may read, whole or not at all."""
+    """Write a file that only its owner may read, completely or not at all."""
     part = path.with_name(f"{path.name}.{os.getpid()}.part")
     part.unlink(missing_ok=True)
     with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -163,8 +163,8 @@ def private_file(path: Path, text: str) -> None:
 
 
 def make_folder(path: Path, mode: int = 0o777) -> None:
-    """Create it where it is missing, with its parents, and fsync the names, so that they survive a power
-    cut."""
+    """Create the folder and its parents if they are missing, and fsync their names, so that they survive a
+    power cut."""
     if path.is_dir():
         return
     make_folder(path.parent)
@@ -173,7 +173,7 @@ def make_folder(path: Path, mode: int = 0o777) -> None:
 
 
 def sync_folder(path: Path) -> None:
-    """Fsync the names in it. Not every folder can be opened, nor does every file system support it."""
+    """Fsync the names in a folder, if it can be opened and the file system supports it."""
     with suppress(OSError):
         folder = os.open(path, os.O_RDONLY)
         try:

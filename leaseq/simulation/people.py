@@ -1,10 +1,10 @@
 """Simulates people who think, finish, give back, fail and walk away.
 
-    plan = simulate.Plan(people=8, think=0.5, walk_away_rate=0.1, seconds=60, seed=1)
-    outcome = simulate.run(queue, plan)
+    plan = simulation.Plan(people=8, think=0.5, walk_away_rate=0.1, seconds=60, seed=1)
+    outcome = simulation.run(queue, plan)
 
 Each person is a thread. A person who walks away keeps the item until its lease expires, and is replaced by a
-new one. So is a person who may get no further item: those left were answered or refused by them.
+new person. So is a person who has answered or refused all items that are left.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ AGAIN_RATE = 0.5  # share of the items given back that the same person may get a
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The number of people, and their behaviour. What the three rates leave is the rate of finishing."""
+    """The number of people, and their behaviour. The items that the three rates leave are finished."""
 
     people: int = 8
     think: float = 2.0  # seconds over an item, on average
     abandon_rate: float = 0.05
     fail_rate: float = 0.03
     walk_away_rate: float = 0.02
-    seconds: float | None = None  # stop after that long; None: when nothing is left to do
+    seconds: float | None = None  # stop after this time; None: when nothing is left to do
     seed: int | None = None  # the same choices again; which person gets which item is still a race
 
     def __post_init__(self) -> None:
@@ -60,17 +60,17 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Counts of what the people did so far."""
+    """Counts of what the people have done so far."""
 
     seconds: float
     reserved: int = 0
     finished: int = 0
-    late: int = 0  # of the finished: after the lease ran out
+    late: int = 0  # of the finished: after the lease expired
     abandoned: int = 0
     failed: int = 0
     walked_away: int = 0
     lost: int = 0  # too late: another person had the item
-    ran_out: int = 0  # leases of the queue that ran out meanwhile: their items were returned
+    ran_out: int = 0  # leases that expired during the run: their items were returned
     left: int = 0  # items inbound, reserved and scheduled when last looked at
 
 
@@ -83,13 +83,13 @@ def run(
 ) -> Outcome:
     """Let the plan's people work until nothing is left, the time is up or ``stop`` is set.
 
-    Raises Invalid where the queue's form asks for what can't be made up, and the first error of a person.
+    Raises Invalid if no answer can be generated for the queue's form, and the first error of a person.
     """
     return _Workforce(queue, plan, stop or threading.Event()).run(on_tick)
 
 
 class _Workforce:
-    """The simulated people, and their common counts."""
+    """The simulated people, and their shared counts."""
 
     def __init__(self, queue: Queue, plan: Plan, stop: threading.Event) -> None:
         self._queue = queue
@@ -154,7 +154,7 @@ class _Workforce:
             self._stop.set()
 
     def _work_until_gone(self, person: str, rng: Random) -> bool:
-        """One person's work. True: they walked away or can have no more, and are to be replaced."""
+        """Work as one person. True: they walked away or can get no more items, and must be replaced."""
         while not self._stop.is_set():
             lease = self._queue.reserve(person)
             if lease is None:
@@ -171,14 +171,14 @@ class _Workforce:
         return False
 
     def _needs_newcomer(self, person: str) -> bool:
-        """Whether this person had or passed over all that waits, and a new person could have some of it."""
+        """Whether this person had or passed over all items that wait, and a new person could get one."""
         if self._queue.why_nothing(person).reason != "not-eligible":
             return False
         return self._queue.why_nothing(NEWCOMER).reason is None
 
     def _handle(self, lease: Lease, rng: Random) -> bool:
         """Think about an item and do something with it. True: they walked away from it."""
-        # The time people take over a task: never nothing, most of it near the mean, a long tail.
+        # The time that people take for a task: never zero, mostly near the mean, with a long tail.
         if self._stop.wait(rng.gammavariate(4, self._plan.think / 4) if self._plan.think else 0):
             self._queue.abandon(lease, reason="the simulation ended")
             self._count("abandoned")
@@ -214,7 +214,7 @@ class _Workforce:
 
 
 def _form_of(queue: Queue) -> Json:
-    """The queue's form, None where it asks nothing; Invalid where no answer can be generated for it."""
+    """The queue's form, None if it asks nothing. Raises Invalid if no answer can be generated for it."""
     form = queue.policy.form
     if not form or not form.get("ask"):
         return None

@@ -5,7 +5,7 @@
         result = transfer.import_items(queue, rows, on_bad=print)
 
     with open("reviews.csv", "rb") as stream:
-        transfer.check(transfer.read(stream, "csv", id_field="id"))  # the same rows, and nothing is imported
+        transfer.check(transfer.read(stream, "csv", id_field="id"))  # read the same rows, import nothing
 
     with transfer.whole_file(Path("answers.csv")) as stream:
         transfer.write(queue.answers(), stream, "csv")

@@ -1,7 +1,7 @@
-"""Splits a JSON array of any length into its elements, holding one of them at a time.
+"""Splits a JSON array of any length into its elements, with one element in memory at a time.
 
-The splitter only follows strings and brackets; each element's text is then decoded by itself, so that a bad
-element is reported with its line and those after it are still read.
+The splitter only follows strings and brackets. Each element's text is then decoded separately, so a bad
+element is reported with its line and the elements after it are still read.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class Element:
 
 
 class _Splitter:
-    """A window on the stream, and the present depth inside the element."""
+    """A window on the stream, and the current depth inside the element."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
         self._window = b""
-        self._at = 0  # up to here the window was looked at
-        self._start = 0  # the present element begins here
+        self._at = 0  # the window has been scanned up to here
+        self._start = 0  # the current element begins here
         self._depth = 0
         self._in_string = False
         self._too_long = False
@@ -44,7 +44,7 @@ class _Splitter:
         self.line = 1  # of _start
 
     def _more(self) -> bool:
-        """Drop what was consumed, and read on."""
+        """Drop what was consumed, and read more; returns whether there was more."""
         if self._at - self._start > MAX_ROW_BYTES:
             self._too_long = True
             self._forget(self._at)
@@ -59,7 +59,7 @@ class _Splitter:
         self._start = end
 
     def skip_space(self) -> bytes:
-        """The next byte that is not white space, or b"" at the end of the stream."""
+        """Skip to the next byte that is not white space, and return it, or b"" at the end of the stream."""
         while True:
             match = _NOT_SPACE.search(self._window, self._at)
             self._at = match.start() if match else len(self._window)
@@ -73,7 +73,8 @@ class _Splitter:
         self._forget(self._at)
 
     def element(self) -> tuple[Element | BadRow, bytes]:
-        """The text up to the next comma or bracket of the array, and that byte (b"" at the end)."""
+        """Read up to the next comma or bracket of the array; returns the element and that byte (b"" at the
+        end of the stream)."""
         self._depth, self._too_long = 0, False
         self.skip_space()
         line = self.line
@@ -93,7 +94,7 @@ class _Splitter:
                 return b""
 
     def _step(self) -> bytes:
-        """Scan to the next significant byte; returns it where it ends the element."""
+        """Scan to the next significant byte; returns that byte if it ends the element, else b""."""
         if self._in_string:
             self._leave_string()
             return b""
@@ -122,7 +123,7 @@ class _Splitter:
             self._at = match.end()
             self._in_string = False
         elif match.end() < len(self._window):
-            self._at = match.end() + 1  # past what the backslash quotes
+            self._at = match.end() + 1  # past the escaped character
         elif self._more():
             self._leave_string()
         else:
@@ -130,7 +131,7 @@ class _Splitter:
 
 
 def elements(stream: BinaryIO) -> Iterator[Element | BadRow]:
-    """Each element of the one JSON array that ``stream`` holds, its text not yet decoded."""
+    """Yield each element of the JSON array in ``stream``, its text not yet decoded."""
     splitter = _Splitter(stream)
     if splitter.skip_space() != b"[":
         yield BadRow(
@@ -149,4 +150,4 @@ def elements(stream: BinaryIO) -> Iterator[Element | BadRow]:
         splitter.take()
         yield element
     if splitter.skip_space():
-        yield BadRow(splitter.line, "there is more after the end of the array; nothing of that was read")
+        yield BadRow(splitter.line, "there is more after the end of the array; none of it was read")

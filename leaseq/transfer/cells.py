@@ -1,8 +1,8 @@
 """Flattens an answer or an item into a table row: its columns, and the text of each cell.
 
-Objects are flattened by one level: ``payload.x``, ``result.y``. Deeper values are JSON in their cell, so
-that a column's name always means one thing. A payload or result that is no object has a column of its own,
-``payload`` or ``result``.
+Objects are flattened by one level: ``payload.x``, ``result.y``. Deeper values are JSON in their cell, so a
+column name always has one meaning. A payload or result that is not an object is in the column ``payload``
+or ``result``.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from leaseq.models import Json
 
 NESTED = ("payload", "result")
 
-# What a spreadsheet takes for a formula when a cell begins with it; the last four are the full-width signs.
+# A spreadsheet takes a cell that begins with one of these for a formula; the last four are full-width signs.
 _SIGNS = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")
 _RUNS = (*_SIGNS, "\t", "\r", "\n")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?")
-# A sign behind what may split columns, however the table is read: there a cell may begin. A number up to the
-# next such mark is none.
+# A sign after any delimiter: with that delimiter a new cell would begin there. Numbers up to the next such
+# delimiter are excepted.
 _SIGN = f"[{re.escape(''.join(_SIGNS))}]"
 _SPLIT = re.compile(rf"([;,|\t])(?={_SIGN})(?!{_NUMBER.pattern}(?:\1|\Z))")
 _SIGN_BEHIND = re.compile(rf"(?<=[;,|\t]){_SIGN}")
@@ -31,8 +31,8 @@ compact_json = JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 
 
 class Columns:
-    """The columns of a table, gathered from its rows of the ``fields``, in their order: each column of an
-    object where the field stands, in the order met."""
+    """The columns of a table, gathered from its rows. They are in the order of ``fields``; the columns of a
+    flattened object are in its field's place, in the order in which the rows have them."""
 
     def __init__(self, fields: Sequence[str]) -> None:
         self._columns_by_field: dict[str, dict[str, None]] = {
@@ -52,7 +52,7 @@ class Columns:
 
 
 def flat(shape: Mapping[str, Any]) -> dict[str, str]:
-    """The row as a mapping of column names to cells."""
+    """The row as a mapping from column names to cells."""
     cells = {name: cell(value) for name, value in shape.items() if name not in NESTED}
     for name in NESTED:
         if name not in shape:
@@ -64,7 +64,7 @@ def flat(shape: Mapping[str, Any]) -> dict[str, str]:
 
 
 def cell(value: Json) -> str:
-    """The text of one cell. Text that a spreadsheet would run as a formula gets an apostrophe in front."""
+    """The text of one cell. Text that a spreadsheet would run as a formula is prefixed with an apostrophe."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -76,7 +76,7 @@ def cell(value: Json) -> str:
 
 
 def _escaped(string: re.Match[str]) -> str:
-    """A string of JSON, with signs behind a delimiter as ``\\u003d``: an apostrophe would change it."""
+    """A JSON string with signs after a delimiter as ``\\u003d``: an apostrophe would change the value."""
     return _SIGN_BEHIND.sub(lambda sign: f"\\u{ord(sign[0]):04x}", string[0])
 
 

@@ -1,4 +1,4 @@
-"""Reads a whole file without importing it, and says which of its rows can be imported."""
+"""Reads a whole file without importing it, and reports which of its rows can be imported."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from leaseq.models import NewItem
 from leaseq.transfer.rows import BadRow
 
 SHOWN = 100
-"""The bad rows that a result holds."""
+"""The number of bad rows that a result contains."""
 _BATCH = 1_000  # rows between two calls of progress
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What `check` read."""
+    """The result of `check`."""
 
     readable: int = 0  # rows that would become items
     bad: int = 0  # rows that would not
-    rejected: int = 0  # lines of the file that would be left out with them
-    first: tuple[BadRow, ...] = ()  # the first hundred bad rows, without what stood there
+    rejected: int = 0  # lines of the file that would be left out with the bad rows
+    first: tuple[BadRow, ...] = ()  # the first hundred bad rows, without their content
 
 
 def check(
@@ -29,10 +29,10 @@ def check(
     on_bad: Callable[[BadRow], None] | None = None,
     progress: Callable[[CheckResult], None] | None = None,
 ) -> CheckResult:
-    """Read all rows as `import_items` would, and import none.
+    """Read all rows as `import_items` would, without importing them.
 
     ``on_bad`` is called with each bad row; ``progress`` every 1,000 rows, with the result so far. Ids that
-    the queue has already, or that the file has twice, are not looked for. One row is held at a time.
+    are already in the queue, or twice in the file, are not detected. One row is in memory at a time.
     """
     readable_rows = bad_rows = rejected_lines = 0
     first_bad_rows: list[BadRow] = []

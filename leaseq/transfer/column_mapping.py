@@ -18,26 +18,26 @@ _DUE = "a time like 2026-11-21T10:05:00Z, or a date"
 
 @dataclass(frozen=True, slots=True)
 class ColumnMapping:
-    """The mapping of columns of a table, or of fields of JSON objects, to the parts of an item."""
+    """Maps the columns of a table, or the fields of JSON objects, to the parts of an item."""
 
-    payload: Sequence[str] | None = None  # these, in this order; None: all
+    payload: Sequence[str] | None = None  # these columns, in this order; None: all
     id: str | None = None
     priority: str | None = None  # 0 to 1,000,000
-    due: str | None = None  # RFC 3339; a date or a time without an offset is of the zone
-    requires: str | None = None  # skills, split by spaces or commas
-    zone: tzinfo = UTC  # of times without an offset
+    due: str | None = None  # RFC 3339; a date, or a time without an offset, is in ``zone``
+    requires: str | None = None  # skills, separated by spaces or commas
+    zone: tzinfo = UTC  # of dates, and of times without an offset
 
     def __post_init__(self) -> None:
         if isinstance(self.payload, str):
             raise Invalid("payload", f"a list of columns, such as [{self.payload!r}]; this is a str")
 
     def needs(self) -> tuple[str, ...]:
-        """The columns that a file must have."""
+        """The columns that the file must have."""
         columns = (self.id, self.priority, self.due, self.requires)
         return tuple(dict.fromkeys([*(name for name in columns if name is not None), *(self.payload or ())]))
 
     def item(self, row: Json) -> NewItem:
-        """The new item of a row. An empty cell is left out, but for the id, which is required."""
+        """The new item made from a row. An empty cell is ignored, except for the id, which is required."""
         if not isinstance(row, dict):
             raise Invalid("row", "an object with named fields")
         fields: dict[str, Any] = {}

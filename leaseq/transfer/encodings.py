@@ -1,4 +1,4 @@
-"""Files that are gzipped, or of another encoding than UTF-8, as the UTF-8 that is read and written here."""
+"""Decodes files that are gzipped or not UTF-8 into plain UTF-8, and gzips files that are written."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from leaseq.suggestions import did_you_mean
 from leaseq.transfer.lines import check_binary
 
 CHUNK = 65_536
-GZIP = b"\x1f\x8b"  # how such a file begins; no text of UTF-8 does
+GZIP = b"\x1f\x8b"  # the first bytes of a gzipped file; UTF-8 text never begins with them
 _NO_TEXT = ("idna", "punycode", "undefined", "unicode_escape", "raw_unicode_escape")
 
 
@@ -24,16 +24,16 @@ class _Readable(Protocol):
 
 
 def without_gz(name: str) -> str:
-    """The name of a file without the ending of a gzipped one."""
+    """The name of a file without the ending ``.gz``."""
     return name[: -len(".gz")] if name.lower().endswith(".gz") else name
 
 
 def decoded(stream: BinaryIO, encoding: str | None = None) -> BinaryIO:
-    """The text of ``stream`` as UTF-8, unpacked if its first bytes say that it is gzipped.
+    """Return the text of ``stream`` as a stream of UTF-8, decompressed if it begins like a gzip file.
 
-    ``encoding`` is Python's name of its encoding; None: UTF-8. Raises Invalid for an unknown encoding.
-    Reading from the result raises Invalid where gzipped data is damaged, and at a byte that is not valid in
-    the encoding, with the line of that byte.
+    ``encoding`` is Python's name of the stream's encoding; None: UTF-8. Raises Invalid if it is unknown.
+    Reading from the result raises Invalid if gzipped data is damaged, and at a byte that is not valid in the
+    encoding, with the line of that byte.
     """
     check_binary(stream, "rb")
     decoder = _decoder(encoding) if encoding is not None else None
@@ -42,12 +42,12 @@ def decoded(stream: BinaryIO, encoding: str | None = None) -> BinaryIO:
 
 
 def gzipped(stream: BinaryIO) -> gzip.GzipFile:
-    """A stream that writes what it is given to ``stream``, gzipped; the same bytes for the same text."""
+    """Return a stream that writes gzipped data to ``stream``. The same text always gives the same bytes."""
     return gzip.GzipFile(filename="", mode="wb", fileobj=stream, mtime=0)
 
 
 class _Pieces(io.RawIOBase):
-    """A stream of given pieces."""
+    """A stream that consists of the given pieces."""
 
     def __init__(self, pieces: Iterator[bytes]) -> None:
         self._pieces = pieces
@@ -89,9 +89,9 @@ def _unpacked(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _decoder(encoding: str) -> codecs.IncrementalDecoder | None:
-    """None for UTF-8, which is read as it is: there a bad row is left out, and not the rest of the file."""
+    """The decoder; None for UTF-8, which is not decoded here, so that a bad byte only rejects its row."""
     try:
-        io.TextIOWrapper(io.BytesIO(), encoding)  # refuses codecs that are of no text
+        io.TextIOWrapper(io.BytesIO(), encoding)  # refuses codecs that don't decode text
         name, decoder = codecs.lookup(encoding).name, codecs.getincrementaldecoder(encoding)
     except (LookupError, ValueError):
         name = ""
@@ -119,22 +119,22 @@ def _recoded(pieces: Iterator[bytes], decoder: codecs.IncrementalDecoder, encodi
         try:
             text = decoder.decode(piece, last)
         except UnicodeDecodeError as error:
-            # What stands before it, which is in the piece but for the bytes that the decoder kept back.
+            # The good bytes before it in this piece. error.object begins with bytes kept from earlier pieces.
             good_size = max(0, error.start - len(error.object) + len(piece))
             decoder.setstate(state)
             line += decoder.decode(piece[:good_size]).count("\n")
             byte = error.object[error.start]
             raise _wrong_encoding(
-                f"line {line:,} has the byte 0x{byte:02x}, which is no {encoding} there"
+                f"line {line:,} has the byte 0x{byte:02x}, which is not valid {encoding} there"
             ) from error
-        except UnicodeError as error:  # no byte order mark, where the encoding needs one
+        except UnicodeError as error:  # the byte order mark that the encoding needs is missing
             raise _wrong_encoding(f"the file is not {encoding}: {error}") from error
         line += text.count("\n")
         yield text.encode(errors="surrogatepass")
 
 
 def _wrong_encoding(fault: str) -> Invalid:
-    return Invalid("encoding", "that of the file", f"{fault}: name the encoding that the file has")
+    return Invalid("encoding", "the file's encoding", f"{fault}: name the encoding that the file has")
 
 
 def _mark_end(pieces: Iterator[bytes]) -> Iterator[tuple[bytes, bool]]:

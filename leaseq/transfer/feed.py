@@ -16,12 +16,12 @@ class RecordTooLong(Exception):
 
 
 class RecordLines:
-    """The lines that ``csv.reader`` reads, with the first line of the current record and any error in it."""
+    """Iterates over the lines for ``csv.reader``, and notes the current record's lines and errors."""
 
     def __init__(self, stream: BinaryIO, quotes: Quotes) -> None:
         self.quotes = QuoteMode(quotes)
         self._lines: Iterator[Line] = lines(stream)
-        self._next: Line | None = None  # taken from _lines already
+        self._next: Line | None = None  # already taken from _lines
         self.begin()
 
     def begin(self) -> None:
@@ -29,7 +29,7 @@ class RecordLines:
         self.first = 0  # the record's first line
         self.last = 0
         self.not_utf8 = 0  # the first line of the record that is not UTF-8
-        self.nul = 0  # the first with a NUL byte
+        self.nul = 0  # the first line of the record with a NUL byte
         self._size = 0
         self._quotes = 0
         self._parts: list[bytes] = []
@@ -38,8 +38,8 @@ class RecordLines:
         return self
 
     def separator(self) -> str | None:
-        """The delimiter that a first line ``sep=;`` names, which is skipped; None where there is no such
-        line."""
+        """Skip a first line such as ``sep=;``, and return the delimiter that it names; None if there is no
+        such line."""
         line = next(self._lines, None)
         delimiter = separator_of(line.data) if line else None
         if line and delimiter is None:
@@ -47,21 +47,21 @@ class RecordLines:
         return delimiter
 
     def header(self) -> bytes:
-        """The lines that the header takes, and blank ones before it; they are read again as a record."""
+        """The header's lines, without the blank ones before it; they are read again as a record."""
         header_lines: list[Line] = []
         quotes = size = 0
         for line in self._lines:
             header_lines.append(line)
             quotes, size = quotes + line.quotes, size + len(line.data)
             is_open = quotes % 2 and self.quotes.quotes == "double"
-            # equivalent mutant: compare: the next line makes it too long in any case
+            # equivalent mutant: compare: the next line exceeds the limit in any case
             if line.too_long or size > MAX_ROW_BYTES or (not is_open and line.data.strip(b"\r\n")):
                 break
         self._lines = chain(header_lines, self._lines)
         return b"".join(line.data for line in header_lines).lstrip(b"\r\n")
 
     def settle(self, delimiter: str) -> None:
-        """From here on, determine ``quoted`` before each record."""
+        """From here on, decide before each record whether it is ``quoted``."""
         if self.quotes.quotes == "auto":
             self._lines = settle_quotes(self._lines, delimiter, self.quotes)
 
@@ -72,11 +72,11 @@ class RecordLines:
         return self.quotes.quotes == "double"
 
     def span(self) -> tuple[int, int] | None:
-        """The record's first and last line where it has several."""
+        """The record's first and last line; None if it has only one."""
         return (self.first, self.last) if self.last > self.first else None
 
     def raw(self) -> bytes:
-        """The record as it stands in the file; nothing of one that is too long."""
+        """The record as it is in the file; empty if it is too long."""
         return b"".join(self._parts)
 
     def __next__(self) -> str:
@@ -102,7 +102,7 @@ class RecordLines:
         return line
 
     def skip_record(self) -> None:
-        """Skip to the line in which the record's last open quote is closed."""
+        """Skip to the line that closes the record's open quote."""
         while self._quotes % 2:
             try:
                 self._take()

@@ -1,4 +1,4 @@
-"""Writes a file atomically: it is there whole or not at all."""
+"""Writes a file atomically: either all of it is there, or none."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from typing import BinaryIO
 
 @contextmanager
 def whole_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
-    """Open a temporary file beside ``path`` that is renamed to ``path`` when all is written.
+    """Open a temporary file next to ``path``, and rename it to ``path`` when everything is written.
 
-    Where the block raises, the temporary file is removed and the file at ``path`` is untouched. ``private``:
-    only its owner may read it.
+    If the block raises, the temporary file is removed and the file at ``path`` is unchanged. With
+    ``private``, only the file's owner may read it.
     """
-    original_path, path = path, path.resolve()  # through a symbolic link to the file itself
+    original_path, path = path, path.resolve()  # follows a symbolic link to the file itself
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".part", dir=path.parent)
     except OSError as error:
-        error.filename = str(original_path)  # and not that of the temporary file
+        error.filename = str(original_path)  # instead of the temporary file's name
         raise
     part = Path(name)
     try:
@@ -37,7 +37,7 @@ def whole_file(path: Path, *, private: bool = False) -> Iterator[BinaryIO]:
 
 
 def _mode(path: Path) -> int:
-    """The mode that the file has, or that a new one would get; mkstemp's own is 0600."""
+    """The file's mode, or the one that a new file would get; mkstemp would always use 0600."""
     try:
         return path.stat().st_mode & 0o7777
     except FileNotFoundError:

@@ -28,7 +28,7 @@ _ENDINGS: dict[str, Format] = {
 
 
 def format_of(name: str) -> Format:
-    """The format that a file name's ending means, or Invalid."""
+    """The format that matches a file name's ending. Raises Invalid if there is none."""
     ending = PurePath(name).suffix.lower()
     if (description := foreign(name)) is not None:
         raise Invalid("format", f"one of {', '.join(FORMATS)}", f"{name!r} is {description}")
@@ -55,8 +55,8 @@ _FOREIGN = {
 
 
 def foreign(name: str) -> str | None:
-    """For a file that leaseq doesn't read, such as a spreadsheet: what it is, and what to do instead; else
-    None."""
+    """A description of a file that leaseq doesn't read, such as a spreadsheet, and what to do instead; None
+    for other files."""
     if "://" in name:
         return "a URL, which is not fetched: pipe it in, curl -fsS URL | leaseq import QUEUE - --format csv"
     return _FOREIGN.get(PurePath(name).suffix.lower())

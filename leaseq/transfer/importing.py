@@ -20,15 +20,15 @@ class ImportTarget(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ImportResult:
-    """What an import did."""
+    """The result of an import."""
 
     added: int = 0
-    duplicates: int = 0  # rows whose id or equal payload was there already: nothing changed
+    duplicates: int = 0  # rows whose id, or an equal payload, was already in the queue: nothing changed
     rejected: int = 0  # lines of the file that were left out with bad rows
 
     @property
     def rows(self) -> int:
-        """All of these together."""
+        """The sum of ``added``, ``duplicates`` and ``rejected``."""
         return self.added + self.duplicates + self.rejected
 
 
@@ -42,8 +42,8 @@ def import_items(
     """Enqueue the good rows in order, and count the bad ones.
 
     ``on_bad`` is called with each bad row. ``progress`` is called about every 1,000 rows with the result so
-    far. If the server becomes unavailable, this raises the error, and the last result given to ``progress``
-    tells how far it came.
+    far. If the server becomes unavailable, this raises the error; the last result passed to ``progress``
+    shows how far the import came.
     """
     total = ImportResult()
     batch: list[NewItem] = []

@@ -16,7 +16,7 @@ TOO_LONG = f"a row of at most {MAX_ROW_BYTES:,} bytes"
 
 BOM = b"\xef\xbb\xbf"
 UTF16 = (b"\xff\xfe", b"\xfe\xff")
-NOT_UTF8 = "this file is UTF-16 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8) and take that"
+NOT_UTF8 = "this file is UTF-16 text: save it as UTF-8 (in a spreadsheet: CSV UTF-8) and use that file"
 
 
 def check_binary(stream: object, mode: str) -> None:
@@ -28,13 +28,13 @@ def check_binary(stream: object, mode: str) -> None:
 @dataclass(frozen=True, slots=True)
 class Line:
     number: int  # from 1
-    data: bytes  # with its line end; empty where the line is too long
-    quotes: int  # how many double quotes are in the whole line
+    data: bytes  # with its line end; empty if the line is too long
+    quotes: int  # the number of double quotes in the whole line
     too_long: bool = False
 
 
 def lines(stream: BinaryIO) -> Iterator[Line]:
-    """Each line of ``stream``; a byte order mark at the very beginning is taken off."""
+    """Yield each line of ``stream``, without a byte order mark at the very beginning."""
     number = 0
     while data := stream.readline(MAX_ROW_BYTES):
         number += 1
@@ -47,7 +47,7 @@ def lines(stream: BinaryIO) -> Iterator[Line]:
 
 
 def _skip_line(stream: BinaryIO) -> int:
-    """Read to the end of the line; how many double quotes that was."""
+    """Read to the end of the line; returns the number of double quotes read."""
     quotes = 0
     while data := stream.readline(MAX_ROW_BYTES):
         quotes += data.count(b'"')

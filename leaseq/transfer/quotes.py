@@ -19,7 +19,7 @@ _CLOSED = re.compile(rb'"(?:[^"]|"")*+"')
 
 @dataclass(slots=True)
 class QuoteMode:
-    """How quotes are read. ``auto``: no field began with one yet, so that both ways read the same."""
+    """How quotes are read. ``auto``: no field has begun with one yet, so both ways give the same result."""
 
     quotes: Quotes
     unquoted: int = 0
@@ -27,11 +27,10 @@ class QuoteMode:
 
 
 def settle_quotes(lines: Iterator[Line], delimiter: str, mode: QuoteMode) -> Iterator[Line]:
-    """The same lines. Before the first line with a quoted field is returned, the quote mode is decided, in
-    ``mode``.
+    """Yield the same lines; sets ``mode`` before the first line with a field that begins with a quote.
 
-    For that, lines are read ahead from there into a temporary file, up to the first quote that is left open
-    or the end. In a file without such fields, nothing is read ahead.
+    To decide, it reads lines ahead from there into a temporary file, up to the first quote that is left open
+    or the end of the file. If no field begins with a quote, nothing is read ahead.
     """
     mark = delimiter.encode()
     for first in lines:
@@ -65,7 +64,7 @@ def settle_quotes(lines: Iterator[Line], delimiter: str, mode: QuoteMode) -> Ite
 
 
 def _in_quotes(line: Line, mark: bytes) -> list[bytes]:
-    """The fields that begin with a quote, cut at every delimiter."""
+    """The fields that begin with a quote, with the line split at every delimiter."""
     if not line.quotes:
         return []
     text = line.data.removesuffix(b"\n").removesuffix(b"\r")

@@ -1,4 +1,4 @@
-"""Reads rows from a stream in any of the formats, as new items, one at a time."""
+"""Reads the rows of a stream in any of the formats as new items, one at a time."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class Rows(Iterator[NewItem | BadRow]):
 
     @property
     def summary(self) -> TableSummary | None:
-        """How the quotes and lines of a table were read so far; None for JSON."""
+        """How the quotes and lines of a table have been read so far; None for JSON."""
         return self._table.summary if self._table else None
 
     @property
     def head(self) -> tuple[bytes, str] | None:
-        """Of a table whose header was read: that as it stands in the file, and the delimiter."""
+        """A table's header as it is in the file, and the delimiter; None for JSON, and before it is read."""
         return self._table.head if self._table else None
 
     def __next__(self) -> NewItem | BadRow:
@@ -65,22 +65,22 @@ def read(
     delimiter: str | None = None,
     quotes: Quotes = "auto",
 ) -> Rows:
-    """Each row of ``stream`` as a new item, or as a bad row with its line and what is wrong.
+    """Read each row of ``stream`` as a new item, or as a bad row with its line and what is wrong.
 
-    A row is a payload: of CSV and TSV a dict of strings, of JSON (one array) and JSONL any value.
-    ``id_field`` names the field that gives the item's id. With ``envelope`` a row is a whole new item:
-    ``{payload, id?, priority?, delay?, at?, requires?, due?, max_attempts?}``, or one of those that
-    `encode_items` writes; for JSON and JSONL only. ``mapping`` maps columns to the parts of an item.
-    ``delimiter``: the column separator of CSV and TSV, a comma, semicolon, tab or pipe; by default a tab in
-    TSV, and in CSV the one that its header has. Where that is ambiguous, the header is a bad row.
+    A row is a payload: a dict of strings for CSV and TSV, any value for JSON (one array) and JSONL.
+    ``id_field`` names the field that contains the item's id. With ``envelope``, for JSON and JSONL only, a
+    row is a whole new item: ``{payload, id?, priority?, delay?, at?, requires?, due?, max_attempts?}``, or a
+    row written by `encode_items`. ``mapping`` maps columns to the parts of an item. ``delimiter`` is the
+    column separator of CSV and TSV: a comma, semicolon, tab or pipe. The default is a tab for TSV, and for
+    CSV the one in the header. If the delimiter is ambiguous, the header is a bad row.
 
-    ``quotes`` of CSV and TSV: ``double`` enclose a field, as RFC 4180 has it; ``none`` are characters like
-    any other. ``auto`` is ``double`` for CSV. For TSV it is ``none`` for the whole file where one field
-    begins with a quote and does not close it before the tab or the line's end, else ``double``; ``summary``
-    of what this returns says which it was.
+    ``quotes`` is for CSV and TSV. With ``double``, double quotes enclose a field, as in RFC 4180; with
+    ``none`` they are ordinary characters. ``auto`` is ``double`` for CSV. For TSV it is ``none`` for the
+    whole file if any field begins with a quote and does not close it before the tab or the end of the line,
+    else ``double``; the ``summary`` of the returned rows shows which.
 
-    One row is held at a time, whatever the length of the stream. Nothing in the stream makes this raise;
-    Invalid is raised at once where the arguments don't go together.
+    One row is in memory at a time, however long the stream is. Bad content in the stream never raises an
+    exception; Invalid is raised immediately if the arguments can't be combined.
     """
     check_binary(stream, "rb")
     file_format = validation.one_of(format, FORMATS, "format")

@@ -1,8 +1,8 @@
-"""Writes the rejected rows of an import as a file that can be corrected and imported.
+"""Writes the rejected rows of an import to a file that can be corrected and imported.
 
-They are as they were, in the format of the import, each with its line and the reason: in a table in two
-columns before its own, which are no part of the row when the file is imported; in JSON in an object around
-the row, or around its text where that is no JSON.
+The rows are unchanged, in the format of the import, each with its line and the reason. In a table, these are
+in two columns before the others, which an import of the file ignores; in JSON, they are in an object around
+the row, or around its text if that is not JSON.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ _GROUPED = re.compile(r"(?<=\d),(?=\d{3})")  # the commas of 1,000,000
 
 
 class Rejects:
-    """Writes each bad row that `add` is given; ``head`` of a table: `Rows.head`. `close` ends the file.
-    ``count``: the rows that were written.
+    """Writes bad rows to a file. `add` writes a row; pass it `Rows.head`. `close` ends the file. ``count``
+    is the number of rows written.
     """
 
     def __init__(self, stream: BinaryIO, format: Format) -> None:
@@ -33,7 +33,7 @@ class Rejects:
 
     def add(self, row: BadRow, head: tuple[bytes, str] | None) -> None:
         if self._format in ("csv", "tsv"):
-            if head is None:  # the table has no header that could be read, and no row was
+            if head is None:  # the header could not be read, so there are no rows
                 return
             self._add_to_table(row, *head)
         else:
@@ -53,7 +53,7 @@ class Rejects:
             if splits_of(first_line, self._format) != (delimiter,):
                 self._stream.write(f"sep={delimiter}\r\n".encode())
             self._stream.write(first_line)
-        # Not in quotes, which are text where the import is told so: the delimiter may not stand in it.
+        # The reason isn't quoted, since an import may read quotes as text: it must not contain the delimiter.
         reason = _GROUPED.sub("", row.message) if delimiter == "," else row.message
         reason = reason.replace(delimiter, ";" if delimiter != ";" else ",").replace('"', "'")
         start = delimiter.join((str(row.line), " ".join(reason.split()), ""))
@@ -61,8 +61,8 @@ class Rejects:
 
 
 def original_row(value: Json) -> tuple[Json] | bytes | None:
-    """What stood in a row of JSON that `Rejects` wrote: the row in a tuple, or its text that was no JSON;
-    None: another row."""
+    """The original of a JSON row that `Rejects` wrote: the row in a tuple, or its text if that was not JSON.
+    None if `Rejects` did not write this row."""
     if not isinstance(value, dict) or len(value) != len(REJECTED) + 1 or list(value)[:2] != REJECTED:
         return None
     if "row" in value:
@@ -72,7 +72,7 @@ def original_row(value: Json) -> tuple[Json] | bytes | None:
 
 
 def _reject_shape(row: BadRow) -> dict[str, Json]:
-    # Of a row that is too long, or where the array itself is broken, nothing was kept: no text is no row.
+    # Nothing was kept of a row that is too long, or if the array itself is broken: the text is then empty.
     is_json = row.raw is None and row.value is not None
     row_fields: dict[str, Json] = {"row": row.value} if is_json else {"text": _text(row.raw)}
     return {**dict(zip(REJECTED, (row.line, row.message), strict=True)), **row_fields}

@@ -28,12 +28,12 @@ REMEDIES: dict[Remedy, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A valid row; ``line`` is its line, the first where it spans several."""
+    """A valid row; ``line`` is its line, or the first if it spans several."""
 
     line: int
     value: Json
-    span: tuple[int, int] | None = None  # its first and last line; None: it has one
-    raw: bytes | None = None  # of a table: its text, with the line end
+    span: tuple[int, int] | None = None  # its first and last line; None if it has only one
+    raw: bytes | None = None  # for tables, its text, with the line end
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,19 +42,19 @@ class BadRow:
 
     line: int
     fault: str
-    value: Json = None  # what stood there, as far as it could be read: a row, its cells, or a line's text
-    remedy: Remedy | None = None  # the option that may read it
-    left_out: tuple[int, int] | None = None  # the first and the last line that are left out; None: one
-    too_large: bool = False  # its payload, or the row itself, is over the limit
-    raw: bytes | None = None  # its text in the file as UTF-8, if it was kept: of a table, or no JSON
+    value: Json = None  # its content, as far as it could be read: a row, its cells, or a line's text
+    remedy: Remedy | None = None  # the option with which it may be readable
+    left_out: tuple[int, int] | None = None  # the first and last line left out; None if it is only one
+    too_large: bool = False  # its payload, or the row itself, exceeds the limit
+    raw: bytes | None = None  # its text in the file as UTF-8, if kept: for tables, and if it is not JSON
 
     @property
     def message(self) -> str:
-        """The reason, what to do about it, and which lines are skipped where they are several."""
+        """The reason, what to do about it, and which lines are left out if there are several."""
         return self.message_with(REMEDIES)
 
     def message_with(self, remedies: Mapping[Remedy, str]) -> str:
-        """The same with other words for what to do."""
+        """The same message, with other texts for what to do about it."""
         remedy = f": {remedies[self.remedy]}" if self.remedy else ""
         if self.left_out is None:
             return self.fault + remedy
@@ -63,12 +63,12 @@ class BadRow:
 
     @property
     def lines(self) -> int:
-        """The number of the file's lines that are skipped with it."""
+        """The number of lines of the file that are left out with it."""
         return self.left_out[1] - self.left_out[0] + 1 if self.left_out else 1
 
 
 def from_row(value: Json, id_field: str | None) -> NewItem:
-    """The item whose payload is the row itself; its id comes from one of the row's fields if asked for."""
+    """The item whose payload is the row itself. If ``id_field`` is given, that field contains its id."""
     if id_field is None:
         return checked_item(NewItem(value))
     if not isinstance(value, dict):
@@ -77,7 +77,7 @@ def from_row(value: Json, id_field: str | None) -> NewItem:
 
 
 def identity(row: dict[str, Json], id_field: str) -> str:
-    """The id in a row's field; a whole number is taken as text."""
+    """The id in a row's field; an integer is converted to text."""
     if id_field not in row:
         raise Invalid("id", f"a field {id_field!r}, which this row does not have")
     id = row[id_field]
@@ -87,14 +87,14 @@ def identity(row: dict[str, Json], id_field: str) -> str:
 
 
 def from_export(value: Json) -> NewItem:
-    """A new item like one that an export of items has as a row, or one of an envelope."""
+    """A new item from a row of an export of items, or from an envelope."""
     if isinstance(value, dict) and value.keys() == {*ITEM_FIELDS, *KNOWN_FIELDS}:
         return from_envelope({name: value[name] for name in ITEM_FIELDS})
     return from_envelope(value)
 
 
 def from_envelope(value: Json) -> NewItem:
-    """A new item as REST takes it: the payload beside its id, priority and so on."""
+    """A new item in the form that REST accepts: an object with payload, id, priority and so on."""
     if not isinstance(value, dict):
         raise Invalid(
             "item", "an object {payload, id?, priority?, delay?, at?, requires?, due?, max_attempts?}"
@@ -117,13 +117,13 @@ def from_envelope(value: Json) -> NewItem:
 
 
 def checked_item(item: NewItem) -> NewItem:
-    """The item, where the queue will accept it: a refused one would take its whole batch along."""
+    """Return the item if the queue will accept it; else raise Invalid. One refused item fails its batch."""
     arguments.row(item, "made-later" if item.id is None else item.id)
     return item
 
 
 def utc_time(value: object, field: str) -> datetime:
-    """An RFC 3339 time with its offset, as UTC."""
+    """Parse an RFC 3339 time with an offset, and return it in UTC."""
     try:
         if isinstance(value, str):
             moment = datetime.fromisoformat(value)

@@ -8,7 +8,7 @@ from leaseq.models import Answer, Item
 from leaseq.transfer.times import rfc3339
 
 ANSWER_FIELDS = ("id", "payload", "result", "person", "token", "attempt", "finished_at", "late")
-# What an item may be enqueued with, and what is told of it besides.
+# The fields that an item can be enqueued with, and the other fields of an exported item.
 ITEM_FIELDS = ("id", "payload", "priority", "requires", "due", "at", "max_attempts")
 KNOWN_FIELDS = (
     "state",
@@ -23,8 +23,8 @@ KNOWN_FIELDS = (
 
 
 def item_shape(item: Item, max_attempts: int) -> dict[str, Any]:
-    """An item as a row of an export: first the fields of a new item like it, as `from_envelope` takes them,
-    then what is known of it. ``max_attempts``: the policy's, which the new item has by itself."""
+    """An item as a row of an export: first the fields of an equal new item, as `from_envelope` accepts them,
+    then the item's state. ``max_attempts`` is the policy's, which a new item gets by default."""
     return {
         "id": item.id,
         "payload": item.payload,
@@ -45,7 +45,7 @@ def item_shape(item: Item, max_attempts: int) -> dict[str, Any]:
 
 
 def answer_shape(answer: Answer) -> dict[str, Any]:
-    """An answer as a line of an export has it."""
+    """An answer as a row of an export."""
     return {
         "id": answer.id,
         "payload": answer.payload,

@@ -1,4 +1,4 @@
-"""The answers that are new since the last time: each once, over any number of calls."""
+"""Reads the answers that are new since the last call: each once, over any number of calls."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from leaseq.models import Answer, Filter, Item, ListName, Page
 
 BEGINNING = "0"
 """The cursor before every answer."""
-# The queue, a time, and the tokens of that time or a place in the list.
+# The queue, a time, and either the tokens of the answers of that time or a place in the list.
 _CURSOR = re.compile(r"([a-z0-9._-]{1,64}):([0-9]{1,16})(?:((?:\.[0-9]{1,16})*)|/([A-Za-z0-9_=-]{1,1100}))")
 _LIMIT = f"a cursor of a queue's answers, or {BEGINNING} for the beginning"
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _PAGE = 500
-_MAX_TOKENS = 100  # of one cursor, which a URL must hold
+_MAX_TOKENS = 100  # in one cursor, which must fit in a URL
 
 
 class AnswerSource(Protocol):
-    """What is used of a queue: its name, and the method by which its answers are read."""
+    """The parts of a queue that are used here: its name, and the method that reads its answers."""
 
     name: str
 
@@ -32,18 +32,18 @@ class AnswerSource(Protocol):
 
 
 class AnswersSince(Iterator[Answer]):
-    """The answers that were accepted after a cursor, in that order: all of them, or the next ``limit``.
+    """The answers accepted after a cursor, in the order of acceptance: all of them, or the next ``limit``.
 
-    ``cursor``, at any time during the iteration, is where a later one is to begin: behind the answers that
-    were given so far. It is the queue's name and the time of the last one, with the tokens of those of that
-    time: of equal times none is left out, and none comes twice. Raises Invalid for a cursor of another queue.
-    An answer that a manager adopts or corrects comes when they do it. One that is undone, reopened or deleted
-    before it was read does not come. ``more`` is true where the iteration ended at the limit, and there are
-    others behind it.
+    ``cursor`` can be read at any time during the iteration. It is where a later iteration must begin: after
+    the answers returned so far. It consists of the queue's name, the time of the last answer and the tokens
+    of the answers with that time, so that none of them is left out or returned twice. Raises Invalid for a
+    cursor of another queue. An answer that a manager adopts or corrects has the time at which they did it.
+    An answer that is undone, reopened or deleted before it is read is not returned. ``more`` is true if the
+    iteration ended at the limit and there are more answers.
 
-    Only answers that were put back by `restore` have equal times. Of more than 100 such, the cursor has the
-    last one's place instead of the tokens: then one may be left out, or come twice, if others of the same
-    time are put back between two calls.
+    Only answers put back by `restore` can have equal times. If there are more than 100 of one time, the
+    cursor contains the place of the last one instead of the tokens: then an answer may be left out or
+    returned twice if others of the same time are put back between two calls.
     """
 
     def __init__(self, queue: AnswerSource, after: str = BEGINNING, *, limit: int | None = None) -> None:
@@ -64,7 +64,7 @@ class AnswersSince(Iterator[Answer]):
 
     def _walk(self, queue: AnswerSource, remaining: int | None) -> Iterator[Answer]:
         criteria, place = Filter(since=_EPOCH + timedelta(microseconds=self._time)), self._place
-        token_count = len(self._tokens)  # a list from the cursor's time on begins with these
+        token_count = len(self._tokens)  # a list that starts at the cursor's time begins with these answers
         while True:
             size = _PAGE if remaining is None else min(_PAGE, remaining + token_count)
             page = queue.find("finished", criteria, limit=size, after=place)
@@ -87,7 +87,7 @@ class AnswersSince(Iterator[Answer]):
         return codec.microseconds(item.state_since) == self._time and token in self._tokens
 
     def _advance(self, item: Item, token: int) -> None:
-        """Move the cursor behind an answer."""
+        """Move the cursor past an answer."""
         time = codec.microseconds(item.state_since)
         if time != self._time:
             self._time, self._tokens, self._place = time, set(), None
@@ -98,7 +98,7 @@ class AnswersSince(Iterator[Answer]):
 
 
 def _parse_cursor(cursor: str, queue: str) -> tuple[int, set[int], str | None]:
-    """The time, and the tokens or the place."""
+    """The cursor's time, its tokens, and its place, if it has one instead of tokens."""
     if cursor == BEGINNING:
         return 0, set(), None
     match = _CURSOR.fullmatch(cursor)

@@ -1,6 +1,6 @@
-"""Reads CSV and TSV row by row as RFC 4180 has them, with detected delimiter and quoting.
+"""Reads CSV and TSV row by row, as in RFC 4180, and detects the delimiter and the quoting.
 
-A header, one number of columns, UTF-8.
+A table has a header, the same number of columns in each row, and is UTF-8.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from leaseq.transfer.rows import BadRow, Remedy, Row
 
 @dataclass(frozen=True, slots=True)
 class TableSummary:
-    """How the quotes and the lines of a table were read so far."""
+    """How the quotes and lines of a table have been read so far."""
 
-    quotes: Quotes  # "auto" as long as no field began with a quote
-    unquoted: int = 0  # fields whose quotes "auto" took off
+    quotes: Quotes  # "auto" as long as no field has begun with a quote
+    unquoted: int = 0  # fields whose quotes "auto" removed
     open_quote_line: int | None = (
-        None  # where a quote is left open, for which "auto" reads all quotes as text
+        None  # line of the unclosed quote because of which "auto" reads all quotes as text
     )
-    joined_rows: int = 0  # good rows of several lines each, which a quote held together
+    joined_rows: int = 0  # good rows that span several lines, inside quotes
     joined_lines: int = 0  # the lines of these rows
-    joined_first: tuple[int, int] | None = None  # the first and the last line of the first of these rows
-    blank_lines: int = 0  # they were passed over
+    joined_first: tuple[int, int] | None = None  # the first and last line of the first of these rows
+    blank_lines: int = 0  # blank lines, which are skipped
 
 
 def splits(stream: BinaryIO, format: str = "csv", quotes: Quotes = "auto") -> tuple[str, ...]:
-    """The possible delimiters by the first lines: several where they are ambiguous."""
+    """The possible delimiters, judging by the first lines: several if they are ambiguous."""
     delimiters = Table(stream, format, quotes).begin()
     return delimiters if set(delimiters) <= set(NAMES) else tuple(NAMES)
 
@@ -48,13 +48,13 @@ class Table:
         self._delimiter = delimiter
         self._feed = RecordLines(stream, "double" if format == "csv" and quotes == "auto" else quotes)
         self._header = b""
-        self._used_delimiter: str | None = None  # the delimiter, when the header was read
-        self._is_rejects = False  # these are rejected rows, of an earlier import
+        self._used_delimiter: str | None = None  # the delimiter, once the header has been read
+        self._is_rejects = False  # whether these are the rejected rows of an earlier import
         self._summary = TableSummary("auto")
 
     @property
     def summary(self) -> TableSummary:
-        """The summary of the rows that were read so far."""
+        """The summary of the rows read so far."""
         mode = self._feed.quotes
         return replace(
             self._summary,
@@ -78,9 +78,9 @@ class Table:
         return self._feed.quotes.quotes != "none"
 
     def rows(self, needs: Sequence[str] = ()) -> Iterator[Row | BadRow]:
-        """Each row as a dict of strings. Where the header is bad, that is the one row reported.
+        """Yield each row as a dict of strings. If the header is bad, only the header is reported.
 
-        ``needs`` names the columns that must be there.
+        ``needs`` names the required columns.
         """
         splits = self.begin()
         if self._header.startswith(UTF16):
@@ -111,17 +111,17 @@ class Table:
 
     @property
     def head(self) -> tuple[bytes, str] | None:
-        """The header as it stands in the file, and the delimiter; None where there is none to be read."""
+        """The header as it is in the file, and the delimiter; None if no header has been read."""
         if self._used_delimiter is None:
             return None
         return self._text(self._header), self._used_delimiter
 
     def _cells(self, cells: list[str]) -> list[str]:
-        """Without the two of an earlier import that rejected the row."""
+        """The cells without the two that an earlier import added when it rejected the row."""
         return cells[len(REJECTED) :] if self._is_rejects else cells
 
     def _text(self, raw: bytes) -> bytes:
-        """The same of a row's text."""
+        """A row's text without those two cells."""
         if not self._is_rejects or self._used_delimiter is None:
             return raw
         return raw.split(self._used_delimiter.encode(), len(REJECTED))[-1]
@@ -131,7 +131,7 @@ class Table:
         return replace(row, value=value, raw=self._text(row.raw) if row.raw is not None else None)
 
     def _row(self, record: Row, names: list[str]) -> Row | BadRow:
-        # equivalent mutant: part:2: a record that was read has its text
+        # equivalent mutant: part:2: a record that was read always has its text
         cells, raw = self._cells(record.value), self._text(record.raw or b"")
         if len(cells) != len(names):
             columns = f"{len(names)} column{'s' if len(names) > 1 else ''}"
@@ -151,8 +151,8 @@ class Table:
         return f"the header can be split by {choices}"
 
     def _records(self, delimiter: str) -> Iterator[Row | BadRow]:
-        """Each record as a list of cells, without blank lines."""
-        # The module's own limit is 131,072 characters a cell, below ours. It is process-wide: only raise it.
+        """Yield each record as a list of cells, without blank lines."""
+        # The csv module's limit is 131,072 characters a cell, below ours. It is process-wide: only raise it.
         csv.field_size_limit(max(csv.field_size_limit(), MAX_ROW_BYTES))
         feed = self._feed
         feed.settle(delimiter)
@@ -193,7 +193,7 @@ class Table:
         self._summary = replace(self._summary, blank_lines=self._summary.blank_lines + 1)
 
     def count_joined(self, first: int, last: int) -> None:
-        """Count the lines that made one good row."""
+        """Count a good row that spans several lines."""
         summary = self._summary
         self._summary = replace(
             summary,

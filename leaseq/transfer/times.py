@@ -1,4 +1,4 @@
-"""Times as text: RFC 3339, and the days and clock times of a time zone."""
+"""Parses and formats times: RFC 3339, and the days and clock times of a time zone."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from leaseq.validation import refusal
 
 
 def rfc3339(time: datetime) -> str:
-    """An aware time in UTC with milliseconds: ``2026-11-21T10:05:00.123Z``."""
+    """Format an aware time, in UTC with milliseconds: ``2026-11-21T10:05:00.123Z``."""
     return time.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def time_of(text: str, field: str, *, last: bool = False, zone: tzinfo | None = None) -> datetime:
-    """A time as a filter takes it, in UTC: RFC 3339 with its offset, or a day, which is its beginning; its
-    end where it is the ``last`` one meant. Days are those of ``zone``, by default of UTC; with a ``zone``, a
-    time without an offset is of it, too, as `in_zone` reads it."""
+    """Parse a filter's time, and return it in UTC. The text is an RFC 3339 time with an offset, or a day,
+    which means its beginning, or with ``last`` its end. Days are days in ``zone``, by default UTC. With a
+    ``zone``, a time without an offset is also in that zone, and is converted by `in_zone`."""
     try:
         if len(text) == len("2026-11-21"):
             day = date.fromisoformat(text) + timedelta(days=last)
@@ -32,8 +32,8 @@ def time_of(text: str, field: str, *, last: bool = False, zone: tzinfo | None = 
 def period_of(
     since: str | None, until: str | None, zone: tzinfo | None = None
 ) -> tuple[datetime | None, datetime | None]:
-    """The period that a filter's fields ``from`` and ``to`` name, as `time_of` reads them with ``zone``; None
-    where one is not named. Raises Invalid where it ends before it begins."""
+    """The period given by a filter's fields ``from`` and ``to``, each parsed by `time_of` with ``zone``, or
+    None if it is not given. Raises Invalid unless the period ends after it begins."""
     begin = None if since is None else time_of(since, "from", zone=zone)
     end = None if until is None else time_of(until, "to", last=True, zone=zone)
     if begin and end and begin >= end:
@@ -48,9 +48,9 @@ def _expected(zone: tzinfo | None) -> str:
 
 
 def in_zone(moment: datetime, zone: tzinfo, field: str, *, last: bool = False) -> datetime:
-    """The time in UTC; one without an offset is a clock time of ``zone``. A time that its clocks show twice,
-    when they are put back, is the first of both, or the second where it is the ``last`` one meant. Raises
-    Invalid for a time that they skip."""
+    """Convert a time to UTC. A time without an offset is a clock time in ``zone``; if the zone's clocks show
+    it twice, when they are put back, the first is meant, or with ``last`` the second. Raises Invalid for a
+    time that the clocks skip."""
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=zone, fold=int(last))
     try:
@@ -61,7 +61,7 @@ def in_zone(moment: datetime, zone: tzinfo, field: str, *, last: bool = False) -
     if moment.tzinfo is zone and local_moment.replace(tzinfo=None) != moment.replace(tzinfo=None):
         raise Invalid(
             field,
-            f"a time that there is in {zone}: on {moment:%Y-%m-%d} its clocks skip {moment:%H:%M}, "
-            "as they are put forward",
+            f"a time that exists in {zone}: on {moment:%Y-%m-%d} its clocks skip {moment:%H:%M}, "
+            "when they are put forward",
         )
     return utc_moment

@@ -17,24 +17,24 @@ from leaseq.transfer.formats import FORMATS
 from leaseq.transfer.lines import check_binary
 from leaseq.transfer.shapes import ANSWER_FIELDS, ITEM_FIELDS, KNOWN_FIELDS, answer_shape, item_shape
 
-MAX_COLUMNS = 16_384  # what the common spreadsheets hold; it bounds the memory of a table, too
+MAX_COLUMNS = 16_384  # the limit of common spreadsheets; it also bounds the memory for a table
 
 
 def encode(answers: Iterable[Answer], format: str) -> Iterator[bytes]:
-    """The export of ``answers`` in pieces, a row each: what a web response streams.
+    """Return the export of ``answers`` in pieces of one row, for a streamed web response.
 
-    JSON is one array with an element a line; its last bracket comes with the last piece, so that half an
-    export is never well-formed. A table's columns are those of all its rows: the answers are kept in a
-    temporary file until the last is known, so the first piece comes late.
+    JSON is one array with one element per line. Its closing bracket is in the last piece, so a truncated
+    export is never well-formed. A table has the columns of all its rows: the answers are kept in a temporary
+    file until the last one is read, so the first piece comes late.
     """
     return _encode(map(answer_shape, answers), ANSWER_FIELDS, format)
 
 
 def encode_items(items: Iterable[Item], format: str, *, max_attempts: int) -> Iterator[bytes]:
-    """The same of items: rows of `item_shape`. Of JSON and JSONL, `read` with ``envelope`` makes new items
-    like them; ``max_attempts`` is the policy's."""
+    """The same for items; the rows are made by `item_shape`. From JSON and JSONL, `read` with ``envelope``
+    creates equal new items. ``max_attempts`` is the policy's."""
     shapes = (item_shape(item, max_attempts) for item in items)
-    if format in ("csv", "tsv"):  # as an import takes them from a column
+    if format in ("csv", "tsv"):  # as an import reads skills from a column
         shapes = ({**shape, "requires": " ".join(shape["requires"])} for shape in shapes)
     return _encode(shapes, (*ITEM_FIELDS, *KNOWN_FIELDS), format)
 
@@ -49,7 +49,7 @@ def _encode(shapes: Iterable[dict[str, Any]], fields: Sequence[str], format: str
 
 
 def write(answers: Iterable[Answer], stream: BinaryIO, format: str) -> None:
-    """Write the export of ``answers`` to ``stream``. To count them, count what ``answers`` yields."""
+    """Write the export of ``answers`` to ``stream``. To count them, count what the iterable yields."""
     check_binary(stream, "wb")
     for piece in encode(answers, format):
         stream.write(piece)
@@ -67,7 +67,7 @@ def _table(shapes: Iterable[dict[str, Any]], fields: Sequence[str], delimiter: s
     with tempfile.TemporaryFile() as spool:
         names = _spool_rows(shapes, fields, spool)
         buffer = io.StringIO()
-        # CRLF as in RFC 4180; with it the module quotes a cell that has either of the two characters.
+        # CRLF as in RFC 4180; with it the csv module quotes a cell that contains either character.
         writer = csv.DictWriter(buffer, names, restval="", delimiter=delimiter, lineterminator="\r\n")
         writer.writerow({name: cell(name) for name in names})
         yield buffer.getvalue().encode()
@@ -79,7 +79,7 @@ def _table(shapes: Iterable[dict[str, Any]], fields: Sequence[str], delimiter: s
 
 
 def _spool_rows(shapes: Iterable[dict[str, Any]], fields: Sequence[str], spool: IO[bytes]) -> list[str]:
-    """Write every row to a temporary file and gather the columns; the file is rewound."""
+    """Write every row to ``spool``, rewind it, and return the names of all columns."""
     columns = Columns(fields)
     for shape in shapes:
         columns.gather(shape)

@@ -4,8 +4,8 @@
     new_secret = endpoints.add("https://example.org/hook", events=["item.finished"], by="ann")
     webhooks.emit(client, "person.added", {"name": "bob", "by": "ann"})
 
-``leaseq webhook run`` sends them: a feeder makes deliveries of events, which are items of a queue of their
-own, and a deliverer works on that queue.
+``leaseq webhook run`` sends them: a feeder creates deliveries from events, as items in a separate queue, and
+a deliverer works on that queue.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Which URLs and addresses webhooks may be sent to: public ones, and the networks that a setting allows.
 
-A name is resolved once, each of its addresses is checked, and the connection goes to a checked address: an
-answer of the resolver that changes between the check and the connection (DNS rebinding) is never asked for.
-An IPv6 address that stands for an IPv4 one is judged by that one, too.
+A name is resolved once, each of its addresses is checked, and the connection is made to a checked address:
+the name is not resolved again, since the resolver's answer may have changed by then (DNS rebinding). If an
+IPv6 address embeds an IPv4 address, that one is checked too.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ NO_NETWORKS: Networks = ()
 
 _Address: TypeAlias = IPv4Address | IPv6Address
 _RESOLVE_SECONDS = 3.0
-_UNICAST = IPv6Network("2000::/3")  # all that is routed on the internet
-# For the internet's own services, which not every Python knows; and the metadata address of Azure. Those of
-# other clouds are in networks that are not public.
+_UNICAST = IPv6Network("2000::/3")  # all addresses that are routed on the internet
+# Special-purpose networks that not every Python version treats as such, and Azure's metadata address. The
+# metadata addresses of other clouds are in networks that are not public.
 _SPECIAL = tuple(map(ipaddress.ip_network, ("192.0.0.0/24", "192.88.99.0/24", "3fff::/20", "168.63.129.16")))
 _LAST_32 = tuple(map(IPv6Network, ("::/96", "64:ff9b::/96", "64:ff9b:1::/48")))
 _PRINTABLE = re.compile(r"[!-~]+\Z")  # ASCII without spaces and control characters
@@ -41,17 +41,17 @@ class Refused(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A URL, split into what a request needs."""
+    """A URL, split into the parts that a request needs."""
 
     https: bool
     host: str  # a name or an address, without brackets
     port: int
-    authority: str  # what the Host header says
+    authority: str  # the value of the Host header
     path: str  # with the query
 
 
 def networks(text: str) -> Networks:
-    """The networks of the setting: addresses or networks, separated by spaces or commas."""
+    """Parse the setting's value: addresses or networks, separated by spaces or commas."""
     try:
         return tuple(ipaddress.ip_network(word) for word in re.split(r"[\s,]+", text) if word)
     except ValueError as error:
@@ -61,7 +61,7 @@ def networks(text: str) -> Networks:
 
 
 def target_of(url: object) -> Target:
-    """What a URL points to. Raises Invalid for one that no webhook is sent to, whatever its address."""
+    """Parse a URL. Raises Invalid if webhooks can't be sent to it, whatever its address."""
     limit = f"http:// or https:// and a host, without a user or a fragment, at most {MAX_URL} characters"
     if not isinstance(url, str) or len(url) > MAX_URL or not _PRINTABLE.match(url):
         raise Invalid("url", limit)
@@ -82,7 +82,8 @@ def _target(parts: SplitResult, host: str, port: int | None) -> Target:
 
 
 def refuse_url(url: str, allow: Networks) -> None:
-    """Raise Invalid for a URL that would be refused now. A name that has no address yet may get one."""
+    """Raise Invalid for a URL that would be refused now. An https name without an address is accepted: it may
+    get one."""
     target = target_of(url)
     try:
         check(target, resolve(target), allow)
@@ -94,8 +95,8 @@ def refuse_url(url: str, allow: Networks) -> None:
 
 
 def resolve(target: Target) -> list[str]:
-    """All addresses of the target's host, in the resolver's order; OSError where there is none in time. Other
-    forms of an address, such as 0x7f.1, are addresses to the resolver, too."""
+    """All addresses of the target's host, in the resolver's order. Raises OSError if there is none in time.
+    The resolver also accepts other forms of an address, such as 0x7f.1."""
     answers: queue.SimpleQueue[list[str] | OSError] = queue.SimpleQueue()
 
     def ask() -> None:
@@ -105,7 +106,7 @@ def resolve(target: Target) -> list[str]:
         except (OSError, UnicodeError) as error:
             answers.put(OSError(f"the name {target.host!r} could not be resolved: {error}"))
 
-    # The resolver takes no time limit. A thread that it holds up ends with it, or with the program.
+    # The resolver has no time limit. A thread that it blocks ends when it returns, or with the program.
     threading.Thread(target=ask, name="leaseq-resolve", daemon=True).start()
     try:
         answer = answers.get(timeout=_RESOLVE_SECONDS)
@@ -117,7 +118,7 @@ def resolve(target: Target) -> list[str]:
 
 
 def check(target: Target, addresses: Sequence[str], allow: Networks) -> None:
-    """Raise Refused where one of the addresses may not be sent to, or by this scheme."""
+    """Raise Refused if one of the addresses may not be sent to, or not by this scheme."""
     for text in addresses:
         address = ipaddress.ip_address(text)
         if is_allowed(address, allow):
@@ -135,13 +136,13 @@ def check(target: Target, addresses: Sequence[str], allow: Networks) -> None:
 
 
 def is_allowed(address: _Address, allow: Networks) -> bool:
-    """Whether a network of the setting has the address, or the IPv4 address that it is a form of."""
+    """Whether a network in the setting contains the address, or the IPv4 address that it is mapped from."""
     ipv4 = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return any((ipv4 or address) in network for network in allow)
 
 
 def is_public(address: _Address) -> bool:
-    """Whether the address is one of the internet's: not of this machine, its network or its cloud."""
+    """Whether the address is on the public internet, not on this machine, its network or its cloud."""
     if isinstance(address, IPv6Address):
         inner_addresses = list(_embedded_addresses(address))
         if inner_addresses:  # guard: webhook-inside
@@ -152,7 +153,7 @@ def is_public(address: _Address) -> bool:
 
 
 def _embedded_addresses(address: IPv6Address) -> Iterator[IPv4Address]:
-    """The IPv4 addresses that the packets may go to in the end: mapped, compatible, 6to4, Teredo, NAT64."""
+    """The IPv4 addresses that the packets may finally reach: mapped, compatible, 6to4, Teredo, NAT64."""
     if address.ipv4_mapped:
         yield address.ipv4_mapped
     if address.sixtofour:

@@ -1,4 +1,4 @@
-"""The bodies of webhooks: what is sent of an event."""
+"""The bodies of webhooks: the JSON that is sent for an event."""
 
 from __future__ import annotations
 
@@ -24,34 +24,35 @@ _TYPES = {
     "alert.raised": "alert.raised",
     "alert.resolved": "alert.resolved",
 }
-"""The type of a webhook by the kind of the journal's event. An adopted answer is the item's from then on,
-and so is a correction."""
+"""The type of a webhook, by the kind of the journal event. An adopted or corrected answer becomes the item's
+answer, so it is sent as finished."""
 
 _LARGE = ("payload", "result")
 Body = dict[str, Any]
 
 
 def type_of(event: Event) -> str | None:
-    """The type of the webhook that tells an event; None for an event that none tells."""
+    """The type of the webhook that is sent for an event; None if none is sent."""
     return _TYPES.get(str(event.what))
 
 
 def delivery_id(endpoint: str, *of: object) -> str:
-    """The id of a delivery of this event to this endpoint: the same whenever and wherever it is made. It has
-    no '.', which separates the parts of what is signed."""
+    """The id of the delivery of this event to this endpoint, the same in every process and at any time. It
+    contains no '.', which separates the parts of the signed content."""
     return "msg_" + sha256("\0".join(map(str, (endpoint, *of))).encode()).hexdigest()[:32]
 
 
 def event_key(queue: str, event: Event) -> tuple[str, ...]:
-    """What names an event for its delivery id. One call may note an answer both as finished and as adopted,
-    or the death of each assignment of an item: that is told once."""
+    """The parts of an event's delivery id. One call may record an answer both as finished and as adopted, or
+    the death of each assignment of an item: only one webhook is sent for these."""
     type = type_of(event)
     token = "" if type == "item.dead" else str(event.token or "")
     return queue, str(type), event.cursor.partition(".")[0], event.id or str(event.detail), token
 
 
 def body(type: str, at: datetime, data: Json) -> Body:
-    """A body that fits the limit: payload and result are left out where they are too large, and named."""
+    """A body within the size limit: a payload or result that is too large is left out and listed in
+    ``left_out``."""
     content = {"type": type, "timestamp": rfc3339(at), "data": data}
     for name in _LARGE:
         if _fits(content):
@@ -63,8 +64,8 @@ def body(type: str, at: datetime, data: Json) -> Body:
 
 
 def data_of(queue: str, event: Event, outcome: Outcome | None, batch: Sequence[Event]) -> Json:
-    """What is told of a journal event. ``outcome``: of its item; None where that was removed meanwhile.
-    ``batch``: events around it."""
+    """The data sent for a journal event. ``outcome``: its item's, or None if the item has been removed.
+    ``batch``: the events around it."""
     type = type_of(event)
     if type in ("alert.raised", "alert.resolved"):
         return {"queue": queue, **_alert(event.detail)}
@@ -81,7 +82,7 @@ def _answer(event: Event, outcome: Outcome | None) -> Json:
     answer: GivenAnswer | None = None
     if outcome is not None:
         answer = next((one for one in outcome.answers if one.token == event.token), None)
-    if answer is None:  # removed or undone meanwhile
+    if answer is None:  # the item has been removed, or the answer undone
         person = event.person if event.what != "adopted" else None
         late = event.what in ("late", "adopted")
         at = rfc3339(event.at)
@@ -96,7 +97,7 @@ def _answer(event: Event, outcome: Outcome | None) -> Json:
 
 
 def _failure(event: Event, batch: Sequence[Event]) -> Json:
-    """The text by which an item failed. Of one that died, it is with the failure in the same call."""
+    """The error text of a failure. If the item died, the text is in the failed event of the same call."""
     if event.what == "failed":
         return event.detail
     call = event.cursor.partition(".")[0]

@@ -1,4 +1,4 @@
-"""What the webhooks have of a queue goes with the queue. The library calls this, by pyproject.toml."""
+"""Removes a deleted queue from the webhooks. The library calls this through an entry point."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ from leaseq.webhooks.endpoints import Endpoints
 
 
 def forget_queue(client: Client, queue: str) -> None:
-    """Take a queue off the endpoints' lists; disable an endpoint that has no other queue."""
+    """Remove a queue from the endpoints' lists; disable an endpoint whose only queue it is."""
     Endpoints(client).forget_queue(queue)

@@ -26,7 +26,8 @@ log = logging.getLogger(__name__)
 
 
 class Deliverer:
-    """``allow``: networks that are sent to though they are not public. ``seconds``: the limit of one try."""
+    """Sends deliveries. ``allow``: networks that are allowed although they are not public. ``seconds``: the
+    time limit of one try."""
 
     def __init__(
         self,
@@ -43,15 +44,15 @@ class Deliverer:
         self._process = secrets.token_hex(4)
 
     def take(self, endpoint: str, slot: int = 0) -> Lease | None:
-        """A delivery to this endpoint that is due. Each slot holds one at most."""
+        """Reserve a delivery to this endpoint that is due. Each slot holds at most one."""
         person = f"{endpoint}.{self._process}.{slot}"
         return self.deliveries.queue.reserve(person, skills=(endpoint,))
 
     def deliver(self, endpoint: str, lease: Lease) -> Response | None:
-        """Send it once; None where it was not sent: the endpoint was removed or disabled meanwhile."""
+        """Send a delivery once. None if it was not sent because the endpoint has been removed or disabled."""
         queue, receiver = self.deliveries.queue, self.endpoints.find(endpoint)
         is_testing = is_test(lease.id)
-        with suppress(LeaseLost, ItemNotFound):  # it was removed, or took so long that it is sent once more
+        with suppress(LeaseLost, ItemNotFound):  # it was removed, or took so long that it is sent again
             if receiver is None:
                 queue.remove(lease.id)
                 return None
@@ -69,11 +70,11 @@ class Deliverer:
         return None
 
     def test(self, id: str) -> Delivery:
-        """Send ``webhook.test`` now, to an endpoint that may be disabled, and return what became of it."""
+        """Send ``webhook.test`` now, even if the endpoint is disabled, and return the delivery."""
         endpoint = self.endpoints.get(id)
         delivery_id = self.deliveries.add_test(id, body(TEST, datetime.now(UTC), {"endpoint": id}))
         queue, person = self.deliveries.queue, f"{id}.test.{secrets.token_hex(4)}"
-        for _ in range(_TESTS_AT_ONCE):  # a test that another caller began may be taken first
+        for _ in range(_TESTS_AT_ONCE):  # another caller's test may be taken first
             lease = queue.reserve(person, skills=(id, TEST_SKILL))
             if lease is None:
                 break
@@ -84,7 +85,7 @@ class Deliverer:
 
     def _send(self, endpoint: Endpoint, lease: Lease) -> Response:
         text = validation.dump_json(lease.payload, "body")
-        # The server's time, whatever this machine's clock shows: receivers refuse what is five minutes old.
+        # The server's time, not this machine's: receivers refuse webhooks that are five minutes old.
         at = lease.reserved_at
         try:
             keys = self.endpoints.secrets(endpoint.id, at)
@@ -105,7 +106,7 @@ class Deliverer:
 
 def signature_headers(id: str, at: datetime, text: str, keys: Sequence[str]) -> Mapping[str, str]:
     """The headers of Standard Webhooks, with one signature for each secret."""
-    from standardwebhooks import Webhook  # noqa: PLC0415 - where it isn't installed, all but sending works
+    from standardwebhooks import Webhook  # noqa: PLC0415 - everything except sending works without it
 
     signatures = " ".join(Webhook(key).sign(id, at, text) for key in keys)
     return {
@@ -116,7 +117,7 @@ def signature_headers(id: str, at: datetime, text: str, keys: Sequence[str]) -> 
 
 
 class Slots:
-    """Threads that send: at most ``limit`` at once to each endpoint, so that a slow one holds up no other."""
+    """Threads that send: at most ``limit`` for each endpoint, so a slow endpoint doesn't delay the others."""
 
     def __init__(self, deliverer: Deliverer, limit: int, stop: threading.Event) -> None:
         self._deliverer = deliverer
@@ -127,7 +128,7 @@ class Slots:
         self._threads: set[threading.Thread] = set()
 
     def start(self, endpoint: str) -> bool:
-        """Start a thread for an endpoint where something waits for it and a slot is free."""
+        """Start a thread for an endpoint if a delivery is due and a slot is free; returns whether it did."""
         with self._lock:
             busy_slots = self._busy_slots.setdefault(endpoint, set())
             slot = next((number for number in range(self._limit) if number not in busy_slots), None)
@@ -142,7 +143,7 @@ class Slots:
         return True
 
     def join(self) -> None:
-        """Wait until all threads have ended: each ends its try, which takes 13 seconds at most."""
+        """Wait until all threads have ended. Each completes its try, which takes at most 13 seconds."""
         for thread in self._threads.copy():
             thread.join()
 
@@ -151,7 +152,7 @@ class Slots:
             while lease is not None:
                 self._deliverer.deliver(endpoint, lease)
                 lease = None if self._stop.is_set() else self._deliverer.take(endpoint, slot)
-        except Exception as error:  # noqa: BLE001 - the lease runs out, and it is tried again
+        except Exception as error:  # noqa: BLE001 - the lease expires, and the delivery is tried again
             log.warning("webhook %s: %s", endpoint, error)
         finally:
             with self._lock:

@@ -1,7 +1,7 @@
-"""The deliveries: items of a queue of leaseq's own, whose leases, back-off and dead items serve here, too.
+"""The deliveries: items in one of leaseq's own queues, which provides leases, back-off and dead items.
 
-An item's payload is the body that is sent, and the endpoint is the skill that it requires: so a backlog of
-one endpoint is never in the way of another's.
+An item's payload is the body that is sent, and the endpoint is the skill that it requires, so a backlog for
+one endpoint never delays another.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from leaseq.webhooks.endpoints import Clock, Endpoint
 from leaseq.webhooks.sending import Response
 
 QUEUE = "leaseq-webhooks"
-"""The queue of the deliveries. People's pages don't show it."""
+"""The name of the queue of deliveries. It isn't shown on people's pages."""
 
 POLICY: dict[str, Any] = {
     "title": "Webhooks",
-    "lease_seconds": 60,  # a try takes 13 seconds at most
-    # Waits of 5, 10, 20 … seconds up to an hour, each up to a quarter shorter: the last try is more than a
-    # day after the first.
+    "lease_seconds": 60,  # a try takes at most 13 seconds
+    # Waits of 5, 10, 20 … seconds up to an hour, each randomly shortened by up to a quarter: the last try is
+    # more than a day after the first.
     "retry_seconds": 5,
     "retry_max_seconds": 3_600,
     "max_attempts": 48,
@@ -37,7 +37,7 @@ POLICY: dict[str, Any] = {
 }
 DEAD_KEPT = timedelta(days=30)
 TEST_SKILL = "webhook-test"
-_TEST = "msg_test_"  # what the id of a test begins with
+_TEST = "msg_test_"  # the prefix of the ids of tests
 
 DeliveryState = Literal["waiting", "sending", "delivered", "failed"]
 _STATES: dict[State, DeliveryState] = {
@@ -55,7 +55,7 @@ _PAGE = 250
 
 @dataclass(frozen=True, slots=True)
 class Try:
-    """One try of a delivery: the status and the beginning of the answer, or why there is none."""
+    """One try of a delivery: the response's status and beginning, or why there was no response."""
 
     at: datetime
     status: int | None
@@ -66,7 +66,7 @@ class Try:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """An event on its way to an endpoint, or there. ``next_at``: when it is tried again."""
+    """An event that is sent to an endpoint, or has been. ``next_at``: the time of the next try."""
 
     id: str
     endpoint: str
@@ -79,7 +79,7 @@ class Delivery:
 
     @property
     def webhook_id(self) -> str:
-        """What the receiver sees: the same for every try and every replay."""
+        """The id that the receiver gets, the same for every try and every replay."""
         return webhook_id(self.id)
 
 
@@ -90,18 +90,19 @@ class Deliveries:
         self.queue = Queue(client, QUEUE, clock=clock)
 
     def make_queue(self) -> None:
-        """Create the queue where there is none."""
+        """Create the queue if it doesn't exist."""
         if not self.queue.exists():
             with suppress(QueueExists):
                 self.queue.configure(create_only=True, **POLICY)
 
     def add(self, new: Iterable[tuple[str, str, Body]]) -> int:
-        """Add deliveries: the id, the endpoint and the body of each. Repeated, it adds what is missing."""
+        """Add deliveries, each with id, endpoint and body; returns how many were new. It may be repeated."""
         items = (NewItem(body, id=id, requires=(endpoint,)) for id, endpoint, body in new)
         return self.queue.enqueue_many(items).added
 
     def add_test(self, endpoint: str, body: Body) -> str:
-        """Add a delivery that only the endpoint's test takes, before any other, tried once; its id."""
+        """Add a test delivery, which only `Deliverer.test` takes, before any other. It is tried once. Returns
+        its id."""
         self.make_queue()
         id = f"{_TEST}{secrets.token_hex(8)}"
         skills = (endpoint, TEST_SKILL)
@@ -111,7 +112,7 @@ class Deliveries:
         return delivery_of(self.queue.get(id))
 
     def log(self, endpoint: str, limit: int = 50) -> list[Delivery]:
-        """The latest deliveries to an endpoint, the latest try first."""
+        """The latest deliveries to an endpoint, the one with the latest try first."""
         if not self.queue.exists():
             return []
         latest: list[Delivery] = []
@@ -128,8 +129,9 @@ class Deliveries:
         delivery: str | None = None,
         failed: bool = False,
     ) -> int:
-        """Send again, under the ids that they had: one ``delivery``, or all that ended at ``since`` or later;
-        with ``failed`` only those that failed for good; at most MAX_REPLAYED. Returns their number."""
+        """Send deliveries again, with the same ids: one ``delivery``, or all that ended at or after
+        ``since``; with ``failed`` only those that finally failed. Sends at most MAX_REPLAYED, and returns
+        their number."""
         if endpoint.disabled_at is not None:
             raise Invalid(
                 "id", f"an endpoint that is enabled: run `leaseq webhook enable {endpoint.id}` first"
@@ -139,7 +141,7 @@ class Deliveries:
         run, sent_ids = secrets.token_hex(4), set[str]()
         items = [] if delivery is None else [self._replayable(endpoint, delivery)]
         for item in items or self._ended_items(endpoint.id, since, failed):
-            # What is sent again meanwhile may end again: each once.
+            # A delivery that is sent again may end during this loop: each is sent only once.
             if webhook_id(item.id) not in sent_ids and self._send_again(item, run):
                 sent_ids.add(webhook_id(item.id))
             if len(sent_ids) == MAX_REPLAYED:
@@ -153,8 +155,8 @@ class Deliveries:
                 self._remove(self._items(state, Filter(skill=endpoint)))
 
     def forget_dead(self) -> None:
-        """Remove what failed longer ago than DEAD_KEPT."""
-        for event in self.queue.latest_events(1):  # the server's time is not before it
+        """Remove the deliveries that failed longer ago than DEAD_KEPT."""
+        for event in self.queue.latest_events(1):  # the server's time is not earlier than this event
             self._remove(self._items("dead", Filter(until=event.at - DEAD_KEPT)))
 
     def _remove(self, items: Iterable[Item]) -> None:
@@ -169,7 +171,7 @@ class Deliveries:
         if is_test(delivery):
             raise Invalid("delivery", "a delivery of an event; this one was a test: send another test")
         if item.state not in ("finished", "dead"):
-            raise Invalid("delivery", "one that was delivered or failed for good; this one is still tried")
+            raise Invalid("delivery", "one that was delivered or finally failed; this one is still tried")
         return item
 
     def _ended_items(self, endpoint: str, since: datetime | None, failed: bool) -> Iterator[Item]:
@@ -199,7 +201,7 @@ class Deliveries:
 
 
 def webhook_id(delivery: str) -> str:
-    """The ``webhook-id`` of a delivery: a replay has that of the first."""
+    """The ``webhook-id`` of a delivery; a replay has the original's."""
     return delivery.partition(_COPY)[0]
 
 
@@ -208,7 +210,7 @@ def is_test(delivery: str) -> bool:
 
 
 def dump_response(response: Response) -> str:
-    """A failed try, as the text of the item's failure."""
+    """A failed try, as the error text of the item's failure."""
     return json.dumps(asdict(response), ensure_ascii=False)
 
 

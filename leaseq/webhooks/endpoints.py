@@ -20,18 +20,18 @@ from leaseq.webhooks.events import DEFAULT_TYPES, checked_types, emit, matches
 MAX_ENDPOINTS = 100
 MAX_QUEUES = 100  # named by one endpoint
 FAILING = timedelta(hours=24)
-"""After so long in which every try failed an endpoint is disabled."""
+"""An endpoint is disabled after every try has failed for this long."""
 
 ROTATION = timedelta(hours=24)
-"""For how long the older secret signs, too, after a new one was made."""
+"""How long the previous secret is also used for signing after a new one is created."""
 
 Clock = Callable[[], int]
 _SECRET_BYTES = 32
-_STATES = ("since", "failing", "disabled")  # what the names of an endpoint's fields begin with
+_STATES = ("since", "failing", "disabled")  # the first words of the names of an endpoint's fields
 
 
 class EndpointNotFound(LeaseqError):
-    """There is no webhook endpoint of this id."""
+    """There is no webhook endpoint with this id."""
 
     def __init__(self, id: str) -> None:
         super().__init__(f"there is no webhook endpoint {id!r}: `leaseq webhook list` shows them")
@@ -48,14 +48,14 @@ class Endpoint:
     queues: tuple[str, ...]  # empty: all
     created_at: datetime
     created_by: str
-    since: datetime  # events from then on are sent: when it was added, or enabled again
-    failing_since: datetime | None  # the first of the tries that all failed
+    since: datetime  # when it was added or enabled again; events from then on are sent
+    failing_since: datetime | None  # the time since which every try has failed
     disabled_at: datetime | None
     disabled_why: str | None
-    rotating_until: datetime | None  # until then the older secret signs, too
+    rotating_until: datetime | None  # until then the previous secret is also used for signing
 
     def wants(self, type: str, queue: str | None, at: datetime) -> bool:
-        """Whether it is sent an event of this type and queue (None: of no queue) that happened then."""
+        """Whether an event of this type, queue (None: no queue) and time is sent to this endpoint."""
         if self.disabled_at is not None or at < self.since or not matches(type, self.events):
             return False
         return queue is None or not self.queues or queue in self.queues
@@ -72,9 +72,9 @@ class NewSecret:
 class Endpoints:
     """The endpoints of a server.
 
-    Their definitions and their state are two hashes; each field of the state is written by itself, so that
-    processes which deliver at the same time undo nothing of each other. ``clock`` (microseconds since the
-    epoch) is for tests: without it the server's clock counts.
+    Their definitions and their state are in two hashes. Each field of the state is written separately, so
+    processes that deliver at the same time don't overwrite each other's changes. ``clock`` (microseconds
+    since the epoch) is for tests; by default the server's clock is used.
     """
 
     def __init__(self, client: Client, *, clock: Clock | None = None) -> None:
@@ -82,7 +82,7 @@ class Endpoints:
         self._clock = clock
 
     def all(self) -> list[Endpoint]:
-        """The endpoints, the oldest first."""
+        """All endpoints, oldest first."""
         definitions, state = self._client.ask(("HGETALL", WEBHOOKS), ("HGETALL", WEBHOOK_STATE))
         texts = _texts(state)
         endpoints = [_endpoint(id, json.loads(text), texts) for id, text in _texts(definitions).items()]
@@ -112,8 +112,8 @@ class Endpoints:
         by: str,
         allow: Networks = NO_NETWORKS,
     ) -> NewSecret:
-        """Add an endpoint, which is sent what happens from now on. ``allow``: networks to which webhooks may
-        be sent though they are not public. Raises Invalid for a URL that would be refused at a delivery."""
+        """Add an endpoint; events from now on are sent to it. ``allow``: networks to which webhooks may be
+        sent although they are not public. Raises Invalid for a URL that a delivery would refuse."""
         types = checked_types(events)
         names = _checked_queues(queues)
         refuse_url(url, allow)
@@ -135,7 +135,8 @@ class Endpoints:
         return NewSecret(self.get(id), secret)
 
     def rotate(self, id: str) -> NewSecret:
-        """Make a new secret. The one before signs, too, for ROTATION; an older one ends now."""
+        """Create a new secret. The previous one is also used for signing during ROTATION; older ones are
+        dropped now."""
         definition = self._definition(id)
         now, secret = self._now(id, "rotated"), _new_secret()
         old_secret = {**definition["secrets"][0], "until": now + _microseconds(ROTATION)}
@@ -144,12 +145,12 @@ class Endpoints:
         return NewSecret(self.get(id), secret)
 
     def secrets(self, id: str, at: datetime) -> list[str]:
-        """The secrets that sign at this time, the newest first: for the deliverer."""
+        """The secrets used for signing at this time, newest first. For the deliverer."""
         records = self._definition(id)["secrets"]
         return [one["secret"] for one in records if one["until"] is None or _time(one["until"]) > at]
 
     def enable(self, id: str) -> Endpoint:
-        """Send again: what waits, and what happens from now on."""
+        """Send again: deliveries that wait, and events from now on."""
         if self.get(id).disabled_at is not None:
             now = self._now(id, "enabled")
             self._client.ask(
@@ -159,8 +160,8 @@ class Endpoints:
         return self.get(id)
 
     def disable(self, id: str, why: str, *, at: datetime | None = None) -> Endpoint:
-        """Send nothing more. What waits is kept; what happens meanwhile is not sent. Tells the endpoints that
-        ask for ``webhook.disabled``."""
+        """Stop sending. Waiting deliveries are kept; events while it is disabled are never sent. Emits
+        ``webhook.disabled``."""
         endpoint = self.get(id)
         if endpoint.disabled_at is None:
             now = self._now(id, "stopped") if at is None else _as_microseconds(at)
@@ -169,14 +170,14 @@ class Endpoints:
         return self.get(id)
 
     def remove(self, id: str) -> None:
-        """Forget an endpoint and its secrets."""
+        """Delete an endpoint and its secrets."""
         self.get(id)
         states = [f"{word} {id}" for word in _STATES]
         self._client.ask(("HDEL", WEBHOOKS, id), ("HDEL", WEBHOOK_STATE, *states))
 
     def forget_queue(self, queue: str) -> None:
-        """Take a deleted queue off the lists of queues. An endpoint for it alone is disabled, since an empty
-        list means all queues, and keeps the name until it is removed."""
+        """Remove a deleted queue from the endpoints' lists. An endpoint for this queue alone is disabled,
+        since an empty list would mean all queues, and keeps the name until it is removed."""
         for endpoint in self.all():
             other_names = [name for name in endpoint.queues if name != queue]
             if other_names and len(other_names) < len(endpoint.queues):
@@ -186,7 +187,7 @@ class Endpoints:
                 self.disable(endpoint.id, "its queue was deleted")
 
     def note_failure(self, endpoint: Endpoint, at: datetime) -> None:
-        """A try failed: remember since when, and disable the endpoint where that is too long ago."""
+        """Note a failed try: store when failures began, or disable the endpoint if that is too long ago."""
         if endpoint.failing_since is None:
             self._client.ask(("HSET", WEBHOOK_STATE, f"failing {endpoint.id}", _as_microseconds(at)))
         elif at - endpoint.failing_since >= FAILING:
@@ -205,8 +206,8 @@ class Endpoints:
         return definition
 
     def _now(self, id: str, act: str) -> int:
-        """Microseconds since the epoch, by the server's clock: an entry of the stream of events has it, and
-        what is new by its place there is new by its time, too."""
+        """The server's time in microseconds since the epoch, taken from a new entry of the event stream: so
+        events after this entry in the stream are also later in time."""
         if self._clock is not None:
             return self._clock()
         milliseconds = emit(self._client, f"webhook.{act}", {"id": id}).partition("-")[0]
@@ -234,7 +235,7 @@ def _endpoint(id: str, definition: Mapping[str, Any], state: Mapping[str, str]) 
 
 def _checked_queues(queues: object) -> tuple[str, ...]:
     if isinstance(queues, str) or not isinstance(queues, Sequence) or len(queues) > MAX_QUEUES:
-        raise Invalid("queues", f"a list of at most {MAX_QUEUES} names of queues")
+        raise Invalid("queues", f"a list of at most {MAX_QUEUES} queue names")
     try:
         return tuple(sorted({validation.queue_name(name) for name in queues}))
     except Invalid as error:
@@ -246,7 +247,7 @@ def _new_secret() -> str:
 
 
 def _texts(flat: Any) -> dict[str, str]:
-    """A hash's fields and values, as the server sent them."""
+    """Decode a hash's fields and values, as the server sent them."""
     if isinstance(flat, Mapping):  # RESP 3
         return {name.decode(): value.decode() for name, value in flat.items()}
     words = [word.decode() for word in flat]

@@ -1,4 +1,4 @@
-"""The types of events that webhooks are sent for, and the stream of those that no queue's journal has."""
+"""The types of events that webhooks are sent for, and the stream of events that are in no queue's journal."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ TYPES = (
     "person.removed",
     "webhook.disabled",
 )
-"""Every type that an endpoint may ask for; ``webhook.test`` is sent to any."""
+"""Every type that an endpoint can subscribe to; ``webhook.test`` can be sent to any endpoint."""
 
 DEFAULT_TYPES = ("item.*", "queue.empty", "alert.*")
 TEST = "webhook.test"
 
 _FAMILIES = tuple(dict.fromkeys(f"{name.partition('.')[0]}.*" for name in TYPES))
-_MAX_EVENTS = 10_000  # events of the stream
-_PAGE = 500  # events of one read
+_MAX_EVENTS = 10_000  # events kept in the stream
+_PAGE = 500  # events per read
 
 
 class Emitted(NamedTuple):
@@ -53,23 +53,24 @@ class Emitted(NamedTuple):
 
 
 def checked_types(types: object) -> tuple[str, ...]:
-    """The types that an endpoint asks for: of TYPES, or a family such as ``item.*``; sorted, each once."""
+    """Check the types that an endpoint subscribes to: from TYPES, or families such as ``item.*``. Returns
+    them sorted, each once."""
     if isinstance(types, str) or not isinstance(types, Sequence) or not types:
         raise Invalid("events", f"a list of one or more of {', '.join((*_FAMILIES, *TYPES))}")
     for name in types:
         if name not in TYPES and name not in _FAMILIES:
-            raise Invalid("events", f"each one of {', '.join((*_FAMILIES, *TYPES))}; {name!r} is none")
+            raise Invalid("events", f"each one of {', '.join((*_FAMILIES, *TYPES))}; {name!r} is not")
     return tuple(sorted(set(types)))
 
 
 def matches(type: str, names: Iterable[str]) -> bool:
-    """Whether an endpoint that asks for ``names`` gets events of this type."""
+    """Whether an endpoint that subscribes to ``names`` gets events of this type."""
     return any(type == name or (name.endswith(".*") and type.startswith(name[:-1])) for name in names)
 
 
 def emit(client: Client, type: str, data: Mapping[str, Json]) -> str:
-    """Record an event for the endpoints that ask for its type; returns its id. The latest 10,000 are kept, so
-    that it costs little where nobody asks."""
+    """Record an event for the endpoints that subscribe to its type; returns its id. The latest 10,000 are
+    kept, so this costs little if no endpoint does."""
     text = validation.dump_json(dict(data), "data")
     with check_client(client).translating():
         id = client.redis.xadd(
@@ -79,7 +80,7 @@ def emit(client: Client, type: str, data: Mapping[str, Json]) -> str:
 
 
 def emitted(client: Client, after: str) -> list[Emitted]:
-    """The next events of the stream behind the one with this id; '' for the oldest."""
+    """The next events in the stream after the one with this id; with '' the oldest ones."""
     with client.translating():
         entries: Any = client.redis.xrange(WEBHOOK_EVENTS, min=f"({after}" if after else "-", count=_PAGE)
     return [

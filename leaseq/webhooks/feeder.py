@@ -1,8 +1,8 @@
-"""Makes deliveries of events: of the queues' journals, and of the stream of events that no queue has.
+"""Creates deliveries from events: those in the queues' journals, and those in the stream of other events.
 
-Each delivery's id follows from the event and the endpoint, and the position moves once the deliveries are
-in their queue. So a feeder that ends in between makes the same ones again, which changes nothing, and several
-may run at once.
+A delivery's id is derived from the event and the endpoint, and the read position is saved after the
+deliveries are in their queue. So a feeder that ends in between creates the same ones again, which changes
+nothing, and several feeders may run at the same time.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from leaseq.webhooks.endpoints import Clock, Endpoint, Endpoints
 from leaseq.webhooks.events import TYPES, emitted, matches
 
 FOLLOWER = "webhooks"
-"""The name by which the journals are followed."""
+"""The follower's name in the queues' journals."""
 
-_EVENTS = 1_000  # of one read: more than an entry of a journal has
-_ITEMS = 50  # of which the payloads and answers are in memory at once
+_EVENTS = 1_000  # events per read, more than one journal entry contains
+_ITEMS = 50  # items whose payloads and answers are in memory at the same time
 _READ = "read"
 _QUEUE_TYPES = tuple(type for type in TYPES if type.startswith(("item.", "queue.", "alert.")))
 _QUEUELESS_TYPES = tuple(type for type in TYPES if type not in _QUEUE_TYPES)
@@ -37,17 +37,18 @@ New = tuple[str, str, Body]
 
 
 class Feeder:
-    """``clock`` (microseconds since the epoch) is for tests: without it the server's clock counts."""
+    """Creates deliveries from events. ``clock`` (microseconds since the epoch) is for tests; by default the
+    server's clock is used."""
 
     def __init__(self, client: Client, *, clock: Clock | None = None) -> None:
         self._client = client
         self._clock = clock
         self._endpoints = Endpoints(client, clock=clock)
         self._deliveries = Deliveries(client, clock=clock)
-        self._endpoint_ids: set[str] = set()  # ids of endpoints, as of the last round
+        self._endpoint_ids: set[str] = set()  # ids of the endpoints in the last round
 
     def feed(self) -> bool:
-        """Read on in each journal that an endpoint asks for; whether there is more to read."""
+        """Read on in the stream and in each journal that an endpoint needs; returns whether there is more."""
         endpoints = self._endpoints.all()
         self._purge({one.id for one in endpoints})
         followed_names = self._followed_queues()
@@ -66,7 +67,7 @@ class Feeder:
         return [name for name in queues(self._client) if name != QUEUE] if endpoints else []
 
     def _purge(self, ids: set[str]) -> None:
-        """Remove what was made for an endpoint while it was being removed."""
+        """Remove the deliveries of removed endpoints, which may have been created during the removal."""
         for endpoint_id in self._endpoint_ids - ids:
             self._deliveries.purge(endpoint_id)
         self._endpoint_ids = ids
@@ -99,12 +100,12 @@ class Feeder:
             if caught_up:
                 self._deliveries.add(self._of_emptiness(queue, complete_events, endpoints))
             queue.follow(FOLLOWER, read=complete_events[-1].cursor)
-        except (QueueNotFound, QueueUnreadable):  # deleted meanwhile, or written by a newer version
+        except (QueueNotFound, QueueUnreadable):  # just deleted, or written by a newer version
             return False
         return not caught_up
 
     def _begin(self, queue: Queue, endpoints: Sequence[Endpoint]) -> str:
-        """Follow a queue from the time that the first endpoint asks for. An entry's id is its time."""
+        """Follow a queue from the earliest time that an endpoint needs. A journal entry's id is its time."""
         self._client.ask(("HSET", WEBHOOK_STATE, f"follows {queue.name}", 1))
         first = min(one.since for one in endpoints) - _EPOCH
         microseconds = first // timedelta(microseconds=1) - 1
@@ -130,8 +131,8 @@ class Feeder:
     def _of_emptiness(
         self, queue: Queue, events: Sequence[Event], endpoints: Sequence[Endpoint]
     ) -> Iterator[New]:
-        """Where the last item has left the queue: once, until another item enters it. What names the event is
-        the number of items that ever entered."""
+        """Deliveries of ``queue.empty``, if the last item has left the queue: once until another item enters.
+        The delivery's id is derived from the number of items that have ever entered."""
         leaving_events = [event for event in events if event.what in _LEAVING]
         receivers = [
             endpoint
@@ -188,7 +189,7 @@ def _wants_queueless(endpoint: Endpoint) -> bool:
 
 
 def _whole_calls(events: Sequence[Event]) -> list[Event]:
-    """The events without those of the last entry where the page may end within it: they come again."""
+    """The events without those of the last entry, if the page may end within it: they are read again."""
     if len(events) < _EVENTS:
         return list(events)
     last = events[-1].cursor.partition(".")[0]

@@ -1,4 +1,4 @@
-"""What the webhooks have of one person."""
+"""Removes a person from the webhooks, and notifies receivers of the removal."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _REMOVED = "person.removed"
 
 
 def tell_removed(client: Client, name: str, *, by: str, request_id: str) -> None:
-    """Send ``person.removed`` to the endpoints that ask for it, so that receivers forget the person, too. The
-    name is in these deliveries only. Repeated with the same id it is sent once."""
+    """Send ``person.removed`` to the endpoints that subscribe to it, so that receivers can also erase the
+    person. The name is only in these deliveries. If repeated with the same id, it is sent once."""
     now = datetime.now(UTC)
     receivers = [one for one in Endpoints(client).all() if one.wants(_REMOVED, None, now)]
     if receivers:
@@ -28,8 +28,8 @@ def tell_removed(client: Client, name: str, *, by: str, request_id: str) -> None
 
 
 def forget_person(client: Client, name: str, to: str) -> None:
-    """Delete the events of the stream that tell of a person, sent or not, and put another name in their place
-    where they added an endpoint. Deliveries that were made before keep the name."""
+    """Delete the stream's events about a person, sent or not, and replace the name with ``to`` in the
+    endpoints that the person added. Deliveries that already exist keep the name."""
     after = ""
     while events := emitted(client, after):
         after = events[-1].id

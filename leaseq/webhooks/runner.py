@@ -1,4 +1,4 @@
-"""The loop of ``leaseq webhook run``: feeds the queue of deliveries, and sends them."""
+"""The loop of ``leaseq webhook run``: fills the queue of deliveries, and sends them."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from leaseq.webhooks.deliverer import Deliverer, Slots
 from leaseq.webhooks.feeder import Feeder
 
 PER_ENDPOINT = 4
-"""How many deliveries to one endpoint each process sends at once."""
+"""How many deliveries to one endpoint each process sends at the same time."""
 
-_PAUSE = 0.5  # seconds between two looks where nothing is to be done
-_AWAY = 5.0  # seconds until the server is tried again
-_TIDY = 3_600.0  # seconds between two looks for old failures
+_PAUSE = 0.5  # seconds between two steps when there is nothing to do
+_AWAY = 5.0  # seconds until an unavailable server is tried again
+_TIDY = 3_600.0  # seconds between two removals of old failures
 log = logging.getLogger(__name__)
 
 
 def run(client: Client, allow: Networks, stop: threading.Event, *, per_endpoint: int = PER_ENDPOINT) -> None:
-    """Send webhooks until ``stop`` is set; then end the tries that were begun. Several processes may run."""
+    """Send webhooks until ``stop`` is set, then complete the tries in progress. Several processes may run."""
     feeder, deliverer = Feeder(client), Deliverer(client, allow)
     slots = Slots(deliverer, per_endpoint, stop)
     reader = threading.Thread(
@@ -42,7 +42,7 @@ def run(client: Client, allow: Networks, stop: threading.Event, *, per_endpoint:
 
 
 def send_round(deliverer: Deliverer, slots: Slots) -> bool:
-    """Start a thread for each endpoint for which something is due; whether there was any."""
+    """Start a thread for each endpoint that has a delivery due; returns whether any was started."""
     queue = deliverer.deliveries.queue
     if not queue.exists():
         return False
@@ -66,8 +66,8 @@ class Hourly:
 
 
 def _repeat(activity: str, step: Callable[[], bool], stop: threading.Event) -> None:
-    """Repeat a step until ``stop`` is set: at once where it says that there is more, else after a pause. An
-    error is logged once, until the step works again."""
+    """Repeat a step until ``stop`` is set: without a pause if it returns that there is more to do. An error
+    is logged once, until the step works again."""
     is_away = False
     while not stop.is_set():
         try:

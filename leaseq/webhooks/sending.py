@@ -19,7 +19,7 @@ from leaseq.webhooks.addresses import Networks, Refused, Target, check, resolve,
 
 CONNECT_SECONDS = 3.0
 TOTAL_SECONDS = 10.0
-_READ = 1_024  # bytes of an answer's body
+_READ = 1_024  # bytes read of a response's body
 _EXCERPT = 400  # characters of it that are kept
 _UNPRINTABLE = re.compile(r"[^\x20-\x7e\xa0-\ufffd]+")
 GONE = 410
@@ -27,7 +27,7 @@ GONE = 410
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What became of a request: the status and the answer's beginning, or why there is none."""
+    """The outcome of a request: the response's status and beginning, or why there was no response."""
 
     status: int | None
     seconds: float
@@ -40,7 +40,8 @@ class Response:
 
 
 class _Deadline:
-    """Ends a connection at a time: a receiver that sends a byte now and then keeps no timeout of a socket."""
+    """Ends a connection at a fixed time. A receiver that sends single bytes never exceeds a socket
+    timeout."""
 
     def __init__(self, seconds: float) -> None:
         self._until = monotonic() + seconds
@@ -51,7 +52,7 @@ class _Deadline:
 
     @contextmanager
     def ends(self, connection: socket.socket) -> Iterator[None]:
-        # A descriptor of its own: TLS takes over the other one.
+        # A separate descriptor: TLS takes over the other one.
         line = socket.socket(fileno=os.dup(connection.fileno()))
 
         def end() -> None:
@@ -73,8 +74,8 @@ class _Deadline:
 def post(
     url: str, headers: Mapping[str, str], body: bytes, allow: Networks, *, seconds: float = TOTAL_SECONDS
 ) -> Response:
-    """POST a body to a URL whose addresses are all allowed. Redirects are not followed; a proxy of the
-    environment is not used. ``seconds``: the limit for all of it."""
+    """POST a body to a URL whose addresses are all allowed. Redirects are not followed, and a proxy set in
+    the environment is not used. ``seconds``: the limit for the whole request."""
     start = monotonic()
     deadline = _Deadline(seconds)
     try:
@@ -92,8 +93,8 @@ def post(
 
 @contextmanager
 def _connected(addresses: list[str], target: Target, seconds: float) -> Iterator[socket.socket]:
-    """A connection to the first of the addresses that takes one, by number: no name is looked up here. One
-    that does not answer leaves the others their share of the time."""
+    """Connect to the first address that accepts a connection; no name is looked up here. An address that does
+    not answer leaves the others their share of the time."""
     until = monotonic() + seconds
     failure = OSError(f"{target.host!r} has no address")
     for index, address in enumerate(addresses):
@@ -124,13 +125,13 @@ def _exchange(
         connection.sock = line
         connection.request("POST", target.path, body, {"Host": target.authority, **headers})
         response = connection.getresponse()
-        if deadline.is_over:  # headers that were cut off look like headers that ended
+        if deadline.is_over:  # truncated headers look like complete ones
             raise TimeoutError
         return response.status, _excerpt(response)
 
 
 def _excerpt(response: HTTPResponse) -> str:
-    """The beginning of the answer's body, in one line. The status counts, also where the body breaks off."""
+    """The beginning of the response's body, in one line. A body that breaks off doesn't fail the request."""
     data = b""
     with suppress(OSError, HTTPException):
         while len(data) < _READ and (chunk := response.read1(_READ - len(data))):
@@ -140,7 +141,7 @@ def _excerpt(response: HTTPResponse) -> str:
 
 @lru_cache(maxsize=1)
 def _tls() -> ssl.SSLContext:
-    """Certificates are checked against the system's; SSL_CERT_FILE names others."""
+    """The TLS context: certificates are checked against the system's, or those in SSL_CERT_FILE."""
     return ssl.create_default_context()
 
 

@@ -1,4 +1,4 @@
-"""Programs that work on queues beside people: a function that takes a lease and returns the result.
+"""Programs that work on queues alongside people, with a function that takes a lease and returns the result.
 
 def handle(lease):
     return {"label": guess(lease.payload["text"])}

@@ -1,4 +1,4 @@
-"""The functions of a worker: one for a queue, or several of which a field of the payload chooses."""
+"""The functions of a worker: one per queue, or several, selected by a field of the payload."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ _EXCERPT = 60  # characters of a value in an error
 
 
 class NoHandler(Exception):
-    """The worker has no function for what the item's payload says."""
+    """The worker has no function for this item's payload."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueueHandlers:
-    """What works on the items of one queue."""
+    """The handlers for the items of one queue."""
 
-    handler: Handler | None = None  # of all items
-    by: str = ""  # or the field of the payload whose value says which handler
+    handler: Handler | None = None  # for all items
+    by: str = ""  # or the payload field whose value selects one of ``handlers``
     handlers: Mapping[str, Handler] = field(default_factory=dict)
     retry: bool = True  # whether a failed item is tried again
 
     def choose(self, payload: Json) -> Handler:
-        """The handler of an item. Raises NoHandler."""
+        """The handler for an item with this payload. Raises NoHandler."""
         if self.handler is not None:
             return self.handler
         if not isinstance(payload, dict) or self.by not in payload:
             raise NoHandler(
-                f"the payload has no field {_excerpt(self.by)}, which says who handles it; "
+                f"the payload has no field {_excerpt(self.by)}, which selects the handler; "
                 f"{self._handler_list()}"
             )
         value = payload[self.by]
@@ -73,7 +73,7 @@ def checked_handlers(handlers: object, by: object, retry: object) -> dict[str, Q
         if isinstance(handler, Mapping):
             queues[name] = QueueHandlers(None, *_by_value(name, handler, fields.get(name)), is_retried)
         elif not callable(handler):
-            limit = f"functions that take a lease; that of {name!r} is a {type(handler).__name__}"
+            limit = f"functions that take a lease; the one for {name!r} is a {type(handler).__name__}"
             raise Invalid("handlers", limit)
         elif isinstance(by, Mapping) and name in by:
             limit = f"for queues with a handler for each value; {name!r} has one for all items"
@@ -108,14 +108,14 @@ def _by_value(
 def _per_queue(
     handlers: Mapping[str, object], setting: object, option: str, type: type[T], limit: str
 ) -> dict[str, T]:
-    """What is set for each queue: the same for all, or by the queue's name."""
+    """The setting of each queue: one value for all, or a mapping from queue names."""
     values: dict[str, T] = {}
     for name, value in (
         setting.items() if isinstance(setting, Mapping) else dict.fromkeys(handlers, setting).items()
     ):
         if name not in handlers:
             names = ", ".join(handlers)
-            raise Invalid(option, f"set for queues of this worker, which are {names}; not for {name!r}")
+            raise Invalid(option, f"set only for queues of this worker, which are {names}; not for {name!r}")
         if not isinstance(value, type) or value == "":
             raise Invalid(option, limit)
         values[name] = value

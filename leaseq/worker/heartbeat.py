@@ -1,4 +1,4 @@
-"""Keeps leases alive in the background while programs work on them."""
+"""Renews leases in the background while programs work on them."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from leaseq.worker.outcomes import LOST_ERRORS
 
 _log = logging.getLogger("leaseq.worker")
 _SHARE = 1 / 3  # share of the remaining lease time until it is renewed: two renewals may fail
-_JITTER = (0.8, 1.0)  # of that, at random: what was taken together is not renewed together
-_LONGEST_RETRY = 5.0  # seconds, where the server is away
-_MIN_WAIT = 0.01  # seconds; what ran out already is tried at once, but not in a tight loop
+_JITTER = (0.8, 1.0)  # random factor, so that leases taken together are not renewed together
+_LONGEST_RETRY = 5.0  # seconds, while the server is unavailable
+_MIN_WAIT = 0.01  # seconds; an expired lease is tried without delay, but not in a tight loop
 
 _Key = tuple[str, int]
 
@@ -31,17 +31,17 @@ class _RenewedLease:
 
     queue: Queue
     lease: Lease
-    since: float  # by this machine's monotonic clock, when the server's said `lease.reserved_at`
-    on_lost: Callable[[], object] | None  # called where the lease was lost, or the item or queue deleted
+    since: float  # this machine's monotonic time at the server's time `lease.reserved_at`
+    on_lost: Callable[[], object] | None  # called if the lease is lost, or the item or queue deleted
 
     def seconds_left(self) -> float:
-        """Seconds until the lease expires, by the server's clock at the grant and the time since."""
+        """Seconds until the lease expires, from the server's time at the grant and the time elapsed since."""
         now = self.lease.reserved_at + timedelta(seconds=time.monotonic() - self.since)
         return (self.lease.expires_at - now).total_seconds()
 
 
 class Renewer:
-    """A thread that renews every lease added, until it is dropped, lost, or may not be renewed again."""
+    """A thread that renews each added lease until it is dropped or lost, or can't be renewed again."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()
@@ -60,8 +60,8 @@ class Renewer:
         self._thread.join()
 
     def add(self, queue: Queue, lease: Lease, on_lost: Callable[[], object] | None = None) -> None:
-        """Renew this lease from now on; call it right after the grant. ``on_lost`` is called, in the
-        renewer's thread, where somebody else has the item, or it or its queue was deleted."""
+        """Renew this lease from now on. Call it right after the grant. ``on_lost`` is called in the renewer's
+        thread if somebody else has the item, or the item or its queue was deleted."""
         entry = _RenewedLease(queue, lease, time.monotonic(), on_lost)
         self._plan(entry, lease.lease_seconds * _SHARE, new=True)
 
@@ -70,7 +70,7 @@ class Renewer:
             self._entries.pop((lease.queue, lease.token), None)
 
     def _plan(self, entry: _RenewedLease, seconds: float, *, new: bool = False) -> None:
-        """Schedule a renewal after that long; nothing where the lease was dropped during the last one."""
+        """Schedule a renewal in ``seconds``, unless the lease was dropped during the last one."""
         key = (entry.lease.queue, entry.lease.token)
         at = time.monotonic() + max(_MIN_WAIT, seconds * random.uniform(*_JITTER))  # noqa: S311
         with self._condition:
@@ -84,7 +84,7 @@ class Renewer:
             self._renew(entry)
 
     def _next(self) -> _RenewedLease | None:
-        """Wait for the next lease that is due; None when the renewer is closed."""
+        """Wait for the next lease that is due; None once the renewer has ended."""
         with self._condition:
             while not self._has_ended:
                 wait = self._due[0][0] - time.monotonic() if self._due else None
@@ -102,16 +102,16 @@ class Renewer:
             renewed_lease = entry.queue.renew(lease)
         except (ServerUnavailable, ServerRefused):
             self._plan(entry, min(_LONGEST_RETRY, lease.lease_seconds / 10))
-        except LeaseqError as error:  # lost, removed, or renewed as often as the policy allows
+        except LeaseqError as error:  # lost, deleted, or already renewed as often as the policy allows
             with self._condition:
                 removed_entry = self._entries.pop((lease.queue, lease.token), None)
             if removed_entry and removed_entry.on_lost is not None and isinstance(error, LOST_ERRORS):
                 removed_entry.on_lost()
             if removed_entry and isinstance(error, LOST_ERRORS):
-                _log.info("%s: %s is not renewed any more: %s", lease.queue, lease.id, error)
+                _log.info("%s: %s is no longer renewed: %s", lease.queue, lease.id, error)
             elif removed_entry:
                 _log.warning(
-                    "%s: %s is not renewed any more, so it returns to the queue if its function is not done "
+                    "%s: %s is no longer renewed, so it returns to the queue if its function is not done "
                     "by %s: %s",
                     lease.queue,
                     lease.id,

@@ -1,4 +1,4 @@
-"""Ends a worker's leases, with a result, a failure or a give-back, and counts each."""
+"""Ends a worker's leases with a result, a failure or a give-back, and counts the outcomes."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from leaseq.worker.retry import Retry
 _log = logging.getLogger("leaseq.worker")
 _CALLERS = ("leaseq.worker.", "asyncio.", "concurrent.futures.")
 LOST_ERRORS = (LeaseLost, ItemNotFound, QueueNotFound)
-"""What a call raises whose lease is lost, or whose item or queue was deleted."""
+"""Raised by calls whose lease is lost, or whose item or queue was deleted."""
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerStats:
-    """Counts of a worker's outcomes."""
+    """How many leases of a worker ended in each way."""
 
     finished: int = 0
     failed: int = 0
-    lost: int = 0  # results and failures that were not taken: lease lost, item deleted, server away
+    lost: int = 0  # results and failures not accepted: lease lost, item deleted, server unavailable
     given_back: int = 0
 
 
 class OutcomeSender:
-    """Sends the outcome of each lease to the server. Once ``over`` is set, nothing is sent again."""
+    """Sends the outcome of each lease to the server. Once ``over`` is set, no call is repeated."""
 
     def __init__(self, retry: Retry, over: threading.Event) -> None:
         self._retry = retry
@@ -54,8 +54,8 @@ class OutcomeSender:
             return WorkerStats(**self._counts)
 
     def finish(self, queue: Queue, lease: Lease, result: Json, *, retry: bool) -> None:
-        """Finish the item with its result; a result that does not fit the queue's form fails it. ``retry``:
-        whether it is then tried again."""
+        """Finish the item with its result. A result that doesn't fit the queue's form fails the item, which
+        is tried again if ``retry`` is true."""
         try:
             try:
                 outcome = self._retry.call(lambda: queue.finish(lease, result), self._over)
@@ -65,7 +65,7 @@ class OutcomeSender:
                 return
             self._count("finished")
             if outcome.late:
-                _log.info("%s: %s was finished after its lease ran out", queue.name, lease.id)
+                _log.info("%s: %s was finished after its lease expired", queue.name, lease.id)
         except LeaseqError as error:
             self._count_lost(queue, lease, error)
 
@@ -82,7 +82,7 @@ class OutcomeSender:
             self._count_lost(queue, lease, error)
 
     def count_cancelled(self, queue: Queue, lease: Lease) -> None:
-        """Count a lease that was lost and whose task was cancelled."""
+        """Count a lost lease whose task was cancelled."""
         _log.warning("%s: %s: the lease was lost, so its task was cancelled", queue.name, lease.id)
         self._count("lost")
 
@@ -91,7 +91,7 @@ class OutcomeSender:
             queue.abandon(lease, "the worker stopped")
         except LeaseqError as error:
             _log.warning(
-                "%s: %s could not be given back, its lease runs out: %s", queue.name, lease.id, error
+                "%s: %s could not be given back; its lease will expire: %s", queue.name, lease.id, error
             )
         else:
             self._count("given_back")
@@ -107,7 +107,7 @@ class OutcomeSender:
         if isinstance(error, LOST_ERRORS):
             _log.warning("%s: %s: %s", queue.name, lease.id, error)
         elif isinstance(error, (ServerUnavailable, ServerRefused)):
-            _log.error("%s: %s: the result was not taken; the item returns: %s", queue.name, lease.id, error)
+            _log.error("%s: %s: result not accepted; the item will return: %s", queue.name, lease.id, error)
         else:
             raise error
         self._count("lost")
@@ -118,7 +118,7 @@ class OutcomeSender:
 
 
 def _of_handler(trace: TracebackType | None) -> TracebackType | None:
-    """A traceback from the handler's frame on: without those of leaseq and asyncio that called it."""
+    """The traceback from the handler's frame on, without the frames of leaseq and asyncio that called it."""
     current = trace
     while current is not None and current.tb_frame.f_globals.get("__name__", "").startswith(_CALLERS):
         current = current.tb_next
@@ -126,7 +126,7 @@ def _of_handler(trace: TracebackType | None) -> TracebackType | None:
 
 
 def error_text(error: BaseException) -> str:
-    """The error as people read it: type and message, without a traceback, which may hold secrets."""
+    """The error as text for people: type and message, without a traceback, which may contain secrets."""
     if isinstance(error, Invalid) and error.errors:
         text = "; ".join(f"{path}: {message}" for path, message in error.errors.items())
         text = f"the result does not fit the queue's form: {text}"
@@ -135,6 +135,6 @@ def error_text(error: BaseException) -> str:
     else:
         try:
             text = f"{type(error).__name__}: {error}".removesuffix(": ")
-        except Exception:  # noqa: BLE001 - an error of the function whose text can't be made
+        except Exception:  # noqa: BLE001 - the str() of the handler's exception may itself raise
             text = type(error).__name__
     return text.encode(errors="replace").decode()[: validation.MAX_TEXT]

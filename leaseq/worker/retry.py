@@ -13,20 +13,21 @@ from leaseq.errors import LeaseqError, ServerRefused, ServerUnavailable
 T = TypeVar("T")
 
 _log = logging.getLogger("leaseq.worker")
-_RETRY = (0.1, 5.0)  # seconds to wait: the first time, and at most
-_REFUSALS = 8  # a call that the server refuses so often is given up
+_RETRY = (0.1, 5.0)  # the first and the longest wait, in seconds
+_REFUSALS = 8  # refusals by the server after which a call is not repeated
 
 
 class Retry:
-    """Repeats a call until the server is available. Logs once when it becomes unavailable, and once when it
-    is back."""
+    """Repeats a call until the server is available. Logs once when the server becomes unavailable, and once
+    when it is back."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._is_away = False
 
     def call(self, call: Callable[[], T], until: threading.Event) -> T:
-        """Raises ServerUnavailable once ``until`` is set, and ServerRefused then or after some more tries."""
+        """Return the call's result. Raises ServerUnavailable once ``until`` is set, and ServerRefused then or
+        after eight refusals."""
         wait, longest_wait = _RETRY
         refusals = 0
         while True:

@@ -1,4 +1,4 @@
-"""One queue of a worker: its concurrency limit, and the grants that the worker already has."""
+"""One queue of a worker: its concurrency limit, and the leases that the worker already has."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from leaseq.worker.handlers import QueueHandlers
 
 _log = logging.getLogger("leaseq.worker")
 _POLICY_SECONDS = 5.0  # seconds between two reads of a queue's policy
-_MAX_PAST_TOKENS = 1_000  # grants remembered after their end
+_MAX_PAST_TOKENS = 1_000  # tokens remembered after their lease ended
 
 
 class Source:
-    """One queue of a worker. A slot enters before it reserves, and leaves when it has no item or is done
-    with it; no more slots are inside than the person may hold items."""
+    """One queue of a worker. A thread enters before it reserves, and leaves if it gets no item or when it is
+    done with the item; at most as many threads are inside as the person may hold items."""
 
     def __init__(self, queue: Queue, handlers: QueueHandlers, person: str, concurrency: int) -> None:
         self.queue = queue
@@ -32,19 +32,19 @@ class Source:
         self._read_at = float("-inf")
         self._holds = 1
         self._slot_count = 0
-        self._room_events: set[threading.Event] = set()  # of slots that found no room here, set when there is
+        self._room_events: set[threading.Event] = set()  # of threads that found no room; set when one leaves
         self._has_warned = False
-        self._is_missing = False  # whether there was no queue of this name when its policy was read
-        self._is_unsure = True  # whether the person may hold what no thread here knows of
-        self._left_tokens: frozenset[int] | None = None  # tokens held before the first item was asked for
-        self._held_tokens: set[int] = set()  # tokens in work here
+        self._is_missing = False  # whether the queue did not exist when its policy was last read
+        self._is_unsure = True  # whether the person may hold leases that no thread here has
+        self._left_tokens: frozenset[int] | None = None  # tokens held before the first reserve
+        self._held_tokens: set[int] = set()  # tokens being worked on here
         self._past_tokens: deque[int] = deque(maxlen=_MAX_PAST_TOKENS)
 
     def enter(self, room: threading.Event | None = None) -> bool:
-        """Whether one more item may be in work now; rereads the policy from time to time. Where not, ``room``
-        is set once one is done."""
+        """Enter, and return True, if one more item may be worked on now; if not, ``room`` is set when a
+        thread leaves. Rereads the policy from time to time."""
         with self._lock:
-            # equivalent mutant: compare: a minute or so is over, to the clock's last digit or not
+            # equivalent mutant: compare: the clock hardly ever shows exactly the limit
             if time.monotonic() - self._read_at > _POLICY_SECONDS:
                 policy = self.queue.find_policy()
                 self._log_missing(is_missing=policy is None)
@@ -60,10 +60,10 @@ class Source:
             return True
 
     def reserve(self, skills: Sequence[str], wait: float, stop: threading.Event) -> tuple[Lease | None, bool]:
-        """A lease, and whether this grant is new to the worker: a person who holds as many as allowed gets
-        one of those again.
+        """Return a lease, and whether it is new to the worker: a person who holds as many items as allowed
+        gets one of those leases again.
 
-        First the leases that a crash left, or a reserve whose reply was lost.
+        Leases left by a crash, or by a reserve whose reply was lost, come first.
         """
         if self._is_unsure and (lease := self._find_unknown()) is not None:
             return lease, True
@@ -72,12 +72,12 @@ class Source:
         except (ServerUnavailable, ServerRefused):
             self.doubt()
             raise
-        except QueueNotFound:  # it was deleted meanwhile, and may be made again
+        except QueueNotFound:  # it has been deleted, and may be created again
             lease = None
         return lease, lease is not None and self.is_new(lease)
 
     def doubt(self) -> None:
-        """The reply of a reserve was lost: the person may hold an item by it."""
+        """Note that the reply of a reserve was lost: the person may hold an item that no thread has."""
         self._is_unsure = True
 
     def _find_unknown(self) -> Lease | None:
@@ -95,16 +95,16 @@ class Source:
     def _held_leases(self) -> list[Lease]:
         try:
             return self.queue.mine(self.person)
-        except QueueNotFound:  # a worker may be there before its queue
+        except QueueNotFound:  # a worker may start before its queue is created
             return []
 
     def is_new(self, lease: Lease) -> bool:
-        """Whether a granted lease is not in work here already."""
+        """Whether a granted lease is not already being worked on here."""
         with self._lock:
             if self._is_unknown(lease):
                 self._held_tokens.add(lease.token)
                 return True
-            self._read_at = float("-inf")  # fewer may be held than when last looked
+            self._read_at = float("-inf")  # the policy may allow fewer than when it was last read
             return False
 
     def _is_unknown(self, lease: Lease) -> bool:
@@ -116,12 +116,12 @@ class Source:
             for room in self._room_events:
                 room.set()
             self._room_events.clear()
-            if lease is not None:  # it is remembered: a reply that still has it may be under way
+            if lease is not None:  # remembered, since a reply that contains it may still arrive
                 self._held_tokens.discard(lease.token)
                 self._past_tokens.append(lease.token)
 
     def is_leftover(self, lease: Lease) -> bool:
-        """Whether the person held it before this worker began, because an earlier one was killed."""
+        """Whether the person already held it when this worker started, because an earlier one was killed."""
         return self._left_tokens is not None and lease.token in self._left_tokens
 
     def _log_missing(self, *, is_missing: bool) -> None:
@@ -130,7 +130,7 @@ class Source:
                 "%s: there is no queue of this name: the worker waits until it is created", self.queue.name
             )
         elif self._is_missing and not is_missing:
-            _log.info("%s: the queue is created", self.queue.name)
+            _log.info("%s: the queue has been created", self.queue.name)
         self._is_missing = is_missing
 
     def _warn(self) -> None:
@@ -138,7 +138,7 @@ class Source:
             self._has_warned = True
             _log.warning(
                 "%s: concurrency is %d, but one person may hold %d of its items at once (holds); "
-                "no more than that are in work",
+                "the worker works on no more than that",
                 self.queue.name,
                 self._concurrency,
                 self._holds,

@@ -1,4 +1,4 @@
-"""Takes the next item for a thread of a worker, from one of its queues."""
+"""Takes the next item for a worker's thread, from one of the worker's queues."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _WAIT = 2.0  # seconds to wait for an item
 
 
 class Taker:
-    """What one thread takes, from the first of the queues in its order that has something. With ``turns`` a
-    queue that gave an item goes to the end of the order."""
+    """Takes items for one thread, from the first queue in its order that has one. With ``turns``, that queue
+    then moves to the end of the order."""
 
     def __init__(
         self,
@@ -36,15 +36,15 @@ class Taker:
         self._retry = retry
         self._stop = stop
         self._give_back = give_back
-        # Ends a wait in several queues: there is room in another one, or the worker is to stop.
+        # Ends a wait for several queues: another queue has room, or the worker is to stop.
         self._room = threading.Event()
 
     def stop(self) -> None:
-        """End a wait at once. The worker's ``stop`` is set already."""
+        """End a wait immediately. The worker's ``stop`` is already set."""
         self._room.set()
 
     def take(self) -> tuple[Source, Lease] | None:
-        """A new lease, from the first queue that has one; else wait for one of any queue."""
+        """Return a new lease, from the first queue that has one; if none has, wait for one from any queue."""
         grant = self._take()
         if grant is not None and self._turns:
             self._order.remove(grant[0])
@@ -60,12 +60,12 @@ class Taker:
             if lease is not None:
                 return source, lease
             has_waited = has_waited or was_empty
-        if not has_waited:  # nothing here is for this thread now
-            self._stop.wait(random.uniform(0.1, 0.5))  # noqa: S311 - not all at once
+        if not has_waited:  # no queue can give this thread an item now
+            self._stop.wait(random.uniform(0.1, 0.5))  # noqa: S311 - threads don't all retry together
         return self._wait_for_any() if has_several and has_waited else None
 
     def _wait_for_any(self) -> tuple[Source, Lease] | None:
-        """Wait for an item in the queues whose items this thread may hold, until there is room in another."""
+        """Wait for an item in the queues that have room for this thread, until another one has room too."""
         self._room.clear()
         if self._stop.is_set():
             return None
@@ -104,7 +104,7 @@ class Taker:
         return None
 
     def _ask(self, source: Source, wait: float) -> tuple[Lease | None, bool]:
-        """A lease to work on, and whether a reserve returned nothing."""
+        """Return a lease to work on, and whether a reserve returned nothing."""
         lease: Lease | None = None
         is_inside = is_new = False
         try:

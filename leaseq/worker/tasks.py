@@ -1,4 +1,4 @@
-"""The event loop of a worker, on which the coroutines of its handlers run."""
+"""A worker's event loop, which runs the coroutines of its handlers."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from concurrent.futures import Future
 from leaseq.models import Json
 
 RAISED = (SystemExit, KeyboardInterrupt)
-"""What a handler may also raise: it fails the item, as an Exception does. A Ctrl-C is raised in none."""
+"""If a handler raises one of these, the item fails, as with an Exception. Ctrl-C raises none in a handler."""
 
 
 class RunningTask:
-    """A coroutine on the loop. Threads wait for it by ``result``, and may cancel it."""
+    """A coroutine on the loop. Threads wait for it with ``result()``, and may cancel it."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, awaitable: Awaitable[Json]) -> None:
         self._loop = loop
@@ -23,7 +23,7 @@ class RunningTask:
         loop.call_soon_threadsafe(self._start, awaitable)
 
     def result(self) -> Json:
-        """What the coroutine returns or raises, when it has ended; CancelledError where it was cancelled."""
+        """Wait for the coroutine, and return or raise what it does; CancelledError if it was cancelled."""
         return self._future.result()
 
     def cancel(self) -> None:
@@ -48,15 +48,16 @@ class RunningTask:
 
 
 async def _outcome(awaitable: Awaitable[Json]) -> tuple[Json, BaseException | None]:
-    """What it returns, or raises: a SystemExit or KeyboardInterrupt that left the task would end the loop."""
+    """Return the result and the exception: a task that raised SystemExit or KeyboardInterrupt would end the
+    loop."""
     try:
         return await awaitable, None
-    except (Exception, *RAISED) as error:  # noqa: BLE001 - the item fails by it
+    except (Exception, *RAISED) as error:  # noqa: BLE001 - it fails the item
         return None, error
 
 
 class EventLoop:
-    """A loop in a thread of its own, which begins with the first coroutine."""
+    """An event loop in its own thread, started with the first coroutine."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -70,7 +71,7 @@ class EventLoop:
         return RunningTask(loop, awaitable)
 
     def end(self, seconds: float) -> None:
-        """End the loop, cancel what runs there, and wait so long at most until that has ended."""
+        """End the loop, cancel its coroutines, and wait at most ``seconds`` for them to end."""
         with self._lock:
             runtime = self._runtime
         if runtime is not None:

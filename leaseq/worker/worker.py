@@ -1,4 +1,4 @@
-"""The worker: its threads, and how they are stopped."""
+"""The worker: runs its threads, and stops them."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from leaseq.worker.source import Source
 from leaseq.worker.taking import Taker
 from leaseq.worker.tasks import RAISED, EventLoop, RunningTask
 
-_POLL = 1.0  # seconds between two polls of the messages to the thread of run()
-_CLEAN_UP = 5.0  # seconds for coroutines that are cancelled at the end
+_POLL = 1.0  # seconds between two polls for messages in the thread of run()
+_CLEAN_UP = 5.0  # seconds that cancelled coroutines have to end
 _MAX_CONCURRENCY = 256
 
 Order: TypeAlias = Literal["turn", "strict"]
@@ -35,36 +35,36 @@ ORDERS: tuple[Order, ...] = ("turn", "strict")
 
 @dataclass(slots=True, eq=False)
 class _Job:
-    """One lease in work. ``stage``, ``task`` and ``is_lost`` are guarded by the worker's lock."""
+    """A lease being worked on. The worker's lock guards ``stage``, ``task`` and ``is_lost``."""
 
     queue: Queue
     lease: Lease
     thread: threading.Thread
     stage: Literal["working", "sending", "given back"] = "working"
-    task: RunningTask | None = None  # where the handler is a coroutine function
+    task: RunningTask | None = None  # if the handler is a coroutine function
     is_lost: bool = False
 
 
 class Worker:
-    """Takes items of one or more queues and calls the queue's function with each lease, in threads.
+    """Takes items from one or more queues and calls the queue's function with each lease, in threads.
 
-    What the function returns is the result; a result that doesn't fit the queue's form, or an exception,
-    fails the item. Leases are renewed meanwhile. The function doesn't finish or give back the lease itself.
-    A coroutine function runs on an event loop of the worker; its task is cancelled where the lease is lost.
+    The function's return value is the result; an exception, or a result that doesn't fit the queue's form,
+    fails the item. The worker renews the lease; the function must not finish or give it back itself.
+    A coroutine function runs on the worker's event loop; its task is cancelled if the lease is lost.
 
-    Instead of one function a queue may have several, by the values of a field of its payloads, which ``by``
-    names: ``Worker(client, {"mail": {"welcome": f, "reset": g}}, by="kind")``. An item whose value has no
-    handler fails. ``retry`` False: what fails is dead at once. ``by`` and ``retry`` are set for all queues,
-    or for some of them by a mapping from queue names.
+    Instead of one function, a queue may have several, selected by the payload field that ``by`` names:
+    ``Worker(client, {"mail": {"welcome": f, "reset": g}}, by="kind")``. An item whose value has no handler
+    fails. With ``retry=False``, a failed item is dead immediately. ``by`` and ``retry`` apply to all queues,
+    or, as a mapping from queue names, to some of them.
 
-    ``concurrency`` items at most are in work at once, over all queues. ``order`` says from which queue the
-    next item comes where several have some: ``turn``, from each in turn, or ``strict``, from the first one in
-    the order of ``handlers``. It waits for all of them at once.
+    The worker works on at most ``concurrency`` items at a time, across all queues. If several queues have
+    items, ``order`` determines which comes next: with ``turn`` each queue in turn, with ``strict`` the first
+    in the order of ``handlers``. If none has any, the worker waits for all queues simultaneously.
 
-    A program is one person, so that it answers no item twice, and works on as many items of each queue at
-    once as the policy's ``holds`` allows. Each worker process needs a ``person`` of its own: what that person
-    holds when the worker starts, after a crash for instance, is worked first, but not renewed, so that the
-    lease of an item that kills its worker expires, and the item dies like any other.
+    A worker is one person, so it never answers an item twice, and it works on at most as many items of a
+    queue at a time as the policy's ``holds`` allows. Each worker process needs its own ``person``. Leases
+    that this person holds when the worker starts, for instance after a crash, are worked on first but not
+    renewed: if an item kills its worker, the lease expires, and in the end the item dies like any other.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Worker:
         self._renewer = Renewer()
         self._loop = EventLoop()
         self._retry = Retry()
-        self._stop = threading.Event()  # takes no more
+        self._stop = threading.Event()  # once set, no more items are taken
         self._takers = [self._new_taker(number) for number in range(self._concurrency)]
         self._over = threading.Event()  # once set, no call is repeated
         self._outcomes = OutcomeSender(self._retry, self._over)
@@ -111,22 +111,22 @@ class Worker:
         return self._outcomes.stats
 
     def stop(self) -> None:
-        """Reserve no more, finish what is in work, and give back what isn't done within ``grace`` seconds.
+        """Stop reserving, finish the current items, and give back those not done within ``grace`` seconds.
 
-        Any thread may call it; it doesn't wait.
+        May be called from any thread; returns immediately.
         """
         self._take_no_more()
         self._messages.put("stop")
 
     def run(self) -> None:
-        """Work until ``stop()``, SIGTERM or Ctrl-C (these two in the main thread), or until the client is
-        closed; a second signal gives back at once what is in work. A worker runs once.
+        """Work until ``stop()``, SIGTERM or Ctrl-C (signals only in the main thread), or until the client is
+        closed. A second signal gives back unfinished items immediately. A worker can run only once.
 
         A function that is still running after that can't be stopped: its thread ends with the program, and
-        its result is dropped. A coroutine is cancelled, and has five seconds to clean up.
+        its result is dropped. A coroutine is cancelled and has five seconds to clean up.
         """
         if self._has_run:
-            raise RuntimeError("a worker runs once, and this one did: make another one")
+            raise RuntimeError("a worker can run only once, and this one already has: create another one")
         self._has_run = True
         slots = [
             threading.Thread(
@@ -149,7 +149,7 @@ class Worker:
             self._renewer.end()
             self._loop.end(_CLEAN_UP)
         if self._client.closed:
-            connection_of(self._client).drop_idle_links()  # by which it ended what it held
+            connection_of(self._client).drop_idle_links()  # used after the close to end the worker's leases
         if self._error is not None:
             raise self._error
 
@@ -174,7 +174,7 @@ class Worker:
                 signal.signal(number, handler)
 
     def _wait_for(self, slots: Sequence[threading.Thread], signals: int) -> None:
-        """Wait until all threads have ended, the grace time is over, or a second signal came."""
+        """Wait until all threads have ended, the grace time is over, or a second signal arrives."""
         until = time.monotonic() + self._grace
         while any(slot.is_alive() for slot in slots) and signals < 2:
             remaining = until - time.monotonic()
@@ -183,8 +183,8 @@ class Worker:
             signals += self._next_message(min(remaining, _POLL)) == "signal"
 
     def _next_message(self, seconds: float | None = None) -> str | None:
-        """The next message to this thread, within that time. It polls once a second: the system may
-        deliver a second signal to another thread, and Python handles it only once the main thread runs."""
+        """The next message to this thread, or None after ``seconds``. Polls once a second: the system may
+        deliver a second signal to another thread, and Python handles it only when the main thread runs."""
         while True:
             try:
                 return self._messages.get(timeout=_POLL if seconds is None else seconds)
@@ -240,7 +240,7 @@ class Worker:
     def _work(self, source: Source, lease: Lease) -> None:
         job = _Job(source.queue, lease, threading.current_thread())
         with self._lock:
-            is_too_late = self._over.is_set()  # else the thread that gives back sees this job
+            is_too_late = self._over.is_set()  # if not, _give_back() will find this job
             if not is_too_late:
                 self._jobs.add(job)
         if is_too_late:
@@ -254,7 +254,7 @@ class Worker:
             result = source.handlers.choose(lease.payload)(lease)
             if inspect.isawaitable(result):
                 result = self._result_of(job, result)
-        except (Exception, *RAISED, asyncio.CancelledError) as error:  # noqa: BLE001 - the item failed by it
+        except (Exception, *RAISED, asyncio.CancelledError) as error:  # noqa: BLE001 - it fails the item
             exception = error
         self._renewer.drop(lease)
         with self._lock:
@@ -277,7 +277,7 @@ class Worker:
             self._outcomes.fail(job.queue, job.lease, exception, retry=retry)
 
     def _result_of(self, job: _Job, awaitable: Awaitable[Json]) -> Json:
-        """What the coroutine of a handler returns; it is cancelled where the lease is lost or given back."""
+        """Return a handler coroutine's result; it is cancelled if the lease is lost or given back."""
         task = self._loop.run(awaitable)
         with self._lock:
             job.task = task

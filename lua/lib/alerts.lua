@@ -1,15 +1,16 @@
 --- @include queue
---[[ The queue's alerts. In the ledger's field `raised` are those that are raised now, in the order of the policy's rules; in
-the field `idle`, since when items wait and nobody holds one, while the policy has a rule for that.
+--[[ The queue's alerts. The ledger's field `raised` has those that are raised now, in the order of the
+policy's rules. If the policy has a rule for it, the field `idle` has the time since which items have been
+waiting while nobody holds one.
 
 raised = *(rule " " since " " value LF)
 rule   = measure ">" limit
 idle   = since " " token
 
 measure  a measure of the policy field `alerts`; limit and value are items or seconds
-since    when the alert was raised; of idle, when it was first found so
-value    of the measure at that time
-token    of the latest grant then: a higher one says that somebody held an item in the meantime ]]
+since    when the alert was raised; in idle, when that state was first found
+value    the measure's value at that time
+token    the token of the latest grant at that time: a higher one now means that somebody has held an item ]]
 local alerts = {}
 
 function alerts.parse(text)
@@ -28,7 +29,7 @@ function alerts.format(list)
   return table.concat(lines)
 end
 
--- The rules of the policy field `alerts`, of its JSON.
+-- The rules in the JSON of the policy field `alerts`.
 function alerts.rules(json)
   local list = {}
   for measure, limit in string.gmatch(json, '"(%l+)>(%d+)"') do

@@ -3,8 +3,8 @@
 -- What an answer does to its item.
 local answers = {}
 
--- A person who answered an item, or holds another assignment of it, gives it no second answer; and an answer under a token
--- from before the payload was changed is one to another item.
+-- Whether a person may answer an item: not if they have answered it or hold another assignment of it, nor
+-- under a token that was granted before the payload was changed.
 function answers.may_give(id, person, held_leases, token)
   local first = token and items.read(id)
   if first and token + 0 <= (first.changed_at or 0) + 0 then return false end
@@ -12,10 +12,11 @@ function answers.may_give(id, person, held_leases, token)
   return bars.sign_of(bars.read(id), person) ~= '=' and not holdings.has_item(held_leases, id)
 end
 
--- An assignment is answered; it is in the set `source` still. Of an item with several, that person gets none again, and
--- their draft goes; what else of it is theirs alone is anybody's. The others' drafts and the due date go when all the
--- assignments that there are have their answer: the next one is made when the one before it is handed out, so none is
--- missing then, whatever the policy's `answers` is by now.
+-- Records that an assignment was answered; it is still in the set `source`. If the item has several
+-- assignments, the person gets none of them again, their draft is deleted, and others that were assigned to
+-- them become open to everybody. The other people's drafts and the due date are removed when all existing
+-- assignments are answered. None is missing then, whatever the policy's `answers` is by now: each is created
+-- when the one before it is handed out.
 function answers.apply(member, person, source)
   local id, is_incomplete = items.id(member), false
   local members = items.assignments(id)
@@ -34,8 +35,8 @@ function answers.apply(member, person, source)
   end
 end
 
--- Keeps an answer that came too late, where its token was granted to that person. Gives whether it is kept. Sent twice
--- it is kept once.
+-- Keeps an answer that came too late if its token was granted to that person. Returns whether it is kept. An
+-- answer that is sent twice is kept once.
 function answers.keep_late(id, token, person, result)
   if not leases.find(id, token, person) then return false end
   local claim, bytes, late_answers = token .. '\t' .. person .. '\t', 0, blocks.read(keys.late, id)

@@ -1,10 +1,10 @@
 --- @include answers
 --- @include cursors
--- Makes an assignment one person's alone; the caller writes its record, and puts it where it belongs. They may have the item
--- again, whatever they did with it before.
+-- Assigns an assignment to one person; the caller writes its record and puts it where it belongs. They may
+-- have the item again, whatever they did with it before.
 local function assign_to(item, person)
   local id = items.id(item.member)
-  if bars.sign_of(bars.read(id), person) == '-' then -- they looked past what else waits of it
+  if bars.sign_of(bars.read(id), person) == '-' then -- they passed over its other waiting assignments
     local cursor_list = cursors.read(person)
     for _, member in ipairs(items.assignments(id)) do
       local other = items.read(member)

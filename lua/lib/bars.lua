@@ -3,14 +3,14 @@
 
 bars = TAB *(sign person TAB)
 sign = "=" they answered it | "-" they may not have it again | "~" they gave it back for later: they get it when
-       nothing else waits for them | "@" it was assigned to them, beside any of the others ]]
+       nothing else waits for them | "@" it was assigned to them, in addition to any of the others ]]
 local bars = {}
 
 local function cut(text, first, last) return string.sub(text, 1, first) .. string.sub(text, last + 1) end
 
 function bars.read(id) return redis.call('HGET', keys.bars, id) or '\t' end
 
--- The sign of a person other than @, and where it stands; nil without one.
+-- The sign of a person, except @, and its position; nil without one.
 function bars.sign_of(text, person)
   if not string.find(text, person, 1, true) then return nil end
   for _, sign in ipairs({ '=', '-', '~' }) do
@@ -19,8 +19,8 @@ function bars.sign_of(text, person)
   end
 end
 
--- Gives a person this sign, or with nil none, in place of the one that they had. That they answered stays, unless
--- `is_undone`. Gives what the item is to people then.
+-- Replaces a person's sign by this one, or removes it if nil. The sign of an answer stays, unless
+-- `is_undone`. Returns the new text.
 function bars.set(id, person, sign, is_undone)
   local text = bars.read(id)
   local old_sign, first, last = bars.sign_of(text, person)
@@ -38,7 +38,7 @@ function bars.assign(id, person)
   if not bars.is_assigned(text, person) then redis.call('HSET', keys.bars, id, text .. '@' .. person .. '\t') end
 end
 
--- Puts another name in the place of a person's; nothing is assigned to that. Gives whether they had a sign.
+-- Replaces a person's name; nothing is assigned to the new name. Returns whether the person had a sign.
 function bars.rename(id, person, to)
   local text, new_text, is_named = bars.read(id), '\t', false
   for sign, name in string.gmatch(text, '([=~@-])([^\t]+)') do
@@ -62,7 +62,7 @@ function bars.abandons(text) return select(2, string.gsub(text, '\t[~-]', '')) e
 
 function bars.later_people(text) return string.gmatch(text, '\t~([^\t]+)') end
 
--- All but those who answered may have it again.
+-- Lets everybody have the item again, except those who answered it.
 function bars.lift(id)
   local text = '\t'
   for entry in string.gmatch(bars.read(id), '\t([=@][^\t]+)') do text = text .. entry .. '\t' end

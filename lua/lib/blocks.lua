@@ -1,9 +1,9 @@
 --- @include queue
---[[ A list of texts in one field of a hash, with an empty line between; of an empty list there is no field. The
-earlier grants of an assignment are kept so (see grants), and the late answers of an item:
+--[[ A list of texts in one field of a hash, separated by empty lines; an empty list has no field. The earlier
+grants of an assignment are stored like this (see grants), and so are the late answers of an item:
 
 late = token TAB person TAB arrived LF answer ]]
-local blocks = { HISTORY_BYTES = 65536, LATE_BYTES = 1048576 } -- so that no call gets long; one always fits
+local blocks = { HISTORY_BYTES = 65536, LATE_BYTES = 1048576 } -- to keep calls short; one block always fits
 
 function blocks.each(key, field) return string.gmatch((redis.call('HGET', key, field) or '') .. '\n\n', '(.-)\n\n') end
 
@@ -23,7 +23,7 @@ function blocks.write(key, field, list)
   end
 end
 
--- Where the latest block is that begins with a token, and with a person if one is given.
+-- The index of the latest block that begins with a token and, if given, a person.
 function blocks.find(list, token, person)
   local claim = token .. '\t' .. (person and person .. '\t' or '')
   for i = #list, 1, -1 do
@@ -31,7 +31,7 @@ function blocks.find(list, token, person)
   end
 end
 
--- Puts another name in the place of a person's. Gives whether it was there.
+-- Replaces a person's name. Returns whether it occurred.
 function blocks.rename(key, field, person, to)
   local list, is_named = blocks.read(key, field), false
   for i, block in ipairs(list) do
@@ -42,7 +42,7 @@ function blocks.rename(key, field, person, to)
   return is_named
 end
 
--- Whether one of the blocks is of a person.
+-- Whether one of the blocks belongs to a person.
 function blocks.has_person(key, field, person)
   for block in blocks.each(key, field) do
     if string.match(block, '^%d+\t([^\t]*)\t') == person then return true end
@@ -50,7 +50,7 @@ function blocks.has_person(key, field, person)
   return false
 end
 
--- Adds an assignment's latest grant to its history. The oldest go where there is no room.
+-- Adds an assignment's latest grant to its history. If there is no room, the oldest are dropped.
 function blocks.keep_latest_grant(member)
   local history = redis.call('HGET', keys.history, member)
   local text = (history and history .. '\n\n' or '') .. redis.call('HGET', keys.ledger, 'g:' .. member)

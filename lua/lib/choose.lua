@@ -1,19 +1,20 @@
 --- @include holdings
 --- @include cursors
--- Chooses the next assignment that a person may have, where there are rows for skills or for one person, several answers
--- per item, or items that the person passed over.
+-- Chooses the next assignment that a person may have, if there are rows for skills or for one person, several
+-- answers per item, or items that the person passed over.
 --
 -- A person has a cursor on each shelf, so that each entry is looked at once: the cursor moves past entries that they may
 -- not have. An entry that they may have later is added to their sorted set `later` of that row, which is searched when
 -- nothing else waits for them. Shelves grow only at their end, and an item that returns gets a new entry there, so a cursor
 -- never hides an item, and a search costs the same however much a person has done.
 --
--- One call passes over at most LOOKS entries, and says so where there are more. Of the entries in `later` whose item the
--- person holds by another assignment it skips at most SKIPS; the others are found once the person holds fewer.
+-- One call passes over at most LOOKS entries, and reports if there are more. It skips at most SKIPS entries
+-- in `later` whose item the person holds by another assignment; the rest are found once the person holds
+-- fewer.
 local LOOKS, SKIPS = 100, 400
 
--- The rows that the person qualifies for, with their shelves. With few skills the row of each set of them is read by name;
--- with many, all rows are read.
+-- The rows that the person qualifies for, with their shelves. With few skills, the row of each set of them is
+-- read by name; with many, all rows are read.
 local function rows_for(person, skills)
   local own_row, skill_list, has_skill, rows = '@' .. person, {}, {}, { [''] = queue.shelves }
   for skill in string.gmatch(skills, '[^,]+') do skill_list[#skill_list + 1], has_skill[skill] = skill, true end
@@ -51,7 +52,7 @@ local function begin_search(person, held_leases)
   return search
 end
 
--- Reads the entries of a shelf behind the cursor; false where there are none.
+-- Reads the entries of a shelf after the cursor; false if there are none.
 local function read_entries(search, head)
   local from = search.cursors[head.path]
   head.entries, head.at = redis.call('ZRANGEBYSCORE', head.key, from and '(' .. from or '-inf', '+inf', 'WITHSCORES',
@@ -62,7 +63,7 @@ local function read_entries(search, head)
   return false
 end
 
--- Nil where the person may have it now, else 'later' or 'never'.
+-- Nil if the person may have it now, else 'later' or 'never'.
 local function find_delay(search, member)
   local id = items.id(member)
   local sign = bars.sign_of(bars.read(id), search.person)
@@ -70,7 +71,7 @@ local function find_delay(search, member)
   if sign or holdings.has_item(search.held_leases, id) then return 'later' end
 end
 
--- Of shelves of one rank the oldest entry that the person may have.
+-- The oldest entry that the person may have on the shelves of one rank.
 local function find_oldest(search, heads)
   while heads[1] and search.remaining > 0 do
     local oldest = 1
@@ -138,7 +139,7 @@ local function group_by_rank(rows)
   return ranks
 end
 
--- Gives the assignment with its row and shelf, or nil; whether there is more to look at; and the search.
+-- Returns the assignment with its row and shelf, or nil; whether there is more to look at; and the search.
 local function choose(person, skills, held_leases)
   local rows, search = rows_for(person, skills or ''), begin_search(person, held_leases)
   for _, heads in ipairs(group_by_rank(rows)) do

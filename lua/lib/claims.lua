@@ -2,8 +2,8 @@
 -- What a caller holds.
 local claims = {}
 
--- The held assignment that a token names, with its grant; nil, nil and the grant where the same call ended it before,
--- even if others were granted the item since.
+-- The held assignment that a token names, with its grant; or nil, nil and the grant if the same call ended it
+-- before, even if others have been granted the item since.
 function claims.find(id, token, person, ending)
   local member, grant = leases.latest(id, token, person)
   if grants.is_held(grant) then return member, grant end
@@ -12,7 +12,7 @@ function claims.find(id, token, person, ending)
   return nil, nil, ended_grant and ended_grant.ending == ending and ended_grant or nil
 end
 
--- How many of what a person holds have not run out.
+-- How many of a person's leases have not run out.
 function claims.count_live(held_leases)
   local count = 0
   for _, member in ipairs(held_leases) do

@@ -4,13 +4,13 @@
 
 cursors = *(row ":" shelf TAB score LF) ["idle" TAB time LF]
 
-score  of the entry that they looked at last
-idle   when clear first saw the cursors as they are: they are forgotten 90 days later
+score  the score of the entry that they looked at last
+idle   when clear first found the cursors in this state: 90 days later they are deleted
 
-What they may have again, when nothing else waits for them, is in a sorted set for each row and person.
+Items that they may have again when nothing else waits for them are in a sorted set for each row and person.
 
-How far anybody looked on each shelf is in the hash `passed`, as long as anybody has a cursor. An entry that is put among
-others goes behind that score, since the cursor of a person who looked further than its place would hide it from them.
+How far anybody looked on each shelf is in the hash `passed`, while anybody has a cursor. An entry that is
+inserted among others goes after that score: a cursor past its place would hide it from that person.
 
 passed = path -> score
 
@@ -33,8 +33,9 @@ end
 
 function cursors.read(person) return cursors.parse(redis.call('HGET', keys.cursors, person) or '') end
 
--- `moved_scores`: the score of each cursor that moved, by path; nil where none moved and none is new. `passed` has them
--- first, so that it is never behind. Where there are cursors without it, an earlier version wrote them.
+-- `moved_scores`: the score of each cursor that moved, by path; nil if none moved and none is new. They are
+-- written to `passed` first, so that it is never behind. Cursors without `passed` were written by an earlier
+-- version.
 function cursors.write(person, list, moved_scores)
   if moved_scores then
     local paths, updates, has_new = { '*' }, {}, false
@@ -64,7 +65,7 @@ end
 
 function cursors.later_key(row, person) return keys.later .. ':' .. row .. ':' .. person end
 
--- The shelf on which an assignment that a person passed over waits for them still, or nil.
+-- The shelf on which an assignment that a person passed over still waits for them, or nil.
 function cursors.find_shelf(member, row, person)
   local item = items.read(member)
   if not item or shelves.row(item) ~= row then return nil end

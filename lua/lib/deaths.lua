@@ -1,9 +1,9 @@
 --- @include leases
--- Failures and death are the item's: when its attempts are used up, its other assignments that wait die along. One that
--- is held may still be finished, and dies when it comes back.
+-- Failures are counted per item: when its attempts are used up, its waiting assignments die, too. A held one
+-- may still be finished, and dies when it comes back.
 local deaths = {}
 
--- Counts a failure of the item. Gives whether its attempts are used up, and how many failures there are.
+-- Counts a failure of the item. Returns whether its attempts are used up, and the number of failures.
 function deaths.count_failure(item)
   local id, first = items.id(item.member), item
   if item.member ~= id then first = items.read(id) end
@@ -26,8 +26,8 @@ local function bury(item, token, person)
   journal.note('died', items.id(item.member), token, person)
 end
 
--- Puts an assignment among the dead, with those of the item that wait. The caller takes it out of the set that it was
--- in. `token` and `person`: the lease that the item died of.
+-- Moves an assignment to the dead, with the item's waiting ones. The caller removes it from the set that it
+-- was in. `token` and `person`: the lease that the item died of.
 function deaths.die(item, token, person)
   local id, is_held = items.id(item.member), false
   bury(item, token, person)
@@ -47,8 +47,8 @@ function deaths.die(item, token, person)
   end
 end
 
--- Takes a lease away; nobody is to blame for it. The assignment goes back to inbound, or dies where the item did. `by`:
--- who does it, or ''.
+-- Ends a lease without counting a failure. The assignment goes back to inbound, or dies if the item did.
+-- `by`: who does it, or ''.
 function deaths.release(member, grant, by, is_dead)
   local item = items.read(member)
   leases.close(item, grant, 'released')

@@ -1,7 +1,8 @@
 --- @include places
 --- @include grants
--- What is known of an item, for a reply: of its first assignment its state, its score, record, latest grant, history, late
--- answers, the policy's max_attempts and its row; then for each other assignment a list of the same.
+-- What is known about an item, for a reply: for its first assignment the state, score, record, latest grant,
+-- history, late answers, the policy's max_attempts and the row; then for each other assignment a list of the
+-- same.
 local function describe_assignment(member)
   local item = items.read(member)
   if not item then return nil end
@@ -20,7 +21,7 @@ local function describe(id)
   return description
 end
 
--- The reply to a caller whose token is not good, or no longer: what is true now.
+-- The reply to a caller whose token is not or no longer valid: the item's current state.
 local function lost_reply(id, is_kept)
   local description = describe(id)
   return description and { 'lost', is_kept and 1 or 0, description } or { 'no-item' }

@@ -1,6 +1,6 @@
 --- @include queue
---[[ What people have typed so far, in the hash `drafts`: the draft of a person, as JSON, in the field
-`<id> TAB <person>`; in the field `<id>` who has one.
+--[[ What people have typed so far, in the hash `drafts`. The field `<id> TAB <person>` has a person's draft,
+as JSON; the field `<id>` has the people with a draft.
 
 people = person *(TAB person), the latest last ]]
 local drafts = {}
@@ -13,7 +13,7 @@ local function other_people(id, person)
   return people
 end
 
--- The draft that a person left; else, where the policy shares drafts, the latest of anybody; false without one.
+-- A person's own draft; else, if the policy shares drafts, the latest one of anybody; false without one.
 function drafts.read(id, person)
   local own_draft, people = unpack(redis.call('HMGET', keys.drafts, id .. '\t' .. person, id))
   if own_draft or not people or queue.rules.share_drafts ~= 'true' then return own_draft end
@@ -26,7 +26,7 @@ function drafts.write(id, person, draft)
   redis.call('HSET', keys.drafts, id .. '\t' .. person, draft, id, table.concat(people, '\t'))
 end
 
--- Gives whether there was one.
+-- Returns whether there was one.
 function drafts.drop(id, person)
   if redis.call('HDEL', keys.drafts, id .. '\t' .. person) == 0 then return false end
   local people = other_people(id, person)

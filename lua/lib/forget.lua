@@ -1,9 +1,9 @@
 --- @include leases
 --- @include cursors
--- Takes an item out of everything, and gives the tokens of the leases that ended by it.
+-- Deletes all that is stored about an item, and returns the tokens of the leases that this ended.
 local function forget(id)
   local tokens, first = {}, items.read(id)
-  first.assignee = nil -- people put it off before it was assigned
+  first.assignee = nil -- its row before it was assigned, where people put it off
   local row, signs, members = shelves.row(first), bars.read(id), items.assignments(id)
   drafts.drop_all(id)
   for _, member in ipairs(members) do

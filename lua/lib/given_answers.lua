@@ -2,7 +2,8 @@
 -- Answers that count.
 local given_answers = {}
 
--- The assignment whose answer was given under a token, with its grant; nil where no answer of the item has it.
+-- The assignment whose answer was given under a token, with its grant; nil if no answer of the item has that
+-- token.
 function given_answers.find(id, token)
   for _, member in ipairs(items.assignments(id)) do
     local grant = grants.latest(member)
@@ -19,7 +20,8 @@ function given_answers.has_another(id, member, person)
   return false
 end
 
--- From now on the answer is a late one, so that it can be seen and adopted. It is kept however many there are.
+-- Turns an answer into a late one, so that it can be seen and adopted. The limit of late answers does not
+-- apply.
 function given_answers.keep_as_late(id, grant)
   local late_answers = blocks.read(keys.late, id)
   late_answers[#late_answers + 1] = grant.token .. '\t' .. grant.person .. '\t' .. stamp(grant.ended) .. '\n' .. grant.answer

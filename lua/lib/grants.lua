@@ -3,18 +3,18 @@
 ledger's field `g:<assignment>`; the earlier ones are in the hash `history`, oldest first.
 
 grant   = token TAB person TAB granted " " lease_seconds " " attempt *(" " letter value) [LF ending]
-letter  x when it runs out, if it was renewed | n how often it was renewed | u the request of the undo that gave it
-        | w there is a draft | d the item has a due date | m it was moved here from another assignment of the
-        item, and counts among the attempts of that one | a a manager adopted its answer, or gave it as a correction
-        | q the request that renewed it last, or adopted its answer
+letter  x when it runs out, if it was renewed | n how often it was renewed | u the request of the undo that
+        made it | w there is a draft | d the item has a due date | m it was moved here from another
+        assignment of the item, and counts as an attempt of that one | a a manager adopted its answer, or
+        gave it as a correction | q the request that last renewed it, or that adopted its answer
 ending  = ("expired" | "released" | "undone" | "corrected") " " time
         | ("abandoned" | "reopened") " " time " " reason
         | "failed " time " " due " " error
         | "finished " time " " late LF answer
 history = grant *(LF LF grant)
 
-Times are in microseconds; due is when it is tried again, 0 if it died; late is 0 or 1; reason, error and answer are JSON.
-Only these and the person's name may contain spaces, and no value contains a newline. ]]
+Times are in microseconds; due is when the item is tried again, 0 if it died; late is 0 or 1; reason, error
+and answer are JSON. Only these and the person's name may contain spaces, and no value contains a newline. ]]
 local grants = {}
 local MARKS = { 'x', 'expires', 'n', 'renewals', 'u', 'undo', 'w', 'draft', 'd', 'due', 'm', 'moved', 'a', 'adopted',
   'q', 'request' }
@@ -68,7 +68,7 @@ function grants.finish(grant, time, late, answer)
   grant.ending, grant.ended, grant.detail, grant.answer = 'finished', time, late and '1' or '0', answer
 end
 
--- A grant before it ended.
+-- Makes a grant what it was before it ended.
 function grants.reopen(grant)
   grant.ending, grant.ended, grant.detail, grant.answer = nil, nil, nil, nil
   return grant

@@ -3,9 +3,9 @@
 
 holdings = [request] [" idle=" time] TAB *(assignment TAB)
 
-request     the request id of the reserve that last gave them something
-idle        they hold nothing: clear first saw so at this time, and deletes the field a week later
-assignment  the oldest lease first; it may have run out ]]
+request     the request id of the last reserve that granted them a lease
+idle        when clear first found that they hold nothing; a week later it deletes the field
+assignment  oldest lease first; a lease may have run out ]]
 local holdings = {}
 
 function holdings.parse(text)
@@ -31,7 +31,7 @@ function holdings.remove(held_leases, member)
   end
 end
 
--- Whether the person has an assignment of the item in hand.
+-- Whether the person holds an assignment of the item.
 function holdings.has_item(held_leases, id)
   for _, member in ipairs(held_leases) do
     if member == id or string.sub(member, 1, #id + 1) == id .. '\a' then return true end

@@ -11,7 +11,7 @@ function inbound.each(visit)
   end
 end
 
--- How many items wait, and the time at which the oldest of them began to; math.huge where none does.
+-- How many items wait, and since when the oldest one has waited; math.huge if none waits.
 function inbound.sum()
   local waiting_count, oldest_time = 0, math.huge
   inbound.each(function(row, shelf)

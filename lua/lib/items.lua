@@ -1,20 +1,20 @@
 --- @include queue
---[[ The record of an assignment, in the hash `items`: what is known of it beside its grants.
+--[[ The record of an assignment, in the hash `items`: all that is known about it except its grants.
 
 record  = enqueued *(" " letter value) LF payload
 letter  a attempts | f failures | x it dies when it comes back | m max_attempts | p priority | d due, in microseconds
-        | r required skills, with commas between | o the only person who may have it, with \a for a space
-        | s its shelf, where that is not `normal` | w somebody has a draft of it
+        | r required skills, separated by commas | o the only person who may have it, with \a for a space
+        | s its shelf, if that is not `normal` | w somebody has a draft of it
         | v the token of the queue's latest grant when the payload was changed: an answer under this token or an
         earlier one is a late answer
 
-enqueued  when, in milliseconds: 11 hexadecimal digits
-payload   JSON; empty for the second assignment of an item and those that follow
+enqueued  the time in milliseconds: 11 hexadecimal digits
+payload   JSON; empty for the second and later assignments of an item
 
-An item that several people are to answer has an assignment for each: a member of the sets with a record, a grant and
-a history of its own. The first has the item's id, the k-th the id, \a and k. Payload, failures and late answers are the
-first one's. The k-th is made when the one before it is handed out, so that every item gets its first answer before any
-gets its second. ]]
+An item that several people are to answer has an assignment for each of them: a member of the sets, with a
+record, a grant and a history of its own. The first is named by the item's id, the k-th by the id, \a and k.
+Payload, failures and late answers are stored with the first. The k-th is created when the one before it is
+handed out, so that every item gets its first answer before any gets its second. ]]
 local items = {}
 local LETTERS = { 'a', 'attempts', 'f', 'failures', 'x', 'dies', 'm', 'max_attempts', 'p', 'priority', 'd', 'due',
   'r', 'requires', 'o', 'assignee', 's', 'shelf', 'w', 'has_draft', 'v', 'changed_at' }
@@ -64,7 +64,7 @@ function items.assignments(id)
   return members
 end
 
--- What a caller is given as an assignment's record: its own head, and the item's payload.
+-- An assignment's record as callers get it: its own head and the item's payload.
 function items.full_record(member, record)
   local id = items.id(member)
   record = record or redis.call('HGET', keys.items, member)

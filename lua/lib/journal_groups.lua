@@ -1,6 +1,6 @@
 --- @include journal
--- The time up to which each consumer group of the journal has read and acknowledged all, by the group's name. The id of
--- an entry is its time.
+-- The time up to which each consumer group of the journal has read and acknowledged everything, by the
+-- group's name. The id of an entry is its time.
 local function group_positions()
   local positions = {}
   if redis.call('EXISTS', keys.journal) == 0 then return positions end

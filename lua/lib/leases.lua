@@ -7,8 +7,8 @@
 -- How a lease begins and ends.
 local leases = {}
 
--- The assignment of an item whose latest grant has this token and this person, and that grant; nil without one. Behind
--- one that nobody was granted yet there is no other.
+-- The assignment of an item whose latest grant has this token and this person, and that grant; nil without
+-- one. There is no further assignment after one that nobody was granted yet.
 function leases.latest(id, token, person)
   local member, round = id, 1
   local grant = grants.latest(member)
@@ -20,7 +20,8 @@ function leases.latest(id, token, person)
   if grants.is_of(grant, token, person) then return member, grant end
 end
 
--- The same of a grant that may be an earlier one; gives the text of that. Without a person, of any.
+-- The same, but also for earlier grants; returns the text of the grant. Without a person, the grant may be
+-- anybody's.
 function leases.find(id, token, person)
   for _, member in ipairs(items.assignments(id)) do
     local list = blocks.read(keys.history, member)
@@ -30,7 +31,7 @@ function leases.find(id, token, person)
   end
 end
 
--- The next assignment of an item comes into being when one is handed out for the first time.
+-- Creates the next assignment of an item, when this one is handed out for the first time.
 function leases.add_assignment(item)
   local round = items.round(item.member) + 1
   local member = items.id(item.member) .. '\a' .. round
@@ -40,7 +41,8 @@ function leases.add_assignment(item)
     due = item.due, requires = item.requires, payload = '' }, false)
 end
 
--- What a new grant of an assignment is to be, and the draft that comes along; its earlier grant joins the history.
+-- Makes the new grant of an assignment, and returns it with the draft; the earlier grant goes into the
+-- history.
 function leases.prepare(item, person)
   if item.attempts then blocks.keep_latest_grant(item.member) end
   local draft = (item.has_draft or queue.mode ~= 'open') and drafts.read(items.id(item.member), person)
@@ -48,8 +50,8 @@ function leases.prepare(item, person)
     draft = (item.has_draft or draft) and '', due = item.due and '' }, draft
 end
 
--- Gives a person the assignment, as the last that they hold or at that place. The caller takes it out of the set that it
--- was in. Gives the grant as it is written.
+-- Grants a person the assignment, and adds it to what they hold, at `place` or at the end. The caller removes
+-- it from the set that it was in. Returns the grant as stored.
 function leases.begin(member, grant, held_leases, place)
   queue.token = queue.token + 1
   grant.token, grant.granted = stamp(queue.token), queue.now
@@ -62,7 +64,8 @@ function leases.begin(member, grant, held_leases, place)
   return text
 end
 
--- Ends a lease, and counts the attempt on the item. The caller writes that, and puts it where it belongs now.
+-- Ends a lease, and counts the attempt in `item`. The caller writes the item and puts it where it belongs
+-- now.
 function leases.close(item, grant, ending, detail)
   grant.ending, grant.ended, grant.detail = ending, queue.now, detail or ''
   grants.write(item.member, grant)
@@ -72,8 +75,9 @@ function leases.close(item, grant, ending, detail)
   if grant.draft then item.has_draft = '' end
 end
 
--- A person who may not have an item again loses each of its assignments that is theirs alone: it goes back to its row.
--- `exempt_member`: the one that they had in hand. Gives whether there was any.
+-- Makes each assignment of an item that is assigned to a person open to everybody, since they may not have
+-- the item again: it goes back to its row. `exempt_member`: the one that they held. Returns whether there was
+-- any.
 function leases.unassign(id, person, exempt_member)
   local was_assigned = false
   for _, member in ipairs(items.assignments(id)) do

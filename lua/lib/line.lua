@@ -1,17 +1,18 @@
 --- @include queue
---[[ Who waits for an item: callers of reserve with a wait, in the sorted set `line`, by when they began. The ledger's field
-`line` is there while anybody waits: when somebody was last woken. In the hash `line_until`, of each waiter:
+--[[ The waiters: calls of reserve with a wait, in the sorted set `line`, by the time they began. While there
+are any, the ledger's field `line` has the time at which one was last woken. The hash `line_until` has for
+each waiter:
 
 waiter = until " " began [" late"]
 
-until  it counts as waiting until then, unless it calls again before
-began  when it began; one that was woken has left the sorted set, and takes this place again where it got nothing
+until  it counts as waiting up to this time, unless it calls again before
+began  when it began; a woken waiter has left the sorted set, and returns to this place if it got nothing
 late   it was woken and did not call in time (see turns.lua) ]]
 local line = {
   LIFETIME = 5000000, -- microseconds for which a waiter counts as waiting
   WAKE_LIMIT = 250, -- in one call
 }
-local EXPIRY_SECONDS = 60 -- seconds after which a line is forgotten whose waiters were all killed
+local EXPIRY_SECONDS = 60 -- seconds after which a line is deleted if all of its waiters were killed
 
 local function terms_of(waiter)
   local until_, began, late = string.match(redis.call('HGET', keys.line_until, waiter) or '', '^(%d+) (%d+)(.*)$')
@@ -26,7 +27,7 @@ end
 
 local function is_alive(waiter) return (terms_of(waiter) or 0) >= queue.now end
 
--- The first who is alive. Those ahead of it were killed, and leave the line.
+-- The first waiter that is alive. Those before it were killed, and are removed from the line.
 function line.first()
   local first = redis.call('ZRANGE', keys.line, 0, 0)[1]
   while first and not is_alive(first) do
@@ -36,8 +37,8 @@ function line.first()
   return first
 end
 
--- Puts a waiter into the line, or lets it count for longer. Gives in how many microseconds it is to look again: the
--- first two do when a lease may run out.
+-- Puts a waiter into the line, or extends its time there. Returns in how many microseconds it must call
+-- again: the first two must when a lease may run out.
 function line.join(waiter)
   local until_, began, late = terms_of(waiter)
   if not began then
@@ -55,7 +56,7 @@ function line.join(waiter)
   return stamp(redis.call('ZRANK', keys.line, waiter) < 2 and queue.next_sweep - queue.now or line.LIFETIME)
 end
 
--- Wakes the first `count` that are alive; with `predecessor`, of those behind that waiter.
+-- Wakes the first `count` waiters that are alive; with `predecessor`, the first after that waiter.
 function line.wake(count, predecessor)
   local began = predecessor and select(2, terms_of(predecessor))
   local from, woken_waiters, waiters = began and '(' .. began or '-inf', {}, nil

@@ -4,8 +4,8 @@
 local places = {}
 local must_wake, has_entered
 
--- Puts an assignment on its shelf, `is_returned` where it was out before, and wakes one who waits. Without a score it goes
--- to the end, with a time of its own.
+-- Puts an assignment on its shelf, and wakes a waiter. `is_returned`: it was handed out before. Without a
+-- score it goes to the end, with a time of its own.
 function places.put(item, is_returned, score)
   if has_entered and not score then queue.tick() end
   has_entered = true
@@ -19,7 +19,7 @@ function places.put(item, is_returned, score)
   if must_wake then line.wake(1) end
 end
 
--- An assignment's state, its score there, and the key of the set.
+-- An assignment's state, its score in the set of that state, and the set's key.
 function places.find(item)
   for _, state in ipairs({ 'reserved', 'inbound', 'finished', 'scheduled', 'dead' }) do
     local key = state == 'inbound' and shelves.key_of(item) or keys[state]
@@ -28,14 +28,14 @@ function places.find(item)
   end
 end
 
--- Puts an assignment that waits behind all others of its shelf: somebody who passed it over may have it now.
+-- Moves a waiting assignment to the end of its shelf, so that somebody who passed it over finds it again.
 function places.put_anew(item, key)
   places.put(item, true)
   if shelves.key_of(item) ~= key then redis.call('ZREM', key, item.member) end
 end
 
 -- An item with a due date is in the set `due` until it is finished or removed, or an assignment of it is dead.
--- `leaving_member`: an assignment that leaves the dead by this call.
+-- `leaving_member`: an assignment that this call takes from the dead.
 function places.enter_due(id, leaving_member)
   for _, member in ipairs(items.assignments(id)) do
     if member ~= leaving_member and redis.call('ZSCORE', keys.dead, member) then return end

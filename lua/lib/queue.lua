@@ -1,9 +1,9 @@
 --- @include keys
 --- @include status
 --- @include rules
--- The queue's state during a call. `queue.open` reads it, the script and the parts below change it, `queue.save`
--- writes it. Fields: those of status.lua; `rules`, those of rules.lua; `now`, the time of the call, or of the change
--- that comes next, in microseconds.
+-- The queue's state during a call. `queue.open` reads it, the script and its includes change it, `queue.save`
+-- writes it. Fields: those of status.lua; `rules`, those of rules.lua; `now`, the time of the call or of the
+-- next change, in microseconds.
 local queue = {}
 local NEWER = '-NEWER this queue has %s, which this version of leaseq does not know: it changed nothing. '
   .. 'Use a newer version of leaseq'
@@ -16,21 +16,21 @@ local function version_error(line, rule)
   return redis.error_reply(schema and string.format(NEWER, 'schema ' .. schema) or OLDER)
 end
 
--- Takes a time for the call, later than the one before, so that the entries of a shelf are in order without a look at
--- the last one. A server whose clock was set back (by a failover, by an operator) would keep leases alive for that
--- much longer: the difference is added to the queue's skew. A small one is waited out.
+-- Takes a time for the call that is later than the last one, so that the entries of a shelf are in order
+-- without looking at the last entry. If the server's clock was set back (by a failover or an operator),
+-- leases would last longer by the difference, so it is added to the queue's skew. Up to 100 ms is waited out.
 local function take_time()
   queue.now = queue.now + queue.skew
-  -- equivalent mutant: compare: at the limit itself either is right
+  -- equivalent mutant: compare: at the limit itself both are right
   local is_set_back = queue.clock - queue.now > 100000
   if is_set_back then queue.skew = queue.skew + queue.clock + 1 - queue.now end
   if queue.now <= queue.clock then queue.now = queue.clock + 1 end
-  if is_set_back then queue.save() end -- at once: time passes, too, where this call changes nothing else
+  if is_set_back then queue.save() end -- even if nothing else changes: time must go on
 end
 
--- Gives what the script is to reply where the queue is not there or can't be read by this version; else nil.
--- `read_only`: the script changes nothing, so it takes no time of its own. `new_status`: the status of a queue that is made
--- where there is none.
+-- Returns the script's reply if the queue does not exist or can't be read by this version; else nil.
+-- `read_only`: the script changes nothing, so it takes no time of its own. `new_status`: the status for a new
+-- queue, if there is none.
 function queue.open(read_only, new_status)
   local line, rules_line = unpack(redis.call('HMGET', keys.ledger, 'status', 'rules'))
   line = line or new_status
@@ -48,7 +48,7 @@ function queue.open(read_only, new_status)
   end
 end
 
--- Whether anything but the time is other than `queue.open` found it.
+-- Whether anything except the time has changed since `queue.open`.
 function queue.is_changed() return status.format(queue) ~= queue.line end
 
 function queue.save()
@@ -60,9 +60,9 @@ function queue.tick() queue.now = queue.now + 1 end
 
 function queue.count(name) redis.call('HINCRBY', keys.ledger, 'n:' .. name, 1) end
 
--- Something is to happen at this time. Taking something out leaves `next_sweep` as it is: once it has passed, the sweep
--- sets it anew.
+-- Records that something is due at this time. When something is removed, `next_sweep` stays as it is: once
+-- that time has passed, the sweep sets it again.
 function queue.expect(time) queue.next_sweep = math.min(queue.next_sweep, time) end
 
--- A time as text: what `..` makes of a number has 14 digits only.
+-- A time as text: `..` formats a number with 14 digits only.
 local function stamp(time) return string.format('%d', time) end

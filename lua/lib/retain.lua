@@ -1,19 +1,21 @@
 --- @include forget
 --- @include journal_groups
---[[ Forgets items that were finished longer ago than the policy's keep_finished_seconds, finished ones beyond the latest
-keep_finished_count, and those that have been dead for longer than keep_dead_seconds. In the ledger's field `forget`:
+--[[ Deletes items that were finished longer ago than the policy's keep_finished_seconds, finished items
+beyond the latest keep_finished_count, and items that died longer ago than keep_dead_seconds. The ledger's
+field `forget` has:
 
 forget = next " " [dead " " full " "] finished
 
 next      before this time no entry is old enough
-dead      the score up to which the set `dead` was looked through
-full      once `finished` of the status is as high, there may be more than keep_finished_count
-finished  the score up to which the set `finished` was looked through
+dead      the score up to which the set `dead` was scanned
+full      when `finished` in the status reaches this, there may be more than keep_finished_count
+finished  the score up to which the set `finished` was scanned
 
-Each entry is looked at once: an item with several assignments is forgotten at the entry of the last one that gets old,
-each by the rule of its set. What a consumer group of the journal has not read yet stays, a late answer included. ]]
+Each entry is scanned once: an item with several assignments is deleted at the entry of the last one that
+becomes old enough, each by the rule of its set. An item is kept until every consumer group of the journal
+has read what happened to it, including its late answers. ]]
 local retain = {}
-local MEMBERS = 60 -- assignments and people who gave one back for later, in one call
+local MEMBERS = 60 -- in one call: assignments, and people who gave one back for later
 local AT_NO_TIME = 9007199254740991 -- 2^53 - 1
 
 function retain.is_time(state)
@@ -30,7 +32,7 @@ local function is_unread(id, position)
   return false
 end
 
--- The time up to which the entries of each set are old; -math.huge where none is.
+-- The time up to which the entries of each set are old enough; -math.huge if none is.
 local function find_cutoffs(rules)
   local cutoffs = { finished = -math.huge, dead = -math.huge }
   if rules.keep_finished_seconds then cutoffs.finished = queue.now - rules.keep_finished_seconds * 1000000 end
@@ -55,15 +57,15 @@ local function entries_after(set, score, to, count)
   return redis.call('ZRANGEBYSCORE', keys[set], '(' .. score, to, 'WITHSCORES', 'LIMIT', 0, count)
 end
 
--- Looks through a set from a score on. `step`: how many more may be forgotten, and how many assignments were
--- looked at. Gives where it ended, and whether it waits for a consumer group.
+-- Scans a set from a score on. `step`: how many more items may be deleted, and how many assignments were
+-- scanned. Returns the score at which it ended, and whether it waits for a consumer group.
 local function look_through(set, from, cutoffs, position, step)
   -- equivalent mutant: compare: no entry has the score 0
   local entries = cutoffs[set] > 0 and entries_after(set, from, stamp(cutoffs[set]), MEMBERS) or {}
   for i = 1, #entries, 2 do
     local id = items.id(entries[i])
     local members = items.assignments(id)
-    -- equivalent mutant: compare: the next call goes on where this one ends
+    -- equivalent mutant: compare: the next call continues where this one ends
     if step.scan_count >= MEMBERS then return from, false end
     if is_unread(id, position) then return from, true end
     step.scan_count = step.scan_count + #members
@@ -79,15 +81,15 @@ local function look_through(set, from, cutoffs, position, step)
   return from, false
 end
 
--- When the first entry behind a score is old by its age, and whether one is now.
+-- When the first entry after a score becomes old enough, and whether it is now.
 local function next_time(set, from, keep, cutoffs)
   local score = entries_after(set, from, '+inf', 1)[2]
-  -- equivalent mutant: limit:1: a time that is over says as much as the present one
+  -- equivalent mutant: limit:1: a time in the past has the same effect as the present
   local time = keep and (score and math.max(score + keep * 1000000, queue.now) or queue.now + keep * 1000000) or AT_NO_TIME
   return time, score ~= nil and score + 0 <= cutoffs[set]
 end
 
--- Gives how many were forgotten, at most `limit`, and whether there are more.
+-- Returns how many items were deleted, at most `limit`, and whether there are more.
 function retain.run(state, limit)
   local rules, position, step = queue.rules, lowest_position(), { remaining = limit, scan_count = 0 }
   local cutoffs = find_cutoffs(rules)
@@ -105,7 +107,7 @@ function retain.run(state, limit)
   if rules.keep_finished_count or rules.keep_dead_seconds then
     local full = AT_NO_TIME
     if rules.keep_finished_count then
-      -- equivalent mutant: limit: it only looks sooner than it has to
+      -- equivalent mutant: limit: it only scans earlier than necessary
       local free_count = math.max(rules.keep_finished_count - redis.call('ZCARD', keys.finished), 0)
       full = queue.finished + ((has_more_finished or is_behind) and 0 or free_count + 1)
     end

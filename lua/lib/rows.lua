@@ -1,8 +1,9 @@
 --- @include shelves
--- How many rows may wait at once: those of skills and of persons, which `rows` lists.
+-- How many rows for skills and for people, which the hash `rows` lists, may wait at the same time.
 local rows = { LIMIT = 500 }
 
--- Takes the rows whose shelves are empty off the list, but for those in `needed_rows`, by name. Gives how many.
+-- Removes the rows whose shelves are empty from the list, except those in `needed_rows`, by name. Returns how
+-- many.
 function rows.drop_empty(needed_rows)
   local fields, count = redis.call('HGETALL', keys.rows), 0
   for i = 1, #fields, 2 do

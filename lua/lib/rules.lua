@@ -3,12 +3,13 @@
 rules = [rule *(" " rule)]
 rule  = name "=" value
 
-name   a field of the policy, in alphabetical order; those that have their default are left out
-value  its JSON, - for none; of bands the two numbers, with a comma between ]]
+name   a field of the policy, in alphabetical order; fields that have their default are left out
+value  its JSON, - for none; for bands, the two numbers, separated by a comma ]]
 local rules = {}
 --- @defaults
 
--- Gives the value of each field as text, false for none; or nil, and the name of a field that a newer version added.
+-- Returns the value of each field as text, false for none; or nil and the name of an unknown field, of a
+-- newer version.
 function rules.parse(line)
   local values = setmetatable({}, { __index = DEFAULTS })
   for name, value in string.gmatch(line, '(%S-)=(%S+)') do

@@ -1,14 +1,15 @@
 --- @include items
---[[ Where items wait. Inbound is rows of shelves: the plain row, named by an empty text, one for each set of skills that
-waiting items require (`fr+legal`) and one for each person that items are assigned to (`@ann`). Which shelves of a row may
-hold something is listed in order of precedence: of the plain row in the status, of another one in the hash `rows`.
+--[[ The places where items wait. Inbound consists of rows of shelves: the plain row, whose name is empty, a
+row for each set of skills that waiting items require (`fr+legal`), and one for each person to whom items are
+assigned (`@ann`). The shelves of a row that may hold something are listed in order of precedence: for the
+plain row in the status, for the others in the hash `rows`.
 
 rows  = shelf *(" " shelf)
 shelf = band [":" round] [":returned"]
 band  = "high" | "normal" | "low"
 
-round     the number of the assignment among its item's, from 2 on
-returned  items that were handed out before; they come before those of the same band and round that were not ]]
+round     the number of the assignment within its item, from 2 on
+returned  items that were handed out before; they precede those of the same band and round that were not ]]
 local shelves = {}
 
 function shelves.key(row, shelf)
@@ -48,7 +49,7 @@ local function write_names(row, names)
   end
 end
 
--- From now on the queue may hold something other than a plain row.
+-- Records that from now on the queue may have more than a plain row.
 function shelves.mix()
   if queue.mode == 'open' then queue.mode = 'mixed' end
   redis.call('HSET', keys.ledger, 'mixed', 1)
@@ -67,7 +68,7 @@ function shelves.open(row, shelf)
   write_names(row, names)
 end
 
--- Takes an empty shelf off the list.
+-- Removes an empty shelf from the list.
 function shelves.close(row, shelf)
   local names = {}
   for name in string.gmatch(read_names(row), '%S+') do

@@ -4,20 +4,20 @@ status = "v2 " clock " " token " " finished " " skew " " next_sweep " " mode " "
 shelves = *(" " shelf)
 
 clock          the time of the queue's latest change
-token          of its latest grant; less the ledger's `n:reserved`, if it has one, it is the number of grants
+token          the token of the latest grant; minus the ledger's `n:reserved`, if set, the number of grants
 finished       how many were finished
-skew           what is added to the server's time, since its clock was set back
+skew           what is added to the server's time because its clock was set back
 next_sweep     no lease runs out and nothing scheduled comes due before this time
 mode           open; mixed: open, with skills, assigned items or several answers; paused
-lease_seconds  of the policy
-form_version   which form of the policy answers are checked against; - without one
-shelves        those of the plain row that may hold something, in order of precedence (see shelves)
+lease_seconds  the policy's lease_seconds
+form_version   the version of the policy's form, against which answers are checked; - without a form
+shelves        the shelves of the plain row that may hold something, in order of precedence (see shelves)
 
-Times are in microseconds since 1970. reserve.lua and finish.lua read and write this line by themselves in their
-ordinary case. A newer schema begins it with another number (docs/decisions/0010-schema.md). ]]
+Times are in microseconds since 1970. In their ordinary case, reserve.lua and finish.lua read and write this
+line themselves. In a newer schema it begins with another number (docs/decisions/0010-schema.md). ]]
 local status = {}
 
--- Reads the line into the fields of `state`. Gives false where it has another schema.
+-- Reads the line into the fields of `state`. Returns false if it has another schema.
 function status.parse(line, state)
   local clock, token, finished, skew, next_sweep, mode, lease_seconds, form_version, shelves =
     string.match(line, '^v2 (%d+) (%d+) (%d+) (%d+) (%d+) (%l+) (%S+) (%S+)(.*)$')

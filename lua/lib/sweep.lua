@@ -1,9 +1,9 @@
 --- @include deaths
--- Takes back leases that ran out, and lets in what is due.
+-- Takes back leases that ran out, and releases items that are due.
 local sweep = {}
 local NEVER = 9007199254740991 -- 2^53 - 1, the largest time that a score holds exactly
 
--- Each change has a time of its own, so that sets stay in order. Gives whether the item died.
+-- Each change has a time of its own, so that sets stay in order. Returns whether the item died.
 function sweep.expire(member)
   queue.tick()
   local item, grant = items.read(member), grants.latest(member)
@@ -20,7 +20,7 @@ function sweep.expire(member)
   return is_dead
 end
 
--- Without an item it is what an enqueue left that the server broke off, and so never acknowledged.
+-- A member without a record is left over from an enqueue that the server aborted, and so never acknowledged.
 local function release_due(member)
   queue.tick()
   local item = items.read(member)
@@ -36,7 +36,7 @@ local function first_time(key)
   return tonumber(redis.call('ZRANGE', key, 0, 0, 'WITHSCORES')[2] or NEVER)
 end
 
--- At most `limit` of both together. Gives how many returned, were let in, and died.
+-- At most `limit` in total. Returns how many items returned, were released, and died.
 function sweep.run(limit)
   local return_count, release_count, death_count, time = 0, 0, 0, stamp(queue.now)
   for _, member in ipairs(redis.call('ZRANGEBYSCORE', keys.reserved, '-inf', time, 'LIMIT', 0, limit)) do

@@ -1,8 +1,8 @@
 --- @include sweep
 --- @include take_new
--- Gives a person an item that they have already.
+-- Returns to a person a lease that they hold already.
 
--- Their assignments whose leases run still, with their grants. Those that ran out are taken back first.
+-- A person's assignments whose leases have not run out, with their grants. Those that ran out are taken back.
 local function live_leases(held_leases)
   local list = {}
   for _, member in ipairs(held_leases) do
@@ -16,13 +16,13 @@ local function live_leases(held_leases)
   return list
 end
 
--- The lease that they get again: the one which a lost reply gave them, else the oldest where they hold as many as they
--- may. What came back to them by an undo was given by no reserve.
+-- The lease that they get again: the one of a reserve whose reply was lost, else the oldest if they hold as
+-- many as they may. A lease that an undo granted is not from a reserve.
 local function repeated_lease(list, request, held_leases)
   local choice, token = list[1], 0
   if held_leases.request == request then
     for _, lease in ipairs(list) do
-      -- equivalent mutant: compare: each token is another one, and above 0
+      -- equivalent mutant: compare: the tokens all differ, and are above 0
       if lease.grant.token + 0 > token and not lease.grant.undo then choice, token = lease, lease.grant.token + 0 end
     end
     return choice
@@ -30,8 +30,9 @@ local function repeated_lease(list, request, held_leases)
   return #list >= queue.rules.holds + 0 and choice or nil
 end
 
--- The lease that they have already, as the reply {'leased', …}; nil where a new one may follow. A few leases of anybody
--- that ran out are taken back first, so that a dead clear job keeps nobody waiting.
+-- The lease that they hold already, as the reply {'leased', …}; nil if they may get a new one. First, up to 8
+-- leases or due items of anybody are processed as by clear, so that nobody has to wait if the clear job has
+-- stopped.
 local function take_again(person, request)
   if queue.now >= queue.next_sweep then sweep.run(8) end
   local held_leases = holdings.read(person)

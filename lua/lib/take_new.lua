@@ -1,25 +1,25 @@
 --- @include choose
 --- @include leases
--- Gives a person an item that they do not have yet.
+-- Reserves for a person an item that they do not hold yet.
 
 local function lease_reply(member, grant, record, draft)
   return { 'leased', items.id(member), grant, items.full_record(member, record), draft or nil }
 end
 
--- A new lease, as the reply {'leased', …}, or {'more'}; nil where there is nothing for them now. `waiter`: the name in the
--- line of one who waits, or nil.
+-- A new lease, as the reply {'leased', …}, or {'more'}; nil if there is nothing for them now. `waiter`: the
+-- caller's name in the line, or nil if it does not wait.
 local function take_new(person, held_leases, request, skills, waiter)
   if queue.mode == 'paused' then return nil end
   local entry, has_more, search = choose(person, skills, held_leases)
   remember(search)
   if not entry then return has_more and { 'more' } or nil end
   local item, shelf = items.read(entry.member), shelves.key(entry.row, entry.shelf)
-  if not item then -- what an enqueue left that the server broke off, and so never acknowledged
+  if not item then -- left over from an enqueue that the server aborted, and so never acknowledged
     redis.call('ZREM', shelf, entry.member)
     return { 'more' }
   end
   local grant, draft = leases.prepare(item, person)
-  if waiter then line.leave(waiter) end -- the assignment that follows wakes somebody else
+  if waiter then line.leave(waiter) end -- so that the next assignment, if one is added, wakes somebody else
   leases.add_assignment(item)
   held_leases.request = request
   local text = leases.begin(entry.member, grant, held_leases)

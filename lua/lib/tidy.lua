@@ -1,27 +1,27 @@
 --- @include cursors
 --- @include holdings
 --- @include rows
---[[ Forgets what is left of people who are gone, and of what they passed over: one bounded step in each call of clear
-while a walk goes on; the next walk begins a day after. In the ledger's field `tidy`:
+--[[ Deletes what is left of people who are gone, and of what they passed over: a walk does one bounded step
+in each call of clear; the next walk begins a day after the last one ends. The ledger's field `tidy` has:
 
 tidy = next " " walk " " from " " done
 
-next  when the next step is to be done
+next  when the next step is due
 walk  people: through the ledger's fields `p:…`; looks: through the hash `cursors`
 from  where the step begins: HSCAN's cursor
-done  how many of its entries were looked at before
+done  how many entries of that step were processed before
 
 A walk during which the server is restarted may miss some entries: the next one finds them. ]]
 local tidy = {}
 local DAY = 86400000000
 local PEOPLE_RETENTION, CURSOR_RETENTION = 7 * DAY, 90 * DAY
-local FIELDS = 50 -- of one step through the ledger, which has the answers, too
-local PERSONS, COMMANDS, WINDOW = 10, 300, 50 -- of one step through `cursors`; of a person's sorted set
+local FIELDS = 50 -- in one step through the ledger, which has the answers, too
+local PERSONS, COMMANDS, WINDOW = 10, 300, 50 -- in one step through `cursors`; WINDOW: in one sorted set
 
 function tidy.is_time(state) return not state or queue.now >= string.match(state, '^%d+') + 0 end
 
--- A person who holds nothing: their last request id is of use only beside what it gave them. It is replaced by when they
--- were found so.
+-- If a person holds nothing, their last request id is useless: it is replaced by the time at which this was
+-- found.
 local function tidy_people(from)
   local step = redis.call('HSCAN', keys.ledger, from, 'MATCH', 'p:*', 'COUNT', FIELDS)
   for i = 1, #step[2], 2 do
@@ -35,12 +35,13 @@ local function tidy_people(from)
   return step[1]
 end
 
--- Takes out of a person's sorted set what is no longer there for them, or all of it: at most WINDOW items, of a larger set
--- now these and now those. Gives how many are left, how many were looked at, and whether many more are to go.
+-- Removes from a person's sorted set what no longer waits for them, or all of it: it scans at most WINDOW
+-- items, in a larger set from a varying position. Returns how many are left, how many were scanned, and
+-- whether many more must go.
 local function tidy_later(row, person, drop_all)
   local key, stale_members = cursors.later_key(row, person), {}
   local size = redis.call('ZCARD', key)
-  -- equivalent mutant: compare: of a set as large as the window the one place to begin is 0
+  -- equivalent mutant: compare: in a set as large as the window, the only place to begin is 0
   local from = size > WINDOW and queue.now % (size - WINDOW + 1) or 0
   local members = redis.call('ZRANGE', key, from, from + WINDOW - 1)
   for _, member in ipairs(members) do
@@ -50,9 +51,9 @@ local function tidy_later(row, person, drop_all)
   return size - #stale_members, #members, size > WINDOW and #stale_members > WINDOW / 2
 end
 
--- A person's cursor on a shelf is of use while an entry before it waits there, or items that they put off. One who is away
--- for CURSOR_RETENTION looks at everything anew. Gives about how many commands it took, whether many more of their items
--- are to go, and whether anything is kept.
+-- A person's cursor on a shelf is needed while an entry before it waits there, or items that they put off. A
+-- person who is away for CURSOR_RETENTION loses all cursors, and looks at everything again. Returns about how
+-- many commands it took, whether many more of their items must be removed, and whether anything is kept.
 local function tidy_person_cursors(person, text)
   local list = cursors.parse(text)
   local is_away = list.idle and queue.now - list.idle >= CURSOR_RETENTION
@@ -78,7 +79,7 @@ local function tidy_person_cursors(person, text)
   return cost, has_more, kept_cursors[1] ~= nil
 end
 
--- Gives where the next step begins, behind how many of its entries, and whether there is one.
+-- Returns where the next step begins, how many of its entries to skip, and whether there is a next step.
 local function tidy_cursors(from, done)
   local step, remaining = redis.call('HSCAN', keys.cursors, from, 'COUNT', PERSONS), COMMANDS
   for i = 1 + 2 * done, #step[2], 2 do
@@ -90,7 +91,7 @@ local function tidy_cursors(from, done)
   return step[1], 0, step[1] ~= '0'
 end
 
--- Does the step that is due, and writes what comes next.
+-- Does the step that is due, and stores what the next one is.
 function tidy.run(state)
   local walk, from, done = string.match(state or '0 people 0 0', '^%d+ (%l+) (%d+) (%d+)$')
   local next_step, has_more = queue.now, nil

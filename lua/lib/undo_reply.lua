@@ -1,5 +1,5 @@
 --- @include leases
--- An undo that is sent again, after a lost reply: the reply that it gave; nil where it gave none.
+-- The earlier reply of an undo that is sent again after a lost reply; nil if there is none.
 local function undo_reply(id, person, request)
   for _, member in ipairs(items.assignments(id)) do
     local grant = grants.latest(member)

@@ -1,4 +1,4 @@
-"""In this folder the queues of all fixtures are of `leaseq.aio`."""
+"""All queue fixtures in this folder use `leaseq.aio`."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def loop() -> Iterator[LoopThread]:
 
 @pytest.fixture
 def open_queue(loop: LoopThread, server: Server) -> Iterator[Open]:
-    """A queue as another program of the same kind sees it."""
+    """Open a queue of `leaseq.aio` with a client of its own, as another program would."""
     clients: list[leaseq.aio.Client] = []
 
     def open_queue(name: str, clock: Clock | None = None) -> leaseq.Queue:
@@ -56,6 +56,6 @@ def same_queue(open_queue: Open, queue_name: str, clock: Clock) -> leaseq.Queue:
 
 @pytest.fixture
 def three(timed_queue: leaseq.Queue) -> leaseq.Queue:
-    """Each item wants three answers."""
+    """A queue that wants three answers for each item."""
     timed_queue.configure(answers=3)
     return timed_queue

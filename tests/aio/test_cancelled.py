@@ -1,4 +1,4 @@
-"""A reserve whose task is cancelled has left the line, and what came meanwhile is back at once."""
+"""A cancelled reserve leaves the line, and an item that it was given goes back immediately."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Watch = Callable[[int], None]
 
 
 class Watched:
-    """Awaits a coroutine, and calls ``at`` each time that it suspends, with how often that was."""
+    """Await a coroutine, and call ``at`` with the number of suspensions each time that it suspends."""
 
     def __init__(self, work: Coroutine[Any, Any, Any], at: Watch) -> None:
         self._work, self._at = work, at
@@ -41,8 +41,8 @@ class Watched:
 
 
 async def cancelled_at(point: int, again: bool, url: str, name: str, wait: float) -> bool:
-    """Cancel a reserve where it suspends for the nth time, and ``again`` wherever it does so later; whether
-    it got so far. An item comes while it waits."""
+    """Cancel a reserve at its nth suspension, and with ``again`` at each later one, too. Return whether it
+    got that far. An item is added while it waits."""
     is_reached = False
     async with leaseq.aio.connect(url) as client, leaseq.aio.connect(url) as other:
         queue, other_queue = leaseq.aio.Queue(client, name), leaseq.aio.Queue(other, name)
@@ -86,7 +86,7 @@ def test_at_every_point_where_it_suspends(server: Server, queue_name: str, wait:
         with contextlib.suppress(leaseq.ItemNotFound):
             plain_queue.remove("a")
         point += 1
-    assert point > 3, "it suspends at least to connect, to send and to read"
+    assert point > 3, "it suspends at least three times: to connect, to send and to read"
 
 
 def test_a_short_wait_gets_what_comes_meanwhile(server: Server, queue_name: str) -> None:
@@ -96,7 +96,7 @@ def test_a_short_wait_gets_what_comes_meanwhile(server: Server, queue_name: str)
             await queue.configure()
             reserve = asyncio.create_task(queue.reserve("ann", wait=0.9))
             while not (reserve.done() or (await queue.stats()).waiting):
-                pass  # each look suspends
+                pass  # each call of stats() suspends
             await queue.enqueue({}, id="a")
             return await reserve
 

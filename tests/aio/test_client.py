@@ -1,4 +1,4 @@
-"""A client of `leaseq.aio`: its event loop, its tasks, its end, and its errors."""
+"""A client of `leaseq.aio`: its event loop, its tasks, closing it, and its errors."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tests.support.ports import free_port
 
 
 async def in_line(queue: leaseq.aio.Queue) -> None:
-    while not (await queue.stats()).waiting:  # noqa: ASYNC110 - it is the server that says so
+    while not (await queue.stats()).waiting:  # noqa: ASYNC110 - only the server has this state
         await asyncio.sleep(0.01)
 
 
-@pytest.mark.not_on("cluster")  # there its idle connections are redis.asyncio's
+@pytest.mark.not_on("cluster")  # in a cluster, redis.asyncio keeps the idle connections
 def test_many_tasks_share_one(server: Server, queue_name: str) -> None:
     async def work() -> None:
         async with leaseq.aio.connect(server.url) as client:
@@ -131,7 +131,8 @@ def test_an_event_ends_a_wait(server: Server, queue_name: str) -> None:
 
 @pytest.mark.parametrize(("due_in", "limit"), [(30, 3), (0.0, 23)], ids=["much later", "at once"])
 def test_who_waits_asks_the_server_seldom(server: Server, queue_name: str, due_in: float, limit: int) -> None:
-    """First, in line, and when the time is over; with pauses also where a lease is about to run out."""
+    """A wait calls the server once at first, once in line, and once at the end; it pauses between calls even
+    if a lease is about to expire."""
     waiters: list[str | None] = []
 
     class Asking(leaseq.aio.Queue):
@@ -222,7 +223,7 @@ def test_without_a_url_it_is_of_the_server_that_is_found(
 
 
 def test_a_client_of_the_other_kind_is_refused(server: Server) -> None:
-    with pytest.raises(leaseq.Invalid, match=r"client: what leaseq.aio.connect\(url\) gives"):
+    with pytest.raises(leaseq.Invalid, match=r"client: what leaseq.aio.connect\(url\) returns"):
         leaseq.aio.Queue(server.client, "reviews")  # type: ignore[arg-type]
-    with pytest.raises(leaseq.Invalid, match=r"client: what leaseq.connect\(url\) gives"):
+    with pytest.raises(leaseq.Invalid, match=r"client: what leaseq.connect\(url\) returns"):
         leaseq.Queue(leaseq.aio.connect(server.url), "reviews")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""A lost reply, a server that forgot its scripts, and durable acknowledgement, in an event loop."""
+"""Lost replies, a server without the scripts, and durable acknowledgement, in an event loop."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def in_loop(url: str, name: str, work: Callable[[leaseq.aio.Queue], Coroutine[An
     asyncio.run(main())
 
 
-@pytest.mark.not_on("cluster", "sentinel")  # the proxy stands before one server's socket
+@pytest.mark.not_on("cluster", "sentinel")  # the proxy is in front of a single server's socket
 @pytest.mark.parametrize("call", CALLS)
 def test_a_call_whose_reply_is_lost_acts_once(
     server: Server, proxy: CuttingProxy, queue_name: str, call: str
@@ -91,7 +91,7 @@ def test_each_move_waits_for_the_disk(own_server: EmbeddedServer) -> None:
     async def work(queue: leaseq.aio.Queue) -> None:
         await queue.configure(durable="fsync")
         redis = queue._client.redis
-        for _ in range(2):  # at first the server has no scripts
+        for _ in range(2):  # in the first round, the server has no scripts
             await redis.config_resetstat()
             await queue.enqueue({})
             lease = await queue.reserve("ann")

@@ -1,4 +1,4 @@
-"""A second server, into which a backup of the tests' one is restored."""
+"""A second server, into which a backup of the tests' server is restored."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def empty_server() -> Iterator[EmbeddedServer]:
 
 @pytest.fixture
 def other(empty_server: EmbeddedServer) -> Iterator[leaseq.Client]:
-    """The other server's, which is empty."""
+    """A client of the other server, which is empty."""
     client = leaseq.connect(empty_server.url)
     client.redis.flushall()
     yield client
@@ -33,7 +33,7 @@ def other(empty_server: EmbeddedServer) -> Iterator[leaseq.Client]:
 
 @pytest.fixture
 def make_backup(server: Server, clock: Clock) -> Iterator[MakeBackup]:
-    """Make a backup, by the test's clock."""
+    """Return a function that makes a backup, using the test's clock."""
 
     def back_up() -> io.BytesIO:
         stream = io.BytesIO()

@@ -1,4 +1,5 @@
-"""A restore that breaks off shows nobody half a queue, and goes on; a backup that may lack items fails."""
+"""An interrupted restore exposes no half-restored queue and can be continued; a backup that may lack items
+fails."""
 
 from __future__ import annotations
 
@@ -24,12 +25,12 @@ from tests.support.leases import take
 
 
 class Killed(BaseException):
-    """The process ends."""
+    """Raised in place of the end of the process."""
 
 
 @pytest.fixture
 def kill_at(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Let the process end at the n-th call that puts items back, after it was done."""
+    """Simulate the death of the process right after the nth call that puts items back."""
     original = Commands.load_items
 
     def at(number: int) -> None:
@@ -106,7 +107,7 @@ def test_tokens_stay_above_those_of_a_deleted_queue(
 def test_what_was_done_in_a_whole_queue_stays(
     server: Server, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
 ) -> None:
-    """The first queue is whole when it breaks off in the second, and people work on it already."""
+    """The restore breaks off in the second queue; the first is complete, and people already work on it."""
     for name in ("a", "b"):
         queue = leaseq.Queue(server.client, name, clock=clock)
         queue.enqueue_many(NewItem({"n": n}, id=f"{n}") for n in range(30))
@@ -131,7 +132,7 @@ def test_what_was_done_in_a_whole_queue_stays(
 def test_half_a_queue_can_be_deleted(
     timed_queue: leaseq.Queue, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
 ) -> None:
-    """Where the file is lost, its name is not taken for ever."""
+    """If the file is lost, the queue's name can still be used again."""
     timed_queue.enqueue_many({"n": n} for n in range(30))
     file = make_backup()
     kill_at(1)
@@ -152,7 +153,7 @@ def test_half_a_queue_can_be_deleted(
 def test_a_queue_that_others_make_meanwhile_does_not_pass_for_the_backups(
     server: Server, clock: Clock, make_backup: MakeBackup, other: leaseq.Client, kill_at: Any
 ) -> None:
-    """A program enqueues into a queue whose turn has not come yet."""
+    """Before a queue is restored, a program creates one of that name by enqueueing into it."""
     for name in ("a", "b"):
         leaseq.Queue(server.client, name, clock=clock).enqueue_many({"n": n} for n in range(30))
     file = make_backup()
@@ -162,7 +163,7 @@ def test_a_queue_that_others_make_meanwhile_does_not_pass_for_the_backups(
     second = leaseq.Queue(other, "b")
     second.enqueue({"n": "new"})
     file.seek(0)
-    with pytest.raises(backup.RestoreRefused, match=r"'b' was made .* `leaseq queue delete b`, then"):
+    with pytest.raises(backup.RestoreRefused, match=r"'b' was created .* `leaseq queue delete b`, then"):
         backup.restore(other, file, clock=clock)
     assert [item.payload for item in second.items("inbound")] == [{"n": "new"}]
     second.delete()
@@ -186,7 +187,7 @@ def test_nor_does_one_in_the_place_of_a_restored_queue_that_was_deleted(
     first.delete()
     first.enqueue({"n": "new"})
     file.seek(0)
-    with pytest.raises(backup.RestoreRefused, match="'a' was made by another program"):
+    with pytest.raises(backup.RestoreRefused, match="'a' was created by another program"):
         backup.restore(other, file, clock=clock)
     assert [item.payload for item in first.items("inbound")] == [{"n": "new"}]
 
@@ -198,7 +199,7 @@ def test_a_later_line_of_an_item_counts(
     other: leaseq.Client,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As where the hash grows while it is read."""
+    """An item can have two lines, for instance if the hash grows while it is read."""
     timed_queue.enqueue({"n": 1}, id="one", requires=("fr",))
     original = Commands.dump_items
 
@@ -219,7 +220,7 @@ def test_a_later_line_of_an_item_counts(
 def test_a_server_that_is_restarted_meanwhile(
     server: Server, timed_queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its scripts are gone then; and the cursor of a scan means another place."""
+    """After a restart the scripts are gone, and a SCAN cursor means another place."""
     timed_queue.enqueue({})
     original = Commands.dump
 
@@ -256,7 +257,7 @@ def test_a_queue_of_a_newer_version(server: Server, unreadable_queue: leaseq.Que
 
 
 def test_a_user_who_may_not_read_what_the_pages_keep(server: Server, make_backup: MakeBackup) -> None:
-    """The tests' user is the library's."""
+    """The tests use the library's user of the server, which may not read the web app's keys."""
     server.redis.lpush(keys_of_accounts.news("ann"), "{}")
     with pytest.raises(leaseq.ServerRefused, match="no permissions"):
         make_backup()
@@ -283,10 +284,10 @@ def test_a_key_that_nobody_lists(server: Server, make_backup: MakeBackup) -> Non
 def test_a_machine_without_the_web_parts(
     server: Server, make_backup: MakeBackup, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its backup would be one without people."""
+    """A backup made there would lack the accounts."""
     entry_point = EntryPoint("stores", "no_such_package.keys:KEYS", stored_keys.GROUP)
     monkeypatch.setattr("leaseq.backup.stored_keys.entry_points", lambda **_: [entry_point])
-    assert make_backup().getvalue(), "who has no people needs none of it"
+    assert make_backup().getvalue(), "without accounts the web parts are not needed"
     server.redis.hset(keys_of_accounts.PEOPLE, "ann", "{}")
     with pytest.raises(backup.BackupFailed, match="no_such_package is not installed: pip install"):
         make_backup()

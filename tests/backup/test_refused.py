@@ -1,4 +1,5 @@
-"""What can't be restored is refused before anything is written, with the reason and the line."""
+"""Backups that can't be restored are refused before anything is written; the error names the reason and the
+line."""
 
 from __future__ import annotations
 
@@ -18,13 +19,13 @@ Change = Callable[[list[bytes]], list[bytes]]
 
 
 def backup_line(content: dict[str, object]) -> bytes:
-    """A line as a backup writes it."""
+    """Format a line as a backup does."""
     text = json.dumps(content, ensure_ascii=False).encode()[:-1]
     return text + b', "crc32": %d}\n' % crc32(text)
 
 
 def rewrite_line(lines: list[bytes], number: int, **changes: object) -> list[bytes]:
-    """A line with other content, and checksums that fit."""
+    """Change the content of a line, and update the checksums."""
     content = json.loads(lines[number])
     del content["crc32"]
     lines[number] = backup_line({**content, **changes})
@@ -34,7 +35,7 @@ def rewrite_line(lines: list[bytes], number: int, **changes: object) -> list[byt
 
 @pytest.fixture
 def lines(timed_queue: leaseq.Queue, make_backup: MakeBackup) -> list[bytes]:
-    """Its first line, the queue's, three items, the last one."""
+    """The lines of a backup: its head, the queue's line, three items, and the last line."""
     timed_queue.enqueue_many([{"n": 1}, {"n": 2}, {"n": 3}])
     backup_lines = make_backup().getvalue().splitlines(keepends=True)
     assert len(backup_lines) == 6
@@ -60,9 +61,9 @@ DAMAGED: dict[str, tuple[Change, str]] = {
         lambda lines: [*lines[:-1], lines[-1][:-1]],
         r"line 6: it does not end as a line",
     ),
-    "more behind the end": (lambda lines: [*lines, lines[3]], r"line 7: there is more behind the end"),
-    "another file": (lambda _: [b"id,text\n", b"1,hello\n"], r"line 1: this is no backup of leaseq"),
-    "an empty file": (lambda _: [], r"line 1: this is no backup of leaseq"),
+    "more behind the end": (lambda lines: [*lines, lines[3]], r"line 7: there is more after the end"),
+    "another file": (lambda _: [b"id,text\n", b"1,hello\n"], r"line 1: this is not a backup of leaseq"),
+    "an empty file": (lambda _: [], r"line 1: this is not a backup of leaseq"),
 }
 
 

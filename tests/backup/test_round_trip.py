@@ -1,4 +1,4 @@
-"""What a backup has of a queue is there again in another server, and goes on there."""
+"""A restored queue has everything that was backed up, and work goes on in it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def reopen(queue: leaseq.Queue, lease: leaseq.Lease) -> None:
 
 
 def take_over(queue: leaseq.Queue, clock: Clock, lease: leaseq.Lease) -> None:
-    """It runs out, somebody else finishes the item, and a late answer comes."""
+    """Let the lease expire and somebody else finish the item; then send the late answer."""
     clock.tick(61)
     if other := queue.reserve("zoe", skills=SKILLS):
         queue.finish(other, {"by": "zoe"})
@@ -38,7 +38,7 @@ def take_over(queue: leaseq.Queue, clock: Clock, lease: leaseq.Lease) -> None:
 
 
 def let_go(queue: leaseq.Queue, clock: Clock, lease: leaseq.Lease, chance: random.Random) -> None:
-    """One of the ways in which somebody lets an item go, or goes on with it."""
+    """Call one of the operations that a holder, or a manager, can do with a leased item."""
     calls: list[Callable[[], object]] = [
         lambda: queue.finish(lease, {"at": clock()}),
         lambda: queue.finish(lease, {"at": clock()}),
@@ -55,7 +55,7 @@ def let_go(queue: leaseq.Queue, clock: Clock, lease: leaseq.Lease, chance: rando
 
 
 def work_at_random(queue: leaseq.Queue, clock: Clock, chance: random.Random, steps: int) -> None:
-    """Everything that may happen to an item."""
+    """Do at random everything that can be done with items."""
     leases: list[leaseq.Lease] = []
     for step in range(steps):
         clock.tick(chance.choice((0.001, 1, 5)))
@@ -80,7 +80,7 @@ def work_at_random(queue: leaseq.Queue, clock: Clock, chance: random.Random, ste
 
 
 def queue_view(queue: leaseq.Queue) -> dict[str, object]:
-    """All that the library tells of a queue."""
+    """Return everything that the library reports about a queue."""
     items = {state: list(queue.find(state, limit=500).items) for state in STATES}
     stats = queue.stats()
     return {
@@ -96,7 +96,7 @@ def queue_view(queue: leaseq.Queue) -> dict[str, object]:
     }
 
 
-# What is not in a backup; and of rows those that are empty.
+# Not in a backup; `rows` may list rows that are empty.
 LEFT_OUT = ("journal", "cursors", "passed", "later:", "line", "seen:", "rows")
 
 
@@ -112,7 +112,7 @@ def stored_contents(redis: Any, name: str) -> dict[str, Any]:
         if field not in (b"status", b"n:reserved", b"tidy", b"forget", b"line", b"rules")
     }
     for field, value in ledger.items():
-        if field.startswith(b"p:"):  # without the request of the latest reserve
+        if field.startswith(b"p:"):  # without the id of the latest reserve request
             ledger[field] = b"\t" + value.partition(b"\t")[2]
     contents["ledger"] = {field: value for field, value in ledger.items() if value != b"\t"}
     return contents
@@ -168,7 +168,7 @@ def test_a_held_lease_finishes_and_later_tokens_are_above(
     counters = target_queue.stats().counters
     assert (counters["reserved"], counters["finished"], counters["enqueued"]) == (3, 1, 5)
     clock.tick(12_801)
-    assert target_queue.clear().returned == 1, "and what nobody finishes runs out"
+    assert target_queue.clear().returned == 1, "a lease that nobody finishes expires"
     assert target_queue.mine("ann") == []
 
 

@@ -1,4 +1,5 @@
-"""People work during a backup: each item is as of one moment, and no answer given before it is missing."""
+"""A backup made during work: each item is consistent, and no answer acknowledged before the backup is
+missing."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ Happening = Callable[[Callable[[], object]], None]
 
 
 def members_of_sets(client: leaseq.Client, name: str) -> list[bytes]:
-    """Of each state's set and each shelf, as often as they are there."""
+    """Return the members of each state's set and each shelf, with repetitions."""
     parts = ("inbound", "reserved", "scheduled", "finished", "dead")
     members: list[bytes] = []
     for key, value in server_contents.everything(client.redis, name).items():  # type: ignore[arg-type]
@@ -67,21 +68,21 @@ def test_work_goes_on(
         is_over.set()
         for future in futures:
             future.result()
-    assert len(given_answers) > len(before) + 10, "work went on"
+    assert len(given_answers) > len(before) + 10, "work went on during the backup"
     result = backup.restore(other, file)
     target_queue = leaseq.Queue(other, queue.name)
     answers = {(answer.person, answer.id) for answer in target_queue.answers()}
     assert set(before) <= answers <= set(given_answers)
     assert result.held == target_queue.stats().reserved
     members = members_of_sets(other, queue.name)
-    assert len(set(members)) == len(members), "each is in one state"
+    assert len(set(members)) == len(members), "each assignment is in exactly one state"
     assert set(members) == set(other.redis.hkeys(Keys(queue.name).items))
     assert {member.partition(b"\a")[0] for member in members} == {b"%d" % n for n in range(ITEMS)}
 
 
 @pytest.fixture
 def run_after_state(monkeypatch: pytest.MonkeyPatch) -> Happening:
-    """Have something happen between the line of a queue's state and those of its items."""
+    """Call a function after the backup has read a queue's state and before it reads the items."""
 
     def let(happen: Callable[[], object]) -> None:
         original = Commands.dump

@@ -1,4 +1,4 @@
-"""A database of each kind with the bridge's tables, and a bridge that goes step by step."""
+"""For each kind of database: one with the bridge's tables, and a bridge that runs step by step."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLES = "leaseq_item, leaseq_answer, leaseq_event, leaseq_change, leaseq_bridge
 
 
 class Database:
-    """What a test puts into the database, and sees there."""
+    """A database, with short ways to write and read the bridge's tables."""
 
     def __init__(self, engine: Engine, url: str) -> None:
         self.engine = engine
@@ -37,12 +37,12 @@ class Database:
             return result.all() if result.returns_rows else []
 
     def add(self, queue: str, *ids: str, payload: object = None, **columns: Any) -> None:
-        """Rows, as an application inserts them."""
+        """Insert rows as an application does."""
         rows = [
             {"queue": queue, "id": id, "payload": self.json(payload or {"n": id}), **columns} for id in ids
         ]
         with self.engine.begin() as connection:
-            for row in rows:  # each with the time of its own
+            for row in rows:  # with a different time for each
                 connection.execute(insert(item).values(row))
 
     def json(self, value: object) -> object:
@@ -62,7 +62,7 @@ class Database:
             return error
 
     def answers(self) -> list[tuple[str, str, Any, bool, bool]]:
-        """Id, person, result, late and accepted."""
+        """Return id, person, result, late and accepted of each answer."""
         columns = (answer.c.id, answer.c.person, answer.c.result, answer.c.late, answer.c.accepted)
         with self.engine.begin() as connection:
             rows = connection.execute(select(*columns).order_by(answer.c.token)).all()
@@ -125,7 +125,7 @@ def bridge(make: Make, queue: leaseq.Queue) -> Bridge:
 
 
 def settle(bridge: Bridge) -> None:
-    """Until there is nothing more to do."""
+    """Call ``step()`` until nothing is left to do."""
     while bridge.step():
         pass
 
@@ -138,7 +138,7 @@ def finish(queue: leaseq.Queue, person: str = "ann", result: object = "yes") -> 
 
 @pytest.fixture
 def dead_item_id(database: Database, bridge: Bridge, queue: leaseq.Queue) -> str:
-    """The id of an item that is dead in the queue and in the database."""
+    """Return the id of an item that is dead in the queue and in the database."""
     queue.configure(max_attempts=1)
     database.add(queue.name, "a")
     settle(bridge)

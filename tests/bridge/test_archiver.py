@@ -1,4 +1,4 @@
-"""Answers, outcomes and events come to the database once each, wherever the archiver breaks off."""
+"""Answers, outcomes and events reach the database exactly once, wherever the archiver breaks off."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def test_killed_after_the_commit_it_writes_nothing_twice(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(leaseq.Queue, "follow", interrupt)  # behind the commit, before the server is told
+        patch.setattr(leaseq.Queue, "follow", interrupt)  # after the commit, before the ack
         with pytest.raises(KeyboardInterrupt):
             bridge.step()
     assert database.events()[-1] == ("finished", "b")

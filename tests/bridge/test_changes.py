@@ -1,4 +1,4 @@
-"""What is changed in the database reaches the item that waits in its queue."""
+"""A change of a row in the database is applied to its item in the queue."""
 
 from __future__ import annotations
 

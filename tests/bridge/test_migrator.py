@@ -1,4 +1,4 @@
-"""Rows that wait in the database enter their queue: by priority and age, up to the window, each once."""
+"""Waiting rows enter their queue once each, by priority and age, until the window is full."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_the_window_is_filled_up_when_it_is_low(database: Database, make: Make, 
     assert inbound_ids(queue) == ["i0", "i1", "i2", "i3"]
     finish(queue)
     settle(bridge)
-    assert inbound_ids(queue) == ["i1", "i2", "i3"], "it is not low"
+    assert inbound_ids(queue) == ["i1", "i2", "i3"], "the window is not low yet"
     finish(queue)
     settle(bridge)
     assert inbound_ids(queue) == ["i2", "i3", "i4", "i5"]
@@ -90,7 +90,7 @@ def test_an_invalid_row_is_set_aside_with_its_reason_and_the_others_enter(
 def test_of_two_rows_for_one_more_set_of_skills_the_first_enters(
     database: Database, make: Make, queue: leaseq.Queue
 ) -> None:
-    """The server keeps 500 sets of skills that wait at once."""
+    """A queue has room for 500 different sets of skills among its waiting items."""
     queue.enqueue_many(leaseq.NewItem({}, requires=(f"skill{n}",)) for n in range(499))
     database.add(queue.name, "a", requires="fr")
     database.add(queue.name, "b", requires="es")
@@ -127,7 +127,7 @@ def test_a_time_or_json_that_sqlite_cannot_read_is_refused(
 def test_a_move_that_broke_off_is_made_again_and_each_item_is_there_once(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
-    queue.enqueue({"n": "a"}, id="a")  # it entered, and the database was not told
+    queue.enqueue({"n": "a"}, id="a")  # it entered the queue, but the database has no record of that
     database.add(queue.name, "a", "b")
     settle(bridge)
     assert inbound_ids(queue) == ["a", "b"]
@@ -234,7 +234,7 @@ def test_a_queue_keeps_what_its_policy_says_else_what_the_bridge_says(
 def test_a_queue_that_is_deleted_during_a_step_is_not_filled_anew(
     database: Database, queue: leaseq.Queue
 ) -> None:
-    """Its tokens would begin anew."""
+    """Otherwise its tokens would start again from the beginning."""
     database.add(queue.name, "a")
     assert Migrator(database.engine, Window(10, 5)).fill(queue) == 0
     assert not queue.exists()

@@ -1,4 +1,4 @@
-"""A queue that the server lost comes back from the database, and both sides can be compared."""
+"""A queue that the server lost is rebuilt from the database, and the two can be compared."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_a_lease_from_before_is_over(
 def test_tokens_go_on_above_the_highest_in_the_database(
     server: Server, database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
-    """Also where that is above the time: the clock of the server that was lost was ahead, for instance."""
+    """Even if that token is above the time, for instance because the lost server's clock was ahead."""
     database.add(queue.name, "a", "b")
     settle(bridge)
     queue.raise_tokens(4_000_000_000_000_000)
@@ -114,7 +114,7 @@ def test_a_running_bridge_leaves_a_lost_queue_alone(
     database.add(queue.name, "b")
     for _ in range(3):
         bridge.step()
-    assert not queue.exists(), "its tokens would begin anew"
+    assert not queue.exists(), "its tokens would start again from the beginning"
     assert caplog.text.count("the server has lost it") == 1
     rebuild(server.client, database.engine, queue.name)
     settle(bridge)
@@ -207,9 +207,9 @@ def test_each_difference_is_found(
         "gone": "is queued in the database, and the queue does not have it",
         "moved": "is finished in the database and inbound in the queue",
         "cancelled": "is dead in the database and inbound in the queue",
-        "other-answer": "its answer of token 1 is another one in the database",
-        "no-answer": "its answer of token 2 is not in the database",
-        "kept": "is inbound in the queue, and the database has no row of it",
+        "other-answer": "its answer with token 1 is a different one in the database",
+        "no-answer": "its answer with token 2 is not in the database",
+        "kept": "is inbound in the queue, and the database has no row for it",
     }
 
 

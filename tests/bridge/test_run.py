@@ -1,4 +1,4 @@
-"""A bridge that runs: what is away is told once, and tried again until it is back."""
+"""A running bridge logs once that the server or the database is unavailable, and retries until it is back."""
 
 from __future__ import annotations
 
@@ -49,13 +49,13 @@ def test_a_database_that_is_away_is_told_once_and_tried_again(
     engine = open_database(f"sqlite:///{folder / 'work.db'}")
     queue.enqueue({}, id="a")
     with run_in_thread(Bridge(server.client, engine, Settings(Window(10, 5), (queue.name,)))):
-        eventually(lambda: has_logged("the database does not answer: unable to open"), "it is told")
-        finish(queue)  # the work goes on
+        eventually(lambda: has_logged("the database does not answer: unable to open"), "it is logged")
+        finish(queue)  # people can still work
         folder.mkdir()
         schema.upgrade(engine)
-        eventually(lambda: has_logged("the bridge goes on"), "it goes on")
+        eventually(lambda: has_logged("the bridge goes on"), "the bridge goes on")
         new_database = Database(engine, str(engine.url))
-        eventually(lambda: new_database.statuses() == {"a": "finished"}, "it catches up")
+        eventually(lambda: new_database.statuses() == {"a": "finished"}, "the bridge catches up")
     assert sum("does not answer" in record.getMessage() for record in caplog.records) == 1
     engine.dispose()
 
@@ -68,10 +68,10 @@ def test_a_server_that_is_away_is_told_and_tried_again(
     server = EmbeddedServer(tmp_path / "server")
     client = leaseq.connect(server.url)
     with run_in_thread(Bridge(client, database.engine, Settings(Window(10, 5)))):
-        eventually(lambda: has_logged("no answer from"), "it is told")
+        eventually(lambda: has_logged("no answer from"), "it is logged")
         assert database.statuses() == {"a": "waiting"}
         with server:
-            eventually(lambda: database.statuses() == {"a": "queued"}, "it goes on")
+            eventually(lambda: database.statuses() == {"a": "queued"}, "the bridge goes on")
     client.close()
 
 
@@ -90,7 +90,7 @@ def test_new_and_changed_rows_wake_the_bridge(
     with listening(database.engine, CHANNEL) as wait:
         database.add(queue.name, "a")
         assert wait(PATIENCE)
-        settle(bridge)  # what it writes itself wakes nobody
+        settle(bridge)  # the bridge's own writes wake nobody
         assert not wait(0.05)
         database.change("a", priority=1)
         assert wait(PATIENCE)
@@ -128,7 +128,7 @@ def test_a_step_tells_whether_there_was_anything_to_do(
 def test_the_database_is_told_now_and_then_that_the_bridge_runs(
     database: Database, bridge: Bridge, queue: leaseq.Queue
 ) -> None:
-    """Not at each step, of which there are five a second."""
+    """Not at each step: there are five steps a second."""
     database.add(queue.name, "a")
     rows = set()
     for _ in range(3):

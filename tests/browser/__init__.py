@@ -1,1 +1,1 @@
-"""Journeys in a real browser. A package, so that its web app ends before the tests of other folders run."""
+"""End-to-end tests in a browser. A package, so that its web app ends before tests of other folders run."""

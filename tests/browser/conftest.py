@@ -30,23 +30,23 @@ ARGUMENTS = [
 ]
 SECRET = "a secret for tests that is long enough"
 PASSWORD = "correct horse battery"
-# As for other processes: only ever waited out by a test that fails.
+# As for other processes: only a failing test waits that long.
 TIMEOUT_MS = 1_000 * PATIENCE
 expect.set_options(timeout=TIMEOUT_MS)
 
 
 @pytest.fixture(scope="session")
 def server(server_of_pages: Any) -> Any:
-    """The app's user of the server."""
+    """The server, as the web app's user."""
     return server_of_pages
 
 
 @pytest.fixture(scope="package")
 def address(server: Any) -> Iterator[str]:
-    """Of a web app that ends before the tests of other folders run: it writes samples of all queues into the
-    shared server, where those tests expect their own keys only."""
+    """The address of a web app that ends before tests of other folders run: it writes samples of all queues
+    into the shared server, where those tests expect only their own keys."""
     settings = {"LEASEQ_WEBHOOK_ALLOW": "127.0.0.1"}
-    # Each closed tab's wait takes a thread.
+    # The wait of each closed tab takes a thread.
     with serve_app(server.url, SECRET, threads=32, **settings) as url:
         yield url
 
@@ -67,19 +67,19 @@ def accounts(server: Any) -> Accounts:
 
 @pytest.fixture
 def person(accounts: Accounts, queue_name: str) -> str:
-    """A worker who has a password; their name."""
+    """The name of a worker who has a password."""
     return accounts.add(f"ann of {queue_name}", by="test", password=PASSWORD).name
 
 
 @pytest.fixture
 def boss(accounts: Accounts, queue_name: str) -> str:
-    """A manager who has a password; their name."""
+    """The name of a manager who has a password."""
     return accounts.add(f"boss of {queue_name}", by="test", role="manager", password=PASSWORD).name
 
 
 @pytest.fixture
 def tab(chromium: Browser, address: str) -> Iterator[Page]:
-    """An open tab in which nothing may go wrong in silence."""
+    """An open tab in which no error may pass unnoticed."""
     context = chromium.new_context(base_url=address)
     context.set_default_timeout(TIMEOUT_MS)
     page = context.new_page()
@@ -99,14 +99,14 @@ def tab(chromium: Browser, address: str) -> Iterator[Page]:
 
 @pytest.fixture
 def plain_tab(chromium: Browser, address: str) -> Iterator[Page]:
-    """One of a browser without JavaScript."""
+    """A tab of a browser without JavaScript."""
     with chromium.new_context(base_url=address, java_script_enabled=False) as context:
         context.set_default_timeout(TIMEOUT_MS)
         yield context.new_page()
 
 
 def sign_in(tab: Page, name: str) -> None:
-    """Sign the tab's browser in past its page, which takes longer: test_live.py fills that one in."""
+    """Sign the tab's browser in without the sign-in page, which takes longer; test_live.py fills that in."""
     browser = tab.context.request
     match = re.search(r'name="csrf_token" value="([^"]+)"', browser.get("/login").text())
     assert match is not None
@@ -115,7 +115,7 @@ def sign_in(tab: Page, name: str) -> None:
 
 
 def wait_in_page(tab: Page, locator: Locator) -> None:
-    """Move the page's installed clock on until it shows what it asks for now and then."""
+    """Advance the page's installed clock until the page shows something that it polls for."""
     for _ in range(100):
         tab.clock.run_for(7_000)
         if locator.is_visible():
@@ -124,15 +124,15 @@ def wait_in_page(tab: Page, locator: Locator) -> None:
 
 
 def judge(tab: Page) -> None:
-    """The page is accessible as far as a program can tell, and as wide as its window."""
+    """Check that the page is accessible, as far as a program can tell, and as wide as its window."""
     tab.wait_for_load_state()  # with its style sheets
-    violations_report = Axe().run(tab, options={"resultTypes": ["violations"]})  # no lists of what is right
+    violations_report = Axe().run(tab, options={"resultTypes": ["violations"]})  # without the rules that pass
     assert violations_report.violations_count == 0, f"{tab.url}: {violations_report.generate_report()}"
     check_width(tab)
 
 
 def check_width(tab: Page) -> None:
-    """The page is as wide as its window, and no list wider than the page."""
+    """Check that the page is as wide as its window, and no list wider than the page."""
     excess = tab.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert excess <= 0, f"{tab.url} is {excess} px too wide"
     lists = "[...document.querySelectorAll('.scroll:has(> .cards)')]"

@@ -17,7 +17,7 @@ from tests.support.processes import LEASEQ, UpProcess
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 SIZE: ViewportSize = {"width": 1280, "height": 720}
-SECONDS = 20  # for which people work before the dashboard is taken
+SECONDS = 20  # that people work before the dashboard's screenshot
 
 
 def main() -> None:

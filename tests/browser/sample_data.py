@@ -37,7 +37,7 @@ FORM = {
 
 
 def fill(client: leaseq.Client, accounts: Accounts, worker: str, admin: str) -> dict[str, str]:
-    """Make it, and the two people. What the paths of its pages have in braces."""
+    """Create the queue and the two people. Return the values for the braces in its pages' paths."""
     for name, role in ((worker, "worker"), (admin, "admin")):
         accounts.add(name, by="test", role=role, skills=["de"], password=PASSWORD)
     accounts.create_token(worker, "a program", by=worker)
@@ -81,7 +81,7 @@ def fill(client: leaseq.Client, accounts: Accounts, worker: str, admin: str) -> 
 
 
 def add_webhook(client: leaseq.Client, by: str) -> str:
-    """The id of an endpoint of which a test failed."""
+    """Create an endpoint whose test failed, and return its id."""
     endpoints = webhooks.Endpoints(client)
     networks = webhooks.networks("127.0.0.1")
     with Receiver() as receiver:

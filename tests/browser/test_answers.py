@@ -1,4 +1,4 @@
-"""A manager reads what was answered, finds items by it, and puts an answer right on the item's page."""
+"""A manager reads the answers, finds items by them, and corrects an answer on the item's page."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_numbers_as_a_histogram_by_person_and_by_day(tab: Page, boss: str, lette
         tab.get_by_label("Compare by").select_option(grouping)
         tab.get_by_role("button", name="Show").press("Enter")
         row = tab.locator(".groups tbody tr", has_text=name) if name else tab.locator(".groups tbody tr")
-        expect(row.get_by_role("cell").last).to_have_text(share)  # of them that gave a 5
+        expect(row.get_by_role("cell").last).to_have_text(share)  # share of those who gave a 5
         row.get_by_role("link", name=str(count), exact=True).press("Enter")
         expect(tab.locator("table.items a.title")).to_have_count(count)
         tab.go_back()

@@ -1,7 +1,7 @@
-"""Every page, in both schemes, narrow and wide: axe finds nothing, and nothing is wider than the window,
-in German neither.
+"""Every page, in both schemes, narrow and wide, in English and German: axe finds nothing, and nothing is
+wider than the window.
 
-A new page is one line in PAGES. What answers a GET and is no page is named in NO_PAGES.
+Add a line to PAGES for a new page. Routes that answer GET and are not pages are in NO_PAGES.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ OPEN_DETAILS = """() => {
   }
   for (const one of Object.values(longest)) one.open = true;
 }"""
-# What the Tab key leads to and nobody sees.
+# Elements that the Tab key focuses and nobody sees.
 FIND_UNSEEN = """() => {
   const clip = (one) => getComputedStyle(one).clipPath;
   const clipped = (one) => one && (clip(one) === "inset(50%)" || clipped(one.parentElement));
@@ -114,13 +114,13 @@ TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 @pytest.fixture(scope="module")
 def path_values(server: Any, accounts: Accounts) -> dict[str, str]:
-    """What stands in the paths in braces."""
+    """The values for the braces in the paths."""
     return fill(server.client, accounts, WORKER, ADMIN)
 
 
 @pytest.fixture(scope="module")
 def tabs(chromium: Browser, address: str, path_values: dict[str, str]) -> Iterator[dict[str, Page]]:
-    """An open tab for each of them, who is signed in."""
+    """An open tab for each person, signed in."""
     open_tabs = {
         name: chromium.new_context(base_url=address, device_scale_factor=2).new_page()
         for name in (STRANGER, WORKER, ADMIN)
@@ -138,7 +138,7 @@ def set_look(tab: Page, scheme: str, width: int) -> None:
 
 
 def find_violations(tab: Page) -> list[str]:
-    """Each rule that is broken, with the places."""
+    """Each broken rule, with its elements."""
     if not tab.evaluate("'axe' in window"):
         tab.evaluate(Axe().axe_script)
     violations = tab.evaluate("tags => axe.run({ runOnly: tags, resultTypes: ['violations'] })", TAGS)[
@@ -150,7 +150,7 @@ def find_violations(tab: Page) -> list[str]:
 
 
 def measure_excess(tab: Page) -> int:
-    """By how many pixels the page is wider than its window, or one of its lists wider than the page."""
+    """How many pixels the page is wider than its window, or one of its lists wider than the page."""
     elements = "[document.documentElement, ...document.querySelectorAll('.scroll:has(> .cards)')]"
     return int(tab.evaluate(f"Math.max(...{elements}.map((one) => one.scrollWidth - one.clientWidth))"))
 
@@ -164,14 +164,14 @@ def check_layout(tab: Page) -> None:
 
 @contextlib.contextmanager
 def use_german(tab: Page, address: str) -> Iterator[None]:
-    """What is loaded meanwhile."""
+    """Use German for what is loaded inside the block."""
     tab.context.add_cookies([{"name": COOKIE, "value": "de", "url": address}])
     yield
     tab.context.clear_cookies(name=COOKIE)
 
 
 def open_details(tab: Page) -> None:
-    """Open what the page keeps closed till somebody asks, the longest of each kind."""
+    """Open the closed parts of the page, the longest of each kind."""
     tab.evaluate(OPEN_DETAILS)
 
 
@@ -182,7 +182,7 @@ def test_axe_finds_nothing(
     tab = tabs[name]
     tab.goto(path.format(**path_values))
     check_layout(tab)
-    open_details(tab)  # what is closed is a part of what is opened
+    open_details(tab)  # the closed page is a part of the opened one
     for scheme, width in LOOKS:
         set_look(tab, scheme, width)
         assert find_violations(tab) == [], f"{scheme}, {width} px, opened"
@@ -205,7 +205,7 @@ def test_german_fits(
 def test_a_wide_table_fits_between_them_too(
     tabs: dict[str, Page], path_values: dict[str, str], address: str, path: str
 ) -> None:
-    """Above 44rem it is a table, which folds columns and breaks its headings as it gets narrower."""
+    """Above 44rem it is a table, which folds columns and breaks headings as it gets narrower."""
     tab = tabs[ADMIN]
     with use_german(tab, address):
         tab.goto(path, wait_until="domcontentloaded")
@@ -216,7 +216,7 @@ def test_a_wide_table_fits_between_them_too(
 
 @pytest.mark.parametrize("path", ["/nope", "/people"])
 def test_so_are_the_pages_that_refuse(tabs: dict[str, Page], path: str) -> None:
-    """What is not there, and what this person may not see."""
+    """Pages that don't exist, and pages that this person may not see."""
     tab = tabs[WORKER]
     response = tab.goto(path)
     assert response is not None

@@ -1,4 +1,4 @@
-"""Who is turned away because all are busy sees a page that is one, and that goes on by itself."""
+"""A person whose request is refused under overload sees a proper page, which retries by itself."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ TurnAway = Callable[[str, int], None]
 
 @pytest.fixture
 def turn_away(tab: Page, person: str, server: Any, monkeypatch: pytest.MonkeyPatch) -> TurnAway:
-    """Somebody is signed in, and their first request for a path meets a web process that has no time for it:
-    it says after how many seconds to ask again."""
+    """Somebody is signed in, and the web process refuses their first request for a path as busy: it answers
+    after how many seconds to try again."""
     app = create_app(Settings(redis_url=server.url, secret_key=SECRET))
     client = app.test_client(use_cookies=False)
 

@@ -1,4 +1,4 @@
-"""A person's whole day without a mouse: nothing but keys are pressed."""
+"""A person's whole day without a mouse, using only keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.browser.work_page import TRIAGE, expect_item, fill_queue, result_of
 
 
 def test_from_signing_in_to_signing_out(tab: Page, person: str, queue: leaseq.Queue) -> None:
-    fill_queue(queue, TRIAGE, items=6, retry_seconds=600)  # what is torn does not come back meanwhile
+    fill_queue(queue, TRIAGE, items=6, retry_seconds=600)  # reported items don't come back during the test
     tab.goto(f"/login?next=/q/{queue.name}")
     expect(tab.get_by_label("Name")).to_be_focused()
     tab.keyboard.type(person)
@@ -30,7 +30,7 @@ def test_from_signing_in_to_signing_out(tab: Page, person: str, queue: leaseq.Qu
 def finish_and_undo(tab: Page, queue: leaseq.Queue) -> None:
     take_item(tab, "message 1")
     expect(item_region(tab)).to_be_focused()
-    # No ring before the keyboard moves anything.
+    # No focus ring before a key is pressed.
     expect(item_region(tab)).to_have_css("outline-style", "none")
     for key in ("2", "w", "Control+Enter"):
         tab.keyboard.press(key)
@@ -45,7 +45,7 @@ def finish_and_undo(tab: Page, queue: leaseq.Queue) -> None:
 
 
 def keep_working(tab: Page) -> None:
-    """More time, from where they are; and back to the item from wherever they went."""
+    """Get more time from the current focus, and return to the item from anywhere."""
     with tab.expect_response("**/renew"):
         tab.keyboard.press("k")
     expect(item_region(tab)).to_be_focused()
@@ -82,4 +82,4 @@ def tab_to(tab: Page, locator: Locator, key: str) -> None:
         if locator.evaluate("one => one === document.activeElement"):
             return
         tab.keyboard.press(key)
-    raise AssertionError(f"30 times {key} do not lead to {locator}")
+    raise AssertionError(f"pressing {key} 30 times does not reach {locator}")

@@ -12,7 +12,7 @@ from leaseq.webapp.store.samples import Samples
 from tests.browser.conftest import judge, sign_in
 from tests.support.leases import not_none
 
-QUARTER = 900.0  # seconds, of a part of the day's chart
+QUARTER = 900.0  # seconds of one part of the day's chart
 
 
 def test_values_by_keys_by_pointer_and_as_a_table(

@@ -1,4 +1,4 @@
-"""What a manager does from a queue's dashboard, besides reading it."""
+"""Actions of a manager on a queue's dashboard."""
 
 from __future__ import annotations
 

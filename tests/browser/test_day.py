@@ -1,4 +1,4 @@
-"""What a person did is on their day, by keys alone."""
+"""*My day* shows what a person did, using only keys."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.waiting import eventually
 def test_what_was_finished_reported_and_given_back(
     tab: Page, person: str, server: Any, queue: leaseq.Queue
 ) -> None:
-    fill_queue(queue, TRIAGE, items=4, retry_seconds=600)  # what is torn does not come back meanwhile
+    fill_queue(queue, TRIAGE, items=4, retry_seconds=600)  # reported items don't come back during the test
     begin(tab, person, queue)
     for key in ("2", "w", "Control+Enter"):
         tab.keyboard.press(key)
@@ -26,14 +26,14 @@ def test_what_was_finished_reported_and_given_back(
     expect_item(tab, "message 3")
     tab.keyboard.press("l")
     expect_item(tab, "message 4")
-    activity = Activity(server.client)  # the app's other process may know it some milliseconds later
+    activity = Activity(server.client)  # the app's other process may see it some milliseconds later
     eventually(lambda: activity.today(person, queue.name).gave_back == 1, "the last is counted")
 
     tab.locator("#me > summary").press("Enter")
     tab.get_by_role("link", name="My day").press("Enter")
     expect(tab.get_by_role("heading", name="My day")).to_be_visible()
     expect(tab.locator(".lead")).to_contain_text("1 done today")
-    (row,) = tab.locator("table.cards tbody tr").all()  # the only day, and of one queue
+    (row,) = tab.locator("table.cards tbody tr").all()  # a single day with one queue
     for figure, count in (("Done", "1"), ("Given back", "1"), ("Reported", "1")):
         expect(row.locator(f'[data-label="{figure}"]')).to_have_text(count)
     entries = tab.get_by_role("listitem").filter(has_text=" · Triage · ")

@@ -1,4 +1,4 @@
-"""The API's own page by keys: a link opens its call, and a command is copied."""
+"""The API's documentation page, by keys: a link opens its call, and a command is copied."""
 
 from __future__ import annotations
 

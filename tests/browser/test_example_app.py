@@ -1,4 +1,4 @@
-"""The single-page apps of examples/, served from another origin, on REST alone."""
+"""The single-page apps of examples/, served from another origin, using only REST."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ class QuietHandler(SimpleHTTPRequestHandler):
 
 @pytest.fixture(scope="module")
 def examples(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of them, to which compiled files may be added."""
+    """A copy of the examples, to which compiled files may be added."""
     return shutil.copytree(FOLDER, tmp_path_factory.mktemp("own") / "examples")
 
 
 @pytest.fixture(scope="module")
 def team_url(examples: Path) -> Iterator[str]:
-    """Where the team serves its own app: another origin than leaseq's."""
+    """The URL where the team serves its own app, on another origin than leaseq's."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(QuietHandler, directory=str(examples))) as http_server:
         threading.Thread(target=http_server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{http_server.server_port}"
@@ -67,7 +67,7 @@ def leaseq_url(server: Any, team_url: str) -> Iterator[str]:
 
 @pytest.fixture
 def app(request: pytest.FixtureRequest, chromium: Browser, team_url: str) -> Iterator[Page]:
-    """An open example: app.html where the test names no other."""
+    """An open example: app.html unless the test names another."""
     context = chromium.new_context()
     context.set_default_timeout(TIMEOUT_MS)
     page = context.new_page()
@@ -138,7 +138,7 @@ export const until = (lease: components["schemas"]["Lease"]) => lease.expires;
 
 @pytest.fixture(scope="module")
 def typescript_build(examples: Path, leaseq_url: str) -> None:
-    """What the docs say to type. Beside it is checked that its types refuse what REST refuses."""
+    """Build it with the docs' commands, and check that its types refuse what REST refuses."""
     docs = (ROOT / "docs" / "rest.md").read_text()
     commands = re.findall(r"^npx (?:-p \S+ )?([^#\n]+)", docs, re.MULTILINE)
     assert len(commands) == 2
@@ -175,7 +175,7 @@ def test_a_page_in_typescript_works_a_queue_to_its_end(
     queue.release("two")
     app.get_by_label("Your answer").fill("good")
     app.get_by_label("Your answer").press("Enter")
-    expect(app.get_by_role("status")).to_contain_text("lease")  # is lost, and it is theirs again
+    expect(app.get_by_role("status")).to_contain_text("lease")  # lost, and theirs again
     app.get_by_label("Your answer").fill("better")
     app.get_by_label("Your answer").press("Enter")
     expect(app.get_by_text("Finished. Waiting for an item")).to_be_visible()

@@ -56,5 +56,5 @@ def test_by_words_by_a_question_and_by_a_saved_search(tab: Page, boss: str, lett
     tab.locator("summary", has_text="Save this search").press("Enter")
     tab.get_by_label("Saved searches").select_option("Unhappy")
     tab.get_by_role("button", name="Remove", exact=True).press("Enter")
-    expect(tab.get_by_text("The view is removed.")).to_be_visible()
+    expect(tab.get_by_text("The search is removed.")).to_be_visible()
     expect(view).to_have_count(0)

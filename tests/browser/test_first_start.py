@@ -21,7 +21,7 @@ LETTERS = [
 
 @pytest.fixture
 def setup_link(server: Any, accounts: Accounts) -> str:
-    """Of a place where nothing is yet."""
+    """The set-up link of a new installation."""
     server.redis.flushall()
     return f"/setup?token={accounts.setup_token()}"
 
@@ -70,7 +70,7 @@ def test_from_the_link_to_the_first_answer(tab: Page, server: Any, setup_link: s
     judge(tab)
     tab.keyboard.press("Enter")
     expect_item(tab, "My parcel 0 is late.")
-    expect(tab.get_by_role("radio", name="refund")).to_be_checked()  # as the payload guessed
+    expect(tab.get_by_role("radio", name="refund")).to_be_checked()  # the payload's guess
     tab.keyboard.press("1")
     tab.keyboard.press("Control+Enter")
     expect_item(tab, "My parcel 1 is late.")

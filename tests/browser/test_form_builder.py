@@ -1,4 +1,4 @@
-"""A form made of rows, by the keyboard, and worked on: conditions and rankings on the work page."""
+"""A form built from rows, by keyboard, then used: conditions and rankings on the work page."""
 
 from __future__ import annotations
 
@@ -68,11 +68,11 @@ def test_a_form_is_made_of_rows_by_the_keyboard(tab: Page, boss: str, queue: lea
     open_settings(tab, boss, queue)
     tab.get_by_role("button", name="Add a field").press("Enter")
     tab.keyboard.type("colour")
-    expect(tab.get_by_text("No item that was looked at has: colour.")).to_be_visible()
+    expect(tab.get_by_text("None of the searched items has: colour.")).to_be_visible()
     tab.keyboard.press("Control+a")
     tab.keyboard.type("text")
     about = add_question(tab, "What is it about?", "choice")
-    about.get_by_label("Options, one a line").fill("delivery\nrefund")
+    about.get_by_label("Options, one per line").fill("delivery\nrefund")
     about.get_by_label("Must be answered").press("Space")
     why = add_question(tab, "Which reason?", "text")
     why.get_by_label("Must be answered").press("Space")
@@ -81,7 +81,7 @@ def test_a_form_is_made_of_rows_by_the_keyboard(tab: Page, boss: str, queue: lea
     why.get_by_label("Ask only after").select_option("What is it about?")
     why.get_by_label("refund").press("Space")
     order = add_question(tab, "What matters?", "ranking")
-    order.get_by_label("Options, one a line").fill("speed\nprice\ncare")
+    order.get_by_label("Options, one per line").fill("speed\nprice\ncare")
     preview = tab.get_by_role("region", name="Preview")
     expect(preview.get_by_label("Place 3")).to_be_visible()
     expect(preview.get_by_label("Which reason?")).to_be_hidden()
@@ -160,7 +160,7 @@ def test_json_with_an_error_is_no_rows(tab: Page, boss: str, queue: leaseq.Queue
     tab.get_by_role("tab", name="JSON").click()
     tab.get_by_label("Form", exact=True).fill('{"ask": ')
     tab.get_by_role("tab", name="Questions").click()
-    expect(tab.get_by_text("has an error, so that it can't be shown as questions")).to_be_visible()
+    expect(tab.get_by_text("has an error, so it can't be shown as questions")).to_be_visible()
     expect(tab.get_by_role("button", name="Add a question")).to_be_hidden()
     tab.get_by_role("tab", name="JSON").click()
     expect(tab.get_by_label("Form", exact=True)).to_have_value('{"ask": ')
@@ -183,7 +183,7 @@ def test_a_question_comes_with_its_answer_and_a_ranking_swaps(
     tab.get_by_role("radio", name="delivery").check()
     expect(reason).to_be_hidden()
     tab.get_by_role("radio", name="refund").check()
-    expect(reason).to_have_value("broken")  # what was typed is not lost by a look at another answer
+    expect(reason).to_have_value("broken")  # selecting another answer does not lose what was typed
     places = [tab.get_by_label(f"Place {n}") for n in (1, 2, 3)]
     for place, choice in zip(places, ("price", "speed", "care"), strict=True):
         place.select_option(choice)
@@ -197,7 +197,7 @@ def test_a_question_comes_with_its_answer_and_a_ranking_swaps(
     assert sorted(ranking) == ["care", "price", "speed"]
     tab.keyboard.press("Control+Enter")
     expect(tab.get_by_text("Another one.")).to_be_visible()
-    expect(reason).to_be_hidden()  # on the next item, too
+    expect(reason).to_be_hidden()  # also on the next item
     (answer,) = queue.get("a").answers
     assert answer.result == {"about": "refund", "why": "broken", "order": ranking}
 

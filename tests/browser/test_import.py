@@ -1,4 +1,4 @@
-"""Import in a browser: choose, look, choose columns, send, and load the page again."""
+"""Import in a browser: choose a file, look at the preview, choose columns, send, and reload the page."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_file_is_looked_at_sent_and_told_of_again(
     expect(tab.locator("#checked")).to_be_focused()
     judge(tab)
     tab.get_by_label("Priority").select_option("")
-    expect(tab.get_by_text("rows can be imported.")).to_be_hidden()  # by other choices
+    expect(tab.get_by_text("rows can be imported.")).to_be_hidden()  # the choices changed
     tab.get_by_label("Priority").select_option("urgency")
     tab.get_by_role("button", name="Check the whole file").click()
     expect(tab.get_by_role("button", name=f"Import {ROWS:,} rows")).to_be_visible()

@@ -1,4 +1,4 @@
-"""What somebody puts into a payload, instructions or an answer only stands there, in a real browser."""
+"""Content of payloads, instructions and answers is only shown, never run, in a real browser."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def nasty_queue(server: Any, queue: leaseq.Queue) -> leaseq.Queue:
 
 
 def check_nothing_ran(page: Page) -> None:
-    """No script of theirs ran, and no element of theirs is there to run one, or to lead to one."""
+    """Check that no injected script ran, and that no injected element could run one or link to one."""
     page.wait_for_load_state("load")
     assert page.evaluate("window.ran === undefined")
     elements = page.evaluate(
@@ -97,7 +97,7 @@ def test_on_the_work_page_and_the_managers_pages(
 
 
 def test_a_script_that_got_into_a_page_would_not_run(page: Page) -> None:
-    """The second wall: the page's policy stops what has no nonce."""
+    """The second defence: the content security policy blocks scripts without a nonce."""
     page.goto("/login")
     page.evaluate(
         """() => {

@@ -1,4 +1,4 @@
-"""A manager among the items in a real browser: by the keyboard, with many at once, in both schemes."""
+"""A manager's pages of items in a real browser: by keyboard, many items at a time, in both schemes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.support.leases import not_none
 
 @pytest.fixture
 def queue_of_dead(queue: leaseq.Queue) -> leaseq.Queue:
-    """120 dead items of two people; the odd ones with an error of their own."""
+    """120 dead items of two people; the odd ones have a different error."""
     queue.configure(title="Triage", max_attempts=1)
     queue.enqueue_many(leaseq.NewItem({"text": f"message {n}"}, id=f"m-{n:03}") for n in range(120))
     for n in range(120):
@@ -27,7 +27,7 @@ def queue_of_dead(queue: leaseq.Queue) -> leaseq.Queue:
 
 
 def judge_all(tab: Page) -> None:
-    """Wide and light, narrow and dark."""
+    """Judge the page wide and light, then narrow and dark."""
     judge(tab)
     tab.set_viewport_size({"width": 320, "height": 900})
     tab.emulate_media(color_scheme="dark")
@@ -95,7 +95,7 @@ def test_a_move_with_all_can_be_stopped_and_goes_on(
     routes: list[Any] = []
 
     def hold(route: Any) -> None:
-        """The first step passes; those that follow wait until the test lets them go."""
+        """Let the first step pass; later steps wait until the test releases them."""
         routes.append(route)
         if len(routes) == 1:
             route.continue_()
@@ -140,7 +140,7 @@ def test_one_item_its_neighbours_and_a_late_answer(tab: Page, boss: str, queue: 
     tab.goto(f"/manage/{queue.name}/items?state=finished")
     tab.get_by_role("link", name="message 1").click()
     expect(tab.get_by_text(f"{boss} released it from ann")).to_be_visible()
-    tab.get_by_role("button", name="Copy the id").press("Enter")  # no permission: it is selected
+    tab.get_by_role("button", name="Copy the id").press("Enter")  # no permission to copy, so it is selected
     tab.wait_for_function("getSelection().toString() === 'm1'")
     row = tab.get_by_role("row").filter(has_text="differs")
     expect(row).to_have_count(1)
@@ -250,7 +250,7 @@ def test_one_item_is_assigned_released_handed_out_again_and_removed(
     expect(tab.get_by_text("It is waiting again, with all its attempts.")).to_be_visible()
     expect(tab.get_by_text(f"{boss} handed it out again")).to_be_visible()
     tab.locator("main summary", has_text="Remove").press("Enter")
-    tab.get_by_role("button", name="Remove for good").press("Enter")
+    tab.get_by_role("button", name="Remove permanently").press("Enter")
     expect(tab.get_by_text("The item l2 is removed.")).to_be_visible()
     assert letters.stats().inbound == 2
 

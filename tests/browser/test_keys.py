@@ -1,4 +1,4 @@
-"""All of the work by the keyboard."""
+"""Working by keyboard only."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_a_yes_or_no_is_one_key_and_the_next_is_there_without_a_load(
     fill_queue(queue, YES_NO)
     begin(tab, person, queue)
     question = tab.get_by_role("group", name="Is it fine?")
-    expect(question).to_have_accessible_description("Choosing by key submits. Add a note first.")
+    expect(question).to_have_accessible_description("A key selects and submits. Add a note first.")
     history_length = tab.evaluate("window.same = true, history.length")
     tab.keyboard.press("2")
     expect_item(tab, "message 2")
@@ -24,7 +24,7 @@ def test_a_yes_or_no_is_one_key_and_the_next_is_there_without_a_load(
     expect(tab.locator("#live")).to_contain_text("Saved.")
     expect(tab.get_by_role("region", name="The item")).to_be_focused()
     expect(tab.get_by_text("1 today")).to_be_visible()
-    tab.get_by_label("Note").press_sequentially("1 of 2")  # a key in a box is a letter
+    tab.get_by_label("Note").press_sequentially("1 of 2")  # a key pressed in a box types a letter
     assert queue.get("m2").state == "reserved"
     tab.keyboard.press("Escape")
     tab.keyboard.press("1")
@@ -34,7 +34,7 @@ def test_a_yes_or_no_is_one_key_and_the_next_is_there_without_a_load(
     tab.keyboard.press("1")
     expect(tab.get_by_text("All done.")).to_be_visible()
     expect(tab.get_by_role("button", name="Undo")).to_be_visible()
-    assert tab.evaluate("history.length") == history_length, "back leads to where they came from"
+    assert tab.evaluate("history.length") == history_length, "back returns to the previous page"
 
 
 def test_a_row_of_keys_for_each_field_and_what_is_missing_is_shown(

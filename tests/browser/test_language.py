@@ -1,4 +1,4 @@
-"""Times and numbers in the language of the page, whatever the browser's own is."""
+"""Times and numbers are in the language of the page, whatever the browser's language."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ def test_a_time_is_told_in_the_language_of_the_page(
         context.add_cookies([{"name": "leaseq-language", "value": "en", "url": address}])
         sign_in(tab, boss)
         context.add_cookies([{"name": "leaseq-language", "value": page_language, "url": address}])
-        tab.clock.set_fixed_time("2031-01-01T00:00:00Z")  # what is of today has no date
+        tab.clock.set_fixed_time("2031-01-01T00:00:00Z")  # times of today have no date
         tab.goto(f"/manage/{queue.name}/items/one")
         expect(tab.locator("time[data-local]").first).to_have_text(re.compile(f"^{pattern}$"))

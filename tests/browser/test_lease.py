@@ -1,4 +1,4 @@
-"""The lease on the work page: kept by who works, and what is said when it is over."""
+"""The lease on the work page: renewed while the person works, and what the page says when it is over."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import leaseq
 from tests.browser.conftest import judge, sign_in
 from tests.support.leases import expire_leases
 
-# Of `letters`. The tests move the page's clock; the server's lease is good all the while.
+# Of `letters`. The tests move the page's clock; the server's lease stays valid.
 LEASE_SECONDS = 600
 
 
 def take_item(tab: Page, person: str, queue: leaseq.Queue) -> list[str]:
-    """Take an item, the page's clock in our hand; the list of renewals that the page asks for."""
+    """Take an item under a controlled page clock; return the list of the page's renewals."""
     renew_urls: list[str] = []
     tab.on(
         "request", lambda request: renew_urls.append(request.url) if request.url.endswith("/renew") else None
@@ -149,13 +149,13 @@ def test_an_item_that_was_removed_is_told_with_the_next_word(
     letters.remove("l1")
     tab.get_by_label("Your answer").press_sequentially("mine")
     tab.clock.run_for(2_000)
-    expect(tab.get_by_text("This item does not exist any more.")).to_be_visible()
+    expect(tab.get_by_text("This item no longer exists.")).to_be_visible()
     expect(tab.get_by_label("Your answer")).to_have_value("mine")
 
 
 def test_later_not_for_me_and_broken_by_their_keys(tab: Page, person: str, letters: leaseq.Queue) -> None:
     take_item(tab, person, letters)
-    tab.keyboard.press("Escape")  # out of the only box, where the page begins
+    tab.keyboard.press("Escape")  # leaves the only box, which has the focus at first
     tab.keyboard.press("l")
     expect(tab.get_by_text("letter 2")).to_be_visible()
     expect(tab.locator("#saved")).to_contain_text("You see it again when nothing else waits for you.")

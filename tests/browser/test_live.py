@@ -99,7 +99,7 @@ def test_what_people_said_comes_up_and_can_be_acted_on(tab: Page, boss: str, que
     expect(tab.get_by_role("heading", name="bad", exact=True)).to_be_visible()
     tab.go_back()
     bad_row.locator("summary").click()
-    bad_row.get_by_role("button", name="Remove for good").click()
+    bad_row.get_by_role("button", name="Remove permanently").click()
     expect(tab.get_by_text("The item bad is removed.")).to_be_visible()
     torn_row.get_by_role("button", name="Hand out again").click()
     expect(tab.get_by_text("It is waiting again, with all its attempts.")).to_be_visible()
@@ -184,7 +184,7 @@ def test_who_is_signed_out_is_told_so_and_comes_back_after_signing_in(
     queue.configure(title="Triage")
     sign_in(tab, boss)
 
-    def refuse_stream(route: Route) -> None:  # as when the server ended it
+    def refuse_stream(route: Route) -> None:  # as if the server had ended it
         stream = "event-stream" in route.request.headers["accept"]
         route.fulfill(status=503, body="") if stream else route.continue_()
 
@@ -204,8 +204,8 @@ def test_who_is_signed_out_is_told_so_and_comes_back_after_signing_in(
 
 
 def is_read_before(tab: Page, first_id: str, second_id: str) -> bool:
-    """Whether the heading stands above or left of the other, as it does in the page's text: by Tab, the
-    focus then goes the way the eye goes."""
+    """Whether the heading is above or left of the other, as in the page's text: then the Tab key follows the
+    visual order."""
     first_box, second_box = (not_none(tab.locator(f"#{id}").bounding_box()) for id in (first_id, second_id))
     return (first_box["y"], first_box["x"]) < (second_box["y"], second_box["x"])
 
@@ -236,7 +236,7 @@ def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:
     assert is_read_before(tab, "in-work", "attention"), "side by side"
     tab.locator(".in-work summary").last.focus()
     tab.keyboard.press("Tab")
-    assert tab.evaluate("document.activeElement.closest('.attention') !== null"), "by Tab, too"
+    assert tab.evaluate("document.activeElement.closest('.attention') !== null"), "also by Tab"
     for summary in tab.locator("main details > summary").all():
         summary.click()
     judge(tab)

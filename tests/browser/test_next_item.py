@@ -1,4 +1,4 @@
-"""The next item is there before the hand has left the key."""
+"""How soon the next item is shown after a key press."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import leaseq
 from tests.browser.work_page import YES_NO, begin, expect_item, fill_queue
 
 ITEMS = 10_000
-# Of each way out, the keys that say which and why, and the one that sends it.
+# For each action: the keys that choose it and give the reason, and the key that sends it.
 WAYS: dict[str, tuple[list[str], str, int]] = {
     "finish": ([], "1", 15),
     "later": ([], "l", 7),
@@ -20,7 +20,7 @@ WAYS: dict[str, tuple[list[str], str, int]] = {
     "return with a note": (["g", "x"], "Control+Enter", 7),
 }
 
-# From the key press to the second frame after the next item came: that one has been painted.
+# From the key press to the second frame after the next item arrived: by then it has been painted.
 NEXT_PAINT = """
 () => new Promise((resolve) => {
   const before = document.getElementById("sheet");
@@ -45,7 +45,7 @@ def test_how_long_the_next_item_takes(tab: Page, person: str, queue: leaseq.Queu
     begin(tab, person, queue)
     times = []
     for number in range(2, rounds + 2):
-        tab.keyboard.press("Escape")  # to the item, where single keys work
+        tab.keyboard.press("Escape")  # focuses the item, where single keys work
         for key in first_keys:
             tab.keyboard.press(key)
             expect(tab.locator("details[open] textarea:focus")).to_have_count(1)
@@ -54,7 +54,7 @@ def test_how_long_the_next_item_takes(tab: Page, person: str, queue: leaseq.Queu
         times.append(tab.evaluate("window.painted"))
         expect_item(tab, f"message {number}")
     if way == "finish":
-        tab.reload()  # another process may write the last figures a moment later
+        tab.reload()  # the other process may write the last figures a moment later
         expect(tab.get_by_text(f"{rounds} today")).to_be_visible()
     print(
         f"{way}: next item painted after {median(times):.0f} ms, at most {max(times):.0f} ms; {ITEMS:,} wait"

@@ -1,4 +1,4 @@
-"""A network that is cut, a server that is away: nothing that was typed is lost, and nothing counts twice."""
+"""Without network or server, nothing that was typed is lost, and nothing counts twice."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_the_answer_waits_for_the_network_and_says_so(tab: Page, person: str, qu
     expect(tab.get_by_text(NO_CONNECTION)).to_be_visible()
     expect(tab.get_by_label("Note")).to_have_value("said offline")
     judge(tab)
-    tab.get_by_role("button", name="Change something else first").click()
+    tab.get_by_role("button", name="Edit the answer first").click()
     tab.get_by_label("Note").fill("said better")
     tab.keyboard.press("Control+Enter")
     expect(tab.get_by_text(NO_CONNECTION)).to_be_visible()
@@ -59,7 +59,7 @@ def test_an_answer_that_came_when_all_were_busy_goes_out_again(
     assert result_of(queue, "m1")["note"] == "said while all were busy"
     assert queue.stats().counters["finished"] == 1
     first_time, second_time = times
-    assert second_time - first_time > 2.5, "it waited as long as it was told, and not its own second"
+    assert second_time - first_time > 2.5, "it waited as long as the answer said, not its own second"
 
 
 def test_a_lost_reply_does_not_finish_twice(tab: Page, person: str, queue: leaseq.Queue) -> None:
@@ -84,7 +84,7 @@ def test_a_lost_reply_does_not_finish_twice(tab: Page, person: str, queue: lease
 
 
 def reopen(tab: Page, queue: leaseq.Queue) -> Page:
-    """The work page in another tab, after this one was closed and the connection is back."""
+    """Open the work page in a new tab, after this one was closed and the connection is back."""
     other_tab = tab.context.new_page()
     tab.close()
     tab.context.set_offline(False)

@@ -1,4 +1,4 @@
-"""The pages of people and accounts in a real browser: they work by keyboard, and axe finds nothing."""
+"""The pages of people and accounts in a real browser work by keyboard, and axe finds no errors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def admin(accounts: Accounts, queue_name: str) -> str:
 
 
 def judge_all(tab: Page) -> None:
-    """In both schemes, narrow and wide."""
+    """Judge the page in both schemes, narrow and wide."""
     for scheme, width in (("dark", 320), ("light", 1280)):
         tab.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
         tab.set_viewport_size({"width": width, "height": 800})
@@ -49,14 +49,14 @@ def test_people_from_invitation_to_being_disabled(
     activity.flush()
     expect(row.locator("[data-n=last_hour]")).to_have_text("5")
     expect(row.get_by_role("link", name="hello")).to_be_visible()
-    tab.get_by_label("Names one a line").fill(f"new {person}\n\nother {person}")
+    tab.get_by_label("Names one per line").fill(f"new {person}\n\nother {person}")
     tab.get_by_label("Role", exact=True).nth(1).select_option("manager")
     tab.get_by_role("button", name="Create links").press("Enter")
     tab.get_by_role("heading", name="The invitations").wait_for()
     for link in tab.locator(".secret").all_inner_texts():
         assert "/welcome?token=" in link
     tab.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    tab.get_by_role("button", name="Copy all, a line for each").click()
+    tab.get_by_role("button", name="Copy all, one per line").click()
     tab.get_by_role("button", name="Copied").wait_for()
     lines = str(tab.evaluate("navigator.clipboard.readText()")).splitlines()
     assert [line.partition(" http")[0] for line in lines] == [f"new {person}", f"other {person}"]
@@ -141,7 +141,7 @@ def test_a_person_is_erased_once_their_name_is_typed(
     name_field.fill(f"{person}a")
     tab.set_viewport_size({"width": 320, "height": 800})
     tab.keyboard.press("Enter")
-    expect(tab.get_by_text("That is not the person's name, and nothing is erased.")).to_be_in_viewport()
+    expect(tab.get_by_text("That is not the person's name. Nothing was erased.")).to_be_in_viewport()
     expect(name_field).to_be_focused()
     expect(name_field).to_have_value(f"{person}a")
     tab.keyboard.press("End")
@@ -240,7 +240,7 @@ def test_the_second_step_from_turning_it_on_to_signing_in_by_it(person: str, tab
     tab.get_by_role("img", name="QR code").wait_for()
     judge_all(tab)
     totp = pyotp.TOTP(secret)
-    tab.get_by_label("The current six digits").fill(totp.now())  # good for half a minute more
+    tab.get_by_label("The current six digits").fill(totp.now())  # valid for another half minute
     tab.keyboard.press("Enter")
     tab.get_by_role("heading", name="Your recovery codes").wait_for()
     assert tab.locator(".recovery li").count() == 10

@@ -1,4 +1,4 @@
-"""Signing in by an identity provider in a real browser, with JavaScript and without, up to the account."""
+"""Sign-in through an identity provider in a real browser, with and without JavaScript, up to the account."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_an_admin_lets_somebody_without_a_password_be_tied(
     tab.goto(f"/people/{manager}")
     tab.get_by_text("Link to the identity provider …").click()
     judge_all(tab)
-    tab.get_by_role("button", name="Link", exact=True).click()
+    tab.get_by_role("button", name="Link this account").click()
     tab.get_by_text("within three days").first.wait_for()
     tab.context.clear_cookies()
     tab.goto("/login/provider?next=/account")

@@ -1,4 +1,4 @@
-"""What a manager does with a report, on the page of all of them."""
+"""A manager's actions on the page of all reports."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_each_is_opened_fixed_handed_out_removed_or_settled(
     expect(tab.get_by_text("It is waiting again, now and not later.")).to_be_visible()
     expect_reports_page()
     row("no letter").locator("summary").click()
-    row("no letter").get_by_role("button", name="Remove for good").click()
+    row("no letter").get_by_role("button", name="Remove permanently").click()
     expect(tab.get_by_text("The item spam is removed.")).to_be_visible()
     expect_reports_page()
     row("Is this one ours?").get_by_role("button", name="No answer needed").click()

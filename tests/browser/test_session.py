@@ -1,4 +1,4 @@
-"""A session that ends while a form is filled: sign in in place, and go on."""
+"""A session ends while a form is filled in: the person signs in on the same page and continues."""
 
 from __future__ import annotations
 

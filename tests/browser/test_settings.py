@@ -1,4 +1,4 @@
-"""A queue's settings in a browser: the preview follows, errors lead to their line, nothing typed is lost."""
+"""A queue's settings in a browser: the preview updates, errors link to their line, nothing typed is lost."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tests.browser.conftest import PASSWORD, judge, sign_in
 from tests.support.leases import finish_items
 from tests.support.waiting import eventually
 
-# Whether something else is seen in the middle of what is said.
+# Whether something else covers the middle of the message.
 IS_COVERED = """() => {
   const said = document.querySelector("#trouble p:not([hidden])");
   const { x, y, width, height } = said.getBoundingClientRect();
   const seen = document.elementFromPoint(x + width / 2, y + height / 2);
   return !(seen && said.contains(seen));
 }"""
-# Whether what has the focus is seen.
+# Whether the focused element is visible.
 FOCUS_IS_SEEN = """() => {
   const { x, y, width, height } = document.activeElement.getBoundingClientRect();
   return document.elementFromPoint(x + width / 2, y + height / 2) === document.activeElement;
@@ -48,7 +48,7 @@ def test_the_preview_follows_what_is_typed(settings_page: Page, queue: leaseq.Qu
     tab.get_by_label("Form", exact=True).fill(text.replace('"enum": [', '"enum": [,'))
     error_button = preview.get_by_role("button", name="Line")
     expect(error_button).to_be_visible()
-    expect(preview.get_by_label("sad")).to_be_visible()  # what was good last stays
+    expect(preview.get_by_label("sad")).to_be_visible()  # the last valid form stays
     error_button.click()
     expect(tab.get_by_label("Form", exact=True)).to_be_focused()
     tab.get_by_label("Form", exact=True).fill(text)
@@ -110,7 +110,7 @@ def test_a_suggested_time_is_taken_and_a_person_loses_the_queue(
         tab.keyboard.press("Tab")
         assert tab.evaluate(FOCUS_IS_SEEN), "it is behind the bar with the buttons"
     tab.get_by_label("Title").fill("Letters")
-    tab.get_by_role("button", name="Take 2 min and save").press("Enter")
+    tab.get_by_role("button", name="Use 2 min and save").press("Enter")
     expect(tab.get_by_text("Saved.", exact=True)).to_be_visible()
     assert (queue.policy.lease_seconds, queue.policy.title) == (120, "Letters")
     tab.goto(f"/manage/{queue.name}/settings")
@@ -128,9 +128,9 @@ def test_a_suggested_time_is_taken_and_a_person_loses_the_queue(
     tab.context.clear_cookies()
     sign_in(tab, person)
 
-    def is_gone() -> bool:  # each web process may take a second to see it
+    def is_gone() -> bool:  # each web process may need a second to see it
         tab.goto("/")
-        count = tab.locator(f"main a[href$='/{queue.name}']").count()  # others are called Letters, too
+        count = tab.locator(f"main a[href$='/{queue.name}']").count()  # other queues are also called Letters
         tab.goto(f"/q/{queue.name}")
         return not count and tab.get_by_role("heading", name="There is nothing here").count() == 1
 

@@ -1,4 +1,4 @@
-"""What an item shows, by the keyboard: a picture opens large, sound plays, widgets help."""
+"""An item's content, by keyboard: pictures are enlarged, sound plays, widgets help."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def make_tone() -> bytes:
 
 
 def fulfill_range(route: Route) -> None:
-    """As a host of sound answers: without ranges no browser can go back and on in it."""
+    """Answer as a host of sound files does: without ranges, no browser can seek in them."""
     sound = make_tone()
     start = int(route.request.headers.get("range", "bytes=0-")[6:].partition("-")[0])
     headers = {
@@ -73,7 +73,7 @@ def address_with_media(server: Any) -> Iterator[str]:
 
 @pytest.fixture
 def item_page(chromium: Browser, address_with_media: str, person: str, queue: leaseq.Queue) -> Iterator[Page]:
-    """At the work page, with an item of many kinds."""
+    """The work page, with an item of many kinds of fields."""
     queue.configure(title="Kinds", form=FORM)
     rows = [{"a": 1, "b": "two"}, {"a": 3}]
     data = {"deep": {"er": [1, 2]}}
@@ -94,7 +94,7 @@ def item_page(chromium: Browser, address_with_media: str, person: str, queue: le
 def test_a_picture_opens_large(item_page: Page) -> None:
     tab = item_page
     judge(tab)
-    tab.keyboard.press("Escape")  # out of the box that the page begins in
+    tab.keyboard.press("Escape")  # leaves the box that has the focus at first
     tab.keyboard.press("o")
     image = tab.get_by_role("dialog", name="Page").get_by_role("img")
     expect(image).to_be_visible()
@@ -133,7 +133,7 @@ def test_sound_plays_by_keys_also_while_typing(item_page: Page) -> None:
 def test_widgets_help_and_throw_nothing_away(item_page: Page, queue: leaseq.Queue) -> None:
     tab, text, count = item_page, item_page.get_by_label("Text"), item_page.get_by_label("Count")
     text.fill("x" * 10)
-    expect(tab.get_by_text("Characters left: 190")).to_be_hidden()  # it is quiet until it matters
+    expect(tab.get_by_text("Characters left: 190")).to_be_hidden()  # hidden until it matters
     text.fill("x" * 150)
     expect(tab.get_by_text("Characters left: 50")).to_be_visible()
     text.fill("x" * 203)

@@ -1,4 +1,4 @@
-"""A manager's session ends while a page is open, and another begins in another tab: the page goes on."""
+"""A manager's session ends while a page is open, and another begins in another tab: the page continues."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_the_dashboard_pauses_after_signing_in_elsewhere(tab: Page, boss: str, q
     queue.reserve("ann")
     sign_in(tab, boss)
 
-    def refuse_stream(route: Route) -> None:  # as when the server ended it
+    def refuse_stream(route: Route) -> None:  # as if the server had ended it
         stream = "event-stream" in route.request.headers["accept"]
         route.fulfill(status=503, body="") if stream else route.continue_()
 
@@ -77,7 +77,7 @@ def test_an_import_says_that_one_is_signed_out_and_goes_on(
 
 
 class HeldRequest:
-    """Keeps the first request that fits till the session is over."""
+    """Holds the first matching request until the session has ended."""
 
     def __init__(self, tab: Page, method: str, text: str = "") -> None:
         self.tab, self.method, self.text = tab, method, text

@@ -1,4 +1,4 @@
-"""Somebody asks about the item in hand, a manager answers, and no word of the form is lost."""
+"""Somebody asks about the item they hold, a manager answers, and nothing in the form is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The time that is left, and the time that somebody was at work."""
+"""The time left, and the time at work."""
 
 from __future__ import annotations
 
@@ -50,8 +50,8 @@ def test_active_time_is_that_in_which_there_was_a_sign_of_the_person(
         tab.keyboard.press("1")
     expect_item(tab, "message 2")
     (active_ms,) = parse_qs(request_info.value.post_data)["active_ms"]
-    assert 55_000 <= int(active_ms) <= 80_000, "20 s, at most 30 s of those away, and 5 s"
+    assert 55_000 <= int(active_ms) <= 80_000, "20 s, then at most 30 s of the absence, then 5 s"
     activity = Activity(server.client)
     eventually(lambda: activity.today(person, queue.name).finished == 1, "the finish is counted")
     figures = activity.today(person, queue.name)
-    assert 0 < figures.active_ms <= figures.held_ms, "the page's clock is bounded by the lease's own"
+    assert 0 < figures.active_ms <= figures.held_ms, "the lease's own time limits what the page reports"

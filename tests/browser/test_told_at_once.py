@@ -1,4 +1,4 @@
-"""What others do to an item while a person works on it is said on the page, and no word is lost."""
+"""The page says what others do to the item that a person works on, and nothing typed is lost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ WORDS = "half of an answer"
 
 
 def take_and_type(tab: Page, person: str, queue: leaseq.Queue) -> None:
-    """Take an item and type; the page is told what others do by then."""
+    """Take an item and type; from then on the page is told what others do."""
     sign_in(tab, person)
     tab.goto(f"/q/{queue.name}")
     with tab.expect_response("**/live?token=*"):
@@ -42,7 +42,7 @@ def test_a_manager_s_release_is_told(tab: Page, person: str, letters: leaseq.Que
 def test_that_the_item_was_removed_is_told(tab: Page, person: str, letters: leaseq.Queue) -> None:
     take_and_type(tab, person, letters)
     letters.remove("l1", by="a manager")
-    expect(tab.get_by_text("This item does not exist any more.")).to_be_visible()
+    expect(tab.get_by_text("This item no longer exists.")).to_be_visible()
     expect(tab.get_by_label("Your answer")).to_have_value(WORDS)
 
 
@@ -91,7 +91,7 @@ def test_the_next_item_on_the_same_page_is_watched_as_well(
 
 
 def test_a_page_that_was_away_is_told_when_it_is_back(tab: Page, person: str, letters: leaseq.Queue) -> None:
-    """As after a phone was in a pocket: the stream was cut, and what happened meanwhile was not heard."""
+    """As after a phone was in a pocket: the stream was cut, and events in that time were missed."""
     take_and_type(tab, person, letters)
     tab.context.set_offline(True)
     tab.evaluate("document.dispatchEvent(new Event('visibilitychange'))")

@@ -1,4 +1,4 @@
-"""One item in two browsers: the last to save stands in the form, and what the other typed is not lost."""
+"""One item in two browsers: the form shows the last saved text, and the other's text is not lost."""
 
 from __future__ import annotations
 

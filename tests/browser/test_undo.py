@@ -1,4 +1,4 @@
-"""The slip that everybody makes: the last answer back, for ten seconds."""
+"""Undo of the last answer, for ten seconds."""
 
 from __future__ import annotations
 
@@ -77,11 +77,11 @@ def test_what_was_moved_on_stands_and_the_item_on_the_page_stays(
     expect_item(tab, "message 2")
     queue.remove("m1")
     tab.keyboard.press("u")
-    expect(tab.get_by_role("alert").filter(has_text="That can't be undone any more")).to_be_visible()
+    expect(tab.get_by_role("alert").filter(has_text="That can no longer be undone")).to_be_visible()
     expect_item(tab, "message 2")
 
 
-WAYS = {  # by its key: what it asks, and what was typed there
+WAYS = {  # by the action's key: its question, and what was typed there
     "l": (None, "You gave it back. You see it again when nothing else waits for you."),
     "n": ("Reason (optional)", "You gave it back, and won't see it again."),
     "b": ("What is wrong with it?", "Thank you, the problem is noted. The item will be retried later."),
@@ -106,8 +106,8 @@ def test_each_way_out_brings_the_next_item_and_can_be_undone(
         tab.keyboard.press("Control+Enter")
     expect_item(tab, "message 2")
     expect(tab.locator("#saved-words")).to_contain_text(words)
-    expect(tab.locator("#live")).to_contain_text(words)  # as a screen reader hears it
-    assert tab.locator("#item").bounding_box() == before, "the item stands where the one before stood"
+    expect(tab.locator("#live")).to_contain_text(words)  # what a screen reader announces
+    assert tab.locator("#item").bounding_box() == before, "the item is where the one before was"
     judge(tab)
     tab.keyboard.press("Escape")
     tab.keyboard.press("u")
@@ -135,7 +135,7 @@ def test_the_item_stays_where_it_is_when_the_undo_goes(tab: Page, person: str, q
         assert tab.locator("#item").bounding_box() == before
 
 
-# Every notice with all its words, one at a time and then together: the tops of the item.
+# The top of the item under every notice with all its words, one at a time and then together.
 ITEM_TOPS = """() => {
   const top = () => document.getElementById("item").getBoundingClientRect().top + scrollY;
   const tops = [top()];

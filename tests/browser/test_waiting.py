@@ -1,4 +1,4 @@
-"""Who finds nothing waits, and the next item comes by itself."""
+"""A person who finds no item waits, and the next item comes by itself."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def letters(queue: leaseq.Queue) -> leaseq.Queue:
 
 @pytest.fixture
 def worker_tab(tab: Page, person: str, letters: leaseq.Queue) -> Page:
-    """The page of somebody who is signed in and finds nothing."""
+    """The page of a signed-in person for whom there is no item."""
     sign_in(tab, person)
     return tab
 
@@ -31,7 +31,7 @@ def wait(tab: Page, queue: leaseq.Queue) -> None:
 
 
 def set_visibility(tab: Page, state: str) -> None:
-    """The tab goes into the background or comes back."""
+    """Send the tab into the background or bring it back."""
     tab.evaluate(
         """state => {
           Object.defineProperty(document, "visibilityState", { value: state, configurable: true });
@@ -102,7 +102,7 @@ def test_a_hidden_tab_asks_no_more_until_it_is_seen(worker_tab: Page, letters: l
     with worker_tab.expect_request("**/reserve"):
         wait(worker_tab, letters)
     set_visibility(worker_tab, "hidden")
-    with worker_tab.expect_response("**/nothing"):  # it looks why, and would ask again at once
+    with worker_tab.expect_response("**/nothing"):  # it looks for the reason, and would ask again immediately
         routes[0].fulfill(status=204, headers={"Retry-After": "0", "X-Leaseq-Reason": "held"})
     for _turn in range(20):
         worker_tab.evaluate("new Promise((done) => setTimeout(done))")
@@ -147,7 +147,7 @@ def test_a_server_that_is_away_is_asked_again_and_again(worker_tab: Page, letter
     worker_tab.goto(f"/q/{letters.name}")
     expect(worker_tab.get_by_text("No answer from the server. Trying again.")).to_be_visible()
     letters.enqueue({"text": "message 1"})
-    for _second in range(200):  # far more than it pauses
+    for _second in range(200):  # far longer than its pauses
         if len(routes) < 4:
             worker_tab.clock.run_for(1_000)
     expect(worker_tab.get_by_text("message 1")).to_be_visible()

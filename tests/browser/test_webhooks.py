@@ -23,7 +23,7 @@ def receiver(server: Any) -> Iterator[Receiver]:
 
 
 def send_all(client: leaseq.Client) -> None:
-    """What `leaseq webhook run` does, once."""
+    """Do what `leaseq webhook run` does, once."""
     webhooks.Feeder(client).feed()
     deliverer = webhooks.Deliverer(client, webhooks.networks("127.0.0.1"))
     (endpoint,) = deliverer.endpoints.all()

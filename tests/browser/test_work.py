@@ -39,7 +39,7 @@ def test_sign_in_finish_give_back_and_see_it_again(tab: Page, person: str, triag
     tab.get_by_role("button", name="Next item").click()
     expect(tab.get_by_text("message 1")).to_be_visible()
     expect(tab.locator("#now [popovertarget=keys]")).to_be_visible()  # the page's module has run
-    tab.keyboard.press("2")  # all that must be said: it goes out with that
+    tab.keyboard.press("2")  # all that is required, so it is sent
     expect(tab.get_by_text("message 2")).to_be_visible()
     assert triage.get("m1").answers[0].result == {"about": "refund"}
 
@@ -47,9 +47,9 @@ def test_sign_in_finish_give_back_and_see_it_again(tab: Page, person: str, triag
     expect(tab.get_by_text("message 3")).to_be_visible()
     expect(tab.locator("#saved")).to_contain_text("You gave it back.")
     assert triage.get("m2").history[-1].how == "abandoned"
-    tab.get_by_role("button", name="Later").click()  # only what they put off is left
+    tab.get_by_role("button", name="Later").click()  # only the items they put off are left
     expect(tab.get_by_text("message 2")).to_be_visible()
-    triage.remove("m3")  # they put that off, too
+    triage.remove("m3")  # they put that off as well
     expect(tab.locator("#now [popovertarget=keys]")).to_be_visible()
     tab.get_by_label("Note").fill("half a thought")
     expect(tab.get_by_text("Draft saved")).to_be_visible()
@@ -83,7 +83,7 @@ def test_without_javascript_all_of_it_works(plain_tab: Page, person: str, triage
     plain_tab.get_by_role("button", name="Next item").click()
     plain_tab.get_by_label("Note").fill("typed")
     plain_tab.get_by_role("button", name="Finish and next").click()
-    note = plain_tab.get_by_role("alert").filter(has_text="Please answer this.")  # others wait, empty
+    note = plain_tab.get_by_role("alert").filter(has_text="Please answer this.")  # others wait, without text
     expect(note).to_be_visible()
     expect(plain_tab.get_by_label("Note")).to_have_value("typed")
     plain_tab.get_by_label("delivery").check()
@@ -130,7 +130,7 @@ def test_pages_fit_and_axe_finds_nothing(
     ):  # fmt: skip
         tab.goto(path)
         tab.wait_for_load_state()
-        check_width(tab)  # axe has looked at them: test_axe.py
+        check_width(tab)  # test_axe.py checks them with axe
     tab.goto(f"/q/{triage.name}")
     tab.get_by_role("button", name="Next item").click()
     judge(tab)

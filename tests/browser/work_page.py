@@ -1,4 +1,4 @@
-"""Somebody at the work page."""
+"""Helpers for tests of the work page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ TRIAGE = {
 
 
 def sign_out(tab: Page) -> Page:
-    """The tab without a person; no call of the page before is under way that could set its cookie again."""
+    """Sign the tab out. No call of the page before is still running that could set its cookie again."""
     tab.goto("about:blank")
     tab.context.clear_cookies()
     return tab
@@ -53,7 +53,7 @@ def begin(tab: Page, person: str, queue: leaseq.Queue, text: str = "message 1") 
 
 
 def expect_item(tab: Page, text: str) -> None:
-    """The item is there, and the page's script has taken it up."""
+    """Expect that the item is shown, and that the page's script has set it up."""
     expect(tab.locator("#item")).to_contain_text(text)
     expect(tab.get_by_role("button", name="Keys")).to_be_visible()
 

@@ -1,4 +1,4 @@
-"""Two ways to call ``leaseq``: in this process where that is enough, and as a process of its own."""
+"""Two ways to run ``leaseq``: in this process where that is enough, and as a separate process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Spawn = Callable[..., subprocess.Popen[bytes]]
 
 @pytest.fixture
 def call(server: Any) -> Call:
-    """Call a command in this process, on the tests' server."""
+    """Run a command in this process, on the tests' server."""
 
     def run(*args: str, input: bytes | None = None) -> Result:
         return CliRunner(env={"LEASEQ_REDIS_URL": server.url}).invoke(
@@ -34,7 +34,7 @@ def call(server: Any) -> Call:
 
 @pytest.fixture
 def spawn(server: Any) -> Iterator[Spawn]:
-    """Start a command as a process of its own, with pipes; it is ended with the test."""
+    """Start a command as a separate process with pipes; it is stopped at the end of the test."""
     processes: list[subprocess.Popen[bytes]] = []
 
     def run(
@@ -59,7 +59,7 @@ def spawn(server: Any) -> Iterator[Spawn]:
 
 @pytest.fixture
 def own_server() -> Iterator[EmbeddedServer]:
-    """A server for one test, which may stop it and start it again with what it held."""
+    """A server for one test, which may stop it and start it again with its data."""
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
         yield server
 

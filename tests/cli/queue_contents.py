@@ -1,4 +1,4 @@
-"""What an import has put into a queue."""
+"""Returns the items that an import has put into a queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Real input, whole: 3,376 airports in by the command line, worked by eight people at once, and out again."""
+"""Real input, complete: 3,376 airports imported by the command line, worked by eight people at once, and
+exported."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ PEOPLE = 8
 
 @pytest.fixture(scope="session")
 def airports() -> Path:
-    # The package reads its data with pandas, whose import takes a second; the file is all we need.
+    # Importing the package would import pandas, which takes a second; only its data file is needed.
     spec = find_spec("vega_datasets")
     assert spec
     assert spec.origin
@@ -29,7 +30,7 @@ def airports() -> Path:
 
 
 class Worker(threading.Thread):
-    """Takes items until none is left; most are finished, some given back, some failed first."""
+    """Reserve items until none is left; finish most, give some back, fail some at first."""
 
     def __init__(self, url: str, queue: str, number: int) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""``leaseq backup`` and ``leaseq restore``: files, pipes, and what they say."""
+"""``leaseq backup`` and ``leaseq restore``: files, pipes, and messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def empty_server() -> Iterator[EmbeddedServer]:
 
 @pytest.fixture
 def other_client(empty_server: EmbeddedServer, server: Server) -> Iterator[leaseq.Client]:
-    """An empty server's; the tests' own is empty, too."""
+    """A client of an empty server; the tests' own server is empty, too."""
     server.redis.flushall()
     client = leaseq.connect(empty_server.url)
     client.redis.flushall()
@@ -99,4 +99,4 @@ def test_a_damaged_file(call: Call, other_client: leaseq.Client, tmp_path: Path)
     file.write_text("id,text\n1,hello\n")
     result = call("restore", str(file), "--redis", other_client.url)
     assert result.exit_code == 1
-    assert result.stderr == "leaseq: line 1: this is no backup of leaseq: `leaseq backup` writes one\n"
+    assert result.stderr == "leaseq: line 1: this is not a backup of leaseq: `leaseq backup` writes one\n"

@@ -1,4 +1,4 @@
-"""The bench runs; what it measures is for a machine at rest."""
+"""``leaseq bench`` runs; its figures are meaningful only on an idle machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _cores() -> set[int]:
 
 
 def test_a_round_against_the_floor_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In a process of its own, which leaves this one's cores as they are."""
+    """In a separate process, so that the CPU affinity of this one doesn't change."""
     monkeypatch.setattr(against, "_ROUNDS", 1)
     before = _cores()
     messages: list[str] = []

@@ -1,4 +1,4 @@
-"""``leaseq bridge``: each of its commands, as a user calls it."""
+"""``leaseq bridge``: each of its commands, called as a user does."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``leaseq clear``: once, and as a process of its own."""
+"""``leaseq clear``: once, and as a separate process."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.waiting import eventually
 def add_expired_leases(
     client: leaseq.Client, name: str, count: int, *, for_seconds: float = 60
 ) -> leaseq.Queue:
-    """A queue of which so many leases ran out that long ago."""
+    """Create a queue with this many leases that expired this long ago."""
     queue = leaseq.Queue(client, name, clock=Clock.from_now(-300 - for_seconds))
     queue.configure(lease_seconds=300)
     queue.enqueue_many([{"n": n} for n in range(count)])
@@ -77,7 +77,7 @@ def test_every_so_often_it_finds_new_queues_and_stops_cleanly(
     process = spawn("clear", "--all", "--every", "0.05")
     first_queue = add_expired_leases(server.client, f"{queue_name}-1", 1)
     wait_for(process, f"{first_queue.name}: 1 returned")
-    # It is not there yet when the process starts.
+    # The queue doesn't exist yet when the process starts.
     second_queue = add_expired_leases(server.client, f"{queue_name}-2", 1)
     wait_for(process, f"{second_queue.name}: 1 returned")
     process.send_signal(number)
@@ -94,7 +94,7 @@ def test_every_so_often_it_outlives_a_server_that_goes_and_comes_back(spawn: Spa
     message = not_none(process.stderr).readline().decode()
     assert message.startswith("leaseq: ")
     assert message.endswith("trying again every 0.05 s\n")
-    refuse_connections(own_server, times=6)  # a few rounds more, which say nothing
+    refuse_connections(own_server, times=6)  # a few more rounds, which print nothing
     own_server.start()
     assert not_none(process.stderr).readline() == b"leaseq: the server is back\n"
     queue = add_expired_leases(client, "q2", 1)
@@ -112,7 +112,7 @@ def test_two_at_once_do_no_harm(spawn: Spawn, server: Any, queue_name: str) -> N
         add_expired_leases(server.client, own_name, 1)
         processes.append(spawn("clear", queue_name, own_name, "--every", "0.05"))
         wait_for(processes[-1], f"{own_name}: 1 returned")
-    queue = add_expired_leases(server.client, queue_name, 30, for_seconds=-1)  # in a second, for both at once
+    queue = add_expired_leases(server.client, queue_name, 30, for_seconds=-1)  # expire in a second, for both
     eventually(lambda: queue.stats().reserved == 0)
     assert queue.stats().counters["expired"] == 30
     assert queue.stats().inbound == 30
@@ -122,7 +122,7 @@ def test_two_at_once_do_no_harm(spawn: Spawn, server: Any, queue_name: str) -> N
 
 
 def refuse_connections(own_server: Any, times: int) -> None:
-    """Stand where the server was, and close every connection, until there were so many."""
+    """Listen on the server's address, and close each connection, until there were this many."""
     with socket.socket(socket.AF_UNIX) as stand_in:
         own_server.socket.unlink(missing_ok=True)
         stand_in.bind(str(own_server.socket))
@@ -134,11 +134,11 @@ def refuse_connections(own_server: Any, times: int) -> None:
 
 
 def wait_for(process: Any, beginning: str) -> None:
-    """Read lines of the process until one begins so; a test that never gets it is ended by its timeout."""
+    """Read the output until a line begins with this text; the test's own timeout ends a wait in vain."""
     for line in process.stdout:
         if line.decode().startswith(beginning):
             return
-    raise AssertionError(f"it ended without saying {beginning!r}: {process.stderr.read().decode()}")
+    raise AssertionError(f"it ended without printing {beginning!r}: {process.stderr.read().decode()}")
 
 
 @pytest.mark.parametrize("unreadable_queue", ["schema"], indirect=True)
@@ -148,7 +148,7 @@ def test_a_queue_that_needs_a_newer_version_is_left_out(
     queue = add_expired_leases(server.client, queue_name, 1)
     for words in (["--all"], [unreadable_queue.name, queue_name]):
         result = call("clear", *words)
-        assert result.exit_code == 1, "so that a timer reports it"
+        assert result.exit_code == 1, "so that a timer unit reports the failure"
         assert (
             f"leaseq: queue {unreadable_queue.name!r} was left out: this queue has schema " in result.stderr
         )
@@ -167,5 +167,5 @@ def test_a_job_goes_on_without_a_queue_that_needs_a_newer_version(
     process.terminate()
     _, stderr = process.communicate(timeout=30)
     assert stderr.decode().count(f"queue {unreadable_queue.name!r} was left out") == 1, (
-        "once, not at each round"
+        "reported once, not in each round"
     )

@@ -1,4 +1,4 @@
-"""How the commands say how long something takes."""
+"""How the commands print durations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes wrong: an exit code and one line, never a traceback."""
+"""Failing commands exit with a code and one line, never with a traceback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``--help`` promises, what the docs say of it, and what starting costs."""
+"""``--help`` matches the commands and the docs, and starting a command is cheap."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ def test_a_file_of_another_encoding_is_read_and_a_wrong_one_is_told_with_its_lin
     file.write_bytes(b"t\n" + b"ok\n" * 1_500 + b"\x81\n")
     cp1252_result = call("import", new_queue.name, str(file), "--encoding", "cp1252")
     assert (cp1252_result.exit_code, cp1252_result.stdout) == (2, "")
-    assert "line 1,502 has the byte 0x81, which is no cp1252 there" in cp1252_result.stderr
+    assert "line 1,502 has the byte 0x81, which is not valid cp1252 there" in cp1252_result.stderr
     klingon_result = call("import", new_queue.name, str(file), "--encoding", "klingon")
     assert (klingon_result.exit_code, klingon_result.stderr.count("\n")) == (2, 1)
     assert "encoding: a text encoding, such as cp1252, utf-16 or shift_jis; 'klingon' is not known" in (
@@ -272,7 +272,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
 
 
 def test_a_long_import_stays_small(server: Any, new_queue: leaseq.Queue, tmp_path: Path) -> None:
-    """The whole process, redis client included, by its resident memory at its peak."""
+    """Measured by the peak resident memory of the whole process, including the redis client."""
     path = tmp_path / "a.csv"
     peaks = []
     for count in (2_000, 60_000):
@@ -281,7 +281,7 @@ def test_a_long_import_stays_small(server: Any, new_queue: leaseq.Queue, tmp_pat
             stream.writelines(f'{n},"airport, {n}"\n' for n in range(count))
         peaks.append(_measure_peak(server.url, "import", new_queue.name, str(path)))
     assert new_queue.stats().inbound == 62_000
-    assert peaks[1] - peaks[0] < 8_000, f"kilobytes: {peaks}"
+    assert peaks[1] - peaks[0] < 8_000, f"peak memory in kilobytes: {peaks}"
 
 
 def _measure_peak(url: str, *args: str) -> int:

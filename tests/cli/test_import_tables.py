@@ -1,4 +1,4 @@
-"""``leaseq import`` of tables: what separates their columns, and what double quotes are."""
+"""``leaseq import`` of tables: delimiters and double quotes."""
 
 from __future__ import annotations
 

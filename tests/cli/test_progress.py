@@ -20,14 +20,14 @@ from tests.support.waiting import PATIENCE
 
 Run = Callable[..., tuple[int, str]]
 BAR = "━"
-WHOLE_BAR = BAR * 40  # rich's width; without colors, nothing is drawn of what is still to come
+WHOLE_BAR = BAR * 40  # the width for rich; without colors, it draws nothing for the remaining part
 ERASE_LINE = "\x1b[2K"
 
 
 @pytest.fixture
 def run_on_terminal(server: Any) -> Iterator[Run]:
-    """Run a command whose standard error is a terminal, and its output too where ``stdout`` says so. Returns
-    its exit code, and all that the terminal received."""
+    """Run a command whose standard error is a terminal, and with ``stdout`` its output, too. Return its exit
+    code and everything that the terminal received."""
     screen, terminal = pty.openpty()
     terminal_settings = {"TERM": "xterm", "NO_COLOR": "1", "COLUMNS": "60", "LINES": "30", "PYTHONUTF8": "1"}
     environment = {**os.environ, **terminal_settings, "LEASEQ_REDIS_URL": server.url}
@@ -55,17 +55,17 @@ def run_on_terminal(server: Any) -> Iterator[Run]:
 def _read(screen: int) -> bytes:
     try:
         return os.read(screen, 1 << 16)
-    except OSError:  # Linux says so of a terminal that nobody writes to any more
+    except OSError:  # on Linux: no process has the other end open any longer
         return b""
 
 
 def numbers(screen: str, unit: str) -> list[str]:
-    """Each number that the bar showed, in order."""
+    """Return each number that the bar showed, in order."""
     return re.findall(rf"([\d,]+) {unit}(?! written)", screen)
 
 
 def is_erased(screen: str, unit: str) -> bool:
-    """Whether the bar is gone when the command has ended."""
+    """Whether the bar was erased when the command ended."""
     return ERASE_LINE in screen.rpartition(f" {unit} {BAR}")[2]
 
 
@@ -79,7 +79,7 @@ def test_an_import_shows_how_much_of_the_file_is_read(
     assert numbers(screen, "rows")[-1] == "2"
     assert WHOLE_BAR in screen
     assert is_erased(screen, "rows")
-    assert "line 1: row: each key once in an object ('[b]' is there twice)" in screen
+    assert "line 1: row: each key once in an object ('[b]' occurs twice)" in screen
 
 
 def test_a_check_shows_how_many_rows_are_read_good_and_bad(

@@ -1,4 +1,4 @@
-"""``leaseq queue`` on items: revive, remove; and delete with all of them."""
+"""``leaseq queue`` on items: revive and remove, and delete with all items."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.cli.conftest import Call
 
 @pytest.fixture
 def queue_of_dead(server: Any, queue_name: str) -> leaseq.Queue:
-    """Three dead items: two that ann failed, one that bob did."""
+    """A queue with three dead items: two failed by ann, one by bob."""
     queue = leaseq.Queue(server.client, queue_name)
     queue.configure(max_attempts=1)
     for person, id, error in (("ann", "a", "cut off"), ("bob", "b", "cut off"), ("ann", "c", "blank")):
@@ -68,7 +68,8 @@ def test_an_item_that_can_not_be_revived_is_told_and_the_others_come_back(
 def test_which_dead_items_are_meant_is_said_in_one_way(
     call: Call, queue_of_dead: leaseq.Queue, words: list[str]
 ) -> None:
-    """And by no words at all it is not said, so that nothing comes back by a slip."""
+    """A call must name items in exactly one way; without any it is refused, so that nothing is revived by
+    mistake."""
     result = call("queue", "revive", queue_of_dead.name, *words)
     assert result.exit_code == 2
     assert "--all" in result.stderr

@@ -1,4 +1,4 @@
-"""``leaseq simulate``: people who aren't there, on a real queue."""
+"""``leaseq simulate``: simulated people on a real queue."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ def test_people_work_until_nothing_is_left(server: Any, queue_name: str) -> None
 
 
 def test_people_who_want_no_more_are_followed_by_others(server: Any, queue_name: str) -> None:
-    """One seat, and two answers an item: nobody could do it alone, least of all who says not for me."""
+    """One person at a time and two answers for each item: no one person could do it, and least of all one who
+    declines items permanently."""
     queue = leaseq.Queue(server.client, queue_name)
     queue.configure(answers=2)
     queue.enqueue_many([{"n": n} for n in range(6)])

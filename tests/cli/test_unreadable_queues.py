@@ -1,4 +1,4 @@
-"""A queue that needs a newer version of leaseq is named wherever all queues are shown, and hides none."""
+"""A queue that needs a newer version of leaseq is named wherever all queues are listed; it hides no other."""
 
 from __future__ import annotations
 

@@ -22,13 +22,13 @@ HERE = ("--allow", "127.0.0.0/8")
 
 @pytest.fixture
 def receiver(server: Any) -> Iterator[Receiver]:
-    """Of this machine; what was made to send to it, or is there from another test, goes."""
+    """A receiver on this machine; endpoints of this and of other tests are removed."""
     with open_receiver(server.redis) as receiver:
         yield receiver
 
 
 def add_endpoint(call: Call, receiver: Receiver, *options: str) -> tuple[str, str]:
-    """The id and the secret of a new endpoint."""
+    """Add an endpoint; return its id and secret."""
     endpoint = json.loads(call("webhook", "add", receiver.url, "--json", *HERE, *options).stdout)
     return endpoint["id"], endpoint["secret"]
 
@@ -152,5 +152,5 @@ def test_run_sends_what_happens_and_stops_by_a_signal(
     assert receiver.requests[0].id == receiver.requests[1].id
     process.send_signal(signal.SIGTERM)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, err) == (0, b""), "leaseq up shows what its processes write there"
+    assert (process.returncode, err) == (0, b""), "leaseq up shows the standard error of its processes"
     assert out == b"sending webhooks. Ctrl-C stops it.\n"

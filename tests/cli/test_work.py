@@ -1,4 +1,4 @@
-"""``leaseq work``: a function works on a queue from the command line."""
+"""``leaseq work``: run a function on a queue's items from the command line."""
 
 from __future__ import annotations
 
@@ -82,7 +82,8 @@ def test_a_server_that_is_away_at_the_start(call: Call, tmp_path: Path) -> None:
 def test_what_the_function_imports_later_comes_from_here_too(
     server: Server, queue: leaseq.Queue, tmp_path: Path
 ) -> None:
-    """By the installed command, which unlike ``python -m`` does not look here by itself; on a terminal."""
+    """With the installed command, which unlike ``python -m`` does not search this folder by itself; on a
+    terminal."""
     (tmp_path / "lazily.py").write_text("def handle(_):\n    import of_here\n    return of_here.ANSWER\n")
     (tmp_path / "of_here.py").write_text("ANSWER = 42\n")
     queue.enqueue({}, max_attempts=1)
@@ -93,9 +94,9 @@ def test_what_the_function_imports_later_comes_from_here_too(
         os.close(terminal)
         output = b""
         while b"1 finished, 0 failed," not in output:
-            output += os.read(screen, 4_096)  # an error where the process has ended
+            output += os.read(screen, 4_096)  # raises if the process has ended
         process.terminate()
-        with suppress(OSError):  # what a terminal says that nobody has any more
+        with suppress(OSError):  # Linux raises it when no process has the terminal open any longer
             while data := os.read(screen, 4_096):
                 output += data
     os.close(screen)
@@ -192,7 +193,7 @@ QUEUE = 'a "module:function", or a table with function, or with by and handlers,
         ("concurency = 5", "; did you mean concurrency?"),
         (
             "[queues]\nq = 'json:dumps'\nconcurrency = 4",
-            "queues.concurrency: a key of the file, which stands before [queues]; a queue's value is a",
+            "queues.concurrency: a key of the file, which belongs before [queues]; a queue's value is a",
         ),
         ("concurrency = 0\n[queues]\nq = 'json:dumps'", "concurrency: a whole number from 1 to 256"),
         ("order = 'random'\n[queues]\nq = 'json:dumps'", "order: one of turn, strict"),

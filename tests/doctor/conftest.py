@@ -1,4 +1,4 @@
-"""Servers with which all is well, for each test to set up wrong in one way."""
+"""Servers without problems; each test introduces one."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.doctor.reports import SAFE_OPTIONS
 
 @pytest.fixture(scope="session")
 def tcp_server() -> Iterator[redis.Redis]:
-    """A server on a port, all well."""
+    """A server on a port, without problems."""
     with running(*SAFE_OPTIONS) as client:
         yield client
 
 
 @pytest.fixture
 def scratch_server(tcp_server: Any) -> Iterator[Any]:
-    """The same, to be set up wrong by CONFIG SET: it is as before afterwards."""
+    """The same server, to be changed by CONFIG SET; afterwards its settings are restored."""
     before = tcp_server.config_get()
     yield tcp_server
     after = tcp_server.config_get()
@@ -35,6 +35,6 @@ def scratch_server(tcp_server: Any) -> Iterator[Any]:
 
 @pytest.fixture
 def embedded_server() -> Iterator[EmbeddedServer]:
-    """A server on a socket as `leaseq up` starts it."""
+    """A server on a socket, as `leaseq up` starts it."""
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:
         yield server

@@ -1,4 +1,4 @@
-"""What the doctor says of a server, and proxies through which a server seems to be another."""
+"""Reports of the doctor, and proxies that make a server look like another one."""
 
 from __future__ import annotations
 
@@ -43,14 +43,15 @@ def report_of(url: str, clock: Callable[[], float] = time.time) -> Report:
 
 
 def findings_of(url: str, clock: Callable[[], float] = time.time) -> dict[str, str]:
-    """What is wrong there, by check: the level, and what it says with the cure."""
+    """Return the findings by check: level, text and cure."""
     report = report_of(url, clock)
     return {finding.check: f"{finding.level}: {finding.says}. {finding.cure}" for finding in report.findings}
 
 
 def wait_for_report(url: str, *checks: str) -> Report:
-    """The first report that finds exactly these: sentinels and replicas that get no time for a second or two
-    see each other as gone, replace a primary, copy everything anew: all of that is rightly found."""
+    """Return the first report with exactly these findings. Sentinels and replicas without CPU time for a
+    second or two consider each other gone, fail over and copy everything again, and the doctor reports that
+    correctly."""
     reports: list[Report] = []
 
     def finds_exactly_these() -> bool:
@@ -60,12 +61,12 @@ def wait_for_report(url: str, *checks: str) -> Report:
     try:
         eventually(finds_exactly_these)
     except TimeoutError:
-        pytest.fail(f"found in the end: {reports[-1].findings if reports else 'nothing'}")
+        pytest.fail(f"last findings: {reports[-1].findings if reports else 'nothing'}")
     return reports[-1]
 
 
 class RewritingProxy(CuttingProxy):
-    """Replaces what a server says of itself."""
+    """Rewrites what a server reports about itself."""
 
     def __init__(self, server: str, folder: Path, change: Callable[[bytes], bytes]) -> None:
         super().__init__(server, folder)
@@ -76,12 +77,12 @@ class RewritingProxy(CuttingProxy):
 
 
 def as_valkey(version: str) -> Callable[[bytes], bytes]:
-    """To be a Valkey of this version, as long as 9.1.2."""
+    """Pretend to be this version of Valkey; the version must be as long as 9.1.2."""
     return lambda data: re.sub(rb"valkey_version:[\d.]+", b"valkey_version:" + version.encode(), data)
 
 
 def as_redis(version: str) -> Callable[[bytes], bytes]:
-    """To be a Redis of this version, as long as 7.2.4."""
+    """Pretend to be this version of Redis; the version must be as long as 7.2.4."""
 
     def change(data: bytes) -> bytes:
         data = data.replace(b"valkey_version", b"nobody_version").replace(b"$6\r\nvalkey", b"$5\r\nredis")
@@ -91,7 +92,7 @@ def as_redis(version: str) -> Callable[[bytes], bytes]:
 
 
 def as_machine_with(size: int) -> Callable[[bytes], bytes]:
-    """To be on a machine of so much memory."""
+    """Pretend to be on a machine with this much memory."""
 
     def change(data: bytes) -> bytes:
         def digits(match: re.Match[bytes]) -> bytes:

@@ -1,4 +1,4 @@
-"""``leaseq doctor`` as it is called."""
+"""The command ``leaseq doctor``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the loss of a machine would take: replicas, sentinels, clusters."""
+"""What a machine's failure would lose: replicas, sentinels, clusters."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_replicas_that_need_not_keep_up(pair: tuple[redis.Redis, redis.Redis]) -
 
 @contextmanager
 def single_node(quorum: int) -> Iterator[tuple[str, redis.Redis]]:
-    """One data node that one sentinel watches, and the URL that names the sentinel."""
+    """Yield the URL of a service with one data node and one sentinel, and a client of the node."""
     with running(*FAST_OPTIONS) as node, tempfile.TemporaryDirectory(prefix="leaseq") as folder:
         file = Path(folder) / "sentinel.conf"
         file.write_text(f"sentinel monitor mymaster 127.0.0.1 {port_of(node)} {quorum}\n")
@@ -110,7 +110,7 @@ def test_a_sentinel_that_is_slow_is_not_away() -> None:
     with single_node(quorum=1) as (url, _):
         process = redis.Redis.from_url(f"redis://{url.split('/')[2]}").info("server")["process_id"]
         os.kill(process, signal.SIGSTOP)
-        Timer(1.5, os.kill, (process, signal.SIGCONT)).start()  # a client would have gone to the next by then
+        Timer(1.5, os.kill, (process, signal.SIGCONT)).start()  # by then a client would try the next
         assert set(findings_of(url)) == {"no-replica", "few-sentinels"}
 
 
@@ -178,7 +178,7 @@ def test_a_cluster() -> None:
 
 
 def join(replica: redis.Redis, primary: redis.Redis) -> None:
-    """Return when it follows the primary."""
+    """Return when the replica follows the primary."""
     replica.execute_command("CLUSTER", "MEET", "127.0.0.1", port_of(primary))
     id = primary.execute_command("CLUSTER MYID")
     eventually(lambda: replica.execute_command("CLUSTER", "REPLICATE", id) in (b"OK", True))

@@ -1,4 +1,4 @@
-"""The one list of what leaseq needs of a server: it is what the scripts call and what the pages send."""
+"""The list of commands that leaseq needs matches what the scripts call and what the web app sends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ METHOD_COMMANDS = {
 
 
 def script_commands(text: str) -> set[str]:
-    """The commands of a script, as the ACL names them."""
+    """Return the commands of a script, named as in ACLs."""
     matches = re.findall(r"\bcall\(\s*'(\w+)'(?:,\s*'([A-Z]+)')?", text)
     return {f"{name}|{sub}".lower() if name in ("XINFO", "XGROUP") else name.lower() for name, sub in matches}
 
@@ -38,7 +38,7 @@ def test_each_call_of_a_script_names_its_command() -> None:
 
 
 def redis_py_commands(path: Path) -> Iterator[str]:
-    """The commands that a file of the web app sends by redis-py, past the library."""
+    """Yield the commands that a file of the web app sends directly by redis-py, without the library."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
             receiver = ast.unparse(node.func.value)

@@ -1,4 +1,4 @@
-"""What the queues ask of their server, and of which schema they are."""
+"""What the queues require of their server, and their schemas."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_disk_that_is_asked_for_and_not_to_be_had(scratch_server: redis.Redis)
 def test_a_replica_that_is_asked_for_and_not_to_be_had(scratch_server: redis.Redis) -> None:
     client = leaseq.connect(url_of(scratch_server))
     leaseq.Queue(client, "q").configure()
-    scratch_server.hset(Keys("q").ledger, "durable", '"replica"')  # as where the replica was lost since
+    scratch_server.hset(Keys("q").ledger, "durable", '"replica"')  # as if the replica was lost since then
     policy = leaseq.Queue(leaseq.connect(url_of(scratch_server)), "q").policy
     assert policy.durable == "replica"
     findings = findings_of(url_of(scratch_server))
@@ -87,7 +87,7 @@ def test_a_queue_with_a_rule_of_a_newer_version(scratch_server: Any) -> None:
     scratch_server.hset(Keys("a-new").ledger, "rules", "a_rule_of_tomorrow=5")
     scratch_server.config_set("appendfsync", "no")
     findings = findings_of(url_of(scratch_server))
-    assert {"queue-unreadable", "durable"} <= set(findings), "the others are checked all the same"
+    assert {"queue-unreadable", "durable"} <= set(findings), "the other queues are checked anyway"
     assert (
         "error: holds the queue a-new, which this version of leaseq can't read: this queue has the policy "
         "field a_rule_of_tomorrow, which this version of leaseq does not know"

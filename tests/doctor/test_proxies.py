@@ -1,4 +1,4 @@
-"""The web app behind a proxy that its settings do not declare: the doctor says so."""
+"""The doctor reports a proxy in front of the web app that the settings don't declare."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_nor_is_one_that_connects_from_elsewhere_than_was_said(server: redis.Red
     [
         ({"trusted_proxies": 1, "proxy_addresses": "10.0.0.0/8"}, PROXY, {"X_Forwarded_For": "203.0.113.9"}),
         ({}, PROXY, {}),
-        ({}, "8.8.8.8", {"X_Forwarded_For": "203.0.113.9"}),  # somebody from afar, who made it up
+        ({}, "8.8.8.8", {"X_Forwarded_For": "203.0.113.9"}),  # a remote client that forged the header
     ],
 )
 def test_else_nothing_is_told(

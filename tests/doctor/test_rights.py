@@ -1,4 +1,4 @@
-"""What the server's user may not: each command that is needed is tried, and nothing is left of it."""
+"""Missing rights of the server's user: each needed command is tried, and nothing is left over."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ USERS = ("dry", "trying")
 
 @pytest.fixture
 def server_with_users(tcp_server: redis.Redis) -> Iterator[redis.Redis]:
-    """Two who may run the pages: one may also ask ACL DRYRUN, for the other all is tried."""
+    """A server with two users that may run the web app: one may also call ACL DRYRUN; for the other, each
+    command is tried."""
     for name, needs in zip(USERS, (DOCTOR, ()), strict=True):
         allow(tcp_server, name, *rules(LIBRARY, PAGES, needs, password="pw"))
     yield tcp_server
     assert not [key for key in tcp_server.scan_iter(count=1_000) if b"doctor" in key], (
-        "it leaves nothing behind"
+        "the doctor leaves no keys behind"
     )
     tcp_server.acl_deluser(*USERS)
     tcp_server.flushall()
@@ -82,7 +83,7 @@ def test_keys_that_are_not_allowed(server_with_users: redis.Redis, name: str) ->
     findings = findings_of(url_of(server_with_users, name))
     assert re.match(rf"error: .*keys leaseq:\*.*ACL SETUSER {name} ~leaseq:\*$", findings["acl-keys"])
     allow(server_with_users, name, "resetkeys", "%R~leaseq:*")
-    assert "acl-keys" in findings_of(url_of(server_with_users, name)), "to read them is not enough"
+    assert "acl-keys" in findings_of(url_of(server_with_users, name)), "the right to read is not enough"
 
 
 @pytest.mark.parametrize("name", USERS)
@@ -99,7 +100,7 @@ def test_a_user_for_the_library_alone(server_with_users: redis.Redis) -> None:
 
 
 def test_a_command_that_the_server_renamed_away() -> None:
-    """As some who run servers for others do."""
+    """As some hosting providers do."""
     from tests.conformance.topology.servers import running
     from tests.doctor.reports import SAFE_OPTIONS
 
@@ -108,7 +109,7 @@ def test_a_command_that_the_server_renamed_away() -> None:
 
 
 def test_what_may_not_be_looked_at_is_said(server_with_users: redis.Redis) -> None:
-    """As on a server that somebody else runs: the user may do what leaseq does, and look at nothing."""
+    """As on a hosted server: the user may do what leaseq does, but may not read the settings."""
     report = report_of(url_of(server_with_users, "trying"))
     by_command = {
         finding.says.rpartition(" (")[2].split(" is not")[0]: finding for finding in report.findings
@@ -120,7 +121,7 @@ def test_what_may_not_be_looked_at_is_said(server_with_users: redis.Redis) -> No
     assert {finding.level for finding in report.findings} == {"unseen"}
     assert "ask the operator of the server" in report.findings[0].cure
     assert report.ok
-    assert set(report.well) == {"permissions", "queues", "pages"}, "what was not seen is not said to be well"
+    assert set(report.well) == {"permissions", "queues", "pages"}, "unchecked parts are not reported as fine"
 
 
 def test_where_info_may_be_read_it_says_what_it_can(server_with_users: redis.Redis) -> None:

@@ -1,4 +1,4 @@
-"""What a server's configuration would lose, or whom it would let in."""
+"""Server settings that would lose data or let others in."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.doctor.reports import (
 )
 
 Change = Callable[[bytes], bytes]
-UNROUTABLE_BIND = "127.0.0.1 -192.0.2.1"  # an address of no machine: the dash lets it be missing
+UNROUTABLE_BIND = "127.0.0.1 -192.0.2.1"  # no machine has this address; the dash makes it optional
 
 
 def test_with_a_server_as_it_should_be_all_is_well(tcp_server: redis.Redis) -> None:
@@ -78,7 +78,7 @@ def test_memory_that_is_nearly_full(scratch_server: redis.Redis) -> None:
 
 
 def test_memory_is_nearly_full_from_90_percent_on(scratch_server: redis.Redis) -> None:
-    scratch_server.set("big", b"x" * 50_000_000)  # beside which it matters little what a connection takes
+    scratch_server.set("big", b"x" * 50_000_000)  # large compared with the memory of a connection
     used_bytes = scratch_server.info("memory")["used_memory"]
     for percent, is_full in ((89, False), (91, True)):
         scratch_server.config_set("maxmemory", round(used_bytes * 100 / percent))
@@ -117,7 +117,7 @@ def test_a_password_where_others_can_come(scratch_server: redis.Redis) -> None:
     )
     try:
         assert list(findings_of(url_of(scratch_server, "boss"))) == ["plain-port"], (
-            "without a password nothing is allowed"
+            "without a password, commands are refused"
         )
     finally:
         scratch_server.execute_command("ACL", "SETUSER", "default", "+@all")
@@ -125,7 +125,7 @@ def test_a_password_where_others_can_come(scratch_server: redis.Redis) -> None:
 
 
 def test_no_tls_to_another_machine(tcp_server: redis.Redis, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The name is this machine's for redis-py, and another's for the doctor."""
+    """The name resolves to this machine for redis-py, and to another one for the doctor."""
     monkeypatch.setattr("leaseq.doctor.server_info.addresses_of", lambda _: ["192.0.2.1"])
     findings = findings_of(url_of(tcp_server).replace("127.0.0.1", "localhost"))
     assert list(findings) == ["no-tls"]
@@ -135,7 +135,7 @@ def test_no_tls_to_another_machine(tcp_server: redis.Redis, monkeypatch: pytest.
 def test_a_name_that_is_not_resolved_any_more_counts_as_another_machine(
     tcp_server: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The resolver answered redis-py, and fails when the doctor asks."""
+    """The resolver answered redis-py, and fails for the doctor."""
 
     def fail(_: str) -> list[str]:
         raise socket.gaierror(-3, "Temporary failure in name resolution")
@@ -205,5 +205,5 @@ def test_clocks_that_differ(tcp_server: redis.Redis, offset: float, check: str, 
 
 
 def test_a_slow_answer_is_no_difference_of_clocks(tcp_server: redis.Redis) -> None:
-    offsets = itertools.cycle((-3.0, 0.0))  # each look takes three seconds
+    offsets = itertools.cycle((-3.0, 0.0))  # each measurement takes three seconds
     assert not findings_of(url_of(tcp_server), lambda: time.time() + next(offsets))

@@ -1,4 +1,4 @@
-"""Each call that changes something, and what was before it: the calls whose replies get lost."""
+"""Each call that changes something, with its preparation: the calls whose replies get lost."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ from tests.engine.preparations import (
 Before = Callable[[leaseq.Queue], object]
 Call = Callable[..., object]
 
-# What it is called; what was before; the script whose reply is lost; the call.
+# Name, preparation, the script whose reply is lost, and the call.
 CALLS: list[tuple[str, Before, str, Call]] = [
     ("enqueue", no_preparation, "enqueue", lambda q, _: q.enqueue({}, id="new").added),
     ("enqueue, delayed", no_preparation, "enqueue", lambda q, _: q.enqueue({}, id="new", delay=60).added),

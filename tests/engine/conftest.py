@@ -1,4 +1,4 @@
-"""What the engine's tests share: short ways to say what happens to a queue."""
+"""Fixtures of the engine's tests: short ways to act on a queue and to inspect it."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ Sets = Callable[[], dict[str, list[str]]]
 
 @pytest.fixture
 def sets(server: Server, queue_name: str) -> Sets:
-    """The ids in each state, as they lie in the server."""
+    """Return a function that reads the ids in each state from the server."""
     return lambda: server_contents.sets(server.redis, queue_name)
 
 
 @pytest.fixture
 def three(timed_queue: leaseq.Queue) -> leaseq.Queue:
-    """Each item wants three answers."""
+    """A queue that wants three answers for each item."""
     timed_queue.configure(answers=3)
     return timed_queue
 
 
 @pytest.fixture
 def same_queue(server: Server, queue_name: str, clock: Clock) -> leaseq.Queue:
-    """The queue of ``timed_queue`` as another program sees it."""
+    """The queue of ``timed_queue`` with a client of its own, as in another program."""
     return leaseq.Queue(leaseq.connect(server.url), queue_name, clock=clock)
 
 
 @pytest.fixture
 def start(server: Server, queue: leaseq.Queue) -> Iterator[Start]:
-    """Let somebody wait in a thread, and return when they stand in line."""
+    """Return a function that lets somebody wait in a thread, and returns when they are in line."""
     pool = ThreadPoolExecutor(20)
 
     def wait(person: str, on: leaseq.Queue | None = None, **arguments: object) -> Future[leaseq.Lease | None]:

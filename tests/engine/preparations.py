@@ -1,4 +1,4 @@
-"""What is before a call whose reply gets lost, and calls of more than one step."""
+"""Preparations for calls whose replies get lost, and calls of several steps."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def take_back(queue: leaseq.Queue, lease: leaseq.Lease) -> object:
 
 
 def erase_ann(queue: leaseq.Queue, _: object) -> list[str]:
-    """What is counted of a step whose reply was lost is not the same."""
+    """Erase ann without the totals, which differ if a step's reply was lost."""
     queue.erase_person("ann", "nobody")
     return [grant.person for grant in queue.get("a").history]
 
@@ -142,7 +142,7 @@ def lease_of_dead_item(queue: leaseq.Queue) -> leaseq.Lease:
 
 
 def three_answers(queue: leaseq.Queue) -> leaseq.Lease:
-    """Bob holds the second assignment of what ann holds the first of."""
+    """Bob holds the second assignment of an item, and ann the first."""
     queue.configure(answers=3)
     for id in ("b", "c", "d"):
         queue.remove(id)
@@ -153,7 +153,8 @@ def three_answers(queue: leaseq.Queue) -> leaseq.Lease:
 
 
 def twice_granted(queue: leaseq.Queue) -> leaseq.Lease:
-    """Ann's lease ran out and bob has the assignment now; another of the item waits, and other items."""
+    """Ann's lease expired and bob has the assignment now; another one of the item is waiting, and other
+    items."""
     queue.configure(answers=3, holds=2)
     lease = expired_lease(queue)
     take_lease(queue, "bob")
@@ -163,7 +164,7 @@ def twice_granted(queue: leaseq.Queue) -> leaseq.Lease:
 
 
 def second_of_two(queue: leaseq.Queue) -> leaseq.Lease:
-    """The item's last attempt is bob's; another assignment of it waits."""
+    """Bob has the item's last attempt; another assignment of it is waiting."""
     queue.configure(max_attempts=1)
     return three_answers(queue)
 
@@ -209,7 +210,7 @@ MANY = [NewItem({}, id=id, delay=9 if id == "y" else 0) for id in ("a", "x", "y"
 
 
 def backup_of_queue(queue: leaseq.Queue) -> io.BytesIO:
-    """A backup of this queue alone, which is gone then."""
+    """Back up this queue only, and delete it."""
     take_lease(queue)
     file = io.BytesIO()
     writer = Writer(file, 0.0)

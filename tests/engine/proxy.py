@@ -1,4 +1,4 @@
-"""Links that break after the server has acted (what a lost reply is) or fall silent, on purpose."""
+"""Links that deliberately break after the server has acted (a lost reply), or fall silent."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from tests.support.relay import Relay, receive_from_both
 
 
 class CuttingProxy(Relay):
-    """Passes everything on between clients and a server's unix socket. After ``cut(script)``, the next reply
-    to that script never arrives: the client sees a closed connection, though the script has run."""
+    """Forwards everything between clients and a server's unix socket. After ``cut(script)``, the next reply
+    to that script never arrives: the client sees a closed connection, although the script has run."""
 
     def __init__(self, server: str, folder: Path) -> None:
         user, _, behind = server.removeprefix("unix://").rpartition("@")
@@ -38,7 +38,7 @@ class CuttingProxy(Relay):
                 return
 
     def _answer(self, client: socket.socket, command: bytes, data: bytes) -> bool:
-        """Pass on what the server said after this command. False: the link breaks instead."""
+        """Forward the server's reply to this command. Return False to break the link instead."""
         if self._script and self._script in command and not data.startswith(b"-NOSCRIPT"):
             self._script = None
             self.cuts += 1
@@ -48,13 +48,14 @@ class CuttingProxy(Relay):
 
 
 class SilentProxy(CuttingProxy):
-    """After ``fall_silent()``, nothing comes over the links that listen now any more, and none breaks."""
+    """After ``fall_silent()``, nothing arrives over the links that are listening at that time, but none
+    breaks."""
 
     def __init__(self, server: str, folder: Path) -> None:
         super().__init__(server, folder)
         self.listening: set[socket.socket] = set()
         self._silent: set[socket.socket] = set()
-        self.pongs = Counter[socket.socket]()  # by the link that listens
+        self.pongs = Counter[socket.socket]()  # by listening link
 
     def fall_silent(self) -> None:
         self._silent, self.listening = self.listening, set()

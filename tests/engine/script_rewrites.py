@@ -1,4 +1,4 @@
-"""A move as it would be with other words in it: a limit that a test can reach, a time that a server tells."""
+"""A script with replaced text: a limit that a test can reach, or a time that a server returns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from leaseq.engine.scripts import BoundScript
 
 
 def rewrite(queue: leaseq.Queue, move: str, old: str, new: str) -> None:
-    """From now on, for this queue of this client."""
+    """Replace text in a script for this queue of this client, from now on."""
     script = queue._commands._scripts[move].script
     assert script.source.count(old) == 1
     source = script.source.replace(old, new)

@@ -1,4 +1,4 @@
-"""Looks into a queue past the library: what really lies in the server."""
+"""Reads a queue without the library: what is really stored in the server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def shelf_keys(keys: Keys) -> list[str]:
 
 
 def sets(server: redis.Redis, name: str) -> dict[str, list[str]]:
-    """The ids in each state, in order: inbound shelf after shelf, the others by score."""
+    """Return the ids in each state, in order: inbound by shelf, the others by score."""
     keys = Keys(name)
     others = ("reserved", "scheduled", "finished", "dead")
     pipe = server.pipeline(transaction=True)
@@ -33,7 +33,7 @@ def sets(server: redis.Redis, name: str) -> dict[str, list[str]]:
 def rows(
     server: redis.Redis, name: str, shelves: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], list[str]]:
-    """What is on these shelves of inbound, each given by its row and its name there."""
+    """Return the content of these shelves of inbound, each given by its row and its name there."""
     base, pipe, pairs = Keys(name).inbound, server.pipeline(transaction=True), list(shelves)
     for row, shelf in pairs:
         suffix = f":{row}:{shelf}" if row else f":{shelf}"
@@ -42,7 +42,7 @@ def rows(
 
 
 def scores(server: Any, name: str) -> dict[str, float]:
-    """Of each assignment that waits on any shelf, or is scheduled, its score."""
+    """Return the score of each assignment that is waiting on any shelf, or scheduled."""
     keys = Keys(name)
     shelves = list(server.scan_iter(match=f"leaseq:{{{name}}}:inbound*", count=10_000))
     return {
@@ -53,18 +53,18 @@ def scores(server: Any, name: str) -> dict[str, float]:
 
 
 def hands(server: Any, name: str, person: str) -> list[str]:
-    """The assignments that a person holds, as their record has them."""
+    """Return the assignments that a person holds, according to their record."""
     record = server.hget(Keys(name).ledger, f"p:{person}") or b""
     return [id for id in record.decode().split("\t")[1:] if id]
 
 
 def everything(server: redis.Redis, name: str) -> dict[bytes, object]:
-    """All that the server has of a queue, to compare before and after."""
+    """Return everything that the server has of a queue, to compare before and after."""
     contents: dict[bytes, object] = {}
     for key in sorted(server.scan_iter(match=f"leaseq:{{{name}}}:*", count=10_000)):
         kind = server.type(key)
         if kind == b"hash":
-            contents[key] = dict(sorted(server.hgetall(key).items()))  # a large one has no order
+            contents[key] = dict(sorted(server.hgetall(key).items()))  # a large hash has no order
         elif kind == b"zset":
             contents[key] = server.zrange(key, 0, -1, withscores=True)
         elif kind == b"string":
@@ -75,8 +75,8 @@ def everything(server: redis.Redis, name: str) -> dict[bytes, object]:
 
 
 def naming(server: Any, name: str, person: str) -> set[str]:
-    """The queue's keys that have a person's name, in theirs or in what is in them; of an assignment it has
-    another character for a space."""
+    """Return the queue's keys that contain a person's name, in the key or in the content; names of assigned
+    rows have another character for a space."""
     spellings = {person.encode(), person.replace(" ", "\a").encode()}
     keys = {
         key

@@ -9,7 +9,7 @@ import leaseq
 from leaseq.engine.keys import Keys
 from tests.conftest import Server
 
-LONG = 30  # seconds: far more than any of this takes; a test that needs them has failed
+LONG = 30  # seconds: far more than needed; a test that takes that long has failed
 Start = Callable[..., Future[leaseq.Lease | None]]
 
 

@@ -1,4 +1,4 @@
-"""A server's wall clock that a test sets wrong."""
+"""A server's wall clock that a test can set to a wrong time."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.faults.shim import preload
 
 
 class Step(NamedTuple):
-    """The clock was set between these times of our clock."""
+    """A step of the clock, made between these two times of the real clock."""
 
     before: float
     after: float
@@ -32,7 +32,7 @@ class WrongClock:
         return preload("clock", {"SHIM_CLOCK": self._file})
 
     def step(self, seconds: float) -> None:
-        """It jumps by so much, at once."""
+        """Let the clock jump by this many seconds."""
         self.seconds += seconds
         before = time.time()
         with self._file.open("r+b") as file:  # in place: the servers have it mapped

@@ -11,17 +11,17 @@ import pytest
 
 @pytest.fixture
 def seed(request: pytest.FixtureRequest) -> int:
-    """A number of this test's own, made from the run's."""
+    """A seed for this test, derived from the seed of the run."""
     return crc32(f"{os.environ['LEASEQ_SEED']} {request.node.nodeid}".encode())
 
 
 @pytest.fixture
 def report_figure(record_property: Callable[[str, object], None]) -> Callable[[str], None]:
-    """Takes a line for the end of the run, where its figures are listed."""
+    """Return a function that adds a line to the figures at the end of the run."""
     return lambda line: record_property("figure", line)
 
 
 @pytest.fixture
 def rounds(request: pytest.FixtureRequest) -> int:
-    """How often a fault comes: a few times in an ordinary run, 20 times in a soak."""
+    """The number of faults in a test: a few in an ordinary run, 20 in a soak."""
     return 20 if request.config.getoption("--soak") else 3

@@ -1,4 +1,4 @@
-"""Where the time of an outage went: by the logs of those who ended it, and by what clients were answered."""
+"""How the time of an outage was spent, from the logs of the nodes and the replies to clients."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from dataclasses import dataclass
 from tests.conformance.topology.server_logs import LogMessage
 from tests.faults.history import Call, History
 
-_RETRY_SECONDS = 0.1  # seconds after which, at most, the people of the tests send again what was not answered
+_RETRY_SECONDS = 0.1  # most seconds after which the people of the tests retry an unanswered call
 
 
 @dataclass(frozen=True)
 class Course:
-    """One outage. ``steps``: what had to happen before anybody could be answered again, each with its time.
-    ``setbacks``: what made those who replace a primary begin anew meanwhile."""
+    """One outage. ``steps``: what had to happen before anybody could get a reply again, each with its time.
+    ``setbacks``: log messages of failovers that had to start again."""
 
     start: float
     end: float
     steps: list[tuple[str, float]]
     setbacks: list[LogMessage]
-    longest_wait: float  # seconds from the last step until each who was trying was answered
+    longest_wait: float  # seconds from the last step until every waiting client had a reply
 
     @property
     def seconds(self) -> float:
@@ -28,7 +28,7 @@ class Course:
 
     @property
     def client_seconds(self) -> float:
-        """Seconds of it that were left once all steps were done."""
+        """Seconds between the last step and the end of the outage."""
         return self.end - max([self.start, *(at for _, at in self.steps)])
 
     def __str__(self) -> str:
@@ -47,7 +47,7 @@ class Course:
 
 
 def summarize(courses: Sequence[Course]) -> str:
-    """In one line: how long, how much of that the clients took, and how often the others began anew."""
+    """Summarize in one line: durations, the part that the clients caused, and how many had setbacks."""
     durations, client_seconds = (
         sorted(course.seconds for course in courses),
         max(course.client_seconds for course in courses),
@@ -55,12 +55,12 @@ def summarize(courses: Sequence[Course]) -> str:
     median, setback_count = durations[len(durations) // 2], sum(bool(course.setbacks) for course in courses)
     return (
         f"{len(courses)} times, nothing lost; outage {durations[0]:.2f} to {durations[-1]:.2f} s, mostly "
-        f"{median:.2f}, the clients' part at most {client_seconds:.2f}; begun anew in {setback_count}"
+        f"{median:.2f}, the clients' part at most {client_seconds:.2f}; setbacks in {setback_count}"
     )
 
 
 def longest_wait(history: History, ready: float) -> float:
-    """How long after this time the last of those was answered who were trying at it."""
+    """Return how long after ``ready`` the last person who was trying then had a reply."""
     people: dict[str, list[Call]] = {}
     for call in sorted(history.calls, key=lambda call: call.start):
         people.setdefault(call.person, []).append(call)
@@ -68,7 +68,7 @@ def longest_wait(history: History, ready: float) -> float:
 
 
 def _wait_of(calls: list[Call], ready: float) -> float:
-    retry_until = 0.0  # when somebody's last unanswered call ended, and a moment more
+    retry_until = 0.0  # a moment after the end of a person's last unanswered call
     for call in calls:
         if call.start > max(ready, retry_until):
             break

@@ -1,4 +1,5 @@
-"""A disk that can lose its power, and be full. It watches a server by what ``shim/disk.c`` records."""
+"""A disk that can lose power, and be full. It reads the record that ``shim/disk.c`` makes of a server's
+writes."""
 
 from __future__ import annotations
 
@@ -19,16 +20,16 @@ UNBOUNDED = -1
 
 
 class Step(NamedTuple):
-    """A change of the names in a folder: made, renamed, unlinked."""
+    """A change of the names in a folder: made, renamed or unlinked."""
 
     kind: str
     name: Path
-    new_path: Path = Path()  # renamed: what it is named now
-    backup: str = "-"  # another name of what was lost by it
+    new_path: Path = Path()  # the new name, if it was renamed
+    backup: str = "-"  # another name of the file whose name this step replaced or removed
 
 
 class Disk:
-    """What lies in ``data`` is on it."""
+    """A simulated disk; the folder ``data`` is on it."""
 
     def __init__(self, root: Path) -> None:
         self.data = root / "data"
@@ -45,11 +46,11 @@ class Disk:
         }
 
     def environment(self) -> dict[str, str]:
-        """For a process that is to be on this disk."""
+        """The environment for a process that uses this disk."""
         return environment("disk", self.settings)
 
     def attach(self) -> AbstractContextManager[None]:
-        """The embedded servers that are started within are on this disk."""
+        """Embedded servers that are started within use this disk."""
         return preload("disk", self.settings)
 
     def give_room(self, bytes: int = UNBOUNDED) -> None:
@@ -57,11 +58,10 @@ class Disk:
             file.write(struct.pack("=q", bytes))
 
     def cut_power(self, dice: random.Random | None = None) -> int:
-        """Take away what a power cut would take, once all that used the disk is killed; the bytes that went.
-
-        Of the names in a folder, those changes since its last fsync go that came after a moment that the dice
-        choose, and of a file's bytes past its last fsync those behind a place that they choose. Without dice,
-        all of them go.
+        """Remove what a power cut would lose, after every process that used the disk was killed; return the
+        number of lost bytes. Changes of names since the folder's last fsync are undone from a random moment
+        on, and bytes of a file after its last fsync are cut off at a random place. Without dice, all of them
+        are lost.
         """
         lengths, steps = self._read()
         for folder_steps in steps.values():
@@ -79,7 +79,7 @@ class Disk:
         return lost_bytes
 
     def _read(self) -> tuple[dict[int, int], dict[Path, list[Step]]]:
-        """Of each file how much is on the disk, and of each folder the changes that may not be."""
+        """Return how much of each file is on the disk, and for each folder the changes that may not be."""
         lengths: dict[int, int] = {}
         steps: dict[Path, list[Step]] = defaultdict(list)
         for line in self._record.read_text().splitlines():
@@ -100,7 +100,7 @@ class Disk:
         return lengths, steps
 
     def _begin_again(self) -> None:
-        """What is there now is on the disk: it was read from it."""
+        """Mark all that is there now as being on the disk."""
         shutil.rmtree(self._backups)
         self._backups.mkdir()
         statuses = (path.stat() for path in self._files())
@@ -127,6 +127,6 @@ def _undo(step: Step) -> None:
 
 @contextmanager
 def empty_disk() -> Iterator[Disk]:
-    """A disk with nothing on it. Its path is short, for the sake of the server's socket."""
+    """An empty disk. Its path is short because the server's socket is in it."""
     with tempfile.TemporaryDirectory(prefix="leaseq-") as root:
         yield Disk(Path(root))

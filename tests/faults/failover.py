@@ -1,4 +1,4 @@
-"""What the sentinels did in an outage, step by step."""
+"""The steps of the sentinels in an outage."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.faults.course import Course, longest_wait
 from tests.faults.history import History
 from tests.faults.outage import longest_gap
 
-# Each in the logs of the sentinels, but for the last one, which is in the new primary's.
+# Each is in the sentinels' logs, except the last one, which is in the new primary's log.
 NOTICE, AGREEMENT, TRY, ELECTION = "+sdown master", "+odown master", "+try-failover", "+elected-leader"
 PROMOTION, SWITCH = "+promoted-slave", "+switch-master"
 SYNC = ("Partial resynchronization request from", "Synchronization with replica")
@@ -17,9 +17,9 @@ FAILURES = ("-failover-abort", "+tilt")
 
 
 def course_of(service: SentinelService, history: History, at: float) -> Course:
-    """Of the longest outage after a fault at this time. Sentinels notice that the primary is gone, agree on
-    it, and elect one of them, who promotes a replica, tells the others, and lets the second replica follow
-    the new primary: without that one nothing is confirmed."""
+    """Return the course of the longest outage after a fault at this time. Sentinels notice that the primary
+    is gone, agree on it, and elect a leader, which promotes a replica, announces it, and reconfigures the
+    second replica: without that replica, nothing is confirmed."""
     start, end = longest_gap(history, at)
     messages = [message for message in read_logs(service.sentinels, at) if message.at <= end]
     switches = [message for message in messages if message.text.startswith(SWITCH)]
@@ -45,7 +45,7 @@ def course_of(service: SentinelService, history: History, at: float) -> Course:
 
 
 def _setbacks(messages: list[LogMessage], steps: list[tuple[str, float]]) -> list[LogMessage]:
-    """What failed, and who tried once more after a first one was done, until the election that counted."""
+    """Return the messages of failures, and of new attempts after a first switch, up to the last election."""
     election = dict(steps).get("elected", 0.0)
     first_switch = next((message.at for message in messages if message.text.startswith(SWITCH)), election)
     tries = [

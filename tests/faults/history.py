@@ -1,4 +1,4 @@
-"""What clients called and what they were answered, with the times of both: the evidence that is judged."""
+"""The calls of clients and their replies, with start and end times: the evidence for the judge."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Outcome = Literal["ok", "lost", "gone", "refused", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a client was told of a lease."""
+    """A lease as a client received it."""
 
     id: str
     token: int
     person: str
-    expires: float  # the server's wall clock
+    expires: float  # by the server's wall clock
     attempt: int
 
     @classmethod
@@ -36,11 +36,11 @@ class Grant:
 
 @dataclass(slots=True)
 class Call:
-    """One call. Times are seconds of this machine's wall clock, which is the servers' clock too."""
+    """One call. Times are in seconds of this machine's wall clock, which is the servers' clock too."""
 
     kind: CallKind
     person: str = ""
-    id: str = ""  # of the item; '' for a reserve
+    id: str = ""  # the item's id; '' for a reserve
     token: int = 0
     result: Any = None
     start: float = 0.0
@@ -49,10 +49,10 @@ class Call:
     added: bool = False  # enqueue
     late: bool = False  # finish
     replayed: bool = False  # finish
-    answer_kept: bool = False  # finish, lost
-    grant: Grant | None = None  # reserve, renew, and a finish that reserves
-    reserves: bool = False  # whether it may have granted an item: reserve, and a finish that reserves
-    retry_at: float = 0.0  # fail: when it is tried again; 0: dead
+    answer_kept: bool = False  # finish with outcome "lost"
+    grant: Grant | None = None  # for reserve, renew, and finish with then_reserve
+    reserves: bool = False  # whether it may grant an item: reserve, and finish with then_reserve
+    retry_at: float = 0.0  # fail: when the item is tried again; 0: it is dead
 
 
 @dataclass
@@ -61,25 +61,25 @@ class History:
 
     seed: int
     calls: list[Call] = field(default_factory=list)
-    grants: int = 0  # calls that were answered with a lease
+    grants: int = 0  # calls that returned a lease
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @contextmanager
     def record(self, call: Call) -> Iterator[Call]:
-        """Record a call with what came of it. A refusal is swallowed: it is in the record; ServerUnavailable
-        is raised, for the caller to wait."""
+        """Record a call and its outcome. Refusals are only recorded, not raised; ServerUnavailable is raised,
+        so that the caller can wait."""
         call.start = time.time()
         try:
             yield call
             call.outcome = "ok"
         except leaseq.LeaseLost as error:
             call.outcome, call.answer_kept = "lost", error.answer_kept
-        except (leaseq.ItemNotFound, leaseq.QueueNotFound):  # a power cut may take the whole queue
+        except (leaseq.ItemNotFound, leaseq.QueueNotFound):  # a power cut can lose the whole queue
             call.outcome = "gone"
         except leaseq.Invalid:
             call.outcome = "refused"
         except leaseq.ServerRefused:
-            call.outcome = "unknown"  # a script that broke off has done a part
+            call.outcome = "unknown"  # an interrupted script may have done a part
         finally:
             call.end = time.time()
             with self._lock:
@@ -90,7 +90,7 @@ class History:
         return [call for call in self.calls if call.kind in kinds]
 
     def to_json_lines(self) -> str:
-        """A line of JSON a call, to look at where a run has failed."""
+        """Return a line of JSON for each call, to examine a failed run."""
         rows = ({name: getattr(call, name) for name in Call.__slots__} for call in self.calls)
         return "\n".join(json.dumps(row, default=_plain) for row in rows)
 
@@ -114,7 +114,7 @@ class Recorder:
         return call
 
     def fill(self, ids: Iterable[str]) -> None:
-        """Put in many new items at once, while nothing goes wrong."""
+        """Enqueue many new items in one call, while there are no faults."""
         start, all_ids = time.time(), list(ids)
         assert self.queue.enqueue_many(NewItem({}, id=id) for id in all_ids).duplicates == 0
         times: dict[str, Any] = {"start": start, "end": time.time()}

@@ -1,4 +1,5 @@
-"""Judges a run: is each item's history linearizable, do the guarantees hold in the calls and at the end?"""
+"""Judges a run: is each item's history linearizable, and do the guarantees hold, during the run and at its
+end?"""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ from tests.faults.wgl import linearization
 
 @dataclass(frozen=True)
 class Fault:
-    """What is wrong, with the calls that show it."""
+    """A violation, with the calls that show it."""
 
     guarantee: str
     description: str
@@ -29,7 +30,7 @@ class Fault:
 
 
 def find_faults(history: History, rules: Rules, queue: leaseq.Queue | None = None) -> list[Fault]:
-    """All faults of a run. With ``queue``, what it is left with counts too."""
+    """Return all faults of a run. With ``queue``, its final content is judged, too."""
     faults = [*unexplained_items(history, rules), *double_leases(history, rules), *shrinking_tokens(history)]
     faults += swapped_items(history)
     if queue is not None:
@@ -41,17 +42,17 @@ def find_faults(history: History, rules: Rules, queue: leaseq.Queue | None = Non
 def unexplained_items(history: History, rules: Rules) -> Iterator[Fault]:
     ghosts = [call for call in history.calls if call.reserves and call.outcome == "unknown"]
     for id, calls in _by_item(history.calls).items():
-        for candidates in ((), ghosts):  # most need none of these, and each makes the search wider
+        for candidates in ((), ghosts):  # most items don't need ghosts, and each makes the search longer
             item = Item(id, rules, candidates, _hidden_grants(id, calls))
             if linearization(item.spans(calls), ItemState(), item.step) is not None:
                 break
         else:
-            yield Fault("linearizable", f"no order explains what was answered about {id}", tuple(calls))
+            yield Fault("linearizable", f"no order explains the replies about {id}", tuple(calls))
 
 
 def _hidden_grants(id: str, calls: Iterable[Call]) -> int:
-    """How many grants of an item nobody may have been told of: as many as the attempts that are missing, and
-    one behind the last."""
+    """Return how many grants of an item may have reached nobody: one for each missing attempt, and one after
+    the last."""
     grants = [call.grant for call in calls if call.grant and call.grant.id == id]
     attempts = {grant.token: grant.attempt for grant in grants}
     return max(attempts.values(), default=0) - len(attempts) + 1
@@ -66,7 +67,7 @@ def _by_item(calls: Iterable[Call]) -> dict[str, list[Call]]:
 
 
 def double_leases(history: History, rules: Rules) -> Iterator[Fault]:
-    """Guarantee 2: a lease that was granted is its person's alone until it expires or they end it."""
+    """Guarantee 2: only its person holds a granted lease, until it expires or they end it."""
     ends: dict[tuple[str, int], float] = defaultdict(float)
     first_calls: dict[tuple[str, int], Call] = {}
     for call in _grant_calls(history):
@@ -88,8 +89,8 @@ def double_leases(history: History, rules: Rules) -> Iterator[Fault]:
 
 
 def shrinking_tokens(history: History) -> Iterator[Fault]:
-    """Guarantee 3: a grant that began after another was answered has the larger token. What a person gets
-    back who was granted it before is no new grant."""
+    """Guarantee 3: a grant that began after the reply to another one has a larger token. A person's own lease
+    that is returned again is no new grant."""
     grants = sorted(_grant_calls(history), key=lambda call: call.end)
     ends = [call.end for call in grants]
     largest = list(accumulate((call.grant.token for call in grants), max))
@@ -112,12 +113,13 @@ def shrinking_tokens(history: History) -> Iterator[Fault]:
 
 
 def _grant_calls(history: History) -> Iterator[Any]:
-    """The calls that were answered with a lease: `grant` is there in each."""
+    """The calls that returned a lease; `grant` is set in each of them."""
     return (call for call in history.calls if call.grant is not None)
 
 
 def swapped_items(history: History) -> Iterator[Fault]:
-    """Guarantee 5: what never left is handed out as it came. One producer; ids that sort."""
+    """Guarantee 5: items that never left inbound are handed out in the order of arrival. It assumes one
+    producer, and ids in sorted order."""
     first_grants = sorted(
         (call.grant for call in history.calls if call.grant and call.grant.attempt == 1),
         key=lambda grant: grant.token,
@@ -129,7 +131,7 @@ def swapped_items(history: History) -> Iterator[Fault]:
 
 
 def lost_items(history: History, items: Iterable[leaseq.Item]) -> Iterator[Fault]:
-    """Guarantee 1: each acknowledged item is in exactly one state, and no other has come into being."""
+    """Guarantee 1: each acknowledged item is in exactly one state, and there are no others."""
     counts = Counter(item.id for item in items)
     sent_ids = {call.id for call in history.calls_of("enqueue")}
     for id in sorted({call.id for call in history.calls_of("enqueue") if call.outcome == "ok"} - set(counts)):
@@ -142,8 +144,8 @@ def lost_items(history: History, items: Iterable[leaseq.Item]) -> Iterator[Fault
 
 
 def lost_answers(history: History, items: Iterable[leaseq.Item]) -> Iterator[Fault]:
-    """Guarantees 6 and 7: each acknowledged answer is in exactly one record, and each that was refused and
-    kept is there as a late one."""
+    """Guarantees 6 and 7: each acknowledged answer is recorded exactly once, and each that was refused but
+    kept is a late answer."""
     answers: dict[tuple[str, int], list[Any]] = defaultdict(list)
     late_answers: dict[tuple[str, int], list[Any]] = defaultdict(list)
     for item in items:
@@ -163,7 +165,7 @@ def lost_answers(history: History, items: Iterable[leaseq.Item]) -> Iterator[Fau
 
 
 def all_items(queue: leaseq.Queue) -> Iterator[leaseq.Item]:
-    """What is left: nothing where the whole queue is gone."""
+    """Yield the items left in the queue; none if the whole queue is gone."""
     for state in leaseq.STATES if queue.exists() else ():
         after: str | None = None
         while True:

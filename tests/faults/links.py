@@ -1,7 +1,6 @@
-"""Links that go wrong on purpose: cut after the server acted, reset, silent, late and slow ones.
+"""Links with planned faults: cut after the server acted, reset, silent, late or slow.
 
-A proxy stands between people and their server. For each command that comes over a link it asks what
-shall go wrong with it; most often nothing.
+A proxy is between the people and their server. For each command on a link it chooses a fault; mostly none.
 """
 
 from __future__ import annotations
@@ -27,21 +26,21 @@ _NO_SCRIPT = b"-NOSCRIPT"
 
 @dataclass
 class Link:
-    """One client's, and ours to the server behind it."""
+    """A connection from a client, and the proxy's connection to the server."""
 
     client: socket.socket
     server: socket.socket
 
     def reset(self) -> None:
-        """The client sees RST: what was on its way to them is gone."""
+        """Send RST to the client: data on its way to them is lost."""
         self.client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         self.client.close()
 
 
 class Trouble:
-    """What happens to one command and its reply: nothing. False: the link ends here."""
+    """A fault of one command and its reply; this one is none. Methods return False if the link ends."""
 
-    affects_reply: ClassVar = False  # it is met when a reply comes, and not with the command
+    affects_reply: ClassVar = False  # whether it occurs at the reply instead of the command
 
     def forward_command(self, link: Link, data: bytes) -> bool:
         link.server.sendall(data)
@@ -63,7 +62,7 @@ class Cut(Trouble):
 
 @dataclass
 class ResetInRequest(Trouble):
-    """RST when that share of the command is under way. The server throws away what it has of it."""
+    """RST after this share of the command was sent. The server discards the incomplete command."""
 
     share: float
 
@@ -75,7 +74,7 @@ class ResetInRequest(Trouble):
 
 @dataclass
 class ResetInReply(Trouble):
-    """RST when that share of the reply has arrived."""
+    """RST after this share of the reply has arrived."""
 
     share: float
     affects_reply = True
@@ -88,7 +87,7 @@ class ResetInReply(Trouble):
 
 @dataclass
 class Silent(Trouble):
-    """Half open: the link takes all that comes and nothing ever comes back. The server may have acted."""
+    """Half-open: the link accepts all data, and no reply ever comes. The server may have acted."""
 
     acts: bool
 
@@ -101,9 +100,9 @@ class Silent(Trouble):
 
 @dataclass
 class Late(Trouble):
-    """The command gets to the server only after its client has given up."""
+    """The command reaches the server only after its client has given up."""
 
-    seconds: float  # after that
+    seconds: float  # after the client gave up
 
     def forward_command(self, link: Link, data: bytes) -> bool:
         with suppress(OSError):
@@ -115,7 +114,7 @@ class Late(Trouble):
 
 
 class Dribble(Trouble):
-    """A byte at a time, both ways."""
+    """One byte at a time, in both directions."""
 
     def forward_command(self, link: Link, data: bytes) -> bool:
         return all(super(Dribble, self).forward_command(link, bytes([byte])) for byte in data)
@@ -126,7 +125,7 @@ class Dribble(Trouble):
 
 @dataclass
 class Slow(Trouble):
-    """The reply comes so many seconds later."""
+    """The reply comes this many seconds later."""
 
     seconds: float
 
@@ -139,17 +138,17 @@ NO_TROUBLE = Trouble()
 
 
 class Proxy(Relay):
-    """Listens on a port of this machine, in front of a server's unix socket. ``choose`` is given the name of
-    the script that a command runs, '' for any other, and says what goes wrong."""
+    """Listens on a port of this machine, in front of a server's unix socket. ``choose`` gets the name of a
+    command's script, or '' for other commands, and returns the fault."""
 
     def __init__(self, server: str, choose: Callable[[str], Trouble]) -> None:
         listener = socket.create_server(("127.0.0.1", 0), backlog=256)
         super().__init__(listener, server.removeprefix("unix://"))
         self._choose = choose
-        self._lock = threading.Lock()  # the dice are one
-        # By kind of trouble and script, where it came about.
+        self._lock = threading.Lock()  # links share the dice
+        # Faults that occurred, by kind and script.
         self.trouble_counts: Counter[tuple[str, str]] = Counter()
-        self.script_counts: Counter[str] = Counter()  # by script
+        self.script_counts: Counter[str] = Counter()  # calls by script
         self.url = f"redis://127.0.0.1:{listener.getsockname()[1]}/0"
 
     def count_of(self, kind: type[Trouble]) -> int:
@@ -171,7 +170,7 @@ class Proxy(Relay):
 
     def _choose_trouble(self, data: bytes) -> tuple[str, Trouble]:
         match = _SHA.search(data)
-        script = _SCRIPT_NAMES.get(match[1], "") if match else ""  # a witness is of no verb
+        script = _SCRIPT_NAMES.get(match[1], "") if match else ""  # a witness belongs to no verb
         with self._lock:
             trouble = self._choose(script)
             if trouble is not NO_TROUBLE and not trouble.affects_reply:
@@ -179,7 +178,7 @@ class Proxy(Relay):
         return script, trouble
 
     def _count(self, script: str, trouble: Trouble, data: bytes) -> None:
-        """Count what ran, and what befell its reply."""
+        """Count a script that ran, and a fault of its reply."""
         if data.startswith(_NO_SCRIPT):
             return
         with self._lock:

@@ -1,4 +1,4 @@
-"""What processes and a server take of the memory while others work, and whether it grows."""
+"""Measures the memory of processes and a server during work, and its growth."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Trend:
     """A straight line through the samples, by least squares."""
 
     mean: float
-    hourly_growth: float  # what it grows in an hour, as a share of the mean
+    hourly_growth: float  # growth in an hour, as a share of the mean
     seconds: float
 
     def __str__(self) -> str:
@@ -26,14 +26,14 @@ class Trend:
 
 
 def trend(samples: list[tuple[float, float]]) -> Trend:
-    """Of (seconds, bytes)."""
+    """Return the trend of samples (seconds, bytes)."""
     times, sizes = zip(*samples, strict=True)
     mean = fmean(sizes)
     return Trend(mean, linear_regression(times, sizes).slope * 3_600 / mean, times[-1] - times[0])
 
 
 def resident_bytes(pid: int) -> float:
-    """Bytes of memory that a process has (Linux)."""
+    """Return the resident memory of a process in bytes (Linux)."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
         if line.startswith("VmRSS:"):
             return float(line.split()[1]) * 1024
@@ -45,7 +45,7 @@ def child_pids(pid: int) -> list[int]:
 
 
 class Sampler:
-    """Calls each of its probes, again and again, in a thread."""
+    """Calls each of its probes repeatedly, in a thread."""
 
     def __init__(self, probes: Mapping[str, Callable[[], float]], *, interval: float) -> None:
         self._probes, self._interval = probes, interval
@@ -72,7 +72,7 @@ class Sampler:
                     return
 
     def trends(self, *, warm_up: float) -> dict[str, Trend]:
-        """Without what was sampled before that share of the time."""
+        """Return the trend of each probe, without the samples of this first share of the time."""
         trends = {}
         for name, samples in self.samples.items():
             since = samples[0][0] + warm_up * (samples[-1][0] - samples[0][0])

@@ -1,4 +1,4 @@
-"""For how long nobody was answered while something went wrong."""
+"""How long clients got no replies after a fault."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ MAX_OUTAGE = 5.0  # seconds
 
 
 def longest_gap(history: History, at: float) -> tuple[float, float]:
-    """The longest time between two answers, the first of which may have come just ahead of the fault."""
+    """Return the longest time between two replies; the first may have come just before the fault."""
     ends = sorted(call.end for call in _answered_calls(history) if call.end < at + WINDOW)
     gaps = ((before, after) for before, after in pairwise(ends) if after > at)
     return max(gaps, key=lambda gap: gap[1] - gap[0], default=(at, at))
 
 
 def recovery_time(history: History, at: float) -> float:
-    """Until each of those who were at work was answered again."""
+    """Return the seconds until each active person had a reply again."""
     first_ends: dict[str, float] = {}
     for call in _answered_calls(history):
         if at < call.start and call.person:

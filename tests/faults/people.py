@@ -1,4 +1,4 @@
-"""Made-up people and a producer who work a queue in threads, while something goes wrong with it."""
+"""Simulated people and a producer who work on a queue in threads during faults."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ RULES = Rules(max_attempts=1_000, lease_seconds=LEASE_SECONDS)
 
 @dataclass(frozen=True)
 class Habits:
-    """How often, of a hundred items, somebody does anything but finish."""
+    """Percentages of items with which a person does something else than finish."""
 
     abandons: int = 5
     fails: int = 3
     walks_away: float = 3
     renews: int = 10
-    finishes_twice: int = 5  # as a program does whose reply was lost
-    answers_late: float = 3  # after the lease ran out
-    think_seconds: float = 0.01  # at most
+    finishes_twice: int = 5  # as a program does if the reply was lost
+    answers_late: float = 3  # after the lease expired
+    think_seconds: float = 0.01  # maximum
 
 
 PRODUCER = "producer"
 
 
 class Crowd:
-    """A producer and some people, each with a client of their own, until they are told to stop. ``queue_for``
-    is given the queue and a name, and says what they call in its place: the queue itself, unless said. Of the
-    ``items``, ``stock`` are there before anybody comes."""
+    """A producer and some people, each with their own client, who work until they are stopped. ``queue_for``
+    gets the queue and a name, and returns the object that this person calls; by default the queue itself.
+    ``stock`` of the ``items`` are in the queue before anybody starts."""
 
     def __init__(
         self,
@@ -88,16 +88,16 @@ class Crowd:
         return self.history.grants
 
     def wait_for_grants(self, grants: int, *, seconds: float = PATIENCE) -> None:
-        """Until so many leases were handed out in all."""
+        """Wait until this many leases were granted in total."""
         self._wait(lambda: self.grants() >= grants, f"{grants} grants", seconds)
 
     def wait_for_more_grants(self, grants: int) -> None:
-        """Until so many more leases were handed out, or all is done: this thread may have come late."""
+        """Wait until this many more leases were granted, or all items are done: this thread may be late."""
         goal = self.grants() + grants
         self._wait(lambda: self.grants() >= goal or self._is_all_done(), f"{goal} grants", PATIENCE)
 
     def wait_until_done(self, *, seconds: float = 2 * PATIENCE) -> None:
-        """Until everything that was sent is finished; then all go home."""
+        """Wait until everything that was sent is finished; then stop the people."""
         self._wait(self._is_all_done, "all is finished", seconds)
         self.stop()
 
@@ -116,7 +116,7 @@ class Crowd:
             future.result(60)
 
     def close(self) -> None:
-        """Send all home, whatever became of them."""
+        """Stop all people, whatever state they are in."""
         self._stop.set()
         self._pool.shutdown(wait=True, cancel_futures=True)
         for client in self._clients:
@@ -137,7 +137,7 @@ class Crowd:
             while not self._stop.is_set():
                 if patiently(lambda: recorder.enqueue(item_id, payload)).outcome != "unknown":  # noqa: B023
                     break
-                self._stop.wait(0.05)  # refused by a server that is full
+                self._stop.wait(0.05)  # refused by a full server
 
 
 def _item_id(number: int) -> str:
@@ -165,7 +165,7 @@ class _Person:
                 self._stop.wait(self._dice.uniform(0.01, 0.05))
 
     def _act(self, lease: leaseq.Lease) -> leaseq.Lease | None:
-        """What they do with an item; the next one where they got one by it."""
+        """Do something with an item; return the next lease if that call reserved one."""
         self._stop.wait(self._dice.uniform(0, self._habits.think_seconds))
         habits, draw = self._habits, self._dice.uniform(0, 100)
         for share, act in (
@@ -181,10 +181,10 @@ class _Person:
         return self._finish(lease)
 
     def _finish(self, lease: leaseq.Lease) -> leaseq.Lease | None:
-        """Sent again until it is answered: what was typed is not given up."""
+        """Send the result until there is a reply; it is never given up."""
         result, then_reserve = {"by": self._name, "token": lease.token}, self._dice.random() < 0.5
         call, next_lease = patiently(lambda: self._queue.finish(lease, result, then_reserve=then_reserve))
-        while call.outcome == "unknown" and not self._stop.wait(0.05):  # refused by a server that is full
+        while call.outcome == "unknown" and not self._stop.wait(0.05):  # refused by a full server
             call, next_lease = patiently(lambda: self._queue.finish(lease, result, then_reserve=then_reserve))
         if self._dice.uniform(0, 100) < self._habits.finishes_twice:
             patiently(lambda: self._queue.finish(lease, result))
@@ -198,7 +198,7 @@ class _Person:
 
     def _walk_away(self, lease: leaseq.Lease) -> None:
         remaining = lease.expires_at.timestamp() - time.time()
-        # What remains is longer only where the server's clock is wrong.
+        # The remaining time is longer only if the server's clock is wrong.
         self._stop.wait(min(max(remaining, 0), LEASE_SECONDS))
 
     def _be_late(self, lease: leaseq.Lease) -> leaseq.Lease | None:
@@ -213,7 +213,7 @@ class _Person:
 
 @contextmanager
 def crowd(url: str, name: str, seed: int, **options: object) -> Iterator[Crowd]:
-    """People at work; afterwards they are sent home, whatever happened."""
+    """Run a crowd, and stop it at the end in any case."""
     people = Crowd(url, name, seed, **options)  # type: ignore[arg-type]
     try:
         people.start()

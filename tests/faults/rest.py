@@ -1,4 +1,4 @@
-"""People who work over REST: what they call in place of a `leaseq.Queue`."""
+"""People who work over REST: the object that they use in place of a `leaseq.Queue`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from typing import Any
 import leaseq
 from tests.support.waiting import patiently
 
-TIMEOUT = 30  # seconds: longer than any fault here, so that what is sent again never overtakes the first
+TIMEOUT = 30  # seconds: longer than any fault here, so that a retry never overtakes the first call
 
 
 class RestQueue:
-    """One person's connection, kept alive. What is not answered raises ServerUnavailable; ``idempotent``,
-    it is sent again under the same Idempotency-Key until it is, as one call."""
+    """One person's persistent connection. A call without a reply raises ServerUnavailable; with
+    ``idempotent``, it is repeated under the same Idempotency-Key until there is a reply."""
 
     def __init__(self, port: int, token: str, name: str, *, idempotent: bool, dice: random.Random) -> None:
         self.name = name
@@ -83,7 +83,7 @@ class RestQueue:
 
 
 def _decode(status: int, body: Any) -> Any:
-    """The body of a response, or the error that it names, as the library has it."""
+    """Return the body of a response, or raise its error as the library does."""
     if status < 300:
         return body
     if status == 503 or body["code"] == "in-progress":

@@ -1,4 +1,4 @@
-"""Servers with something of ours in front of the C library: the sources lie in ``shim/``."""
+"""Starts servers with a library preloaded in front of the C library; the sources are in ``shim/``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FLAGS = ("-std=gnu11", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC")
 
 @cache
 def build_library(name: str) -> Path:
-    """The library made from ``shim/<name>.c``, once in each process of a run."""
+    """Build the library from ``shim/<name>.c``, once in each process of a run."""
     if not sys.platform.startswith("linux"):
         pytest.skip("platform: only Linux preloads a library like this one")
     compiler = shutil.which("cc")
@@ -45,13 +45,13 @@ _folders: list[tempfile.TemporaryDirectory[str]] = []  # until the process ends,
 
 
 def environment(name: str, settings: Mapping[str, Path]) -> dict[str, str]:
-    """What a process needs in its environment to have ``shim/<name>.c`` preloaded."""
+    """Return the environment variables that preload ``shim/<name>.c``."""
     return {"LD_PRELOAD": str(build_library(name)), **{key: str(path) for key, path in settings.items()}}
 
 
 @contextmanager
 def preload(name: str, settings: Mapping[str, Path]) -> Iterator[None]:
-    """The embedded servers that are started within have ``shim/<name>.c`` preloaded."""
+    """Embedded servers that are started within have ``shim/<name>.c`` preloaded."""
     assignments = " ".join(f"{key}='{value}'" for key, value in environment(name, settings).items())
     with tempfile.TemporaryDirectory(prefix="leaseq-shim-") as folder:
         script = Path(folder) / "server.sh"

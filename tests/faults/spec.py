@@ -1,4 +1,4 @@
-"""One item as a sequential object: what each call does to it, and which answers are possible."""
+"""One item as a sequential object: what each call does to it, and which replies are possible."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Status = Literal["absent", "waiting", "scheduled", "held", "finished", "dead"]
 class ItemState:
     status: Status = "absent"
     token: float = (
-        0  # of the latest grant; a half more than the one before for a grant that nobody was told of
+        0  # of the latest grant; for a grant without a reply, 0.5 more than the token of the grant before
     )
     person: str = ""
     expires: float = 0.0
     ending: str = ""  # how the latest grant ended
     result: str = ""
     failures: int = 0
-    hidden_grants: int = 0  # how many grants nobody was told of
+    hidden_grants: int = 0  # number of grants whose replies were lost
     moves: frozenset[tuple[str, int]] = frozenset()  # abandons and fails that took effect, by their tokens
 
 
@@ -32,14 +32,14 @@ class ItemState:
 class Rules:
     max_attempts: int
     lease_seconds: float
-    slack: float = 0.0  # seconds by which the server's clock may be apart from ours
+    slack: float = 0.0  # seconds by which the server's clock may differ from ours
 
 
 class Item:
-    """The calls that are about one item, and the steps that they make.
+    """The calls about one item, and their possible effects.
 
-    ``ghosts`` are reserves without an answer: each may have granted this item to its person, untold; at most
-    ``hidden_grants`` of them did.
+    ``ghosts`` are reserves without a reply: each may have granted this item to its person, unknown to them;
+    at most ``hidden_grants`` of them did.
     """
 
     def __init__(self, id: str, rules: Rules, ghosts: Sequence[Call] = (), hidden_grants: int = 0) -> None:
@@ -55,7 +55,7 @@ class Item:
                 by_key[id(call)] = Span(call, call.start, call.end)
             elif call.kind == "renew":
                 by_key[id(call)] = Span(call, call.start, inf)
-            else:  # sent again, it has no effect but what the first may still have
+            else:  # a retry has no effect besides that of the first call
                 key = call.kind, call.person, call.token, repr(call.result)
                 by_key.setdefault(key, Span(call, call.start, inf))
         return list(by_key.values())
@@ -72,7 +72,7 @@ class Item:
                 yield from self._apply_grant(after, call) if call.reserves else (after,)
 
     def _reachable_states(self, state: ItemState, time: float) -> set[ItemState]:
-        """All that it may have become without a word by that time."""
+        """Return all states that the item can have reached by this time without a reply."""
         states, new_states = {state}, [state]
         while new_states:
             next_states = [
@@ -98,7 +98,7 @@ class Item:
                     yield self._grant_hidden(state, ghost)
 
     def _grant_hidden(self, state: ItemState, call: Call) -> ItemState:
-        """Held by somebody who was not told, at the earliest until then."""
+        """The item is held by somebody whose reply was lost, with the earliest possible expiry."""
         expires, token = call.start + self._rules.lease_seconds, int(state.token) + 0.5
         hidden_grants = state.hidden_grants + 1
         return replace(
@@ -112,7 +112,7 @@ class Item:
         )
 
     def _apply_move(self, state: ItemState, call: Call) -> Iterator[ItemState]:
-        """enqueue, and the moves of a lease's holder."""
+        """Yield the states after an enqueue, or after a move of a lease's holder."""
         if call.outcome == "unknown":
             yield from self._take_effect(state, call)
             return
@@ -134,7 +134,7 @@ class Item:
             yield from self._take_effect(state, call)
 
     def _take_effect(self, state: ItemState, call: Call) -> Iterator[ItemState]:
-        """The state after it took effect; none where it can't."""
+        """Yield the states after the call took effect; none if it can't."""
         if call.kind == "enqueue":
             yield replace(state, status="waiting") if state.status == "absent" else state
             return
@@ -149,7 +149,7 @@ class Item:
                 moves = state.moves | {("abandon", call.token)}
                 yield replace(state, status="waiting", ending="abandoned", moves=moves)
             case "renew":
-                # Without an answer it may be read late: then the lease is longer.
+                # Without a reply, it may have been processed late: then the lease is longer.
                 earliest = call.start + self._rules.lease_seconds
                 for expires in (call.grant.expires,) if call.grant else (earliest, inf):
                     yield replace(state, status="held", ending="", expires=expires)
@@ -168,7 +168,7 @@ class Item:
                 )
 
     def _is_allowed(self, state: ItemState, call: Call) -> bool:
-        """Whether the caller's grant is the latest and is good for this."""
+        """Whether the caller's grant is the latest, and still valid for this call."""
         if (state.token, state.person) != (call.token, call.person):
             return False
         if state.status == "held":
@@ -180,14 +180,14 @@ class Item:
         )
 
     def _is_repeat(self, state: ItemState, call: Call) -> bool:
-        """Whether this very call has taken effect before: sent twice, it succeeds twice."""
+        """Whether the same call has taken effect before: a repeated call succeeds again."""
         if call.kind != "finish":
             return (call.kind, call.token) in state.moves
         is_latest = (state.token, state.person) == (call.token, call.person)
         return is_latest and state.ending == "finished" and state.result == repr(call.result)
 
     def _lateness_fits(self, state: ItemState, call: Call) -> bool:
-        """Whether `late` may be what the answer says. A server's clock is ours, but for the slack."""
+        """Whether `late` can be what the reply says. The server's clock is ours, within the slack."""
         if state.status != "held":
             return call.late
         slack = self._rules.slack
@@ -196,7 +196,7 @@ class Item:
         return call.start - slack <= state.expires
 
     def _apply_grant(self, state: ItemState, call: Call) -> Iterator[ItemState]:
-        """A reserve, and the second half of a finish that reserves."""
+        """Yield the states after a reserve, or after the reserving part of a finish."""
         grant = call.grant
         if grant is None or grant.id != self.id:
             yield state
@@ -206,7 +206,7 @@ class Item:
         )
         if state.status == "held" and state.person == grant.person:
             is_hidden = state.token != int(state.token) and grant.token > state.token
-            if state.token == grant.token or is_hidden:  # full hands get back what they hold
+            if state.token == grant.token or is_hidden:  # people at their limit get a lease that they hold
                 yield held_state
         elif state.status == "waiting" and grant.token > state.token:
             yield held_state

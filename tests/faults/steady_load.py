@@ -1,4 +1,4 @@
-"""leaseq under steady load: gunicorn, a clear job, people at work, managers who watch, imports."""
+"""leaseq under steady load: gunicorn, a clear job, people at work, managers watching pages, imports."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from tests.support.waiting import PATIENCE
 from tests.web.gunicorn_server import run_gunicorn
 
 QUEUES = ("letters", "photos")
-INBOUND = 1_000  # items that wait, about
-KEEP_SECONDS = 20.0  # seconds that a finished item is kept
+INBOUND = 1_000  # approximate number of waiting items
+KEEP_SECONDS = 20.0  # seconds for which finished items are kept
 
 
 class UnexpectedResponse(Exception):
-    """Something was answered that nobody should see."""
+    """A response that no user should get."""
 
 
 class Client:
-    """Somebody with a token and a connection that is kept."""
+    """A person with a token and a persistent connection."""
 
     def __init__(self, address: str, token: str) -> None:
         self._connection = http.client.HTTPConnection(address, timeout=PATIENCE)
         self._headers = {"Authorization": f"Bearer {token}"}
 
     def call(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> Any:
-        """The answer's JSON, {} where it has none. Who is told to come again does."""
+        """Return the response's JSON, or {} if there is none. Repeats the call after Retry-After."""
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         headers = {**self._headers, "Content-Type": content_type} if data is not None else self._headers
         while True:
@@ -49,7 +49,7 @@ class Client:
                 response = self._connection.getresponse()
                 text = response.read()
             except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
-                self._connection.close()  # it was kept for as long as the server keeps one
+                self._connection.close()  # the server closed an idle connection
                 continue
             if response.status != 503:
                 break
@@ -59,7 +59,7 @@ class Client:
         return json.loads(text) if response.headers.get_content_type() == "application/json" else {}
 
     def watch(self, path: str, seconds: float, stop: threading.Event) -> None:
-        """Read a stream of events for a while, and go."""
+        """Read a stream of events for a while, then leave."""
         self._connection.close()
         self._connection.request("GET", path, headers=self._headers)
         response = self._connection.getresponse()
@@ -74,7 +74,7 @@ class Client:
 
 
 class Load:
-    """Threads that each do one thing again and again, with a pause between."""
+    """Threads that each repeat one activity, with a pause in between."""
 
     def __init__(self, url: str, address: str, seed: int) -> None:
         self._address, self._dice = address, random.Random(seed)
@@ -124,7 +124,7 @@ class Load:
         self._threads[-1].start()
 
     def _work(self, client: Client, dice: random.Random) -> None:
-        """Take one, write a draft, and be done with it somehow."""
+        """Reserve an item, write a draft, and end the lease in one of several ways."""
         base = f"/api/v1/queues/{dice.choice(QUEUES)}"
         lease = client.call("POST", f"{base}/reserve", {"wait": dice.choice((0, 0, 2))})
         if not lease:
@@ -166,7 +166,8 @@ class Load:
 
 @contextmanager
 def run_leaseq_under_load(folder: Path) -> Iterator[tuple[EmbeddedServer, str, dict[str, int]]]:
-    """A server, gunicorn's address, and who to look at by name: the web processes and the clear job."""
+    """Yield a server, gunicorn's address, and the processes to measure by name: web processes and the clear
+    job."""
     clear_command = [sys.executable, "-m", "leaseq", "clear", "--all", "--every", "1"]
     with (
         EmbeddedServer(folder) as server,

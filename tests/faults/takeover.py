@@ -1,4 +1,4 @@
-"""What the nodes of a cluster did in an outage, step by step."""
+"""The steps of a cluster's nodes in an outage."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ FAILURE = "Failover attempt expired"
 
 
 def course_of(cluster: ReplicatedCluster, history: History, at: float) -> Course:
-    """Of the longest outage after a fault at this time. A node does not hear a primary, most primaries agree,
-    they elect a replica, and another replica follows that one. Where a slot is moved there are no such steps.
+    """Return the course of the longest outage after a fault at this time. A node loses contact to a primary,
+    most primaries agree on that, they elect a replica, and another replica follows it. A move of a slot has
+    no such steps.
     """
     start, end = longest_gap(history, at)
     messages = [message for message in read_logs(cluster.nodes, at) if message.at <= end]

@@ -1,4 +1,4 @@
-"""From SQL to people and back, while each part is killed again and again: every answer is there, once."""
+"""From SQL to people and back, while each part is killed repeatedly: every answer arrives exactly once."""
 
 from __future__ import annotations
 
@@ -34,14 +34,13 @@ from tests.support.waiting import eventually
 QUEUE = "round"
 LOOPBACK = webhooks.networks("127.0.0.0/8")
 PEOPLE = 20
-KILLS = 3  # of each part, in the long form
+KILLS = 3  # kills of each part, in the long form
 PROGRAMS = ("migrate", "archive", "webhooks")
 PARTS = ("server", "database", *PROGRAMS)
 
 
 class Programs:
-    """The two parts of the bridge and the webhooks, each a process that is started again when it was
-    killed."""
+    """The two parts of the bridge and the webhooks, each a process that is started again after a kill."""
 
     def __init__(self, server: str, database: str, log: Path) -> None:
         self._environment = {
@@ -68,12 +67,12 @@ class Programs:
         self._processes[part].wait()
 
     def check(self) -> None:
-        """Neither part ended by itself."""
+        """Check that no part ended by itself."""
         ended_parts = [part for part, process in self._processes.items() if process.poll() is not None]
         assert ended_parts == [], self._log_path.read_text()
 
     def count_away(self) -> int:
-        """How many parts see the server or the database away."""
+        """Return for how many parts the server or the database is unavailable."""
         log = self._log_path.read_text()
         return log.count("trying again until it is back") - log.count("the bridge goes on")
 
@@ -88,7 +87,7 @@ class FailingReceiver(Receiver):
 
     def __init__(self) -> None:
         super().__init__()
-        self.item_ids: dict[str, str] = {}  # by the webhook's id: the item's
+        self.item_ids: dict[str, str] = {}  # item ids by webhook id
         self._numbers = count(1)
         self._lock = threading.Lock()
 
@@ -105,7 +104,7 @@ class FailingReceiver(Receiver):
 
 
 class Crowd:
-    """People, and one worker, who answer until they are told to stop; what was acknowledged to them."""
+    """People, and one worker, who answer until they are stopped; records the acknowledged answers."""
 
     def __init__(self, url: str, seed: int) -> None:
         self.acknowledged_answers: dict[str, list[tuple[str, object]]] = {}
@@ -139,7 +138,7 @@ class Crowd:
             try:
                 queue.finish(lease, result)
             except leaseq.ServerUnavailable:
-                continue  # the same finish, until it is acknowledged or refused
+                continue  # repeat the finish until it is acknowledged or refused
             break
         self._record(lease.id, person, result)
 
@@ -159,7 +158,7 @@ class Crowd:
 
 
 def insert_rows(engine: Engine, rows: int, dice: random.Random) -> None:
-    """As an application does: many transactions, with mixed priorities, some for later."""
+    """Insert rows as an application does: many transactions, mixed priorities, some delayed."""
     for start in range(0, rows, 500):
         values = [
             {
@@ -186,7 +185,7 @@ def cause_fault(part: str, server: EmbeddedServer, database: PostgreSQL, program
         server.start()
     elif part == "database":
         database.crash()
-        eventually(lambda: programs.count_away() >= 2, "both parts of the bridge see it away")
+        eventually(lambda: programs.count_away() >= 2, "both parts of the bridge report it as unavailable")
         database.start()
     else:
         programs.kill(part)
@@ -204,7 +203,7 @@ def test_every_answer_is_in_the_database_once(
 ) -> None:
     soak = request.config.getoption("--soak")
     rows, kills = (50_000, KILLS) if soak else (600, 1)
-    # What a killed `webhook run` was sending is sent again when its lease has run out: a minute.
+    # What a killed `webhook run` was sending is sent again after its lease expired: after a minute.
     parts = PARTS if soak else [part for part in PARTS if part != "webhooks"]
     dice = random.Random(seed)
     engine = open_database(database.url)
@@ -221,7 +220,7 @@ def test_every_answer_is_in_the_database_once(
         webhooks.Endpoints(client).add(
             receiver.url, events=("item.finished",), queues=(QUEUE,), by="ann", allow=LOOPBACK
         )
-        # An event may fail ten times in a row: with the waits of its policy that takes more than an hour.
+        # An event may fail ten times in a row: with the usual retry delays that takes more than an hour.
         deliveries = webhooks.Deliveries(client)
         deliveries.make_queue()
         deliveries.queue.configure(retry_seconds=0.2, retry_max_seconds=1)

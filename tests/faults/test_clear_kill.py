@@ -1,5 +1,5 @@
-"""The clear job is killed while people work: what runs out is taken back without it, and a new one takes
-over where nobody reserves."""
+"""The clear job is killed during work: expired items are still taken back, and a new job does it where nobody
+reserves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FORGETFUL = Habits(abandons=2, fails=2, walks_away=20, answers_late=10)
 
 @contextmanager
 def clear_process(url: str) -> Iterator[subprocess.Popen[bytes]]:
-    """`leaseq clear` as a process of its own, on every queue there is."""
+    """Run `leaseq clear` as a separate process on all queues."""
     command = [str(LEASEQ), "clear", "--redis", url, "--all", "--every", "0.05"]
     process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE)
     try:
@@ -38,13 +38,13 @@ def expired_count(queue: leaseq.Queue) -> int:
 
 
 def check_return(queue: leaseq.Queue) -> None:
-    """Where nobody reserves, the clear job alone returns what ran out."""
+    """Check that the clear job takes back an expired item although nobody reserves."""
     assert queue.reserve("somebody") is not None
-    eventually(lambda: queue.stats().inbound == 1, "it is back")
+    eventually(lambda: queue.stats().inbound == 1, "the item is back")
 
 
 def test_kill_9_of_the_clear_job(seed: int, rounds: int, report_figure: Callable[[str], None]) -> None:
-    kills, grants = rounds // 3, 0  # each needs a process that takes a while to start
+    kills, grants = rounds // 3, 0  # each starts a process, which takes a while
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder) as server,
@@ -65,7 +65,7 @@ def test_kill_9_of_the_clear_job(seed: int, rounds: int, report_figure: Callable
                     faults = find_faults(people.history, RULES, people.queue)
             assert not faults, "\n".join(map(str, faults))
             assert expired_count(leaseq.Queue(client, people.queue.name)) > before, (
-                "reserve takes back what ran out"
+                "reserve takes back expired items"
             )
             grants += people.grants()
         with clear_process(server.url):

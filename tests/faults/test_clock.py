@@ -1,4 +1,4 @@
-"""The server's clock steps by a minute while people work: no lease is doubled, and none stays on for it."""
+"""The server's clock steps by a minute during work: no lease is doubled, and none lasts longer for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.faults.judge import find_faults
 from tests.faults.people import LEASE_SECONDS, RULES, crowd
 
 STEP = 60.0
-CACHE_SECONDS = 0.01  # seconds for which a server may go on by the time that it read last
+CACHE_SECONDS = 0.01  # seconds for which a server may use a cached time
 
 
 @contextmanager
@@ -30,10 +30,10 @@ def server_and_clock() -> Iterator[tuple[EmbeddedServer, WrongClock]]:
 
 
 def convert_to_our_clock(history: History, clock: WrongClock) -> History:
-    """The same calls, with the times that the server told put as ours: a lease lasts as long as it was given
-    for, and ends sooner only where the clock was set forward meanwhile."""
+    """Return the same calls with the server's times converted to ours: a lease lasts its normal time, and
+    ends sooner only if the clock was set forward during it."""
     forward = [step for step in clock.steps if step.seconds > 0]
-    # A lease that was told again began when it was first told.
+    # A lease that was returned repeatedly began with its first reply.
     first_calls: dict[tuple[str, int, float], Call] = {}
     for call in sorted(history.calls, key=lambda call: call.start):
         if grant := call.grant:
@@ -44,13 +44,13 @@ def convert_to_our_clock(history: History, clock: WrongClock) -> History:
         if grant is None:
             return replace(call, retry_at=call.start if call.retry_at else 0.0)
         first_call = first_calls[grant.id, grant.token, grant.expires]
-        # So many steps forward:
+        # The number of steps forward before the lease:
         steps_before = round((grant.expires - LEASE_SECONDS - first_call.start) / STEP)
         min_steps = sum(step.after < first_call.start - CACHE_SECONDS for step in forward)
         max_steps = sum(step.before < first_call.end for step in forward)
         steps_before = min(max(steps_before, min_steps), max_steps)
         start = grant.expires - LEASE_SECONDS - steps_before * STEP
-        start = min(max(start, first_call.start), first_call.end)  # whatever was told, it was then
+        start = min(max(start, first_call.start), first_call.end)  # within the first call
         ends = [start + LEASE_SECONDS, *(step.before for step in forward[steps_before : steps_before + 1])]
         return replace(call, grant=replace(grant, expires=min(ends)))
 
@@ -58,7 +58,8 @@ def convert_to_our_clock(history: History, clock: WrongClock) -> History:
 
 
 def hidden_seconds(history: History, clock: WrongClock) -> float:
-    """A step back hides the time since the queue's last change, by which a lease lasts longer: the most."""
+    """Return the largest time that a step back hides: the time since the queue's last change, by which a
+    lease gets longer."""
     moves = [call for call in history.calls if call.id or call.grant]
     return max(
         min((call.end for call in moves if call.start > step.after), default=step.after)  # none: all is done
@@ -88,7 +89,7 @@ def test_steps_of_a_minute_under_load(seed: int, rounds: int) -> None:
 
 
 def test_a_step_back_keeps_no_lease_on() -> None:
-    """It returns when it would have: by the queue's own time, which never goes back."""
+    """The item returns on time by the queue's own time, which never goes back."""
     with server_and_clock() as (embedded, clock):
         queue = leaseq.Queue(leaseq.connect(embedded.url), "q")
         queue.configure(lease_seconds=1)

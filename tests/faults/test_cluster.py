@@ -1,4 +1,4 @@
-"""A cluster's primary is replaced, and a queue's slot is moved to another, while people work."""
+"""A cluster's primary is replaced, or a queue's slot is moved to another one, during work."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tests.faults.takeover import course_of
 from tests.faults.waiters import waiters
 from tests.support.waiting import eventually
 
-ITEMS = 100  # around each fault
-SLOW = Habits(think_seconds=0.1)  # so that there is work to the end of it
+ITEMS = 100  # for each fault
+SLOW = Habits(think_seconds=0.1)  # so that there is work until its end
 
 
 def kill(cluster: ReplicatedCluster, slot: int, dice: random.Random) -> None:
-    """The process of the primary that has the queue is gone, and comes back as a replica."""
+    """Kill the primary that has the queue; it comes back as a replica."""
     primary = cluster.owner(slot)
     primary.kill()
     cluster.replaced(slot, primary)
@@ -33,7 +33,7 @@ def kill(cluster: ReplicatedCluster, slot: int, dice: random.Random) -> None:
 
 
 def freeze(cluster: ReplicatedCluster, slot: int, dice: random.Random) -> None:
-    """It hangs, and its links with it."""
+    """Freeze the primary; its links stay open."""
     primary = cluster.owner(slot)
     primary.freeze()
     cluster.replaced(slot, primary)
@@ -42,7 +42,8 @@ def freeze(cluster: ReplicatedCluster, slot: int, dice: random.Random) -> None:
 
 
 def move_keys(cluster: ReplicatedCluster, slot: int, dice: random.Random) -> None:
-    """Key by key, as every Redis and Valkey can: meanwhile some are here and some there."""
+    """Move the slot key by key, which every Redis and Valkey can do: in between, the keys are split over both
+    nodes."""
     source, target = cluster.owner(slot), dice.choice(cluster.others(slot))
     target.client.execute_command("CLUSTER", "SETSLOT", slot, "IMPORTING", cluster.id(source))
     source.client.execute_command("CLUSTER", "SETSLOT", slot, "MIGRATING", cluster.id(target))
@@ -55,7 +56,7 @@ def move_keys(cluster: ReplicatedCluster, slot: int, dice: random.Random) -> Non
 
 
 def move_slot(cluster: ReplicatedCluster, slot: int, dice: random.Random) -> None:
-    """All at once, as Valkey 9 can."""
+    """Move the slot as a whole, which Valkey 9 can do."""
     target = dice.choice(cluster.others(slot))
     arguments = ("SLOTSRANGE", slot, slot, "NODE", cluster.id(target))
     cluster.owner(slot).client.execute_command("CLUSTER", "MIGRATESLOTS", *arguments)
@@ -67,7 +68,7 @@ FAULTS: dict[Callable[..., object], int] = {
     freeze: 4,
     move_keys: 2,
     move_slot: 2,
-}  # By how much less often than `rounds` it comes
+}  # `rounds` is divided by this
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -81,7 +82,7 @@ def slot_of(name: str) -> int:
 
 
 def neighbour_queue(cluster: ReplicatedCluster, name: str) -> str:
-    """Another queue that is on the same node."""
+    """Return the name of another queue on the same node."""
     names = (f"{name}-waited-for-{number}" for number in count())
     owner = cluster.owner(slot_of(name))
     return next(candidate for candidate in names if cluster.owner(slot_of(candidate)) is owner)

@@ -1,4 +1,4 @@
-"""What is said of an outage is true of the calls and the logs that it is told of."""
+"""The description of an outage agrees with the calls and logs that it is made from."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.faults.outage import longest_gap, recovery_time
 
 
 def history_of(*calls: tuple[str, float, float, bool]) -> History:
-    """Of calls: by whom, from when to when, and whether they were answered."""
+    """Make a history from calls: the person, start, end, and whether there was a reply."""
     recorded_calls = [
         Call("reserve", person, start=start, end=end, outcome="ok" if is_answered else "unknown")
         for person, start, end, is_answered in calls
@@ -22,7 +22,7 @@ def test_who_was_trying_counts_from_when_there_was_somebody_to_answer() -> None:
         ("ann", 1.0, 1.5, True),
         ("ann", 2.0, 4.5, True),  # was under way at 4
         ("bob", 3.0, 3.95, False),
-        ("bob", 4.0, 4.1, False),  # tries again, and again
+        ("bob", 4.0, 4.1, False),  # retries repeatedly
         ("bob", 4.15, 4.75, True),
         ("eve", 2.0, 2.5, False),
         ("eve", 5.5, 5.6, True),  # thought for three seconds
@@ -41,5 +41,5 @@ def test_an_outage_is_told_by_its_steps() -> None:
     assert "sentinel-1 at 1.00: -failover-abort-not-elected" in str(slow_course)
     assert summarize([quick_course, slow_course, quick_course]) == (
         "3 times, nothing lost; outage 2.50 to 7.00 s, mostly 2.50, the clients' part at most 2.00; "
-        "begun anew in 1"
+        "setbacks in 1"
     )

@@ -1,4 +1,4 @@
-"""The deletion of a queue is killed in the middle: nobody finds the queue, and the next one finishes it."""
+"""The deletion of a queue is killed midway: nobody finds the queue, and the next deletion completes it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.leases import take
 from tests.support.processes import LEASEQ, environment
 from tests.support.waiting import eventually
 
-KEYS = 8_000  # so many that a deletion takes many steps
+KEYS = 8_000  # enough for a deletion in many steps
 
 
 def fill_queue(client: leaseq.Client, name: str) -> leaseq.Lease:
@@ -31,13 +31,13 @@ def fill_queue(client: leaseq.Client, name: str) -> leaseq.Lease:
 
 
 def kill_midway(client: leaseq.Client, url: str, queue: leaseq.Queue, share: float) -> bool:
-    """Kill a deletion once only this share of the keys is left. Whether something was left to delete."""
+    """Kill a deletion when only this share of the keys is left. Return whether any were left to delete."""
     redis: Any = client.redis
     key_limit = share * redis.dbsize()
     command = [str(LEASEQ), "queue", "delete", queue.name, "--yes", "--redis", url]
     process = subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE)
     try:
-        eventually(lambda: redis.dbsize() <= key_limit or process.poll() is not None, "it has come so far")
+        eventually(lambda: redis.dbsize() <= key_limit or process.poll() is not None, "it has come this far")
     finally:
         process.kill()
         process.communicate()
@@ -59,7 +59,7 @@ def test_kill_9_of_a_deletion(seed: int, rounds: int, report_figure: Callable[[s
             midway_count += is_left
             with pytest.raises(leaseq.QueueNotFound, match="it was deleted"):
                 queue.finish(lease, {})
-            if number % 2:  # else the enqueue finishes it
+            if number % 2:  # otherwise the enqueue completes the deletion
                 if is_left:
                     queue.delete()
                 assert [*server_contents.everything(redis, queue.name)] == [Keys(queue.name).deleted.encode()]

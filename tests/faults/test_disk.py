@@ -1,4 +1,4 @@
-"""A torn file, a damaged one, and a full disk."""
+"""A truncated file, a damaged file, and a full disk."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def disk() -> Iterator[Disk]:
 
 
 def data_file(data: Path) -> Path:
-    """The file that the server appends to."""
+    """Return the file to which the server appends."""
     (file,) = (data / "appendonlydir").glob("*.incr.aof")
     return file
 
@@ -41,7 +41,8 @@ def state_of(queue: leaseq.Queue) -> object:
 
 
 def test_a_write_that_was_cut_off_is_as_if_it_never_began(seed: int, rounds: int, disk: Disk) -> None:
-    """A finish that reserves the next item makes many changes: wherever the file ends, all count or none."""
+    """A finish that reserves the next item makes many changes: wherever the file is cut off, all or none
+    apply."""
     dice = random.Random(seed)
     with EmbeddedServer(disk.data) as server:
         queue = leaseq.Queue(leaseq.connect(server.url), "q")
@@ -64,7 +65,7 @@ def test_a_write_that_was_cut_off_is_as_if_it_never_began(seed: int, rounds: int
 
 
 def damage_file(disk: Disk, dice: random.Random) -> Path:
-    """A page in the middle of the file has become zeros, as a broken disk leaves it."""
+    """Fill a page in the middle of the file with zeros, as a defective disk can do."""
     with EmbeddedServer(disk.data) as server:
         queue = leaseq.Queue(leaseq.connect(server.url), "q")
         for n in range(100):
@@ -83,11 +84,11 @@ def test_a_damaged_file_is_refused_with_what_to_do_and_that_works(seed: int, dis
     stderr = error_of_up(disk)
     assert f"{file} is damaged in its middle" in stderr
     assert f"First copy {disk.data} to a safe place. Then restore a backup, or keep" in stderr
-    assert file.read_bytes() == before  # nothing of it was touched
+    assert file.read_bytes() == before  # it was not changed
     with pytest.raises(EmbeddedServerError, match="is damaged in its middle"):
         EmbeddedServer(disk.data).start()
 
-    command = stderr.partition("lose what is behind it: ")[2].partition(" (without --fix")[0]
+    command = stderr.partition("lose what is after it: ")[2].partition(" (without --fix")[0]
     subprocess.run(["sh", "-c", command], input="y\n", text=True, check=True, stdout=subprocess.DEVNULL)
     with EmbeddedServer(disk.data) as server:
         remaining = leaseq.Queue(leaseq.connect(server.url), "q").stats().inbound
@@ -95,7 +96,7 @@ def test_a_damaged_file_is_refused_with_what_to_do_and_that_works(seed: int, dis
 
 
 def test_a_full_disk_under_load_loses_nothing(seed: int, rounds: int, disk: Disk) -> None:
-    """The server ends at the first write that there is no room for, rather than acknowledge it."""
+    """The server ends at the first write without room, rather than acknowledge it."""
     dice = random.Random(seed)
     server = EmbeddedServer(disk.data)
     with (
@@ -106,12 +107,12 @@ def test_a_full_disk_under_load_loses_nothing(seed: int, rounds: int, disk: Disk
         for number in range(rounds):
             people.wait_for_grants(40 * (number + 1))
             disk.give_room(dice.randrange(5000))
-            eventually(lambda: not server.alive, "it ends")
+            eventually(lambda: not server.alive, "the server ends")
             assert "it could not write to the disk" in server.last_words()
             server.stop()
-            with suppress(EmbeddedServerError):  # somebody may write before we have seen it answer
+            with suppress(EmbeddedServerError):  # somebody may write before the server has answered us
                 server.start()
-                eventually(lambda: not server.alive, "it ends again: there is no room yet")
+                eventually(lambda: not server.alive, "it ends again, because there is still no room")
             server.stop()
             disk.give_room()
             server.start()
@@ -155,7 +156,7 @@ def test_the_supervisor_says_that_the_disk_is_full_and_goes_on_when_there_is_roo
         queue = leaseq.Queue(leaseq.connect(f"unix://{data}/server.sock"), "q")
         queue.enqueue({"n": 1}, id="one")
         disk.give_room(0)
-        for seconds in ("0.5", "1"):  # it goes on trying while there is none
+        for seconds in ("0.5", "1"):  # it keeps trying while there is no room
             with pytest.raises(leaseq.ServerUnavailable, match=r"server\.sock"):
                 queue.enqueue({"n": 2})
             restart_notice = f"leaseq: server ended with exit code 1; starting it again in {seconds} s: "
@@ -184,8 +185,8 @@ def test_up_on_a_full_disk_says_so(disk: Disk, room: int, message: str) -> None:
 
 
 def error_of_up(disk: Disk, **env: str) -> str:
-    """What `leaseq up` says that doesn't start."""
-    (disk.data / "up.lock").touch()  # it takes no folder that is not its own
+    """Return the error message of a `leaseq up` that doesn't start."""
+    (disk.data / "up.lock").touch()  # it refuses a non-empty folder without this file
     completed = subprocess.run(
         [LEASEQ, "up", "--data", disk.data, "--port", str(free_port())],
         capture_output=True,
@@ -199,7 +200,8 @@ def error_of_up(disk: Disk, **env: str) -> str:
 
 
 def test_a_server_that_refuses_at_a_full_disk_is_heard(seed: int, disk: Disk) -> None:
-    """With any other appendfsync it stays, refuses what writes, and takes it again when there is room."""
+    """With any other appendfsync the server keeps running, refuses writes, and accepts them again when there
+    is room."""
     server = EmbeddedServer(disk.data, fsync="everysec")
     with disk.attach(), server, crowd(server.url, "full", seed, people=4, items=120) as people:
         people.wait_for_grants(40)

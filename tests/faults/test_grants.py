@@ -1,4 +1,4 @@
-"""Grant after grant while the server is killed: never two live leases of one item."""
+"""Many grants while the server is killed repeatedly: an item never has two live leases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judge itself: it passes what is right, and sees what is planted."""
+"""The judge itself: it accepts correct histories, and finds planted faults."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.waiting import PATIENCE
 
 
 def step_register(state: int, op: tuple[str, int]) -> Iterator[int]:
-    """A number that is written and read."""
+    """A register that is written and read."""
     action, value = op
     if action == "write":
         yield value
@@ -173,7 +173,7 @@ def test_a_history_is_judged(calls: list[Call], guarantees: list[str]) -> None:
 
 
 def plant(name: str, right: str, wrong: str) -> Script:
-    """A move with one line made wrong."""
+    """Return a script with one line replaced by a wrong one."""
     script = script_table.SCRIPTS[name]
     source = script.source.replace(right, wrong)
     assert (source != script.source) == (right != wrong)
@@ -181,7 +181,7 @@ def plant(name: str, right: str, wrong: str) -> Script:
 
 
 def play_story(queue: leaseq.Queue) -> History:
-    """Two hold an item each; the lease of one runs out, somebody else gets it, and then both answer."""
+    """Two people hold an item each; one lease expires, somebody else gets the item, and then both answer."""
     queue.configure(lease_seconds=0.2)
     history = History(0)
     recorder = Recorder(queue, history)

@@ -1,4 +1,4 @@
-"""The server is killed, again and again, while people work: what it acknowledged is there."""
+"""The server is killed repeatedly during work, and everything that it acknowledged is there."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Links break, fall silent and are slow, and scripts are forgotten, while people work: nothing is lost, no
-call acts twice, and nobody hangs."""
+"""Links break, fall silent and are slow, and scripts are forgotten, during work: nothing is lost, no call
+acts twice, and nobody hangs."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ from tests.support.waiting import patiently
 
 ReportFigure = Callable[[str], None]
 BUSY = Habits(abandons=8, fails=8, walks_away=2, renews=15, answers_late=2)
-TIMEOUT = 1  # second that a client waits for an answer
-# A call may connect, ask for the policy, and be sent twice; the rest is for a busy machine.
+TIMEOUT = 1  # socket timeout in seconds
+# A call may connect, read the policy, and be sent twice; the rest is reserve for a busy machine.
 MAX_CALL_SECONDS = 5 * TIMEOUT
 
 
@@ -54,7 +54,7 @@ def summary_of(people: Crowd) -> str:
 
 
 def check_acted_once(server: EmbeddedServer, people: Crowd) -> None:
-    """What was called again after a lost reply is counted once, and the judge finds nothing."""
+    """Check that calls repeated after a lost reply count once, and that the judge finds nothing."""
     with closing(leaseq.connect(server.url)) as client:
         _check_acted_once(leaseq.Queue(client, people.queue.name), people)
 
@@ -79,8 +79,8 @@ def journal_events(queue: leaseq.Queue) -> Iterator[leaseq.Event]:
 
 @contextmanager
 def manage(queue: leaseq.Queue) -> Iterator[None]:
-    """Somebody looks at everything, again and again, and makes each of a manager's moves, on an item of
-    another queue."""
+    """Let somebody read everything repeatedly, and make each of a manager's moves on an item of another
+    queue."""
     other_queue, stop = leaseq.Queue(queue._client, f"{queue.name}.other"), threading.Event()
 
     def repeat_calls() -> None:
@@ -116,7 +116,7 @@ def read_calls(queue: leaseq.Queue) -> list[Callable[[], object]]:
 
 
 def manager_calls(queue: leaseq.Queue) -> list[Callable[[], object]]:
-    """In this order; sent again, each finds what the first one did."""
+    """Calls for this order; a repeated call gets the result of the first."""
     leases: list[leaseq.Lease] = []
 
     def reserve(person: str) -> None:
@@ -174,7 +174,7 @@ def test_a_reply_is_cut_after_any_script(
 def test_every_script_that_is_called_is_cut(
     server: EmbeddedServer, queue_name: str, seed: int, report_figure: ReportFigure
 ) -> None:
-    """Those of the people and those of a manager, each at the first time that it runs."""
+    """Each script that people or a manager call is cut at its first run."""
 
     def choose(script: str) -> Trouble:
         return Cut() if script and not proxy.trouble_counts["Cut", script] else NO_TROUBLE
@@ -191,7 +191,7 @@ def test_every_script_that_is_called_is_cut(
 
 
 def any_trouble(dice: random.Random) -> Callable[[str], Trouble]:
-    """Of two hundred commands, those that connect among them, thirty meet something, and each thing comes."""
+    """Return a choice of faults for 30 of 200 commands, including connecting; each kind occurs."""
     troubles: dict[Callable[[], Trouble], int] = {
         lambda: NO_TROUBLE: 170,
         Cut: 4,
@@ -233,7 +233,7 @@ def test_links_are_reset_half_open_late_and_slow(
 def test_scripts_are_forgotten_again_and_again(
     server: EmbeddedServer, queue_name: str, seed: int, rounds: int, report_figure: ReportFigure
 ) -> None:
-    """What other queues of this server run meanwhile is loaded again as well."""
+    """Scripts that other queues of this server use are loaded again as well."""
     dice, stop = random.Random(seed), threading.Event()
 
     def forget() -> int:

@@ -1,4 +1,4 @@
-"""The server's memory is full while people work: nothing enters, and what is in the queue is worked on."""
+"""The server's memory is full during work: nothing can be added, and the items in the queue are worked."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from tests.faults.judge import find_faults
 from tests.faults.people import RULES, crowd
 from tests.support.waiting import eventually
 
-MARGIN = 50_000  # bytes beyond what is used: room for some items more
+MARGIN = 50_000  # bytes above the used memory: room for a few more items
 PEOPLE = ("bob", "cem", "dan", "eve", "fay", "ann")
 
 
 def fill_memory(server: redis.Redis, queue: leaseq.Queue) -> None:
-    """Until the server takes no item more; and it stays full, whatever a connection or script frees."""
+    """Enqueue until the server accepts no more items; then it stays full, whatever a connection or script
+    frees."""
     server.config_set("maxmemory", server.info("memory")["used_memory"] + MARGIN)
     with pytest.raises(leaseq.ServerRefused, match=r"the server refused: .*used memory > 'maxmemory'"):
         queue.enqueue_many({"text": "x" * 200, "n": n} for n in range(10_000))
@@ -26,7 +27,7 @@ def fill_memory(server: redis.Redis, queue: leaseq.Queue) -> None:
 
 
 def reserve_for_all(queue: leaseq.Queue) -> dict[str, leaseq.Lease]:
-    """A lease for each; ann's, the last, runs out at once."""
+    """Reserve an item for each person; the last lease, ann's, expires soon."""
     queue.enqueue_many([{}] * len(PEOPLE))
     leases = {}
     for person in PEOPLE:

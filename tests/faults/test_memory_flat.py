@@ -1,7 +1,8 @@
-"""Memory stays flat under steady load: of each web process, the clear job and the server.
+"""Memory stays flat under steady load: in each web process, the clear job and the server.
 
-The long form lasts LEASEQ_SOAK_MINUTES, an hour by itself. The server keeps a queue's journal up to about a
-million entries, which takes longer than that to fill: it is counted apart, and so are its items.
+The long form lasts LEASEQ_SOAK_MINUTES, by default an hour. A server keeps up to about a million journal
+entries for each queue, which takes longer than that to fill: the journals, like the items, are not counted as
+the server's memory.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from tests.faults.memory import Sampler, child_pids, resident_bytes, trend
 from tests.faults.steady_load import QUEUES, Load, run_leaseq_under_load
 
 SECONDS = 3.0
-GROWTH = 0.02  # in an hour; in a shorter time as much, since pools and caches fill up
-WARM_UP = 1 / 3  # of the time is not counted
+GROWTH = 0.02  # in an hour; the same for a shorter time, since pools and caches fill up
+WARM_UP = 1 / 3  # share of the time that is not counted
 
 
 def test_a_trend_is_seen() -> None:
@@ -69,9 +70,9 @@ def test_memory_stays_flat(request: pytest.FixtureRequest, seed: int) -> None:
 
 
 def _used_memory(server: redis.Redis) -> float:
-    """The server's memory but for what grows and shrinks with the work: the journals, which grow up to their
-    bound, and the items that wait or are kept. Each node of these is looked at: what the server tells of a
-    few is short by a sixth."""
+    """Return the server's memory without what varies with the work: the journals, which grow up to their
+    bound, and the items. Every entry of these keys is sampled: an estimate from a few is too low by a sixth.
+    """
     kinds = ("journal", "items", "inbound", "finished")
     work_keys = (f"leaseq:{{{name}}}:{kind}" for name in QUEUES for kind in kinds)
     return float(

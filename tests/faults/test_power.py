@@ -1,4 +1,4 @@
-"""The power fails while people work: what was never fsynced is gone, and what was acknowledged is there."""
+"""The power fails during work: data without fsync is lost, and everything acknowledged is there."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.support.waiting import patiently
 
 
 def cut_power(server: EmbeddedServer, disk: Disk, dice: random.Random | None = None) -> int:
-    """It goes down at once, and comes up again with what was on the disk; the bytes that were lost."""
+    """Cut the power of the server, and start it with what was on the disk; return the lost bytes."""
     assert server.pid is not None
     os.kill(server.pid, signal.SIGKILL)
     server.stop()
@@ -41,7 +41,7 @@ def test_power_cuts_under_load(seed: int, rounds: int) -> None:
     ):
         for number in range(rounds):
             people.wait_for_grants(40 * (number + 1) + dice.randrange(10))
-            if dice.random() < 0.5:  # in the middle of its writing the file anew
+            if dice.random() < 0.5:  # during a rewrite of the file
                 begin_rewrite(server)
             lost_bytes += cut_power(server, disk, dice)
         people.wait_until_done()
@@ -61,9 +61,8 @@ def begin_rewrite(server: EmbeddedServer) -> None:
 
 @pytest.mark.parametrize("fsync", ["everysec", "no"])
 def test_a_server_that_acknowledges_before_its_fsync_is_seen_to_lose(fsync: Fsync, seed: int) -> None:
-    """The test of the test above: the cut takes away what was not fsynced, and the judge misses it.
-
-    A cut right behind an fsync takes nothing that was acknowledged: another one follows."""
+    """Tests the test above: data without fsync is lost in the cut, and the judge notices it. A cut right
+    after an fsync loses nothing that was acknowledged, so several are tried."""
     assert any(faults_of_a_cut(fsync, seed + number) for number in range(5))
 
 
@@ -84,7 +83,7 @@ def faults_of_a_cut(fsync: Fsync, seed: int) -> list[Fault]:
 
 
 def test_the_power_fails_right_after_the_first_start() -> None:
-    """Nothing in the data directory is older than a second, nor is it itself: each name has to be on disk."""
+    """The data directory and all that is in it are less than a second old: every name must be on disk."""
     with empty_disk() as disk:
         data = disk.data / "new"
         arguments = ["up", "--data", str(data), "--port", str(free_port())]

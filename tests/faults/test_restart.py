@@ -1,4 +1,4 @@
-"""How long a server with many items takes to answer again after kill -9."""
+"""How long a server with many items takes until it answers again after kill -9."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_restart_with_many_items(
     soak = request.config.getoption("--soak")
     items, finished_items = (200_000, 10_000) if soak else (5_000, 50)
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder:
-        with EmbeddedServer(folder, fsync="no") as server:  # only to fill it sooner: the file is the same
+        with EmbeddedServer(folder, fsync="no") as server:  # only to fill it faster: the file is the same
             client = leaseq.connect(server.url)
             queue = leaseq.Queue(client, "q")
             queue.enqueue_many(NewItem(PAYLOAD, id=f"item-{n:06}") for n in range(items))

@@ -1,4 +1,4 @@
-"""A restore is killed in the middle: nobody finds the queue, and the same command finishes it."""
+"""A restore is killed midway: nobody finds the queue, and the same command completes it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.leases import take
 from tests.support.processes import LEASEQ, environment
 from tests.support.waiting import eventually
 
-ITEMS = 8_000  # so many that a restore takes many steps
+ITEMS = 8_000  # enough for a restore in many steps
 
 
 def test_kill_9_of_a_restore(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Sentinels replace the primary while people work: what a replica confirmed is there, and work goes on."""
+"""Sentinels replace the primary during work: all that a replica confirmed is there, and work goes on."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tests.faults.people import RULES, Crowd, Habits, crowd
 from tests.faults.waiters import waiters
 from tests.support.waiting import eventually
 
-ITEMS = 100  # around each fault
-# From when there is another primary with a replica, which says once a second what it has.
+ITEMS = 100  # for each fault
+# After there is a new primary with a replica, which reports its offset once a second.
 MAX_CLIENT_SECONDS = 1.5
-SLOW = Habits(think_seconds=0.1)  # so that there is work to the end of the last one
+SLOW = Habits(think_seconds=0.1)  # so that there is work until the end of the last one
 
 
 def kill(service: SentinelService, people: Crowd, dice: random.Random) -> float:
-    """The primary's process is gone, and comes back as a replica."""
+    """Kill the primary; it comes back as a replica."""
     primary, at = service.primary(), time.time()
     primary.kill()
     service.start_again(primary)
@@ -33,20 +33,20 @@ def kill(service: SentinelService, people: Crowd, dice: random.Random) -> float:
 
 
 def freeze(service: SentinelService, people: Crowd, dice: random.Random) -> float:
-    """A machine hangs, with the primary and a sentinel on it; the links to both stay."""
+    """A machine with the primary and a sentinel hangs; the links to both stay open."""
     primary, sentinel, at = service.primary(), service.sentinels[0], time.time()
     before = people.grants()
     primary.freeze()
     sentinel.freeze()
     eventually(lambda: service.has_another_primary(primary, silent=sentinel))
-    people.wait_for_grants(before + 20)  # there may be no more than these once all sentinels name another
+    people.wait_for_grants(before + 20)  # later there may be no more than these
     primary.thaw()
     sentinel.thaw()
     return at
 
 
 def lag(service: SentinelService, people: Crowd, dice: random.Random) -> float:
-    """One replica or both fall behind; then the primary is gone."""
+    """One or both replicas fall behind; then the primary is killed."""
     primary, lagging_nodes = service.primary(), dice.sample(service.replicas(), dice.choice((1, 1, 2)))
     for node in lagging_nodes:
         node.freeze()
@@ -61,7 +61,7 @@ def lag(service: SentinelService, people: Crowd, dice: random.Random) -> float:
 
 
 def split(service: SentinelService, people: Crowd, dice: random.Random) -> float:
-    """The primary doesn't hear its replicas and the sentinels any more; who works hears all of them."""
+    """Cut the primary off from its replicas and the sentinels; clients still reach all of them."""
     primary, at, before = service.primary(), time.time(), people.grants()
     service.splitters[primary].cut()
     eventually(lambda: service.has_another_primary(primary))
@@ -75,7 +75,7 @@ FAULTS: dict[Callable[..., object], int] = {
     freeze: 4,
     lag: 2,
     split: 1,
-}  # By how much less often than a kill it comes
+}  # `rounds` is divided by this
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -123,6 +123,6 @@ def test_a_failover_loses_nothing(
         f"each person again within {max(recovery_times):.2f}, "
         f"each who waited {service_time:.2f} after there was an item"
     )
-    if soak:  # sentinels that begin anew wait for twice the failover-timeout before: that is theirs
+    if soak:  # sentinels with a setback first wait twice the failover-timeout
         assert all(course.seconds <= MAX_OUTAGE for course in courses if not course.setbacks)
         assert max(course.client_seconds for course in courses) <= MAX_CLIENT_SECONDS

@@ -1,5 +1,5 @@
 """People work over REST while gunicorn's workers, gunicorn itself, the server and the clear job are killed:
-what they send again acts once, and `leaseq up` starts again what died."""
+calls that they repeat act once, and `leaseq up` restarts each part."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from tests.support.processes import UpProcess, descendants, is_alive
 from tests.support.waiting import eventually
 
 PEOPLE = 6
-REST_RULES = replace(RULES, slack=0.002)  # its times have milliseconds
-# gunicorn itself, the server and the clear job wait longer each time before `leaseq up` starts them again.
+REST_RULES = replace(RULES, slack=0.002)  # its times have a resolution of a millisecond
+# `leaseq up` waits longer each time before it restarts gunicorn itself, the server or the clear job.
 SHORT = ("worker", "web")
 LONG = (*("worker",) * 12, *("web",) * 3, *("clear",) * 3, *("server",) * 2)
 
 
 @contextmanager
 def running_leaseq(data: Path) -> Iterator[UpProcess]:
-    """`leaseq up`, and somebody who reads what it says: a full pipe would stop it."""
+    """Run `leaseq up`, and read its output: a full pipe would block it."""
     up = UpProcess(data, free_port(), "--workers", "2", "--threads", "8")
     reader = threading.Thread(target=up.process.stderr.read, daemon=True)  # type: ignore[union-attr]
     reader.start()
@@ -45,11 +45,11 @@ def running_leaseq(data: Path) -> Iterator[UpProcess]:
 
 
 def kill(up: UpProcess, part: str, dice: random.Random) -> None:
-    """kill -9, and wait until another one runs in its place."""
+    """Send kill -9, and wait until another process runs in its place."""
     before = up.state()["pids"]
     pid = before["web" if part == "worker" else part]
     victim = pid
-    if part == "worker":  # the web app may just have begun anew, while workers of the one before still answer
+    if part == "worker":  # gunicorn may just have restarted, while its previous workers still answer
         eventually(lambda: len(descendants(pid)) == 2, "both workers")
         victim = dice.choice(sorted(descendants(pid)))
     os.kill(victim, signal.SIGKILL)
@@ -71,7 +71,7 @@ def test_kill_9_of_all_that_leaseq_up_runs(
         rest_queues: dict[str, RestQueue] = {}
 
         def queue_for(queue: leaseq.Queue, name: str) -> RestQueue:
-            """Every other one has a program that uses Idempotency-Key."""
+            """Every second person uses a program with Idempotency-Key."""
             idempotent = len(rest_queues) % 2 == 0
             rest_queue = RestQueue(
                 up.port, tokens[name], queue.name, idempotent=idempotent, dice=random.Random(dice.random())
@@ -100,7 +100,7 @@ def test_kill_9_of_all_that_leaseq_up_runs(
 
 
 def create_tokens(client: leaseq.Client) -> dict[str, str]:
-    """A token for each of the crowd."""
+    """Create a token for each member of the crowd."""
     accounts, tokens = Accounts(client), {}
     for name, role in [(PRODUCER, "manager"), *((f"person {n}", "worker") for n in range(PEOPLE))]:
         accounts.add(name, by="test", role=role)

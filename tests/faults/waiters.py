@@ -1,4 +1,4 @@
-"""People who wait for an item while something goes wrong, and get one when work goes on."""
+"""People who wait for an item during a fault, and get one when work goes on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import leaseq
 from tests.support.waiting import eventually, patiently
 
 PEOPLE = 3
-WAIT_SECONDS = 90.0  # seconds that they would wait
+WAIT_SECONDS = 90.0  # seconds for which they wait at most
 
 
 class Waiters:
@@ -24,7 +24,7 @@ class Waiters:
         eventually(lambda: self._queue.stats().waiting == PEOPLE)
 
     def serve(self) -> float:
-        """Seconds from when there is an item for each until each has one."""
+        """Enqueue an item for each; return the seconds from then until each has one."""
         for number in range(PEOPLE):
             patiently(lambda number=number: self._queue.enqueue({}, id=f"{number}"))  # type: ignore[misc]
         start = time.monotonic()

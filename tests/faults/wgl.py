@@ -1,9 +1,10 @@
-"""Is a history linearizable? Wing and Gong's search, with Lowe's memory of what was tried.
+"""Decides whether a history is linearizable: Wing and Gong's search, with Lowe's memory of states already
+tried.
 
-Wing, Gong: Testing and Verifying Concurrent Objects (1993). Lowe: Testing for Linearizability (2017).
-A history is linearizable where its calls can be put in an order in which each takes effect at one moment
-between its start and its end, and each answer is what a sequential object would have answered. A call without
-an answer may take effect at any moment after its start, or never.
+Wing, Gong: Testing and Verifying Concurrent Objects (1993). Lowe: Testing for Linearizability (2017). A
+history is linearizable if its calls can be put in an order in which each takes effect at one moment between
+its start and its end, and each reply is what a sequential object would have replied. A call without a reply
+may take effect at any moment after its start, or never.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ State = TypeVar("State", bound=Hashable)
 
 @dataclass(frozen=True, slots=True)
 class Span(Generic[Op]):
-    """One call of one object: from when to when it may have taken effect. ``end`` is inf for one without an
-    answer, which need not have taken effect at all."""
+    """A call on an object: the time span in which it may have taken effect. ``end`` is inf for a call without
+    a reply, which need not have taken effect at all."""
 
     op: Op
     start: float
@@ -30,8 +31,8 @@ class Span(Generic[Op]):
 def linearization(
     spans: Sequence[Span[Op]], initial_state: State, step: Callable[[State, Op], Iterable[State]]
 ) -> list[Op] | None:
-    """An order that explains every answer, or None. ``step`` gives the states that may follow; none where the
-    answer is impossible in this state."""
+    """Return an order that explains every reply, or None. ``step`` yields the states that may follow; none if
+    the reply is impossible in this state."""
     by_start = sorted(spans, key=lambda span: span.start)
     required_mask = sum(1 << n for n, span in enumerate(by_start) if span.end != inf)
     visited: set[tuple[int, State]] = set()
@@ -44,7 +45,7 @@ def linearization(
             continue
         visited.add((mask, state))
         open_numbers = [n for n in range(len(by_start)) if not mask >> n & 1]
-        first_end = min(by_start[n].end for n in open_numbers)  # what starts later can't be the next
+        first_end = min(by_start[n].end for n in open_numbers)  # later calls can't be the next
         for n in reversed([n for n in open_numbers if by_start[n].start <= first_end]):
             stack.extend(
                 (mask | 1 << n, next_state, (*order, n)) for next_state in step(state, by_start[n].op)

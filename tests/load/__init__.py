@@ -1,1 +1,1 @@
-"""The load generator of ``./dev bench load``: people who work at the pages of a real gunicorn."""
+"""The load generator of ``./dev bench load``: people who work on the pages of a real gunicorn."""

@@ -1,7 +1,7 @@
-"""`./dev bench load`: a thousand made-up people at the work page of a real gunicorn, and how long they wait.
+"""`./dev bench load`: the response times of a real gunicorn for a thousand simulated people at work.
 
-The people live in this process, the pages in gunicorn's, the items in a server of its own with an fsync for
-each change, as `leaseq up` runs it. All of it is on this machine, and on loopback only.
+The people run in this process, the pages in gunicorn's, and the items in a separate server with an fsync for
+each change, as in `leaseq up`. All of it is on this machine, and on loopback only.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from tests.web.gunicorn_server import run_gunicorn
 
 HOST = "127.0.0.1"
 QUEUE = "load"
-SIGN_INS = 8  # at once; each costs a password hash
-ARRIVALS = 100  # people a second who begin: each opens three pages at once
+SIGN_INS = 8  # at the same time; each costs a password hash
+ARRIVALS = 100  # people who begin per second: each opens three pages at once
 P95, P99 = 50, 150  # milliseconds
 FORM = {
     "show": [{"field": "text", "kind": "text"}],
@@ -60,7 +60,7 @@ def load(people: int, think: float, seconds: int, workers: int, threads: int, pa
     """Simulate people who work through a real gunicorn, and print the response times.
 
     Each signs in, takes an item, thinks, answers it and gets the next; some save drafts, put items off or
-    load the page again. Exits with 1 where a request failed, or the 95th or 99th of a hundred took too long.
+    load the page again. Exits with 1 if a request failed, or the 95th or 99th percentile is too high.
     """
     with tempfile.TemporaryDirectory(prefix="leaseq-load-") as folder, EmbeddedServer(folder) as server:
         names, password = _fill(server.url, people, items=int(people * (seconds / think + 6)) + 1_000)
@@ -93,7 +93,7 @@ def _fill(url: str, people: int, items: int) -> tuple[list[str], str]:
 
 
 async def _run_crowd(port: int, names: list[str], password: str, think: float, seconds: int) -> LoadReport:
-    """Everybody signs in, a few at a time; then all begin, ARRIVALS a second, and work. The time until all
+    """Sign everybody in, a few at a time; then all begin to work, ARRIVALS a second. The time until all
     have begun is not counted."""
     allow_files(2 * len(names) + 100)
     report = LoadReport()
@@ -132,7 +132,7 @@ async def _run_crowd(port: int, names: list[str], password: str, think: float, s
 
     tasks = [asyncio.create_task(work(person)) for person in people]
     await measure()
-    for task in tasks:  # those who still think stop
+    for task in tasks:  # stop those who still think
         task.cancel()
     for result in await asyncio.gather(*tasks, return_exceptions=True):
         if result is not None and not isinstance(result, asyncio.CancelledError):

@@ -1,4 +1,4 @@
-"""Flask routes to compare with: one that does nothing, and two that make round trips by stock parts alone."""
+"""Flask routes to compare with: one does nothing, and two make round trips using only stock libraries."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ script_sha = server.script_load(SCRIPT)
 page_template = app.jinja_env.from_string(PAGE)
 
 
-class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login carries no types
+class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login has no types
     id = "person"
 
 
@@ -46,14 +46,14 @@ def readyz() -> dict[str, Any]:
 
 @app.post("/echo")
 def echo() -> dict[str, Any]:
-    """Does nothing."""
+    """Do nothing."""
     body: dict[str, Any] = request.get_json()
     return body
 
 
 @app.post("/stock-call")
 def stock_call() -> dict[str, Any]:
-    """Two round trips: one for who calls, one for the move."""
+    """Make two round trips: one for the caller, one for the operation."""
     body: dict[str, Any] = request.get_json()
     server.get("leaseq:token")
     call_script()
@@ -68,7 +68,7 @@ def sign_in() -> dict[str, str]:
 
 @app.post("/stock-page")
 def stock_page() -> str:
-    """Three round trips, for the session, the move and the figures of the day; and a form of ten fields."""
+    """Make three round trips (session, operation, figures of the day), and render a form of ten fields."""
     csrf.protect()
     assert flask_login.current_user.is_authenticated
     call_script()

@@ -1,6 +1,6 @@
 """`./dev bench bridge`: how fast the bridge moves and archives items, its lag, and the server's memory.
 
-The floor in the same run is an INSERT of as many rows of the same size by the database's driver alone.
+The baseline in the same run is an INSERT of as many rows of the same size with only the database's driver.
 """
 
 from __future__ import annotations
@@ -34,21 +34,19 @@ from tests.support.databases import postgresql
 
 QUEUE = "bridge"
 MIN_SPEED = {"sqlite": 20_000, "postgresql": 10_000}  # items a second
-MAX_LAG = 1.0  # seconds, the 95th of a hundred
-MAX_GROWTH = 1.05  # of the server's memory between a fifth of the rows and all
+MAX_LAG = 1.0  # seconds, the 95th percentile
+MAX_GROWTH = 1.05  # ratio of the server's memory after all rows to that after a fifth
 RESULT = {"about": "refund", "note": "a note of some length"}
 WINDOW = 10_000
 WORKERS = 8
-PACE = 4_000  # items a second of all workers, while the memory is looked at: clear forgets some 6,000
+PACE = 4_000  # items a second of all workers while memory is measured: clear deletes about 6,000
 
 
 @click.command()
 @click.option("--items", default=40_000, show_default=True, type=click.IntRange(1_000, 200_000))
-@click.option(
-    "--rows", default=200_000, show_default=True, help="Rows that are worked through a window of 10,000."
-)
+@click.option("--rows", default=200_000, show_default=True, help="Rows to work through a window of 10,000.")
 def bridge(items: int, rows: int) -> None:
-    """Print items a second of each database and each way, the lag and the memory; exit with 1 where one
+    """Print items a second for each database and direction, the lag and the memory; exit with 1 if one
     misses its limit."""
     failed = False
     with ExitStack() as stack:
@@ -76,7 +74,7 @@ def start_server(folder: Path) -> Iterator[tuple[leaseq.Client, str]]:
 
 
 def fill(engine: Engine, first: int, count: int) -> float:
-    """Insert rows; seconds."""
+    """Insert rows; return the seconds."""
     schema.upgrade(engine)
     cast = "CAST(:payload AS json)" if engine.dialect.name == "postgresql" else ":payload"
     statement = text(f"INSERT INTO leaseq_item (queue, id, payload) VALUES ('{QUEUE}', :id, {cast})")
@@ -92,7 +90,7 @@ def fill(engine: Engine, first: int, count: int) -> float:
 
 
 def work(queue: leaseq.Queue, person: str, rate: float = math.inf) -> None:
-    """Finish all that there is, no faster than that."""
+    """Finish all items, no faster than the given pace."""
     started_at, lease = time.monotonic(), queue.reserve(person)
     for count in itertools.count(1):
         if lease is None:
@@ -123,7 +121,7 @@ def measure_speeds(kind: str, engine: Engine, client: leaseq.Client, items: int)
 
 @contextmanager
 def run_bridge(redis_url: str, database_url: str, *options: str) -> Iterator[None]:
-    """The bridge and the clear job, each a process of its own."""
+    """Run the bridge and the clear job, each in its own process."""
     environment = {**os.environ, "LEASEQ_REDIS_URL": redis_url, "LEASEQ_DATABASE": database_url}
     commands = (
         ["bridge", "run", "--init", "--window", str(WINDOW), *options],
@@ -144,7 +142,7 @@ def run_bridge(redis_url: str, database_url: str, *options: str) -> Iterator[Non
 def measure_lag(
     url: str, client: leaseq.Client, redis_url: str, seconds: float = 20, rate: int = 200
 ) -> bool:
-    """From a finish to its row."""
+    """Measure the time from a finish to its row in the database."""
     queue, engine = leaseq.Queue(client, QUEUE), open_database(url)
     count = round(seconds * rate)
     queue.configure(keep_finished_seconds=3_600)
@@ -170,7 +168,7 @@ def measure_lag(
 
 
 def _wait_until_it_runs(queue: leaseq.Queue) -> None:
-    """Until the bridge has archived what there is."""
+    """Return once the bridge has archived everything."""
     while queue.event_rows(queue.follow("bridge")):
         time.sleep(0.1)
 
@@ -187,7 +185,7 @@ def _record_rows(engine: Engine, row_times: dict[str, float], count: int) -> Non
 
 
 def measure_memory(url: str, client: leaseq.Client, redis_url: str, rows: int) -> bool:
-    """Rows are worked through a window; the server's memory is looked at on the way."""
+    """Work rows through a window, and measure the server's memory on the way."""
     engine = open_database(url)
     with engine.begin() as connection:
         for table in ("item", "answer", "event", "change", "bridge"):

@@ -1,4 +1,4 @@
-"""Clients of the load tests: one JSON call on a connection of its own, and the figures of many."""
+"""Clients of the load tests: one JSON call on its own connection, and statistics of many."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _LISTEN_STATE = "0A"  # in /proc/net/tcp
 
 
 def allow_files(count: int) -> None:
-    """Let this process have so many connections, or as many as it may."""
+    """Raise this process's limit of connections to the count, or to the maximum allowed."""
     _, hard_limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(count, hard_limit), hard_limit))
 
 
 def quantile(values: list[float], share: float) -> float:
-    """The value that so large a share of all do not exceed."""
+    """The value that this share of all values do not exceed."""
     return sorted(values)[min(ceil(len(values) * share), len(values)) - 1]
 
 
@@ -31,8 +31,8 @@ def workers_of(master: int) -> list[int]:
 
 
 def open_connections_to(port: int) -> int:
-    """The connections to a port of this machine that the process behind it has not closed, as Linux lists
-    them: a socket that no process has any more is listed without an inode."""
+    """The connections to a port of this machine that the listening process has not closed, as Linux lists
+    them: a socket that no process holds any longer is listed without an inode."""
     rows = (line.split() for line in Path("/proc/net/tcp").read_text().splitlines()[1:])
     return sum(
         int(local.rpartition(":")[2], 16) == port and state != _LISTEN_STATE and inode != "0"
@@ -41,7 +41,7 @@ def open_connections_to(port: int) -> int:
 
 
 def megabytes_of(pid: int) -> float:
-    """The memory that a process has to itself and shares, resident."""
+    """The resident memory of a process, private and shared."""
     (line,) = (row for row in Path(f"/proc/{pid}/status").read_text().splitlines() if row.startswith("VmRSS"))
     return int(line.split()[1]) / 1_024
 
@@ -56,7 +56,7 @@ def request_bytes(method: str, path: str, token: str, body: Any = None, **header
 
 
 async def call(port: int, request: bytes) -> tuple[int, Any, float]:
-    """The status, the JSON of the answer, and the seconds from the connect to its last byte."""
+    """Return the status, the JSON of the answer, and the seconds from the connect to its last byte."""
     started_at = time.monotonic()
     reader, writer = await asyncio.open_connection(HOST, port)
     try:

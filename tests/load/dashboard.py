@@ -1,7 +1,7 @@
 """`./dev bench dashboard`: how long managers' pages take with 1,000,000 items and 200 people.
 
-Two web processes of gunicorn are asked on a kept connection. The first request is the one for which a process
-reads all figures; those after it are what a manager has who stays.
+Requests go to two web processes of gunicorn on a kept connection. For the first one, a process reads all
+figures; the later ones are what a manager sees who stays on the page.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ PAGES = (
     f"/manage/{QUEUE}/items?state=inbound",
     f"/manage/{QUEUE}/answers",
 )
-LIMIT_MS = 300  # milliseconds of a page, the first time too
+LIMIT_MS = 300  # milliseconds for a page, including the first request
 
 
 @click.command()
 @click.option("--items", default=1_000_000, show_default=True, type=click.IntRange(1_000, 10_000_000))
 @click.option("--people", default=200, show_default=True, type=click.IntRange(1, 2_000))
 def dashboard(items: int, people: int) -> None:
-    """Print the milliseconds of each page; exit with 1 where one is over its limit."""
+    """Print the milliseconds of each page; exit with 1 if one exceeds its limit."""
     password = secrets.token_urlsafe(12)
     with (
         tempfile.TemporaryDirectory(prefix="leaseq-") as folder,
@@ -52,7 +52,7 @@ def dashboard(items: int, people: int) -> None:
 
 
 def fill(client: leaseq.Client, items: int, people: int, password: str) -> None:
-    """Each person has finished two items, given one back, reported one, and holds one."""
+    """Fill the queue: each person has finished two items, given one back, reported one, and holds one."""
     click.echo(f".. {items:,} items, {people:,} people", err=True)
     accounts = Accounts(client)
     accounts.add(MANAGER, by="bench", role="admin", password=password)
@@ -82,7 +82,7 @@ def sign_in(browser: requests.Session, url: str, password: str) -> None:
 
 
 def measure(browser: requests.Session, url: str, page: str) -> float:
-    """Print and return the milliseconds of the slowest of ten requests, which is the first as a rule."""
+    """Print and return the milliseconds of the slowest of ten requests, usually the first."""
     times = []
     for _ in range(10):
         started_at = time.perf_counter()

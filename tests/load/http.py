@@ -1,9 +1,9 @@
 """`./dev bench http`: the CPU time of a web process for a REST call and for a page, against other routes.
 
-The others are those of tests/load/bare.py: one that does nothing, and two that make the same round trips by
-Flask, its extensions and redis-py alone. All run under gunicorn with leaseq's configuration, one web process
-for each app, and are asked in turns, so that a busy machine slows all. The time is that of the web process
-alone, as Linux counts it for its threads; what a process does after an answer counts for the next call.
+The others are in tests/load/bare.py: one does nothing, and two make the same round trips using only
+Flask, its extensions and redis-py. All run under gunicorn with leaseq's configuration, one web process
+for each app, and are called in turns, so that a busy machine slows all of them. Only the CPU time of the web
+process's threads counts, as measured by Linux; work that it does after an answer counts for the next call.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ QUEUE, PAGES = "bench", "pages"
 BARE = "tests.load.bare:app"
 BARE_ROUTE, STOCK_CALL, STOCK_PAGE = "bare route", "stock: two round trips", "stock: page, three"
 PAGE = "page: finish and next"
-LEAST_REST, LEAST_PAGE = 0.7, 0.5  # of the stock routes' speed: docs/decisions/0023-request-cost.md
+LEAST_REST, LEAST_PAGE = 0.7, 0.5  # share of the stock routes' speed: docs/decisions/0023-request-cost.md
 FORM = {"ask": {"type": "object", "properties": {"about": {"type": "string", "title": "What is it about?"}}}}
 ECHO = {"token": 1, "result": {"about": "refund"}}
 _BLOCK = 20  # calls of the bare app in a row
@@ -43,7 +43,7 @@ _WARM = 3  # rounds
 @click.command()
 @click.option("--rounds", default=40, show_default=True, type=click.IntRange(10, 1_000))
 def http(rounds: int) -> None:
-    """Print the median of each call, and its speed as a share of the other routes'; exit with 1 where one is
+    """Print the median of each call, and its speed as a share of the other routes'; exit with 1 if one is
     below its limit."""
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq-http-"))
@@ -91,7 +91,7 @@ def _fill(url: str, items: int) -> tuple[str, str]:
 
 
 class _Meter:
-    """Microseconds of CPU time of a process, by what it was asked for."""
+    """The microseconds of CPU time of a process, by request."""
 
     def __init__(self) -> None:
         self.times: dict[str, list[float]] = {}
@@ -112,7 +112,7 @@ class _Meter:
 
 
 class _StockClient:
-    """Somebody who calls the routes to compare with."""
+    """A client that calls the routes to compare with."""
 
     def __init__(self, meter: _Meter, url: str, process: int) -> None:
         self._meter, self._process = meter, process

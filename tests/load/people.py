@@ -1,4 +1,4 @@
-"""Made-up people for `./dev bench load`: each keeps a connection, as a browser does, thinks, and answers."""
+"""The simulated people of `./dev bench load`: each keeps a connection like a browser, thinks, and answers."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from html import unescape
 from itertools import count
 from urllib.parse import urlencode
 
-PIECE_HEADERS = {"X-Leaseq-Piece": "yes"}  # as the work page's script asks
+PIECE_HEADERS = {"X-Leaseq-Piece": "yes"}  # sent by the work page's script
 FORM_TYPE = "application/x-www-form-urlencoded"
-PAUSES = (1, 2, 5, 10, 15)  # seconds, as work/submit.js has them
-DRAFTS = 0.2  # of the answers have a note, which is saved while it is typed
-LATER = 0.02  # of the items are put off
-RELOADS = 0.01  # of the items are loaded again, whole
+PAUSES = (1, 2, 5, 10, 15)  # seconds, as in work/submit.js
+DRAFTS = 0.2  # share of the answers with a note, which is saved while it is typed
+LATER = 0.02  # share of the items that are put off
+RELOADS = 0.01  # share of the items whose whole page is loaded again
 
 
 @dataclass
 class LoadReport:
-    """What all saw: milliseconds by what was asked for, and what went wrong."""
+    """The results of all people: milliseconds by request, and errors."""
 
     times: dict[str, list[float]] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
@@ -39,7 +39,7 @@ class LoadReport:
 
 
 class WrongResponse(Exception):
-    """Something that a person would call an error."""
+    """A response that a person would call an error."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Response:
 
 
 class Browser:
-    """One kept connection and the cookies."""
+    """One kept connection, and cookies."""
 
     def __init__(self, host: str, port: int, report: LoadReport) -> None:
         self._address = (host, port)
@@ -65,8 +65,8 @@ class Browser:
         form: Mapping[str, str] | None = None,
         headers: Mapping[str, str] | None = None,
     ) -> Response:
-        """One request; where the answer is to come again, that is done, as the page does by itself. The time
-        is from the first byte sent to the last one read."""
+        """Send a request; if the answer says to try again later, do so, as the page does by itself. The time
+        is measured from the first byte sent to the last one read."""
         body = urlencode(form).encode() if form is not None else b""
         lines = [
             f"{'GET' if form is None else 'POST'} {path} HTTP/1.1",
@@ -92,7 +92,7 @@ class Browser:
         return response
 
     async def _send(self, data: bytes) -> Response:
-        """On the kept connection; on a new one where the server closed that meanwhile, as it may."""
+        """Send it on the kept connection, or on a new one if the server has closed that, as it may."""
         is_reused = self._streams is not None
         try:
             return await self._exchange(data)
@@ -148,7 +148,7 @@ class Person:
             raise WrongResponse("could not sign in")
 
     async def work(self, arrival: float, think: float, deadline: float) -> None:
-        """Take, think, answer, until the time is over. Begins within ``arrival`` seconds."""
+        """Take an item, think and answer, until the time is over. Begins within ``arrival`` seconds."""
         await asyncio.sleep(self._random.uniform(0, arrival))
         page = await self.open()
         while time.monotonic() < deadline:
@@ -156,18 +156,18 @@ class Person:
             page = await self._handle_item(page)
 
     async def open(self) -> str:
-        """The work page with an item on it."""
+        """Open the work page with an item on it."""
         return await self._take_item((await self._browser.request("work page", f"/q/{self._queue}")).text)
 
     async def _take_item(self, page: str) -> str:
-        """An item, from the page that shows none."""
+        """Take an item from the page that shows none."""
         fields = {"csrf_token": _field_value(page, "csrf_token")}
         return await self._follow(
             await self._browser.request("take one", f"/q/{self._queue}/reserve", fields)
         )
 
     async def _handle_item(self, page: str) -> str:
-        """What the person does with the item that they see; the next one's page."""
+        """Do something with the item that the person sees; return the next item's page."""
         action, fields = self._form(page)
         dice = self._random.random()
         if dice < LATER:
@@ -187,11 +187,11 @@ class Person:
         return await self._send_answer(action, fields)
 
     async def finish(self, page: str) -> str:
-        """Answer the item that the page shows; the next one's page."""
+        """Answer the item that the page shows; return the next item's page."""
         return await self._send_answer(*self._form(page))
 
     def _form(self, page: str) -> tuple[str, dict[str, str]]:
-        """Where the answer goes, and its fields."""
+        """The URL to which the answer is sent, and its fields."""
         action = _attribute(page, r'<form id="answer"[^>]* action="([^"]+)"')
         return action, {
             "csrf_token": _field_value(page, "csrf_token"),
@@ -207,7 +207,7 @@ class Person:
         return await self._follow(response)
 
     async def _follow(self, response: Response) -> str:
-        """Where the answer leads: in a header of ours, since fetch tells the page's script of no redirect."""
+        """Follow a redirect. It is in our own header, since fetch hides redirects from the page's script."""
         target = response.headers.get("location") or response.headers.get("x-leaseq-go")
         if target:
             response = await self._browser.request("work page", target)

@@ -1,7 +1,7 @@
-"""`./dev bench slow`: clients that send or read slowly, and how long the others wait meanwhile.
+"""`./dev bench slow`: clients that send or read slowly, and how long the others wait during that.
 
-Four kinds at once: connections on which nothing is sent, half of the headers, half of a body, and clients
-that do not read their answer. A few other clients make short calls before and during that.
+The slow clients are of four kinds: they send nothing, half of the headers, or half of a body, or
+do not read their answer. A few other clients make short calls before and during the attack.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ OTHER_CLIENTS = 8  # clients that make calls
 _BATCH = 20  # connections of the attack that are opened in a row
 PAUSE = 0.02  # seconds between two of a client's calls
 RATIO, HEALTH_MS = 2.0, 100.0
-CLOSED_SECONDS = 30.0  # within which each slow client is closed
-OPENED_SECONDS = 1  # within which the attack opens its connections
+CLOSED_SECONDS = 30.0  # until each slow client is closed
+OPENED_SECONDS = 1  # until the attack has opened its connections
 
 
 @click.command()
 @click.option("--clients", default=2_000, show_default=True, type=click.IntRange(4, 8_000), help="Slow ones.")
-@click.option("--seconds", default=10, show_default=True, type=click.IntRange(2, 60), help="Of each part.")
+@click.option("--seconds", default=10, show_default=True, type=click.IntRange(2, 60), help="Per part.")
 def slow(clients: int, seconds: int) -> None:
     """Print how long the calls of others took before and during an attack of slow clients, how long /healthz
-    took, and when the last slow client was closed; exit with 1 where a figure misses its limit."""
+    took, and when the last slow client was closed; exit with 1 if a figure misses its limit."""
     with tempfile.TemporaryDirectory(prefix="leaseq-slow-") as folder, EmbeddedServer(folder) as server:
         token = _fill(server.url)
         key, log = secrets.token_urlsafe(48), Path(folder) / "web.log"
@@ -74,7 +74,7 @@ async def _run(port: int, token: str, clients: int, seconds: int) -> int:
 
 
 async def _measure_others(port: int, token: str, seconds: int) -> tuple[list[float], list[float]]:
-    """The milliseconds of calls, and of /healthz, that are made for so long."""
+    """The milliseconds of calls, and of /healthz, made for this many seconds."""
     stats = request_bytes("GET", f"/api/v1/queues/{QUEUE}/stats", token)
     health = request_bytes("GET", "/healthz", token)
     times: tuple[list[float], list[float]] = ([], [])

@@ -1,6 +1,6 @@
 """`./dev bench waiting`: people who wait for an item by long poll, and managers who watch by event stream.
 
-Items come one by one meanwhile. The figures are how soon each reaches somebody who waits, and how much memory
+Items are added one by one. The figures are how soon each reaches a person who waits, and how much memory
 a web process takes.
 """
 
@@ -24,18 +24,18 @@ from tests.load.clients import HOST, allow_files, call, megabytes_of, quantile, 
 from tests.web.gunicorn_server import run_gunicorn
 
 QUEUE = "waiting"
-STREAMS_EACH = 10  # of one manager
+STREAMS_EACH = 10  # event streams of one manager
 P95_MS, MEGABYTES = 20.0, 200.0
-_LONGEST = 30  # seconds of one wait
+_LONGEST = 30  # seconds that one wait may take
 
 
 @click.command()
-@click.option("--people", default=2_000, show_default=True, type=click.IntRange(1, 5_000), help="Who wait.")
-@click.option("--streams", default=500, show_default=True, type=click.IntRange(0, 5_000), help="That watch.")
+@click.option("--people", default=2_000, show_default=True, type=click.IntRange(1, 5_000), help="Waiters.")
+@click.option("--streams", default=500, show_default=True, type=click.IntRange(0, 5_000), help="Watching.")
 @click.option("--items", default=500, show_default=True, type=click.IntRange(20, 10_000))
 @click.option("--pause", default=0.05, show_default=True, help="Seconds between two items.")
 def waiting(people: int, streams: int, items: int, pause: float) -> None:
-    """Print how soon items reach people who wait, and the memory of the web processes; exit with 1 where one
+    """Print how soon items reach people who wait, and the memory of the web processes; exit with 1 if one
     misses its limit."""
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq-waiting-"))
@@ -48,7 +48,7 @@ def waiting(people: int, streams: int, items: int, pause: float) -> None:
 
 
 def _fill(url: str, people: int, managers: int) -> tuple[list[str], list[str]]:
-    """The tokens of the workers and of the managers."""
+    """Create the people; return the tokens of the workers and of the managers."""
     client = leaseq.connect(url)
     leaseq.Queue(client, QUEUE).configure(lease_seconds=600)
     accounts = Accounts(client)
@@ -93,7 +93,7 @@ class _Crowd:
         return self._print(len(tokens), streams, items, memory, errors)
 
     async def _wait_for_all(self, people: int) -> None:
-        """All wait, and have done so for some seconds."""
+        """Return once all have been waiting for some seconds."""
         while self._queue.stats().waiting < people:  # noqa: ASYNC110 - there is no event for it
             await asyncio.sleep(0.5)
         click.echo(".. all wait", err=True)
@@ -102,7 +102,7 @@ class _Crowd:
     async def _wait(self, token: str) -> None:
         await asyncio.sleep(secrets.randbelow(5_000) / 1_000)
         path = f"/api/v1/queues/{QUEUE}/reserve"
-        seconds = 5 + secrets.randbelow(_LONGEST - 4)  # from then on, not all ask again at the same time
+        seconds = 5 + secrets.randbelow(_LONGEST - 4)  # so that not all ask again at the same time
         while True:
             request = request_bytes("POST", path, token, {"wait": seconds})
             seconds = _LONGEST

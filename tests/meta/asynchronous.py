@@ -1,8 +1,8 @@
-"""Makes the coroutines of `leaseq.aio` from the functions of `leaseq`.
+"""Generates the coroutines of `leaseq.aio` from the functions of `leaseq`.
 
-``python -m tests.meta.asynchronous`` writes each module of SOURCES anew into the folder ``aio`` beside it:
-its functions that speak to the server, with ``async`` and ``await``. All else is imported from the module
-itself. What they speak through is written by hand, by the same names, in leaseq/engine and in
+``python -m tests.meta.asynchronous`` generates each module of SOURCES into the folder ``aio`` next to it: its
+functions that call the server, with ``async`` and ``await``. Everything else is imported from the module
+itself. What they call is written by hand, with the same names, in leaseq/engine and in
 leaseq/engine/aio (docs/decisions/0028-asyncio.md).
 """
 
@@ -43,8 +43,8 @@ Made of {source} by ``python -m tests.meta.asynchronous``; not to be edited.
 # ruff: noqa: E501
 
 '''
-NO_LIMIT = "# ruff: noqa: E501\n"  # of a line's length: strings that were joined
-# What is written by hand in leaseq/engine/aio, by module: what is imported from there.
+NO_LIMIT = "# ruff: noqa: E501\n"  # to a line's length, for joined strings
+# By module: the names written by hand in leaseq/engine/aio, which are imported from there.
 HANDWRITTEN_NAMES = {
     "leaseq.engine.client": {"Client", "check_client", "connection_of"},
     "leaseq.engine.iterables": {"each"},
@@ -52,7 +52,7 @@ HANDWRITTEN_NAMES = {
     "leaseq.engine.transport": {"Transport", "transport_of"},
     "leaseq.queue.elsewhere": {"forget_elsewhere"},
 }
-# Calls that are awaited: of these names, of parameters by these names, and of the functions that await one.
+# Awaited are calls of these names, of parameters with these names, and of functions that await one.
 AWAITED_CALLS = {
     "send_packed_command",
     "read_response",
@@ -67,8 +67,8 @@ AWAITED_CALLS |= {"replicas", "close", "end", "join", "wait_for", "scan", "forge
 AWAITED_PARAMETERS = {"ask", "replicas", "send", "attempt", "move"}
 RECEIVERS = {"self", "_commands", "_connection", "_transport", "transport", "connection", "server"}
 RECEIVERS |= {"listener", "witness"}
-ASYNC_ITERATORS = {"each"}  # `async for` goes through what these return
-# Methods that must reach their end though the task is cancelled.
+ASYNC_ITERATORS = {"each"}  # iterated by `async for`
+# Methods that must run to their end even if the task is cancelled.
 UNCANCELLABLE = {"_leave_line"}
 REPLACEMENTS = (
     (r"\bIterator\b(?!\[None\])", "AsyncIterator"),
@@ -94,7 +94,7 @@ class Names:
             set(ASYNC_ITERATORS),
             set[str](),
         )
-        # Those that are no methods.
+        # Functions that are not methods.
         self._functions = AWAITED_CALLS | ASYNC_ITERATORS | AWAITED_PARAMETERS
         functions = [node for tree in trees for node in ast.walk(tree) if isinstance(node, Function)]
         classes = [node for tree in trees for node in tree.body if isinstance(node, ast.ClassDef)]
@@ -155,13 +155,13 @@ class Names:
 
 
 def _own_nodes(function: Function) -> Iterator[ast.AST]:
-    """The nodes of the function itself, without functions inside it."""
+    """The nodes of the function itself, without its inner functions."""
     stack: list[ast.AST] = list(function.body)
     while stack:
         node = stack.pop()
         yield node
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            stack += [node.func.value, *node.args, *node.keywords]  # the name of a call is no property
+            stack += [node.func.value, *node.args, *node.keywords]  # the name of a call is not a property
         elif not isinstance(node, Function | ast.Lambda):
             stack += ast.iter_child_nodes(node)
 
@@ -186,7 +186,7 @@ class AsyncTransformer(ast.NodeTransformer):
         return ast.AsyncFunctionDef(**vars(node)) if awaits else node
 
     def visit_Lambda(self, node: ast.Lambda) -> ast.AST:
-        if isinstance(node.body, ast.Call):  # it gives the coroutine to who awaits it
+        if isinstance(node.body, ast.Call):  # it returns the coroutine to its caller, who awaits it
             self.generic_visit(node.body)
         return node
 
@@ -212,14 +212,14 @@ class AsyncTransformer(ast.NodeTransformer):
 
     def visit_Expr(self, node: ast.Expr) -> ast.AST:
         self.generic_visit(node)
-        if isinstance(node.value, ast.YieldFrom):  # there is none in a coroutine
+        if isinstance(node.value, ast.YieldFrom):  # a coroutine can't contain it
             yield_statement = ast.Expr(ast.Yield(ast.Name("one")))
             return ast.For(ast.Name("one"), node.value.value, [yield_statement], [])
         return node
 
 
 def generate() -> dict[Path, str]:
-    """The text of each file that is made."""
+    """Return the text of each generated file."""
     trees = {source: ast.parse((ROOT / source).read_text()) for source in SOURCES}
     names = Names(list(trees.values()))
     async_names = {
@@ -233,7 +233,7 @@ def generate() -> dict[Path, str]:
 
 
 def _async_definitions(tree: ast.Module, names: Names) -> Iterator[ast.ClassDef | Function]:
-    """The classes and functions of a module that await something."""
+    """The classes and functions of a module that await."""
     for node in tree.body:
         if isinstance(node, ast.ClassDef | Function):
             functions = (function for function in ast.walk(node) if isinstance(function, Function))
@@ -269,7 +269,7 @@ def _generate_module(source: str, tree: ast.Module, names: Names, async_names: d
 
 
 def _import_line(module: str, alias: ast.alias, async_names: dict[str, set[str]]) -> str:
-    """From the folder ``aio`` where the name awaits something."""
+    """Import from the folder ``aio`` if the name awaits something."""
     if alias.name in async_names.get(module, ()):
         module = _aio_module(module)
     if f"{module}.{alias.name}" in async_names:  # a whole module

@@ -1,4 +1,4 @@
-"""``./dev lua VERB``: a script as the server gets it, with the file and line of each line in the margin."""
+"""``./dev lua VERB`` prints a script as it is sent to the server, with file and line in the margin."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def main(words: list[str]) -> int:
         problem = f"there is no script {' '.join(words)!r}" if words else "name a script"
         print(f"{problem}; the scripts are: {', '.join(sorted(SCRIPTS))}", file=sys.stderr)
         return 2
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader such as `head` may leave before the end
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # a reader such as `head` may close the pipe early
     in_colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     print("\n".join(_listing(SCRIPTS[words[0]], in_colour)))
     return 0

@@ -1,4 +1,4 @@
-"""`leaseq.aio` has what `leaseq` has: its methods are made of those."""
+"""`leaseq.aio` has the same methods as `leaseq`, generated from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``./dev lua VERB`` prints a script with the place of each of its lines."""
+"""``./dev lua VERB`` prints a script with the file and line of each of its lines."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""Each floor imports only floors below it (CONTRIBUTING.md draws them); folders import each other in no
-circle.
+"""Each floor imports only floors below it (CONTRIBUTING.md lists them), and folders have no import cycles.
 
-A room is what lies in a package: a folder, or a module beside the folders.
+A room is a direct member of a package: a folder, or a module next to the folders.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ import leaseq
 from leaseq import backup, doctor, policy_fields, simulation, transfer, webhooks
 
 ROOT = Path(__file__).parents[2]
-GROUND = "ground"  # of leaseq: its modules beside the folders are one room
+GROUND = "ground"  # of leaseq: its modules next to the folders are one room
 
-# From below. A folder that is on none is refused; so is a module of leaseq/ that does not fit on the ground.
+# From the bottom. Folders on no floor are refused, and so are modules of leaseq/ that don't fit the ground.
 LEASEQ_FLOORS: tuple[set[str], ...] = (
     {GROUND},
     {"engine"},
@@ -30,14 +29,14 @@ LEASEQ_FLOORS: tuple[set[str], ...] = (
     {"cli", "__main__"},
 )
 VIEWS = {"auth", "work", "manage", "people", "api", "docs", "monitoring", "webhooks"}
-WEBAPP_TOP = {"app", "wsgi", "commands"}  # all else in webapp/ is a part that views share
+WEBAPP_TOP = {"app", "wsgi", "commands"}  # everything else in webapp/ is shared by the views
 
 REDIS_CLIENTS = {"engine", "bench", "doctor"}
 
-# `leaseq up` runs the embedded server, and a command looks like its sisters: they may use these besides.
+# `leaseq up` runs the embedded server, and all commands look alike: these may be used in addition.
 COMMAND_PREFIXES = ("leaseq.cli.common.", "leaseq.server.")
 
-# What other programs may build on: the package's names, those of import and export, and simulated people.
+# What other programs may use: the package's names, those of import and export, and simulated people.
 PUBLIC_NAMES = {"leaseq", "leaseq.simulation", "leaseq.transfer", "leaseq.webhooks"} | {
     f"{package.__name__}.{name}"
     for package in (
@@ -59,7 +58,7 @@ PUBLIC_NAMES = {"leaseq", "leaseq.simulation", "leaseq.transfer", "leaseq.webhoo
 PUBLIC_NAMES |= {"leaseq.policy.FIELDS", "leaseq.policy.GROUPS"}  # what settings pages are made from
 
 PYTHON_FILES = sorted(path for folder in ("leaseq", "webapp") for path in (ROOT / folder).rglob("*.py"))
-# What a package gives under its own name it fetches from all its floors.
+# A package's __init__ imports its public names from all its floors.
 PACKAGES = {ROOT / "leaseq" / "__init__.py", ROOT / "webapp" / "__init__.py"}
 INNER_FILES = [path for path in PYTHON_FILES if path not in PACKAGES]
 
@@ -69,18 +68,18 @@ def relative_path(path: Path) -> str:
 
 
 def imported_names(path: Path) -> Iterator[str]:
-    """Each imported name in full: ``leaseq.queue.Queue``, ``redis``. Those inside functions count as well.
-    What is installed as ``leaseq.webapp`` is called ``webapp`` here, as its folder is."""
+    """Each imported name in full (``leaseq.queue.Queue``, ``redis``), including imports inside functions.
+    ``leaseq.webapp``, as it is installed, is called ``webapp`` here, like its folder."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{relative_path(path)}: imports are written in full"
+            assert node.level == 0, f"{relative_path(path)}: write imports in full"
             names = [f"{node.module}.{alias.name}" for alias in node.names]
         else:
             continue
         for name in names:
-            assert name.partition(".")[0] != "webapp", f"{relative_path(path)}: it is leaseq.webapp"
+            assert name.partition(".")[0] != "webapp", f"{relative_path(path)}: import leaseq.webapp instead"
             yield name.removeprefix("leaseq.") if f"{name}.".startswith("leaseq.webapp.") else name
 
 
@@ -107,7 +106,7 @@ def imported_rooms(path: Path) -> Iterator[str]:
             yield module
         elif (folder / f"{module}.py").is_file():
             yield module if package == "webapp" else GROUND
-        else:  # a public name, from the package itself: its importer needs what is behind it
+        else:  # a public name of the package itself: the importer depends on the room that defines it
             yield "app" if package == "webapp" else "queue"
 
 
@@ -124,10 +123,10 @@ def test_imports_point_downwards(path: Path) -> None:
     package, own_room = package_of(path), room(path)
     for imported_room in imported_rooms(path):
         assert floor_of(package, imported_room) <= floor_of(package, own_room), (
-            f"{relative_path(path)} imports {package}/{imported_room}, which is on a floor above"
+            f"{relative_path(path)} imports {package}/{imported_room}, which is on a higher floor"
         )
         assert own_room not in LEASEQ_FLOORS[-1] or imported_room != "engine", (
-            f"{relative_path(path)} reaches past the queue"
+            f"{relative_path(path)} bypasses leaseq/queue"
         )
 
 
@@ -140,7 +139,7 @@ def test_no_folders_import_each_other_in_a_circle(package: str) -> None:
     try:
         TopologicalSorter(imports_by_room).prepare()
     except CycleError as error:
-        pytest.fail(f"a circle in {package}/: {' imports '.join(reversed(error.args[1]))}")
+        pytest.fail(f"an import cycle in {package}/: {' imports '.join(reversed(error.args[1]))}")
 
 
 def test_the_floors_name_what_is_there() -> None:
@@ -155,7 +154,7 @@ def test_only_webapp_knows_the_web(path: Path) -> None:
     if path.is_relative_to(ROOT / "leaseq"):
         assert not packages & {"webapp", "flask", "gunicorn", "pydantic", "werkzeug"}
         if room(path) not in REDIS_CLIENTS:
-            assert "redis" not in packages, f"{relative_path(path)} speaks to redis-py past the engine"
+            assert "redis" not in packages, f"{relative_path(path)} uses redis-py and not the engine"
 
 
 @pytest.mark.parametrize(
@@ -166,7 +165,7 @@ def test_webapp_uses_public_names_only(path: Path) -> None:
     for name in imported_names(path):
         if name.partition(".")[0] == "leaseq" and name not in PUBLIC_NAMES:
             is_allowed = is_command and name.startswith(COMMAND_PREFIXES)
-            assert is_allowed, f"{relative_path(path)} imports {name}, no public name of leaseq"
+            assert is_allowed, f"{relative_path(path)} imports {name}, which is not a public name of leaseq"
 
 
 @pytest.mark.parametrize("path", PYTHON_FILES, ids=relative_path)
@@ -174,9 +173,9 @@ def test_only_keys_spells_a_queues_key(path: Path) -> None:
     has_key = "leaseq:{" in path.read_text()
     if path.is_relative_to(ROOT / "leaseq"):
         assert not has_key or path == ROOT / "leaseq" / "engine" / "keys.py", (
-            f"{relative_path(path)} spells a key: engine/keys.py does that"
+            f"{relative_path(path)} spells a key: only engine/keys.py may"
         )
-    else:  # the web app keeps its own, under tags that can be no queue's name
+    else:  # the web app has its own keys, under tags that can't be a queue's name
         assert path.read_text().count("leaseq:{") == path.read_text().count("leaseq:{@"), relative_path(path)
 
 

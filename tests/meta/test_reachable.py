@@ -1,4 +1,4 @@
-"""Each module of the product is used: imports lead to it from an entry point or a public name."""
+"""Each module of the product is used: it is imported, directly or not, by an entry point or a public name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
-# What programs import, what gunicorn's command line names, and what Alembic finds by its place.
+# What programs import, what gunicorn's command line names, and what Alembic finds by its path.
 ENTRY_MODULES = {
     "leaseq",
     "leaseq.__main__",
@@ -34,7 +34,7 @@ def modules() -> dict[str, Path]:
 
 
 def names_in(path: Path) -> Iterator[str]:
-    """What a file imports, and what its texts may name: ``leaseq.cli.stats:stats``."""
+    """The names that a file imports, or that its strings may contain, such as ``leaseq.cli.stats:stats``."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -51,7 +51,7 @@ def test_each_module_is_used() -> None:
     reached_modules: set[str] = set()
     while names:
         name = names.pop()
-        while name and name not in paths:  # a name in a module stands for the module
+        while name and name not in paths:  # a name in a module counts as the module
             name = name.rpartition(".")[0]
         if name in paths and name not in reached_modules:
             reached_modules.add(name)

@@ -1,4 +1,4 @@
-"""The rule of conftest.py: a skip that is not explained fails the run."""
+"""The rule of conftest.py: an unexplained skip fails the run."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def run_pytest(folder: Path, body: str, *arguments: str) -> subprocess.Completed
         *arguments,
         str(folder),
     ]
-    env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # the others only take time here
+    env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}  # other plugins only take time here
     return subprocess.run(argv, cwd=folder, env=env, capture_output=True, text=True, check=False)
 
 

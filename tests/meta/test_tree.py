@@ -1,4 +1,4 @@
-"""A view's templates, static files and tests are in folders of the view's name."""
+"""A view's templates, static files and tests are in folders with the view's name."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 WEBAPP = ROOT / "webapp"
 TEMPLATES, STATIC = WEBAPP / "templates", WEBAPP / "static"
-SHARED = "shared"  # by several views
+SHARED = "shared"  # for files shared by several views
 TEST_FOLDERS = {"unit", "conformance", "faults", "web", "browser", "meta", "support", "load"}
 
 
@@ -24,7 +24,7 @@ def file_names(path: Path) -> set[str]:
 
 
 def views() -> set[str]:
-    """The packages that make a blueprint."""
+    """The packages that create a blueprint."""
     blueprint_files = (path for path in WEBAPP.rglob("*.py") if re.search(r"Blueprint\(", path.read_text()))
     return {path.relative_to(WEBAPP).parts[0] for path in blueprint_files}
 
@@ -38,7 +38,7 @@ def test_tests_of_the_web_app_are_in_the_folder_of_what_they_test() -> None:
     assert folders(tests) - folders(WEBAPP) == set(), "no such folder in webapp/"
     module_names = {path.name.removeprefix("test_") for path in tests.glob("test_*.py")}
     assert module_names - {path.name for path in WEBAPP.glob("*.py")} == set(), (
-        "no such module beside the folders of webapp/"
+        "no such module next to the folders of webapp/"
     )
 
 

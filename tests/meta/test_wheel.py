@@ -1,4 +1,4 @@
-"""What is published: the sdist, the wheel made from it, and the wheel installed where nothing else is."""
+"""What is published: the sdist, the wheel built from it, and the wheel installed in an empty environment."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def run(*argv: object, cwd: Path, ok: bool = True) -> subprocess.CompletedProces
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Made from the unpacked sdist, so that the sdist is known to hold all that it needs."""
+    """Built from the unpacked sdist, which proves that the sdist contains all that it needs."""
     folder = tmp_path_factory.mktemp("dist")
     run(sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", folder, cwd=ROOT)
     (sdist,) = folder.glob("*.tar.gz")
@@ -41,7 +41,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def install_wheel(wheel: Path, folder: Path, extra: str = "") -> Path:
-    """A fresh environment with the wheel and what it asks for, in the versions of the lock file."""
+    """A fresh environment with the wheel and its dependencies, in the versions of the lock file."""
     run(UV, "venv", "--quiet", "--python", sys.executable, "fresh", cwd=folder)
     python = folder / "fresh" / "bin" / "python"
     lock = ROOT / "requirements" / "dev.txt"
@@ -95,7 +95,7 @@ def test_the_library_alone_brings_the_command_line_and_the_moves(
 
 def test_with_the_web_parts_up_serves(wheel: Path, tmp_path: Path, data_dir: Path, port: int) -> None:
     command = install_wheel(wheel, tmp_path, "[web]")
-    other_webapp = tmp_path / "webapp.py"  # of the program that leaseq is installed beside
+    other_webapp = tmp_path / "webapp.py"  # of another program in the same environment
     other_webapp.write_text("raise AssertionError('this is not the web app of leaseq')")
     (packages,) = (tmp_path / "fresh" / "lib").glob("python*/site-packages")
     (packages / "webapp.py").symlink_to(other_webapp)

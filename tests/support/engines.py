@@ -1,6 +1,6 @@
 """Each kind of server that leaseq runs on, booted on this machine for as long as a test needs it.
 
-It is used as docs/acl.md says: by a user who may do what the library needs, or the pages, and no more.
+As in docs/acl.md, the user may do only what the library needs, or the pages.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ USERS = {"library": (acl.LIBRARY,), "pages": (acl.LIBRARY, acl.PAGES)}
 
 
 def make_users(node: redis.Redis, *extra: tuple[str, ...], newer: bool = True) -> None:
-    """``extra``: what they need of this kind of server. ``newer``: it has the newest commands."""
+    """``extra``: commands that they need on this kind of server. ``newer``: it has the newest commands."""
     for user, needs in USERS.items():
         rules = acl.rules(*needs, *extra, password=PASSWORD, newer=newer)
         node.execute_command("ACL", "SETUSER", user, *rules)
@@ -45,12 +45,12 @@ def make_users(node: redis.Redis, *extra: tuple[str, ...], newer: bool = True) -
 
 @dataclass(frozen=True)
 class Engine:
-    """What was booted, and what it can do. Without a user, its URL is of one who may do anything."""
+    """A running server and its abilities. Without a user, its URL is for one who may do anything."""
 
     name: str
     admin_url: str
     primaries: tuple[redis.Redis, ...]
-    fsync: bool = True  # it can be told to confirm by its disk
+    fsync: bool = True  # it can confirm that a write is on disk
     replica: bool = False
     clients: list[leaseq.Client] = field(default_factory=list)
 
@@ -76,7 +76,7 @@ class Engine:
 
 
 class EmbeddedRedis(EmbeddedServer):
-    """Debian's Redis in the place of the embedded Valkey, with the same options."""
+    """Debian's Redis instead of the embedded Valkey, with the same options."""
 
     def command(self) -> list[str]:
         assert REDIS is not None
@@ -96,19 +96,19 @@ def valkey() -> AbstractContextManager[Engine]:
 
 
 def debian() -> AbstractContextManager[Engine]:
-    """It has no WAITAOF, which came with 7.2."""
+    """Debian's Redis, which is older than 7.2 and has no WAITAOF."""
     return _run_embedded("redis", EmbeddedRedis, fsync=False)
 
 
 @contextmanager
 def cluster() -> Iterator[Engine]:
-    """Three primaries, a replica for each."""
+    """Three primaries with a replica each."""
     options = (*QUICK, "--cluster-enabled", "yes", "--cluster-node-timeout", "5000")
     with ExitStack() as stack:
         nodes = [stack.enter_context(running(*options)) for _ in range(2 * PRIMARIES)]
         primaries, replicas = nodes[:PRIMARIES], nodes[PRIMARIES:]
         share_slots(primaries)
-        for node, peer in combinations(nodes, 2):  # all at once: rumours take seconds
+        for node, peer in combinations(nodes, 2):  # all pairs, because gossip takes seconds
             node.execute_command("CLUSTER", "MEET", "127.0.0.1", port_of(peer))
         for primary, replica in zip(primaries, replicas, strict=True):
             name = primary.execute_command("CLUSTER", "MYID")
@@ -129,7 +129,7 @@ def _knows(node: redis.Redis, name: bytes) -> bool:
 
 
 def _is_whole(node: redis.Redis) -> bool:
-    """All slots are served, and everybody knows who replicates whom: else a client may ask the wrong one."""
+    """Whether all slots are served, and each node knows all replicas: else clients may ask the wrong node."""
     info = node.execute_command("CLUSTER INFO")
     shards = node.execute_command("CLUSTER SLOTS")  # each: from slot, to slot, a primary, its replicas
     return info["cluster_state"] == "ok" and [len(shard) for shard in shards] == [4] * PRIMARIES
@@ -154,7 +154,7 @@ ENGINES: dict[str, Callable[[], AbstractContextManager[Engine]]] = {
 
 @contextmanager
 def boot(name: str) -> Iterator[Engine]:
-    """The engine of this name. Its connections are closed at its end."""
+    """Start the engine of this name. Its connections are closed at the end."""
     with ENGINES[name]() as engine:
         yield engine
         for client in engine.clients:

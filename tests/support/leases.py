@@ -1,4 +1,4 @@
-"""Taking an item where there must be one, and losing it again."""
+"""Helpers that take an item that must exist, and let its lease expire."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def not_none(value: T | None) -> T:
-    """What a call gave that may give None, where it must not."""
+    """Return the result of a call, which must not be None."""
     assert value is not None
     return value
 
@@ -23,7 +23,7 @@ def take(queue: leaseq.Queue, person: str, *skills: str) -> leaseq.Lease:
 
 
 def wait_and_take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
-    """In a new queue, where the item comes while they wait for it."""
+    """Take an item from a new queue; it is enqueued while the person waits for it."""
     queue.configure()
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(queue.reserve, person, wait=PATIENCE)
@@ -33,7 +33,7 @@ def wait_and_take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
 
 
 def fail(queue: leaseq.Queue, id: str, error: str, *, times: int = 1) -> None:
-    """A new item, on which ann reports a problem so many times."""
+    """Enqueue an item on which ann reports a problem this many times."""
     queue.enqueue({"text": f"letter {id}"}, id=id)
     for attempt in range(times):
         if attempt:
@@ -42,13 +42,13 @@ def fail(queue: leaseq.Queue, id: str, error: str, *, times: int = 1) -> None:
 
 
 def expire_leases(queue: leaseq.Queue) -> int:
-    """All its leases, now: somebody clears it to whom a day has passed. How many came back."""
+    """Let all its leases expire, by a clear with a time one day ahead. Return how many items came back."""
     tomorrow = round((time.time() + 86_400) * 1e6)
     return leaseq.Queue(queue._client, queue.name, clock=lambda: tomorrow).clear().returned
 
 
 def finish_items(queue: leaseq.Queue, count: int) -> None:
-    """So many items, held for 50.5 s each, up to now; and one lease ran out before."""
+    """Finish this many items, held for 50.5 s each, until now; one lease expires before that."""
     now = time.time() - 51 * count - 300
     past_queue = leaseq.Queue(queue._client, queue.name, clock=lambda: round(now * 1e6))
     past_queue.configure(lease_seconds=200)

@@ -1,6 +1,6 @@
-"""What plants one fault at a time: copies of the tree, a change in one of its files, and the tests run there.
+"""Plants one fault at a time: copies the tree, changes one of its files, and runs the tests there.
 
-``tests.meta.mutants`` plants faults, ``tests.meta.guards.remove_guards`` takes guards out.
+``tests.meta.mutants`` plants faults, ``tests.meta.guards.remove_guards`` removes guards.
 """
 
 from __future__ import annotations
@@ -41,16 +41,16 @@ R = TypeVar("R")
 
 @contextmanager
 def copies(count: int) -> Iterator[list[Path]]:
-    """So many copies of the tree, under the folder for temporary files."""
+    """Yield this many copies of the tree, in the folder for temporary files."""
     with tempfile.TemporaryDirectory(prefix="leaseq-planting-") as folder:
         trees = [Path(folder) / f"tree{number}" for number in range(count)]
-        for source, tree in pairwise([ROOT, *trees]):  # all as the first one, even if ROOT is being edited
+        for source, tree in pairwise([ROOT, *trees]):  # all equal to the first, even if ROOT is being edited
             shutil.copytree(source, tree, ignore=_IGNORE, symlinks=True)
         yield trees
 
 
 def try_each(trees: Iterable[Path], changes: Sequence[C], check: Callable[[Path, C], R]) -> list[R]:
-    """What ``check`` finds with each change in place. A tree has one of them at a time."""
+    """Return what ``check`` finds with each change in place. A tree has one change at a time."""
     free: SimpleQueue[Path] = SimpleQueue()
     for tree in trees:
         free.put(tree)
@@ -94,7 +94,7 @@ def run(tree: Path, tests: Iterable[str], patience: float, *options: str) -> sub
     with subprocess.Popen(
         command,
         cwd=tree,
-        # What Python compiled is kept: without that, half of a run is compiling.
+        # Compiled files are kept: without them, half of a run is compiling.
         env={**os.environ, "PYTHONPATH": str(tree), "PYTHONDONTWRITEBYTECODE": ""},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -110,7 +110,7 @@ def run(tree: Path, tests: Iterable[str], patience: float, *options: str) -> sub
 
 
 def failures(completed: subprocess.CompletedProcess[str]) -> str:
-    """How many tests failed, as pytest says it; '' where none did, or none ran: that is nobody noticing."""
+    """How many tests failed, in pytest's words; '' if none did or none ran, since then no test noticed."""
     if completed.returncode not in (0, 1):
         print(completed.stdout[-1_500:], file=sys.stderr)
         return ""
@@ -119,13 +119,13 @@ def failures(completed: subprocess.CompletedProcess[str]) -> str:
 
 
 def nodes(test: str) -> list[str]:
-    """The test functions of that name, with their files, as pytest names them."""
+    """The test functions with that name, as pytest's node ids."""
     return [f"{file}::{test}" for file in _test_files()[test]]
 
 
 @cache
 def _test_files() -> dict[str, list[str]]:
-    """The files that have a test of that name."""
+    """The files that have a test with that name."""
     files: dict[str, list[str]] = defaultdict(list)
     for path in sorted((ROOT / "tests").rglob("test_*.py")):
         for name in re.findall(r"^def (test_\w+)\(", path.read_text(), re.MULTILINE):

@@ -1,4 +1,4 @@
-"""A value of each policy field that a new queue does not have."""
+"""A value for each policy field that differs from a new queue's."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def another_value(name: str) -> Any:
             return "waiting>500", "oldest>3600"
         case Form():
             return {"show": ["text"]}
-    raise AssertionError(f"{name}: say here what else such a field may hold")
+    raise AssertionError(f"{name}: add another value for a field of this type here")
 
 
 OTHER_VALUES = {name: another_value(name) for name in FIELDS}

@@ -1,4 +1,4 @@
-"""Ports on which servers of the tests listen."""
+"""Ports for the tests' servers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import socket
 from pathlib import Path
 
 _FIRST, _COUNT, _BUS = 10_000, 10_000, 10_000
-_used_ports: set[int] = set()  # in this process, to servers that may not listen yet
+_used_ports: set[int] = set()  # given in this process to servers that may not listen yet
 
 
 def free_port() -> int:
-    """One at which nobody listens, nor 10,000 above it, where a cluster's node has its bus. Both lie below
-    what the kernel takes for the near end of connections: one of those could be there before the server."""
+    """A port that is free, as is the one 10,000 above it, which a cluster node uses as its bus. Both are
+    below the kernel's ephemeral ports, one of which a connection could take before the server starts."""
     while True:
         port = _FIRST + secrets.randbelow(_COUNT)
         if port not in _used_ports and _is_free(port) and _is_free(port + _BUS):

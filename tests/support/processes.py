@@ -1,4 +1,4 @@
-"""Real processes for these tests, and how to look at them."""
+"""Real processes for tests, and functions to inspect them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LEASEQ = Path(sys.executable).with_name("leaseq")
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """This process's environment without any setting of leaseq's."""
+    """This process's environment without leaseq's settings."""
     return {key: value for key, value in os.environ.items() if not key.startswith("LEASEQ_")} | changes
 
 
@@ -60,7 +60,7 @@ class UpProcess:
         return content
 
     def pids(self) -> set[int]:
-        """Every process of it, grandchildren included."""
+        """All its processes, including grandchildren."""
         return {self.process.pid} | descendants(self.process.pid)
 
     def error_line(self) -> str:
@@ -82,7 +82,7 @@ class UpProcess:
 
 
 def settings_of(pid: int) -> set[str]:
-    """The names of leaseq's settings in a process's environment. Only Linux tells."""
+    """The names of leaseq's settings in a process's environment, on Linux only."""
     words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     return {
         name for name in (word.partition(b"=")[0].decode() for word in words) if name.startswith("LEASEQ_")
@@ -109,13 +109,13 @@ def descendants(pid: int) -> set[int]:
 
 
 def is_alive(pid: int) -> bool:
-    """True where the process runs; one that has ended and waits to be reaped does not."""
+    """True if the process runs; one that has ended and waits to be reaped does not."""
     _, state = processes().get(pid, (0, "Z"))
     return not state.startswith("Z")
 
 
 def processes() -> dict[int, tuple[int, str]]:
-    """Of every process its parent and its state, from /proc where there is one: a bare machine has no ps."""
+    """The parent and state of every process, from /proc if it exists: a minimal machine has no ps."""
     if not Path("/proc/self/stat").exists():
         listing = subprocess.run(
             ["ps", "-A", "-o", "pid=,ppid=,stat="], capture_output=True, text=True, check=True
@@ -124,7 +124,7 @@ def processes() -> dict[int, tuple[int, str]]:
         return {int(pid): (int(parent), state) for pid, parent, state in rows}
     by_pid = {}
     for entry in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it has ended meanwhile
+        with suppress(OSError):  # it has ended in the meantime
             state, parent = entry.read_text().rpartition(")")[2].split()[:2]
             by_pid[int(entry.parent.name)] = (int(parent), state)
     return by_pid

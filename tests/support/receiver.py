@@ -28,19 +28,19 @@ class Request:
         return self.headers["webhook-id"]
 
     def verify(self, secret: str) -> Any:
-        """The body, once the library has verified its signature and that it is not old."""
+        """Return the body, after the library has verified its signature and that it is not old."""
         return Webhook(secret).verify(self.body, self.headers)
 
 
 class _Server(ThreadingHTTPServer):
     def handle_error(self, request: object, client_address: object) -> None:
-        """A client that does not read to the end is no error of the test."""
+        """Ignore clients that do not read to the end: that is not an error of the test."""
 
 
 @dataclass
 class Receiver:
-    """Answers 204, or what ``responses`` has next: a status, a status with headers and a body, or a function
-    that answers by itself."""
+    """Answers 204, or the next of ``responses``: a status, a status with headers and a body, or a function
+    that writes the answer itself."""
 
     responses: deque[int | tuple[int, dict[str, str], bytes] | Responder] = field(default_factory=deque)
     requests: list[Request] = field(default_factory=list)
@@ -94,7 +94,7 @@ class Receiver:
 
 @contextmanager
 def open_receiver(redis: Any) -> Iterator[Receiver]:
-    """A receiver on a server that has no endpoints; what was made meanwhile goes."""
+    """A receiver on a server without endpoints; what the test creates is removed at the end."""
     forget_webhooks(redis)
     with Receiver() as receiver:
         yield receiver
@@ -102,7 +102,7 @@ def open_receiver(redis: Any) -> Iterator[Receiver]:
 
 
 def forget_webhooks(redis: Any) -> None:
-    """Remove all endpoints and deliveries. ``redis`` is of a user who may read and write all keys."""
+    """Remove all endpoints and deliveries. The user of ``redis`` may read and write all keys."""
     for pattern in ("leaseq:{@webhooks}:*", f"leaseq:{{{webhooks.QUEUE}}}:*"):
         for key in redis.scan_iter(match=pattern):
             redis.delete(key)

@@ -1,4 +1,4 @@
-"""What stands between clients and a server, and may do something to what they say to each other."""
+"""A proxy between clients and a server that may change what they send to each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Self
 
 
 class Relay:
-    """Accepts clients at ``listener``, and carries each in a thread of its own. ``server`` is the path of a
+    """Accepts clients at ``listener``, and serves each in its own thread. ``server`` is the path of a
     unix socket, or a port of this machine."""
 
     def __init__(self, listener: socket.socket, server: str | int) -> None:
@@ -47,13 +47,13 @@ class Relay:
         return server
 
     def _carry(self, client: socket.socket, server: socket.socket) -> None:
-        """Until it returns, the link stands."""
+        """Pass data between the two; the connection is closed when this returns."""
         for source, data in receive_from_both(client, server):
             (server if source is client else client).sendall(data)
 
 
 def receive_from_both(client: socket.socket, server: socket.socket) -> Iterator[tuple[socket.socket, bytes]]:
-    """What either says, as it comes, until one of them ends."""
+    """Yield what either of them sends, as it arrives, until one of them closes."""
     while True:
         ready, _, _ = select.select([client, server], [], [])
         for source in ready:

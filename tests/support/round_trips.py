@@ -1,4 +1,4 @@
-"""Counts what a thread sends to the server."""
+"""Counts a thread's round trips to the server."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class RoundTrips:
 
 @contextmanager
 def count_round_trips(monkeypatch: pytest.MonkeyPatch) -> Iterator[RoundTrips]:
-    """The round trips that this thread makes within: packets, of one command or of a pipeline."""
+    """Record this thread's round trips inside the block: packets of one command or of a pipeline."""
     trips, thread_id = RoundTrips(), threading.get_ident()
     send: Any = AbstractConnection.send_packed_command
 

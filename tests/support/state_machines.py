@@ -1,4 +1,4 @@
-"""Runs a state machine of hypothesis as a test."""
+"""Runs a Hypothesis state machine as a test."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis.stateful import RuleBasedStateMachine, run_state_machine_as_test
 
 
 def run_machine(machine: type[RuleBasedStateMachine], *, examples: int, steps: int) -> None:
-    """No example is stored."""
+    """Run the state machine; examples are not stored."""
     run_state_machine_as_test(
         machine,
         settings=settings(

@@ -17,7 +17,7 @@ needs_typescript = pytest.mark.skipif(
 
 
 def npx(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run what stands behind ``npx`` in a shell's line."""
+    """Run a command line of ``npx``, given without ``npx``."""
     program, *arguments = command.split()
     return subprocess.run(
         [PROGRAMS / program, *arguments],

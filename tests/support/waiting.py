@@ -1,4 +1,4 @@
-"""How a test waits for what other processes and threads do: it looks again and again, up to a deadline."""
+"""Waiting for other processes and threads: a test polls until a deadline."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PATIENCE = 60  # seconds, only ever waited out by a test that fails
 def eventually(
     condition: Callable[[], object], description: str = "what is waited for", *, seconds: float = PATIENCE
 ) -> None:
-    """Return once it is so. Who does not answer yet is asked again: a server that starts, a file to come."""
+    """Return once it is true. Errors of a server that still starts or of a missing file count as not yet."""
     deadline, pause = time.monotonic() + seconds, 0.002
     while True:
         try:
@@ -30,11 +30,11 @@ def eventually(
         if time.monotonic() > deadline:
             raise TimeoutError(f"never happened: {description}") from error
         time.sleep(pause)
-        pause = min(pause * 1.5, 0.05)  # soon seen where it comes soon, and no load where it takes long
+        pause = min(pause * 1.5, 0.05)  # short waits end soon, long waits cause no load
 
 
 def patiently(call: Callable[[], T], *, pause: float = 0.02) -> T:
-    """As a program does that sends again what was not acknowledged."""
+    """Call it as a program does that sends unacknowledged calls again."""
     deadline = time.monotonic() + PATIENCE
     while True:
         try:

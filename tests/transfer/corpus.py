@@ -1,7 +1,7 @@
-"""A made-up corpus of short messages, ``label<TAB>raw text``, whose quotes are characters like any other.
+"""A made-up corpus of short messages, ``label<TAB>raw text``, in which quotes are ordinary characters.
 
 Public corpora look like this (the SMS Spam Collection has 5,574 such lines): written by a program that quotes
-nothing, of text in which people put quotes wherever they like.
+nothing, with text in which people use quotes anywhere.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ WORDS = (
     "@home",
     "|x|",
 )
-# How a message of some words gets its quotes.
+# Ways to put quotes into a message.
 SHAPES = (
     '"{0} {1}',  # opens and never closes
-    '"{0}" {1}',  # text behind the quote that closes
+    '"{0}" {1}',  # text after the closing quote
     '"{0} {1}"',  # the whole message
-    '"{0}" {1} "{2}"',  # begins and ends with one
+    '"{0}" {1} "{2}"',  # begins and ends with a quote
     '{0} "{1}" {2}',
     '{0} {1}"',
     '{0} 6" {1}',
@@ -39,7 +39,7 @@ SHAPES = (
     '""',
     '"""',
     '""{0}""',
-    '"{0} ""{1}"" {2}"',  # as CSV would write it
+    '"{0} ""{1}"" {2}"',  # as in CSV
     '"{0}""',
     '"{0}" ',
     ' "{0} {1}',
@@ -48,7 +48,7 @@ SHAPES = (
 
 
 def messages(count: int, seed: int, *, plain: float = 0.85) -> list[str]:
-    """``count`` lines of the corpus, without their line ends."""
+    """Return ``count`` lines of the corpus, without their line ends."""
     rng = random.Random(seed)
     return [f"{rng.choice(('ham', 'spam'))}\t{_message(rng, plain)}" for _ in range(count)]
 
@@ -63,5 +63,5 @@ def table(lines: list[str], header: str = HEADER) -> bytes:
 
 
 def rows(lines: list[str]) -> list[dict[str, str]]:
-    """What the lines say, character for character."""
+    """Return the content of the lines, character for character."""
     return [dict(zip(("label", "text"), line.split("\t"), strict=True)) for line in lines]

@@ -1,4 +1,4 @@
-"""Reading from bytes, and what came of it."""
+"""Reads from bytes, and the results."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leaseq.transfer import BadRow, NewItem, TableSummary
 def read(data: bytes, format: str, **options: object) -> list[NewItem | BadRow]:
     rows = transfer.read(io.BytesIO(data), format, **options)  # type: ignore[arg-type]
     all_rows = list(islice(rows, len(data) + 2))
-    assert len(all_rows) < len(data) + 2, "it comes to no end"
+    assert len(all_rows) < len(data) + 2, "reading does not end"
     return all_rows
 
 
@@ -25,7 +25,7 @@ def bad_rows(rows: list[NewItem | BadRow]) -> list[tuple[int, str]]:
 
 
 def summary(data: bytes, format: str, **options: object) -> TableSummary:
-    """How the quotes and lines were read, once all of it was."""
+    """Read everything; return how quotes and lines were read."""
     rows = transfer.read(io.BytesIO(data), format, **options)  # type: ignore[arg-type]
     list(rows)
     assert rows.summary is not None

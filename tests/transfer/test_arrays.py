@@ -1,4 +1,4 @@
-"""JSON arrays: cut into their elements as they are read, in bounded memory."""
+"""JSON arrays: split into their elements while they are read, in bounded memory."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_an_array_is_cut_the_same_wherever_its_reads_end(monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("before", [b"", b" ", b"  "])
 def test_a_text_that_is_too_long_is_passed_over_whatever_it_quotes(before: bytes) -> None:
-    # In one of the three a backslash is the last byte before the text's beginning is let go of.
+    # In one of the three cases, a backslash is the last byte before the beginning of the text is discarded.
     text = before + b'\\"]' * MAX_ROW_BYTES
     rows = read(b'["' + text + b'",\n1]', "json")
     assert bad_rows(rows) == [(1, "a row of at most 2,097,152 bytes")]
@@ -33,7 +33,7 @@ def test_a_text_that_is_too_long_is_passed_over_whatever_it_quotes(before: bytes
 
 @pytest.mark.parametrize("spaces", [0, CHUNK - 1])
 def test_a_text_as_long_as_a_row_may_be_is_no_longer_for_where_the_reads_end(spaces: int) -> None:
-    """With the spaces, the text begins with one read and ends with another."""
+    """With the spaces, the text starts at the start of one read and ends in another."""
     longest_text = b'"' + b"x" * (MAX_ROW_BYTES - 2) + b'"'
     next_text = "y" * (2 * CHUNK)
     rows = read(b"[" + b" " * spaces + longest_text + b',\n"' + next_text.encode() + b'"]', "json")
@@ -50,7 +50,7 @@ def test_a_text_with_one_byte_more_is_too_long(spaces: int) -> None:
 
 def test_of_a_text_that_is_too_long_no_more_is_held_than_a_row_may_have() -> None:
     class Endless(io.BytesIO):
-        """One text of JSON in an array, made as it is read."""
+        """A single JSON text in an array, generated while it is read."""
 
         remaining = 12 * MAX_ROW_BYTES
 

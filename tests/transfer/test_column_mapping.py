@@ -1,4 +1,4 @@
-"""Columns mapped to the parts of an item: what each gives, and what is told of a cell that can't give it."""
+"""Columns mapped to the parts of an item: their values, and errors for cells that don't fit."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_each_column_gives_what_it_is_mapped_to() -> None:
 
 @pytest.fixture
 def far_west(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """The machine's zone."""
+    """Sets the machine's time zone."""
     with monkeypatch.context() as patch:
         patch.setenv("TZ", "UTC+9")
         time.tzset()

@@ -1,4 +1,4 @@
-"""What splits a table's columns: told by its header, by the file or by the caller, or asked about."""
+"""A table's delimiter: taken from its header, the file's name or the caller, or asked for."""
 
 from __future__ import annotations
 

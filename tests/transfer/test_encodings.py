@@ -1,4 +1,4 @@
-"""Files that are gzipped, and files of another encoding."""
+"""Gzipped files, and files in other encodings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from leaseq.transfer import encodings
 
 
 class Trickle(io.BytesIO):
-    """A pipe that gives one byte at a time."""
+    """A pipe that returns one byte at a time."""
 
     def read(self, size: int | None = -1, /) -> bytes:
         return super().read(min(1, size) if size and size > 0 else 1)
@@ -71,8 +71,8 @@ def test_each_encoding_is_read(monkeypatch: pytest.MonkeyPatch, encoding: str, c
 @pytest.mark.parametrize(
     ("data", "encoding", "message"),
     [
-        (b"a\nb\xe9\nc", "ascii", "line 2 has the byte 0xe9, which is no ascii there"),
-        (b"a\nb\n\x81\n", "cp1252", "line 3 has the byte 0x81, which is no cp1252 there"),
+        (b"a\nb\xe9\nc", "ascii", "line 2 has the byte 0xe9, which is not valid ascii there"),
+        (b"a\nb\n\x81\n", "cp1252", "line 3 has the byte 0x81, which is not valid cp1252 there"),
         ("語\n".encode("shift_jis") + b"\xff\n", "shift_jis", "line 2 has the byte 0xff"),
         ("語\n".encode("shift_jis") + b"\x8c", "shift_jis", "line 2 has the byte 0x8c"),
         ("a\nb".encode("utf-16") + b"\x00", "utf-16", "line 2 has the byte 0x00"),

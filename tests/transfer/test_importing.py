@@ -1,4 +1,4 @@
-"""Rows into a queue, and files that are whole or not there."""
+"""Importing rows into a queue; files are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.transfer.test_writing import answer
 
 
 class CollectingTarget:
-    """The receiving end: keeps what arrives, as a queue would, or only counts it."""
+    """The target of an import: keeps the items as a queue would, or only counts them."""
 
     def __init__(self, *, keep: bool = True, breaks_after: int | None = None) -> None:
         self.items: list[NewItem] = []
@@ -88,7 +88,7 @@ def test_a_large_export_takes_no_more_memory_than_a_small_one(format: str) -> No
 
 
 class GeneratedFile(io.RawIOBase):
-    """A file of any length that is never there as a whole."""
+    """A file of any length, generated while it is read."""
 
     def __init__(self, format: str, count: int) -> None:
         self._lines = _lines(format, count)

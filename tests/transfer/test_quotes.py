@@ -1,6 +1,6 @@
-"""Quotes in TSV and CSV: in raw text, around fields, and what is told of them.
+"""Quotes in TSV and CSV: in raw text, around fields, and in messages.
 
-Nothing is lost, merged or changed without a word.
+Nothing is lost, merged or changed silently.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def test_quotes_are_for_tables_and_of_three_kinds() -> None:
 
 
 class EndlessFile(io.RawIOBase):
-    """A pipe that nobody closes, whose rows have no fields in quotes."""
+    """An endless pipe of rows without quoted fields."""
 
     def readable(self) -> bool:
         return True

@@ -1,4 +1,4 @@
-"""What comes in: each format, what is refused of it and with which words."""
+"""Input formats: what is read, what is refused, and the messages."""
 
 from __future__ import annotations
 
@@ -167,11 +167,11 @@ DEEP = b"[" * 70 + b"]" * 70
 
 
 BAD_VALUES = [
-    pytest.param(b"NaN", "row: JSON numbers (NaN is none)", id="NaN"),
+    pytest.param(b"NaN", "row: JSON numbers (not NaN)", id="NaN"),
     pytest.param(b'{"a":-Infinity}', "row: JSON numbers (-Infinity is none)", id="Infinity"),
     pytest.param(b"1e999", "row: numbers that a double can hold", id="1e999"),
     pytest.param(b"9" * 5_000, "row: whole numbers of at most 308 digits", id="huge integer"),
-    pytest.param(b'{"a":1,"a":2}', "row: each key once in an object ('a' is there twice)", id="key twice"),
+    pytest.param(b'{"a":1,"a":2}', "row: each key once in an object ('a' occurs twice)", id="key twice"),
     pytest.param(DEEP, "row: JSON at most 64 levels deep", id="deep"),
     pytest.param(
         b"[" * 100_000 + b"]" * 100_000, "row: JSON at most 64 levels deep", id="deeper than Python"
@@ -226,7 +226,7 @@ def test_what_is_no_json_is_told_with_its_line_and_the_rest_is_read(format: str,
         (b'[1,\n"2', 2, "the file ends before its array does", [1]),
         (b'[1,\n"2\\', 2, "the file ends before its array does", [1]),
         (b"[", 1, "the file ends before its array does", []),
-        (b"[1]\n[2]", 2, "there is more after the end of the array; nothing of that was read", [1]),
+        (b"[1]\n[2]", 2, "there is more after the end of the array; none of it was read", [1]),
     ],
 )
 def test_what_is_no_array(data: bytes, line: int, message: str, good: list[object]) -> None:

@@ -1,4 +1,4 @@
-"""Rejected rows as a file: they are as they were, and can be corrected and imported."""
+"""Rejected rows as a file: they are unchanged, and can be corrected and imported."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_bad_rows_are_written_as_they_were(
     assert output == expected
     if output:
         assert len(bad_rows(read(output, format, **options))) == len(bad_rows(read(data, format, **options)))
-    if format in ("csv", "tsv"):  # and once more, the lines told being those of the new file
+    if format in ("csv", "tsv"):  # once more, with the line numbers of the new file
         assert rejects_of(output, format, **options).count(b"\n") == output.count(b"\n")
         assert rejects_of(output, format, **options).count(b"rejected_") == 2 * bool(output)
 

@@ -1,4 +1,4 @@
-"""What is written reads back the same: the library's own files, and those of Python's csv module."""
+"""Written files read back the same: the library's own, and those of Python's csv module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a row is: a payload with an id of its own, or an envelope; and what tells the format."""
+"""Rows: a payload with an id of its own, or an envelope; and how the format is detected."""
 
 from __future__ import annotations
 

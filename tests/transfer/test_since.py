@@ -1,4 +1,4 @@
-"""The answers since a cursor: each once over any number of runs, whatever happens in between."""
+"""The answers since a cursor: each exactly once over any number of runs, whatever happens in between."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ THEN = datetime(2026, 11, 21, 10, 5, tzinfo=UTC)
 
 
 class Exporter:
-    """Exports again and again, with nothing but the cursor in between."""
+    """Exports repeatedly; only the cursor is kept between the runs."""
 
     def __init__(self, queue: leaseq.Queue) -> None:
         self._queue = queue
@@ -64,7 +64,7 @@ def test_of_equal_times_none_is_left_out_and_none_comes_twice(
     for token, id in enumerate(["m", "z", "k"], 1):
         restore_answer(queue, id, token, THEN)
     assert export(2) == [("k", 3), ("m", 1)]
-    restore_answer(queue, "a", 4, THEN)  # before those that were exported, by its name
+    restore_answer(queue, "a", 4, THEN)  # by its name it sorts before those already exported
     restore_answer(queue, "x", 5, THEN)
     assert sorted(export()) == [("a", 4), ("x", 5), ("z", 2)]
     restore_answer(queue, "b", 6, THEN)
@@ -125,7 +125,7 @@ def test_a_limit_reads_no_more_than_it_gives(
         parts.append(([answer.token for answer in answers], answers.more))
         cursor = answers.cursor
     assert parts == [(tokens[:3], True), (tokens[3:6], True), (tokens[6:], False)]
-    assert scanned == [3, 4, 4], "the last one of the cursor is read once more, and nothing before it"
+    assert scanned == [3, 4, 4], "only the cursor's last answer is read again"
     last_page = transfer.AnswersSince(queue, cursor, limit=3)
     assert (list(last_page), last_page.more, last_page.cursor) == ([], False, cursor)
     assert [answer.token for answer in transfer.AnswersSince(queue, limit=2**53)] == tokens
@@ -159,7 +159,7 @@ def test_what_is_no_cursor_is_refused(queue: leaseq.Queue, cursor: str) -> None:
 
 
 def test_a_cursor_is_of_one_queue(export: Exporter, queue: leaseq.Queue) -> None:
-    """Also of one that was deleted and made again: what it was given is new."""
+    """Also if that queue was deleted and created again: its new answers count as new."""
     finish(queue, "a")
     export()
     with pytest.raises(leaseq.Invalid, match=f"this one is of the queue {queue.name!r}") as error:

@@ -1,4 +1,4 @@
-"""What goes out: the shape of an answer, in each format."""
+"""Output: the shape of an answer in each format."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def test_a_table_of_nothing_has_a_header() -> None:
     ],
 )
 def test_what_a_spreadsheet_would_run_gets_an_apostrophe(text: str, cell: str) -> None:
-    # Everything that somebody typed can hold it: the id, the person and every field.
+    # Any typed text can contain it: the id, the person and every field.
     rows = table("csv", answer(id=text or "x", person=text or "x", payload={"a": text}, result=text))
     assert rows[1][1:3] == [cell, cell]
     assert rows[1][0] == rows[1][3] == (cell or "x")

@@ -1,4 +1,4 @@
-"""Questions that a form asks only after certain answers to others."""
+"""Questions of a form that depend on the answers to others."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_an_answer_that_is_not_asked_for_is_refused_in_words(
         {"why": {"nobody": "asks"}},
         {"nobody": {"about": "refund"}},
         {"why": {"why": "late"}},
-        {"about": {"why": "late"}},  # of a later question
+        {"about": {"why": "late"}},  # depends on a later question
     ],
 )
 def test_a_condition_names_earlier_questions_and_answers(when: Any) -> None:

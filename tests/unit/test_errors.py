@@ -1,4 +1,4 @@
-"""Every error survives a pickle, as between the processes of a pool, with all that it says."""
+"""Every error can be pickled with all its attributes, as between the processes of a pool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An item's id can be named wherever an item is named, in a URL too."""
+"""An item's id can be used wherever an item is named, including URLs."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_as_many_ids_are_made_as_are_asked_for_each_after_the_one_before(count: 
 
 
 def test_a_fork_s_child_names_its_calls_otherwise() -> None:
-    """Two calls of one name would be one call, sent again."""
+    """Two calls with the same request id would count as one call, sent again."""
     read_end, write_end = os.pipe()
     child = os.fork()
     if not child:

@@ -1,4 +1,4 @@
-"""What may go in can be read back: what writes JSON and what reads it agree on the limits."""
+"""Everything accepted can be read back: writing and reading JSON have the same limits."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def keys(value: Any) -> list[Any]:
 
 @given(ANY)
 def test_a_value_is_taken_where_all_its_keys_are_text(value: Any) -> None:
-    """However little is looked at where a value is short, flat or has no objects."""
+    """Although short or flat values, and those without objects, are hardly examined."""
     if all(isinstance(key, str) for key in keys(value)):
         assert load_json(dump_json(value, "result")) == value
     else:
@@ -66,7 +66,7 @@ def test_a_key_that_could_be_long_is_told_in_short() -> None:
 @pytest.mark.parametrize("sign", [1, -1])
 @pytest.mark.parametrize("length", range(0, 160, 7))
 def test_whole_numbers_have_one_limit_both_ways(sign: int, length: int) -> None:
-    """Wherever in the text the number stands."""
+    """Wherever the number is in the text."""
     allowed_value = [{"a": "x" * length, "n": sign * LONGEST}]
     assert load_json(dump_json(allowed_value, "result")) == allowed_value
     too_large_value = [{"a": "x" * length, "n": sign * (LONGEST + 1)}]

@@ -1,4 +1,4 @@
-"""What can't be seen in a name is found, and names that look the same."""
+"""Invisible characters in a name, and names that look the same, are found."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ INVISIBLE = [
     "\u202enna",  # right-to-left override
     "ann\u2066",
     "ann\u00ad",  # soft hyphen
-    "ann\ufe0f",  # a variation selector behind a letter
+    "ann\ufe0f",  # a variation selector after a letter
     "\ufe0fann",
     "a+\ufe0f",
     "ann\U000e0100",

@@ -1,4 +1,4 @@
-"""Each field of the policy is described whole, and read back from the server's words of it."""
+"""Each field of the policy has a complete description, and can be read back from its stored form."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def test_a_line_of_rules_as_it_lies_in_the_server() -> None:
         "share_drafts": True,
         "retry_seconds": 0.5,
     }
-    assert leaseq.Policy(**rules).answers == 1, "what a line lacks has its default"
+    assert leaseq.Policy(**rules).answers == 1, "a missing field has its default"
     assert parse_rules(b"") == {}
 
 

@@ -1,4 +1,4 @@
-"""Questions that a form fills in from the payload."""
+"""Questions of a form that are filled in from the payload."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What other programs may build on is what docs/developer.md lists."""
+"""The public names are exactly those that docs/developer.md lists."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_the_page_lists_exactly_the_names_of_the_package() -> None:
     listed_names = re.findall(
         r"`([A-Za-z_]+)`", "\n".join(re.findall(r"^\| (`.*?) \|", SECTION[1], re.MULTILINE))
     )
-    assert len(listed_names) == len(set(listed_names)), "each is in one row"
+    assert len(listed_names) == len(set(listed_names)), "each name is in one row"
     assert set(listed_names) == set(leaseq.__all__)
 
 
@@ -27,7 +27,7 @@ def test_an_editor_shows_these_names_and_no_others() -> None:
     bound_names = {name for name in vars(leaseq) if not name.startswith("_")}
     modules = {name for name, value in vars(leaseq).items() if inspect.ismodule(value)}
     assert bound_names - modules <= {*leaseq.__all__, "TYPE_CHECKING", "annotations"}, (
-        "what a static look finds"
+        "names that type checkers find statically"
     )
 
 

@@ -1,5 +1,5 @@
-"""Each code that a script may reply is in the one table of refusals, or is known as an answer; no other
-module compares a reply with a code of its own spelling."""
+"""Each code that a script may reply is in the table of refusals, or is known as a successful reply; no other
+module compares a reply with a literal code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ANSWERS = {
 
 
 def codes(script: str) -> set[str]:
-    """Those that the script's header names."""
+    """Return the codes in the script's header."""
     header = (ROOT / "lua" / f"{script}.lua").read_text().partition("]]")[0]
     forms = header.partition("\nREPLY ")[2]
     return set(re.findall(r"\{'([a-z-]+)'", forms))
@@ -36,7 +36,7 @@ def refusal_codes(script: str) -> set[str]:
 @pytest.mark.parametrize("script", sorted(SCRIPTS))
 def test_each_code_of_a_header_is_an_answer_or_refused(script: str) -> None:
     header_codes = codes(script)
-    assert header_codes, "a header names the forms of its replies"
+    assert header_codes, "each header describes its replies"
     assert header_codes - refusal_codes(script) <= ANSWERS
     assert not header_codes & refusal_codes(script) & ANSWERS
 
@@ -51,7 +51,7 @@ def test_only_the_table_spells_a_code() -> None:
     for path in sorted((ROOT / "leaseq").rglob("*.py")):
         if path != Path(replies.__file__) and not path.is_relative_to(ROOT / "leaseq" / "webapp"):
             lines = [node.lineno for node in comparisons(path) if compares_a_code(node)]
-            assert not lines, f"{path.relative_to(ROOT)}, line {lines}: engine/replies.py names the codes"
+            assert not lines, f"{path.relative_to(ROOT)}, line {lines}: compare codes in engine/replies.py"
 
 
 def comparisons(path: Path) -> list[ast.Compare]:
@@ -59,7 +59,7 @@ def comparisons(path: Path) -> list[ast.Compare]:
 
 
 def compares_a_code(node: ast.Compare) -> bool:
-    """``reply.code == b"…"``, or ``following[0] == b"…"``, either way round."""
+    """``reply.code == b"…"``, or ``following[0] == b"…"``, or the same with the sides exchanged."""
     sides = [node.left, *node.comparators]
     is_reply = any(isinstance(one, ast.Subscript) or getattr(one, "attr", "") == "code" for one in sides)
     return is_reply and any(isinstance(one, ast.Constant) and isinstance(one.value, bytes) for one in sides)

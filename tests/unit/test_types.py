@@ -1,4 +1,4 @@
-"""What types promise that no type checker sees: that they follow the code they describe."""
+"""What types promise but type checkers don't verify: that they match the code they describe."""
 
 from __future__ import annotations
 

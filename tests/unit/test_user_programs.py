@@ -1,4 +1,4 @@
-"""What mypy says of programs that use leaseq: a misspelt field and a missing lease are errors."""
+"""What mypy reports for programs that use leaseq: misspelt fields and missing leases are errors."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ PROGRAMS = {"good": GOOD, "bad": BAD, "good_aio": GOOD_AIO, "bad_aio": BAD_AIO}
 
 @pytest.fixture(scope="module")
 def mypy_lines() -> list[str]:
-    """All that mypy says, of one run. What it knows of leaseq it keeps for the next one."""
+    """Return everything that one run of mypy reports. Its cache for leaseq is kept for the next run."""
     folder = ROOT / ".mypy_cache" / "of-programs"
     folder.mkdir(parents=True, exist_ok=True)
     for name, program in PROGRAMS.items():

@@ -1,7 +1,7 @@
-"""leaseq's app as gunicorn runs it, with other limits than a team has: a test waits for less than a second.
+"""leaseq's app as gunicorn runs it, with lower limits, so that a test waits for less than a second.
 
-From the environment: SLOW_SECONDS, the time for a piece of a body and for a write of an answer; NO_WAIT,
-requests for an item don't wait for it.
+From the environment: SLOW_SECONDS is the time for a piece of a body and for a write of an answer; with
+NO_WAIT, requests for an item don't wait for it.
 """
 
 import os

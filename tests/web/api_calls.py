@@ -1,4 +1,4 @@
-"""REST from the caller's side: every call with a body, and what a response must be."""
+"""Helpers for REST tests: every call with a body, and checks of responses."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.web.conftest import Caller
 TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 ANSWER = {"about": "refund", "urgent": True}
 
-# Every call with a body, and one body that it takes.
+# Every call with a body, and one body that it accepts.
 TOKEN = {"token": 1}
 CALLS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
     "put queue": ("manager", "PUT", "/queues/{q}", {}),
@@ -44,7 +44,7 @@ CALLS: dict[str, tuple[str, str, str, dict[str, Any]]] = {
 
 
 def whole_state(queue: leaseq.Queue) -> Any:
-    """The whole state of a queue, as its own library tells it."""
+    """The whole state of a queue, read by the library."""
     items = {state: queue.items(state) for state in leaseq.STATES}
     return queue.policy, queue.stats().counters, items, queue.journal(limit=1_000)
 

@@ -36,19 +36,19 @@ CHEAP_PASSWORDS = Passwords(PasswordHasher.from_parameters(CHEAPEST))
 
 @pytest.fixture(scope="session")
 def server(server_of_pages: Any) -> Any:
-    """The app's user of the server."""
+    """The server, as the web app's user."""
     return server_of_pages
 
 
 @pytest.fixture(scope="module", autouse=True)
 def stored_keys(server: Any) -> Iterator[None]:
-    """Each key that the app made is on the list of what a backup has and what it leaves out."""
+    """Check that each key that the app made is in the list of what a backup contains or leaves out."""
     yield
     stored = registry()
     for key in map(bytes.decode, server.redis.scan_iter("leaseq:{@*", count=10_000)):
         kind = stored.of(key)
         assert kind is not None, f"{key}: add it to the STORED of the module that spells it"
-        types = {kind.type, "none"} if isinstance(kind, StoredKeys) else ()  # it may have expired meanwhile
+        types = {kind.type, "none"} if isinstance(kind, StoredKeys) else ()  # may have expired by now
         assert not types or server.redis.type(key).decode() in types, key
 
 
@@ -78,7 +78,7 @@ def document(app: Flask) -> dict[str, Any]:
 
 @pytest.fixture
 def filled_document(document: dict[str, Any]) -> dict[str, Any]:
-    """The document with the shared examples in the place of the references to them."""
+    """The document with references replaced by the shared examples."""
     shared = document["components"]["examples"]
     reference = re.compile(r'\{"\$ref": "#/components/examples/([a-z-]+)"\}')
     filled_json = reference.sub(lambda match: json.dumps(shared[match[1]]), json.dumps(document))
@@ -87,14 +87,14 @@ def filled_document(document: dict[str, Any]) -> dict[str, Any]:
 
 
 class Response(TestResponse):
-    """The app's response. A test that reads ``json`` expects that there is some."""
+    """The app's response. ``json`` is not optional: a test that reads it expects JSON."""
 
     json: Any
 
 
 @dataclass
 class Caller:
-    """Somebody who calls REST by a token."""
+    """A client of REST with a token."""
 
     name: str
     token: str
@@ -142,7 +142,7 @@ def _callers() -> dict[str, Caller]:
 
 @pytest.fixture
 def call(app: Any, accounts: Any, _callers: dict[str, Caller]) -> Callable[..., Any]:
-    """Call as somebody with the role; one person a role for all of the table."""
+    """Call as a person with the role; there is one person per role."""
 
     def as_role(role: str, method: str, path: str, **options: Any) -> Any:
         if role not in _callers:
@@ -156,7 +156,7 @@ def call(app: Any, accounts: Any, _callers: dict[str, Caller]) -> Callable[..., 
 
 
 class Browser:
-    """Somebody who clicks: keeps cookies, and sends forms with the page's CSRF token."""
+    """A client of the pages: keeps cookies, and sends forms with the page's CSRF token."""
 
     def __init__(self, app: Flask, name: str) -> None:
         self.client = app.test_client()
@@ -182,7 +182,7 @@ class Browser:
 
 @pytest.fixture
 def sign_in_as(app: Flask, accounts: Accounts, new_name: Callable[[str], str]) -> Callable[[str], Browser]:
-    """A person with a role who is signed in."""
+    """The browser of a new person with this role, signed in."""
 
     def make(role: str) -> Browser:
         name = new_name(role)
@@ -237,7 +237,7 @@ def form_queue(queue: leaseq.Queue) -> leaseq.Queue:
 
 @pytest.fixture
 def expirable_queue(form_queue: leaseq.Queue, server: Any) -> tuple[leaseq.Queue, Callable[[], None]]:
-    """The queue, and a way to let its leases run out now: its time steps a day ahead."""
+    """The queue, and a function that expires its leases by setting its time a day ahead."""
 
     def expire() -> None:
         queue_ahead = leaseq.Queue(server.client, form_queue.name, clock=Clock.from_now(86_400))
@@ -265,7 +265,7 @@ FORM = {
 
 @pytest.fixture
 def receiver(app: Flask, server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
-    """A receiver of webhooks on this machine, to which the app may send."""
+    """A receiver of webhooks on this machine, to which the app is allowed to send."""
     state = app.extensions[EXTENSION]
     settings = state.settings.model_copy(update={"webhook_allow": webhooks.networks("127.0.0.0/8")})
     monkeypatch.setitem(app.extensions, EXTENSION, replace(state, settings=settings))

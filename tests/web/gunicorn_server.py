@@ -1,4 +1,4 @@
-"""A whole place: gunicorn as `leaseq serve` runs it, on a port of this machine."""
+"""A real web server: gunicorn as `leaseq serve` runs it, on a port of this machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ADJUSTED_APP = "tests.web.adjusted_app:app"
 
 @contextlib.contextmanager
 def serve_app(redis_url: str, secret: str, *, threads: int = 4, **settings: Any) -> Iterator[str]:
-    """The address of a running gunicorn with two workers."""
+    """Run gunicorn with two workers; yield its address."""
     with run_gunicorn(redis_url, secret, workers=2, threads=threads, **settings) as (url, _):
         yield url
 
@@ -39,8 +39,8 @@ def run_gunicorn(
     app: str = "leaseq.webapp.wsgi:app",
     **settings: str,
 ) -> Iterator[tuple[str, subprocess.Popen[bytes]]]:
-    """The address of a running gunicorn, and its process. The access log is written only to a named file.
-    ``options`` of gunicorn's are added to ours. Another app than leaseq's has a /readyz too; ADJUSTED_APP is
+    """Run gunicorn; yield its address and its process. The access log is written only to a named file.
+    ``options`` of gunicorn are added to ours. An app other than leaseq's must have a /readyz; ADJUSTED_APP is
     leaseq's with other limits."""
     port = free_port()
     environment = {
@@ -61,7 +61,7 @@ def run_gunicorn(
         assert process.poll() is None, "gunicorn ended"
         yield url, process
     finally:
-        process.send_signal(signal.SIGINT)  # at once: a test of the graceful stop asks for it
+        process.send_signal(signal.SIGINT)  # immediate stop; tests of the graceful stop send SIGTERM
         process.wait(timeout=PATIENCE)
 
 
@@ -73,7 +73,7 @@ def _is_ready(url: str) -> bool:
 def send_request(
     address: str, path: str, method: str = "GET", body: Any = None, **headers: str
 ) -> tuple[int, bytes]:
-    """One request on a connection of its own."""
+    """Send one request on its own connection."""
     connection = http.client.HTTPConnection(address, timeout=PATIENCE)
     try:
         content = None if body is None else json.dumps(body)

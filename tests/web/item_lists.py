@@ -1,4 +1,4 @@
-"""What a list shows, of items or of people."""
+"""Helpers that read lists of items or people on a page."""
 
 from __future__ import annotations
 
@@ -16,6 +16,6 @@ def text_of(page: str) -> str:
 
 
 def table_text(page: str) -> str:
-    """The text of the tables of a page, by lines."""
+    """The text of a page's tables, in lines."""
     cells = re.sub(r"</(th|td)>", "|", "".join(re.findall(r"<tr\b.*?</tr>", page, re.S)))
     return re.sub(r"[ \n]+", " ", re.sub(r"<[^>]+>", " ", cells.replace("</tr>", "\0"))).replace("\0", "\n")

@@ -1,4 +1,4 @@
-"""nginx as docs/nginx/leaseq.conf has it, on ports of this machine."""
+"""nginx with docs/nginx/leaseq.conf, on ports of this machine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HAS_NGINX = bool(NGINX and OPENSSL)
 
 @contextmanager
 def run_nginx(address: str, folder: Path) -> Iterator[int]:
-    """nginx by the example's file, with other ports and a certificate made here; the port for TLS."""
+    """Run nginx with the example's file, other ports and its own certificate; yield the port for TLS."""
     http_port, tls_port = free_port(), free_port()
     _make_certificate(folder)
     site = re.sub(r"    listen \[::\].*\n", "", CONFIGURATION.read_text())
@@ -60,7 +60,7 @@ def connect(port: int) -> ssl.SSLSocket:
 
 
 def tls_context() -> ssl.SSLContext:
-    return ssl._create_unverified_context()  # a certificate that was made a moment ago
+    return ssl._create_unverified_context()  # self-signed
 
 
 def _make_certificate(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""What a browser would send of a page's form, as it stands."""
+"""The fields that a browser would send for an unchanged form of a page."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _is_sent(attributes: dict[str, str | None]) -> bool:
 
 
 def form_fields(page: str, form_id: str) -> dict[str, str]:
-    """Name to text. A text area's first line end is not part of it."""
+    """Return the text of each field by name. The first line end of a text area is not part of it."""
     parser = _FieldParser(form_id)
     parser.feed(page)
     return {name: text.removeprefix("\n") for name, text in parser.fields.items()}

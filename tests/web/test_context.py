@@ -1,4 +1,4 @@
-"""Queues as requests see them."""
+"""Queues within requests."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def view(request: pytest.FixtureRequest, server: Server, queue: leaseq.Queue) ->
 
 
 def test_a_form_that_changes_during_a_request_is_read_again(view: leaseq.Queue, queue: leaseq.Queue) -> None:
-    """The view has read the policy, and a manager saves another form before the finish."""
+    """The view has read the policy when a manager saves another form, before the finish."""
     lease = not_none(view.reserve("ann"))
     assert view.policy.form == form_with("string")
     queue.configure(form=form_with("integer"))

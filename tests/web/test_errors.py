@@ -89,7 +89,7 @@ def test_people_and_what_they_hold(
     assert page.status_code == 200
     assert admin_browser.get(f"/people/{holder.name}").status_code == 200
     assert admin("PUT", f"/people/{holder.name}", json={"disabled": True}).status_code == 200
-    assert queue.mine(holder.name) == [], "a lease elsewhere is taken back all the same"
+    assert queue.mine(holder.name) == [], "a lease in another queue is still taken back"
 
 
 def test_metrics(manager: Caller, unreadable_queue: leaseq.Queue, queue: leaseq.Queue) -> None:
@@ -110,7 +110,7 @@ def test_rest(worker: Caller, unreadable_queue: leaseq.Queue, queue: leaseq.Queu
     queues: dict[str, Any] = {}
     details: dict[str, str] = {}
     first_name, last_name = sorted((queue.name, unreadable_queue.name))
-    after: str | None = first_name[:-1]  # other tests have thousands of queues
+    after: str | None = first_name[:-1]  # other tests create thousands of queues
     while after is not None and after < last_name:
         response = worker("GET", "/queues", query_string={"limit": 100, "after": after})
         assert response.status_code == 200
@@ -129,7 +129,7 @@ def test_what_is_asked_of_that_queue_itself(
     response = worker("GET", f"/queues/{unreadable_queue.name}")
     assert (response.status_code, response.json["code"]) == (503, "queue-unreadable")
     assert "Use a newer version of leaseq" in response.json["detail"]
-    assert "Retry-After" not in response.headers, "it does not pass by waiting"
+    assert "Retry-After" not in response.headers, "waiting does not help"
     page = worker_browser.get(f"/q/{unreadable_queue.name}")
     assert page.status_code == 503
     assert "Use a newer version of leaseq" in page.text

@@ -1,4 +1,4 @@
-"""Settings come from the environment; what can't be used is refused by name."""
+"""Settings come from the environment; an invalid one is refused with its name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times that people type and read are in the site's time zone, also on the days when its clocks change."""
+"""Times that people type and read are in the site's time zone, even on days when its clocks change."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def utc(text: str) -> datetime:
         (BERLIN, "2026-07-01T12:00", "2026-07-01T10:00", "2026-07-01T12:00"),
         (BERLIN, "2026-12-01T12:00", "2026-12-01T11:00", "2026-12-01T12:00"),
         (BERLIN, "2026-12-01T12:00:00Z", "2026-12-01T12:00", "2026-12-01T13:00"),
-        (BERLIN, "2026-10-25T02:30", "2026-10-25T00:30", "2026-10-25T02:30"),  # the first of two
+        (BERLIN, "2026-10-25T02:30", "2026-10-25T00:30", "2026-10-25T02:30"),  # the first of the two times
         (BERLIN, "2026-10-25T02:30+01:00", "2026-10-25T01:30", "2026-10-25T02:30+01:00"),
         (NEW_YORK, "2026-11-01T01:30", "2026-11-01T05:30", "2026-11-01T01:30"),
         (NEW_YORK, "2026-11-01T01:30-05:00", "2026-11-01T06:30", "2026-11-01T01:30-05:00"),
@@ -88,8 +88,8 @@ def test_a_time_that_the_clocks_skip_is_refused(site: Callable[[str], Flask], zo
     [
         (BERLIN, "2026-11-21", "2026-11-20T23:00", "2026-11-21T23:00"),
         (BERLIN, "2026-03-29", "2026-03-28T23:00", "2026-03-29T22:00"),  # a day of 23 hours
-        (NEW_YORK, "2026-11-01", "2026-11-01T04:00", "2026-11-02T05:00"),  # and one of 25
-        (BERLIN, "2026-10-25T02:30", "2026-10-25T00:30", "2026-10-25T01:30"),  # both that there are
+        (NEW_YORK, "2026-11-01", "2026-11-01T04:00", "2026-11-02T05:00"),  # a day of 25 hours
+        (BERLIN, "2026-10-25T02:30", "2026-10-25T00:30", "2026-10-25T01:30"),  # both times
         (BERLIN, " 2026-11-21T10:05:00Z ", "2026-11-21T10:05", "2026-11-21T10:05"),
     ],
 )
@@ -149,7 +149,7 @@ def test_a_time_of_day_has_the_site_s_offset_and_is_the_same_in_summer_and_winte
         assert value in ("17:00:00+01:00", "17:00:00+02:00")
         for stored_time in ("17:00:00+01:00", "17:00:00+02:00"):
             assert typed_of(fields, {"at": stored_time}) == {"at": ["17:00:00"]}
-        assert typed_of(fields, {"at": "17:00:00Z"}) == {"at": ["17:00:00Z"]}, "another place's"
+        assert typed_of(fields, {"at": "17:00:00Z"}) == {"at": ["17:00:00Z"]}, "a time with another offset"
         assert read_result(fields, {"at": ["17:00:00Z"]})[0] == {"at": "17:00:00Z"}
 
 
@@ -205,7 +205,7 @@ def test_a_file_s_due_dates_are_in_the_site_s_zone(berlin_browser: Browser, queu
         ("1", utc("2026-06-30T22:00")),
         ("2", utc("2026-12-01T09:00")),
         ("3", utc("2026-12-01T10:00")),
-    ], "and the last is no time there"
+    ], "the last row's time does not exist there"
 
 
 @pytest.mark.parametrize("path", ["answers?", "items?state=finished&", "export?format=csv&"])
@@ -220,4 +220,4 @@ def test_a_period_that_ends_before_it_begins_is_no_empty_list(
     assert message in html.unescape(response.text)
     for text in ("2026-11-22", "2026-11-21T10:05"):
         assert f'value="{text}"' in response.text
-    assert manager_browser.get(f"{page}from=2026-11-22&to=2026-11-22").status_code == 200, "a day has an end"
+    assert manager_browser.get(f"{page}from=2026-11-22&to=2026-11-22").status_code == 200, "a day is a period"

@@ -1,4 +1,4 @@
-"""What a person typed into a form that is refused stands on the error page, ready to be copied."""
+"""The error page for a refused form shows what was typed, so that it can be copied."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ WORDS = 'forty-two <b> & "more"\n\nsecond line'
 
 @pytest.fixture
 def lost_queue(app: Flask, queue: leaseq.Queue) -> Iterator[leaseq.Queue]:
-    """A queue with one item, to which nobody has access any more."""
+    """A queue with one item, to which nobody has access any longer."""
     queue.configure(title="Secret title")
     queue.enqueue({"secret": "payload"}, id="one")
     access = app.extensions[EXTENSION].access
@@ -82,7 +82,7 @@ def test_a_managers_form_of_a_queue_that_is_lost(
 
 
 def test_a_form_of_the_work_page(worker_browser: Browser, lost_queue: leaseq.Queue) -> None:
-    """Without JavaScript; with it, the work page keeps what is in it."""
+    """Without JavaScript; with it, the work page itself keeps what was typed."""
     response = worker_browser.post(
         f"/q/{lost_queue.name}/items/one/finish", {"token": "1", "result": "forty-two"}
     )
@@ -131,7 +131,7 @@ def test_a_session_that_ended_meanwhile(
     assert text_boxes(response) == {"Message": WORDS}
     assert 'href="/login?next=/"' in response.text
     assert manager_browser.client.post(path, data=fields, headers={"Accept": "*/*"}).status_code == 303, (
-        "for a script"
+        "as for a script"
     )
     empty_response = manager_browser.client.post(
         path, data={"csrf_token": token}, headers={"Accept": "text/html"}

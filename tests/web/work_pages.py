@@ -1,4 +1,4 @@
-"""Taking an item by the page."""
+"""A helper that takes an item on the page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A real receiver on this machine, and the parts of ``leaseq webhook run`` one by one."""
+"""A real receiver on this machine, and the parts of ``leaseq webhook run`` separately."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def receiver() -> Iterator[Receiver]:
 
 @pytest.fixture
 def clock() -> Clock:
-    """The real time, which the library of a receiver compares with; it moves on only by the test."""
+    """Starts at the real time, with which a receiver's library compares; only the test moves it."""
     return Clock.from_now(0)
 
 
 @dataclass
 class Hooks:
-    """Webhooks by the test's clock."""
+    """Webhooks that use the test's clock."""
 
     client: leaseq.Client
     clock: Clock
@@ -49,7 +49,7 @@ class Hooks:
 
     def add(self, url: str, *events: str, **options: Any) -> NewSecret:
         options = {"queues": [self.queue.name], "by": "ann", "allow": LOOPBACK, **options}
-        self.clock.tick(0.001)  # what happened before it was added did
+        self.clock.tick(0.001)  # skip the events before it was added
         return self.endpoints.add(url, events=events or ("item.*",), **options)
 
     def feed(self) -> None:
@@ -58,7 +58,7 @@ class Hooks:
             pass
 
     def deliver(self, endpoint: Endpoint) -> list[Response | None]:
-        """Send all that is due to an endpoint."""
+        """Send all deliveries of an endpoint that are due."""
         responses: list[Response | None] = []
         while self.deliveries.queue.exists() and (lease := self.deliverer.take(endpoint.id)):
             responses.append(self.deliverer.deliver(endpoint.id, lease))
@@ -90,7 +90,7 @@ def hooks(server: Server, timed_queue: leaseq.Queue, clock: Clock) -> Iterator[H
 
 
 def add_hook_with_delivery(hooks: Hooks, receiver: Receiver) -> NewSecret:
-    """An endpoint with one delivery that waits."""
+    """Add an endpoint with one waiting delivery."""
     hook = hooks.add(receiver.url, "item.finished")
     hooks.finish("a")
     hooks.feed()

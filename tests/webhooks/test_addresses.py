@@ -1,4 +1,4 @@
-"""Nothing is sent to an address that is not public, unless the setting names it, whatever its spelling."""
+"""Nothing is sent to a non-public address, whatever its notation, unless the setting lists it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""How a receiver is connected to: by the checked addresses, in time, and by a certificate of its name."""
+"""Connecting to a receiver: only to checked addresses, within time limits, and with a certificate for its
+name."""
 
 from __future__ import annotations
 
@@ -24,7 +25,7 @@ NO_NETWORKS = webhooks.networks("")
 
 
 class Resolver:
-    """Gives one reply after the other, and then fails; literal addresses are not its business."""
+    """Returns one reply after the other, and then fails; it does not handle literal addresses."""
 
     def __init__(self, *replies: list[str]) -> None:
         self.replies = list(replies)
@@ -40,7 +41,8 @@ class Resolver:
 def test_a_name_is_resolved_once_and_the_checked_address_is_connected_to(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """DNS rebinding: a public address is followed by one of this machine, which must not be asked for."""
+    """DNS rebinding: after a public address, the name resolves to this machine; there must be no second
+    lookup."""
     resolver = Resolver(["203.0.113.9"], ["127.0.0.1"])
     addresses: list[Any] = []
     monkeypatch.setattr(socket, "getaddrinfo", resolver)
@@ -63,10 +65,10 @@ def test_a_name_is_resolved_once_and_the_checked_address_is_connected_to(
 
 @contextmanager
 def listen_silently(address: str, port: int = 0) -> Iterator[int]:
-    """The port of a peer that takes no connection."""
+    """Yield the port of a peer that accepts no connection."""
     with socket.socket() as listener, ExitStack() as clients:
         listener.bind((address, port))
-        listener.listen(0)  # and nobody accepts: what comes when its line is full is not answered
+        listener.listen(0)  # nobody accepts: with a full backlog, new connections get no reply
         for _ in range(4):
             client = clients.enter_context(socket.socket())
             client.setblocking(False)
@@ -150,7 +152,7 @@ def test_a_resolver_that_hangs_is_given_up(monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A certificate for receiver.example, and its key, in one file."""
+    """A certificate for receiver.example and its key, in one file."""
     folder = tmp_path_factory.mktemp("tls")
     key, cert = folder / "key.pem", folder / "cert.pem"
     name = ["-subj", "/CN=receiver.example", "-addext", "subjectAltName=DNS:receiver.example"]

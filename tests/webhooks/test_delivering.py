@@ -1,4 +1,4 @@
-"""Deliveries: tries, back-off, disabled endpoints, the log."""
+"""Deliveries: attempts, back-off, disabled endpoints, the log."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_redirect_is_not_followed(hooks: Hooks, receiver: Receiver) -> None:
 
 
 def test_410_disables_at_once_and_tells_those_who_ask(hooks: Hooks, receiver: Receiver) -> None:
-    hooks.clock.tick(-60)  # the stream that has this event is by the server's time
+    hooks.clock.tick(-60)  # the journal entry with this event has the server's time
     other_hook = hooks.add(receiver.url, "webhook.disabled")
     hooks.clock.now = hooks.clock.start
     hook = add_hook_with_delivery(hooks, receiver)
@@ -90,7 +90,7 @@ def test_a_dead_receiver_is_disabled_after_a_day_of_failures(hooks: Hooks, recei
     assert 30 < tries < 48
     hooks.finish("while disabled")
     hooks.feed()
-    assert len(hooks.log(hook.endpoint)) == 1, "what happens meanwhile is not kept for it"
+    assert len(hooks.log(hook.endpoint)) == 1, "events while it is disabled are not kept for it"
 
 
 def test_one_success_ends_the_failing(hooks: Hooks, receiver: Receiver) -> None:
@@ -127,7 +127,7 @@ def test_a_slow_receiver_is_cut_off(hooks: Hooks, receiver: Receiver, stage: str
     stop = threading.Event()
 
     def drip(handler: BaseHTTPRequestHandler) -> None:
-        """A byte now and then, so that no timeout of a socket is ever over."""
+        """Send a byte now and then, so that no socket timeout is ever reached."""
         prefix = {"silent": b"", "headers": b"HTTP/1.1 200 OK\r\nX-Long: ", "status": b"HT"}[stage]
         handler.wfile.write(prefix)
         while not stop.wait(0.02):
@@ -196,7 +196,7 @@ def test_a_removed_endpoint_is_sent_nothing_of_what_waits(hooks: Hooks, receiver
 
 
 def test_one_endpoint_does_not_wait_for_another(hooks: Hooks, receiver: Receiver) -> None:
-    """The first one holds all that it may have; the second one gets its own at once."""
+    """The first endpoint has its maximum of deliveries in progress; the second gets its own immediately."""
     go_on = threading.Event()
 
     def fail_later(handler: BaseHTTPRequestHandler) -> None:
@@ -238,7 +238,7 @@ def test_a_test_is_sent_now_and_tried_once(hooks: Hooks, receiver: Receiver) -> 
     assert hooks.deliverer.test(hook.endpoint.id).state == "delivered"
     body = receiver.requests[-1].verify(hook.secret)
     assert (body["type"], body["data"]) == ("webhook.test", {"endpoint": hook.endpoint.id})
-    assert len(receiver.requests) == 2, "what waits is not sent by a test"
+    assert len(receiver.requests) == 2, "a test does not send waiting deliveries"
     with pytest.raises(webhooks.EndpointNotFound):
         hooks.deliverer.test("wh-none")
 

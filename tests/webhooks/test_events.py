@@ -1,4 +1,4 @@
-"""What is sent of each event, and to whom."""
+"""What is sent for each event, and to whom."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ def test_what_happened_before_an_endpoint_was_added_is_not_sent(hooks: Hooks, re
 
 
 def test_alerts_of_a_queue_are_sent(hooks: Hooks, receiver: Receiver, server: Any) -> None:
-    """The engine will raise them; here an entry is written as it will be, with two of one call."""
+    """The journal entry is written directly, as the engine writes it, with two alerts of one call."""
     hook = hooks.add(receiver.url, "alert.*")
     alerts = [{"alert": "oldest", "limit": 60, "value": 75}, {"alert": "dead", "limit": 1, "value": 2}]
     arguments = [argument for alert in alerts for argument in ("alert.raised", f"\t\t\t{json.dumps(alert)}")]
@@ -240,7 +240,7 @@ def test_alerts_of_a_queue_are_sent(hooks: Hooks, receiver: Receiver, server: An
 
 def test_events_of_people_come_from_their_own_stream(hooks: Hooks, receiver: Receiver, server: Any) -> None:
     webhooks.emit(server.client, "person.added", {"name": "early"})
-    hooks.clock.now = 1  # the stream has the server's time
+    hooks.clock.now = 1  # the journal uses the server's time
     hook = hooks.add(receiver.url, "person.*", queues=[])
     item_endpoint = hooks.add(receiver.url, "item.*").endpoint
     hooks.clock.now = hooks.clock.start

@@ -1,4 +1,4 @@
-"""The receivers of docs/webhooks.md, each run by its own server."""
+"""The receivers of docs/webhooks.md, each run in its own server."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run_receiver(name: str, secret: str, port: int) -> Iterator[str]:
         command, cwd=ROOT / "examples", env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
     try:
-        eventually(lambda: listens(port), "it listens")
+        eventually(lambda: listens(port), "the receiver listens")
         yield f"http://127.0.0.1:{port}/hook"
     finally:
         process.kill()
@@ -54,7 +54,7 @@ def test_a_receiver_takes_what_is_signed_and_nothing_else(hooks: Hooks, name: st
         unsigned_response = post(url, {"Content-Type": "application/json"}, b"{}", LOOPBACK)
         assert unsigned_response.status == 400
         hooks.endpoints.rotate(hook.endpoint.id)
-        assert hooks.deliverer.test(hook.endpoint.id).state == "delivered", "the older secret signs, too"
+        assert hooks.deliverer.test(hook.endpoint.id).state == "delivered", "the older secret is used as well"
 
 
 @pytest.mark.parametrize("name", COMMANDS)

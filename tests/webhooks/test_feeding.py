@@ -1,4 +1,4 @@
-"""At least once: a feeder that ends at any point loses nothing, and makes nothing twice."""
+"""At least once: a feeder that ends at any point loses nothing, and creates no delivery twice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.webhooks.conftest import Hooks
 
 
 class Killed(BaseException):
-    """As SIGKILL ends a process: nothing after it is done."""
+    """Raised in place of SIGKILL: nothing after it is done."""
 
 
 @pytest.mark.parametrize("when", ["follow", "_client"])
@@ -60,7 +60,7 @@ def test_several_feeders_at_once_do_no_harm(hooks: Hooks, receiver: Receiver) ->
 
 
 def test_the_next_version_gives_an_event_the_same_id() -> None:
-    """While one replaces the other, a feeder of each may make its delivery."""
+    """During an update, feeders of both versions may create its delivery."""
     webhook_id = delivery_id("wh-1", "reviews", "item.finished", "1800000000000000", "a", "7")
     assert webhook_id == "msg_77ac83c870084411c7715a5e5bd6335f"
 
@@ -157,7 +157,7 @@ def test_a_replay_keeps_the_ids(hooks: Hooks, receiver: Receiver) -> None:
     assert sorted(deliver_and_list_ids(hooks, receiver, hook)) == sorted(ids)
     assert hooks.deliveries.replay(hook.endpoint, since=hooks.endpoints.get(hook.endpoint.id).since) == 2
     assert sorted(deliver_and_list_ids(hooks, receiver, hook)) == sorted(ids), (
-        "each once, though it was sent before"
+        "each once, although it was sent before"
     )
     assert all("." not in id for id in ids)
     assert hooks.deliveries.replay(hook.endpoint, since=datetime.now(UTC) + timedelta(hours=1)) == 0

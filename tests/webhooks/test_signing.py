@@ -1,4 +1,4 @@
-"""Signatures: two secrets during a rotation, and the time that is signed."""
+"""Signatures: two secrets during a rotation, and the signed time."""
 
 from __future__ import annotations
 

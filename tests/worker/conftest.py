@@ -14,7 +14,7 @@ from tests.support.waiting import PATIENCE
 
 
 class WorkerThread:
-    """A worker at work in a thread, as a program has it that does other things besides."""
+    """A worker that runs in a thread, as in a program that also does other things."""
 
     def __init__(self, worker: leaseq.Worker) -> None:
         self.worker = worker
@@ -46,13 +46,13 @@ Start = Callable[..., WorkerThread]
 
 @pytest.fixture(autouse=True)
 def shorten_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A worker that waits for items notices within that time that it is to stop."""
+    """Make a worker that waits for items notice within 0.1 s that it is to stop."""
     monkeypatch.setattr("leaseq.worker.taking._WAIT", 0.1)
 
 
 @pytest.fixture
 def start(server: Any, queue_name: str) -> Iterator[Start]:
-    """Start a worker on the test's queue, or on the queues given by name."""
+    """Return a function that starts a worker on the test's queue, or on the queues given by name."""
     threads: list[WorkerThread] = []
 
     def start_worker(
@@ -74,7 +74,7 @@ def wait_for(event: threading.Event) -> None:
 
 
 class HeldFunction:
-    """A function whose work lasts until the test says so, and that sees when a lease is with it twice."""
+    """A function that works until the test lets it go on, and records the tokens of its leases."""
 
     def __init__(self) -> None:
         self.at_work = threading.Event()

@@ -36,7 +36,7 @@ def test_stop_lets_it_finish_what_is_in_work_and_take_no_more(queue: leaseq.Queu
 def test_the_whole_grace_time_is_for_what_is_in_work(
     queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The worker's clock stands still, so it is never over."""
+    """The worker's clock stands still, so the grace time never ends."""
     queue.enqueue({})
     at_work, go_on = threading.Event(), threading.Event()
 
@@ -63,7 +63,7 @@ def test_the_whole_grace_time_is_for_what_is_in_work(
 def test_when_the_grace_time_is_over_it_ends(
     queue: leaseq.Queue, start: Start, handle: HeldFunction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And not only when it looks for a signal next."""
+    """Not only at its next check for signals."""
     monkeypatch.setattr("leaseq.worker.worker._POLL", 10 * PATIENCE)
     queue.enqueue({})
     thread = start(handle, grace=0.1)
@@ -88,7 +88,7 @@ def test_a_stop_ends_its_wait_at_once_and_what_comes_then_is_for_others(
 def test_what_comes_when_it_is_to_stop_is_given_back(
     queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Handed over just ahead of the stop."""
+    """The lease is granted just before the stop."""
     reserve, workers = leaseq.Queue.reserve, SimpleQueue[leaseq.Worker]()
 
     def reserve_and_stop(self: leaseq.Queue, person: str, **options: Any) -> leaseq.Lease | None:
@@ -106,7 +106,7 @@ def test_what_comes_when_it_is_to_stop_is_given_back(
 
 
 def test_it_ends_with_its_client(queue: leaseq.Queue, server: Server, start: Start) -> None:
-    """A closed client waits no more: to go on would be to ask without a pause."""
+    """A closed client doesn't wait: otherwise the worker would reserve without a pause."""
     client = leaseq.connect(server.url)
     at_work = threading.Event()
     thread = start(lambda _: at_work.set(), client=client, concurrency=2)
@@ -133,7 +133,7 @@ def test_a_worker_that_ran_says_so(queue: leaseq.Queue, server: Server) -> None:
     worker = leaseq.Worker(server.client, {queue.name: lambda _: {}}, person="bot")
     worker.stop()
     worker.run()
-    with pytest.raises(RuntimeError, match="make another one"):
+    with pytest.raises(RuntimeError, match="create another one"):
         worker.run()
 
 

@@ -1,4 +1,4 @@
-"""A handler for each value of a field of the payload, and queues whose failed items are not tried again."""
+"""A handler for each value of a field of the payload, and queues whose failed items are not retried."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_a_field_of_the_payload_chooses_the_handler(queue: leaseq.Queue, start: 
 
 
 HANDLERS = 'there are handlers for "welcome", "reset"'
-NO_FIELD = f'the payload has no field "kind", which says who handles it; {HANDLERS}'
+NO_FIELD = f'the payload has no field "kind", which selects the handler; {HANDLERS}'
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ NO_FIELD = f'the payload has no field "kind", which says who handles it; {HANDLE
 def test_an_item_without_a_handler_fails_like_any_other(
     queue: leaseq.Queue, start: Start, payload: Any, error: str
 ) -> None:
-    """It is tried again, for a newer worker may have the handler, but as often as the policy says."""
+    """It is retried as often as the policy allows, since a newer worker may have the handler."""
     queue.configure(max_attempts=2, retry_seconds=0)
     queue.enqueue(payload, id="one")
     thread = start({queue.name: {"welcome": len, "reset": len}}, by="kind")
@@ -93,7 +93,7 @@ def test_each_queue_may_have_a_field_of_its_own(server: Server, queue_name: str,
 
 
 def test_without_retry_what_fails_is_dead(server: Server, queue_name: str, start: Start) -> None:
-    """By an error, by a result that does not fit, and for want of a handler; other queues try again."""
+    """After an error, a result that does not fit, or without a handler; other queues retry."""
     once_queue, other_queue = (
         leaseq.Queue(server.client, f"{queue_name}.{name}") for name in ("once", "other")
     )

@@ -1,4 +1,4 @@
-"""Leases are kept while the function works, and none is worked twice at once."""
+"""Leases are renewed while the function works, and none is worked twice at the same time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def count_events(queue: leaseq.Queue, what: str) -> int:
 
 
 def test_a_renewal_is_planned_within_a_third_of_the_lease(queue: leaseq.Queue) -> None:
-    """Two more may go wrong before the lease is over."""
+    """Two more renewals may fail before the lease expires."""
     queue.configure(lease_seconds=300)
     queue.enqueue({})
     renewer, before = Renewer(), time.monotonic()
@@ -51,7 +51,7 @@ def test_where_the_server_is_away_a_renewal_is_tried_again_soon(
 def test_a_lease_that_seems_over_is_renewed_again_at_once_but_not_without_a_pause(
     queue: leaseq.Queue,
 ) -> None:
-    """The server's clock was set back, for instance: then each renewal seems to be over already."""
+    """If the server's clock was set back, for instance, each renewed lease seems to be expired already."""
     queue.enqueue({})
     renewer = Renewer()
     renewer.add(queue, not_none(queue.reserve("ann")))
@@ -67,7 +67,7 @@ def test_a_lease_that_seems_over_is_renewed_again_at_once_but_not_without_a_paus
 def test_renewals_are_a_third_of_the_lease_apart(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
-    """Less the jitter. A busy machine makes it more."""
+    """Minus the jitter; on a busy machine, they are further apart."""
     queue.configure(lease_seconds=0.3)
     queue.enqueue({})
     start(handle)
@@ -89,7 +89,7 @@ def test_a_lease_that_may_not_be_renewed_again_is_warned_of(
     (record,) = caplog.records
     assert record.levelname == "WARNING"
     until = f"{entry.lease.expires_at:%H:%M:%S} UTC"
-    assert "one is not renewed any more, so it returns to the queue" in record.message
+    assert "one is no longer renewed, so it returns to the queue" in record.message
     assert f"not done by {until}: renewals: at most 0 renewals of one lease" in record.message
 
 
@@ -114,7 +114,7 @@ def test_renewals_that_are_used_up_let_the_lease_run_out_and_the_late_finish_cou
     queue.enqueue({}, id="one")
     thread = start(handle)
     wait_for(handle.at_work)
-    queue.pause()  # so that the worker does not take it again
+    queue.pause()  # so that the worker does not reserve it again
     eventually(lambda: queue.clear().returned == 1, "ran out")
     assert count_events(queue, "renewed") == 1
     handle.go_on.set()
@@ -124,7 +124,7 @@ def test_renewals_that_are_used_up_let_the_lease_run_out_and_the_late_finish_cou
 
 
 class DroppingQueue(leaseq.Queue):
-    """The lease is dropped while its renewal is on its way, and that succeeds."""
+    """Drops the lease during its renewal, which then succeeds."""
 
     renewer: Renewer
 
@@ -135,7 +135,7 @@ class DroppingQueue(leaseq.Queue):
 
 
 def test_a_lease_that_is_dropped_while_it_is_renewed_runs_out(server: Server, queue: leaseq.Queue) -> None:
-    """Its result could not be handed in, for instance: then the item is for somebody else."""
+    """If its result could not be sent, for instance, the item must become free for others."""
     dropping_queue = DroppingQueue(server.client, queue.name)
     dropping_queue.configure(lease_seconds=0.3)
     dropping_queue.enqueue({}, id="one")
@@ -145,7 +145,7 @@ def test_a_lease_that_is_dropped_while_it_is_renewed_runs_out(server: Server, qu
     dropping_queue.renewer.start()
     try:
         dropping_queue.renewer.add(dropping_queue, lease)
-        eventually(lambda: queue.clear().returned == 1, "it ran out")
+        eventually(lambda: queue.clear().returned == 1, "the lease expired")
     finally:
         dropping_queue.renewer.end()
     assert count_events(queue, "renewed") == 1
@@ -210,7 +210,8 @@ def test_what_a_lost_reply_gave_it_is_worked_and_does_not_lie_till_it_runs_out(
     monkeypatch: pytest.MonkeyPatch,
     error: type[leaseq.LeaseqError],
 ) -> None:
-    """Not confirmed by a replica, for instance. There is room in its hands, so another reserve gives more."""
+    """For instance if no replica confirmed it. The worker may hold more, so another reserve returns other
+    items."""
     queue.configure(holds=5)
     queue.enqueue_many([{} for _ in range(4)])
     reserve, losses = leaseq.Queue.reserve, iter([True, True])
@@ -231,7 +232,7 @@ def test_what_a_lost_reply_gave_it_is_worked_and_does_not_lie_till_it_runs_out(
 def test_what_was_left_is_not_renewed_so_that_what_kills_its_worker_dies(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
-    """Each life of the worker begins with the item that ends it, and would keep it for ever."""
+    """Each restarted worker begins with the item that kills it, and would hold it for ever."""
     queue.configure(lease_seconds=0.5, max_attempts=1)
     queue.enqueue({}, id="poison")
     assert queue.reserve("bot") is not None
@@ -245,7 +246,7 @@ def test_what_was_left_is_not_renewed_so_that_what_kills_its_worker_dies(
 def test_a_full_person_does_not_get_one_lease_into_two_threads(
     queue: leaseq.Queue, start: Start, handle: HeldFunction
 ) -> None:
-    """A manager takes away what may be held while several are in work: a reserve gives one of these back."""
+    """A manager lowers the limit below the number in work: a reserve then returns one of these again."""
     queue.configure(holds=3)
     queue.enqueue_many([{"n": n} for n in range(2)])
     start(handle, concurrency=3)

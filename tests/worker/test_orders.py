@@ -1,4 +1,4 @@
-"""Several queues: which of them the next item comes from, and that none of them is waited on alone."""
+"""Several queues: from which of them the next item comes, and waiting on all of them."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def handlers_of(queues: Queues, handle: Callable[[leaseq.Lease], object]) -> dic
 def test_what_a_lost_reply_gave_to_a_wait_on_several_is_worked(
     queues: Queues, start: Start, handle: HeldFunction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There is room in its hands, so that another reserve would give another item."""
+    """The worker may hold more, so another reserve would return another item."""
     for queue in queues.values():
         queue.configure(holds=5)
     losses = iter([True])
@@ -67,7 +67,7 @@ def test_a_strict_order_takes_the_first_queue_that_has_something(queues: Queues,
 
     def handle(lease: leaseq.Lease) -> None:
         names.append(lease.queue.rpartition(".")[2])
-        if len(names) == 4:  # an item comes to a queue that had none any more
+        if len(names) == 4:  # an item is added to a queue that had become empty
             queues["high"].enqueue({})
 
     start(handlers_of(queues, handle), order="strict")
@@ -79,7 +79,7 @@ def test_a_strict_order_takes_the_first_queue_that_has_something(queues: Queues,
 def test_it_waits_in_all_queues_at_once(
     server: Server, queues: Queues, start: Start, monkeypatch: pytest.MonkeyPatch, order: str
 ) -> None:
-    """And is woken: it would not look by itself before the test is over."""
+    """It is woken: without that it would not try again before the test ends."""
     monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * PATIENCE)
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (10 * PATIENCE, 10 * PATIENCE))
     calls = threading.Semaphore(0)
@@ -96,8 +96,8 @@ def test_it_waits_in_all_queues_at_once(
 def test_where_there_is_room_in_a_queue_again_it_waits_there_too(
     server: Server, queues: Queues, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One person may hold one item of the first queue, so one of four threads waits there. Where that one
-    gets an item of another queue, a thread that waits elsewhere already takes its place."""
+    """One person may hold one item of the first queue, so one of four threads waits there. If that thread
+    gets an item of another queue, a thread that already waits elsewhere takes its place."""
     monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * PATIENCE)
     at_work, go_on = threading.Semaphore(0), threading.Event()
 
@@ -144,7 +144,7 @@ def test_every_thread_takes_from_every_queue(queues: Queues, start: Start) -> No
 
 
 class StoppingQueue(leaseq.Queue):
-    """The worker is stopped while it looks here."""
+    """Stops the worker when it reserves here."""
 
     def __init__(self, client: leaseq.Client, name: str, stop: threading.Event) -> None:
         super().__init__(client, name)
@@ -182,7 +182,7 @@ def test_a_worker_that_is_stopped_looks_no_further(
 
 
 class AwayQueue(StoppingQueue):
-    """And the server is away."""
+    """Also simulates that the server is away."""
 
     def reserve(self, *args: Any, **options: Any) -> leaseq.Lease | None:
         self._worker_stop.set()

@@ -1,4 +1,4 @@
-"""What a worker does while the server is away."""
+"""How a worker behaves while the server is away."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.worker.conftest import HeldFunction, Start, wait_for
 def test_while_the_server_is_away_it_waits_and_nothing_is_lost(
     start: Start, queue_name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """The server goes away while one item is in work, and its result comes while it is away."""
+    """The server goes away during work on an item, and the result is ready before it is back."""
     at_work, go_on = threading.Event(), threading.Event()
 
     def handle(lease: leaseq.Lease) -> int:
@@ -44,7 +44,7 @@ def test_while_the_server_is_away_it_waits_and_nothing_is_lost(
 
 
 def test_what_the_server_keeps_refusing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A result for which it has no memory, for instance, or which the worker's user may not write."""
+    """For instance, a result for which it has no memory, or which the worker's user may not write."""
     monkeypatch.setattr("leaseq.worker.retry._RETRY", (0.001, 0.001))
     errors = chain([leaseq.ServerUnavailable("away")] * 20, [leaseq.ServerRefused("no")] * 20)
 

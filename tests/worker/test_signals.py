@@ -1,4 +1,4 @@
-"""What signals do to a worker's process."""
+"""The effect of signals on a worker's process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ print(worker.stats, flush=True)
 
 @pytest.fixture
 def program(server: Server, queue: leaseq.Queue) -> Iterator[subprocess.Popen[str]]:
-    """A process of its own whose main thread is the worker's. It says the id of each item that it begins."""
+    """A process with a worker in its main thread. It prints the id of each item that it begins."""
     command = [sys.executable, "-c", PROGRAM, server.url, queue.name]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         timer = threading.Timer(PATIENCE, process.kill)  # a test that fails does not wait for lines for ever
@@ -64,7 +64,7 @@ def test_a_second_signal_gives_back_at_once(queue: leaseq.Queue, program: subpro
     queue.enqueue(3_600, id="one")
     assert read_line(program) == "one"
     program.send_signal(signal.SIGTERM)
-    program.send_signal(signal.SIGINT)  # another one, since the same twice may become one
+    program.send_signal(signal.SIGINT)  # a different signal, since two equal ones may be merged
     assert read_line(program) == str(leaseq.WorkerStats(given_back=1))
     assert program.wait(PATIENCE) == 0
     item = queue.get("one")

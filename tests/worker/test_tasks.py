@@ -1,4 +1,4 @@
-"""Handlers that are coroutine functions: run at once on one loop, cancelled where the lease is lost."""
+"""Handlers that are coroutine functions: run concurrently on one loop, and cancelled if the lease is lost."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.worker.conftest import Start, wait_for
 
 
 class HeldCoroutine:
-    """A handler that goes on when the test says so, and says when it was cancelled."""
+    """A handler that goes on when the test lets it, and records its cancellations."""
 
     def __init__(self) -> None:
         self.at_work = threading.Semaphore(0)
@@ -80,7 +80,7 @@ def test_functions_and_coroutine_functions_work_side_by_side(queue: leaseq.Queue
 
 
 def test_whatever_can_be_awaited_is(queue: leaseq.Queue, start: Start) -> None:
-    """As Handler says: a function may return more than the coroutine of an `async def`."""
+    """As the type Handler allows: a function may return any awaitable."""
 
     class AwaitableResult:
         def __await__(self) -> Generator[Any, None, str]:

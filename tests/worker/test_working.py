@@ -1,4 +1,4 @@
-"""What a worker makes of results and errors, and how it shares itself out over items and queues."""
+"""How a worker treats results and errors, and how it divides itself among items and queues."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def wait_for_finished(queue: leaseq.Queue, count: int) -> None:
 
 
 def test_no_more_ask_for_an_item_than_one_person_may_hold(queue: leaseq.Queue) -> None:
-    """Those would get back, at once and over and over, what is in work already."""
+    """More threads would repeatedly get back what is already in work."""
     queue.configure(holds=2)
     source = Source(queue, QueueHandlers(lambda _: None), "bot", 4)
     assert [source.enter() for _ in range(4)] == [True, True, False, False]
@@ -33,7 +33,7 @@ def test_no_more_ask_for_an_item_than_one_person_may_hold(queue: leaseq.Queue) -
 
 
 def test_a_lease_that_is_over_is_not_taken_again(queue: leaseq.Queue) -> None:
-    """A reserve sent before the finish reached the server may be answered after it."""
+    """The reply to a reserve sent before the finish may arrive after that of the finish."""
     queue.enqueue({})
     source = Source(queue, QueueHandlers(lambda _: None), "bot", 2)
     lease, is_new = source.reserve((), 0, threading.Event())
@@ -62,7 +62,7 @@ def test_a_worker_may_be_there_before_its_queue(queue: leaseq.Queue) -> None:
 def test_a_queue_that_is_not_there_is_told_once(
     queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """And once more where it is deleted later."""
+    """And once more if it is deleted later."""
     monkeypatch.setattr("leaseq.worker.source._POLICY_SECONDS", -1)
     source = Source(queue, QueueHandlers(lambda _: None), "bot", concurrency=2)
 
@@ -149,7 +149,7 @@ def test_the_log_has_the_frames_of_the_handler(
 
 
 def test_text_that_is_no_unicode_is_made_so() -> None:
-    """By itself: pytest-xdist can't pass on a worker's log that has such an error in it."""
+    """Tested separately: pytest-xdist can't transmit a log with such an error."""
     assert error_text(ValueError("\ud800")) == "ValueError: ?"
     assert error_text(TimeoutError()) == "TimeoutError"
 
@@ -223,7 +223,7 @@ def test_skills_are_the_workers(queue: leaseq.Queue, start: Start) -> None:
 
 
 def test_several_queues_have_their_turn(server: Server, queue_name: str, start: Start) -> None:
-    """One thread, one full queue and one with little: the little is not kept waiting till the end."""
+    """With one thread, a queue with few items is served before the end of a long one."""
     full_queue, little_queue = (
         leaseq.Queue(server.client, f"{queue_name}.{name}") for name in ("full", "little")
     )
@@ -240,7 +240,7 @@ def test_several_queues_have_their_turn(server: Server, queue_name: str, start: 
 
 
 def test_a_queue_that_is_empty_holds_nobody_up(server: Server, queue_name: str, start: Start) -> None:
-    """An item comes to the second queue while the one thread waits."""
+    """An item is added to the second queue while the only thread waits."""
     at_work = threading.Event()
     start({f"{queue_name}.a": lambda _: None, f"{queue_name}.b": lambda _: at_work.set()})
     leaseq.Queue(server.client, f"{queue_name}.b").enqueue({})

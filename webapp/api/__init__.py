@@ -13,12 +13,12 @@ from leaseq.webapp.api.problem_model import Problem
 __all__ = ["ABOUT", "SECURITY", "VERSION", "Problem", "bp", "problem_reply"]
 
 VERSION = "1"
-ABOUT = """A work queue for people. Each item is handed out under a lease: finish in time, give it back, or it
-returns by itself and somebody else gets it.
+ABOUT = """A work queue for people. Each item is handed out under a lease. If you neither finish it in time
+nor give it back, it returns to the queue and somebody else gets it.
 
 Send `Authorization: Bearer <token>`, or the page's session cookie with its CSRF token in `X-CSRFToken`. Times
 are RFC 3339 in UTC, durations are seconds. Errors are `application/problem+json` with a stable `code`.
-`Idempotency-Key` on any POST or PATCH makes it safe to send again."""
+With an `Idempotency-Key`, any POST or PATCH is safe to send again."""
 
 SECURITY: dict[str, Any] = {
     "token": {"type": "http", "scheme": "bearer"},
@@ -27,12 +27,12 @@ SECURITY: dict[str, Any] = {
 
 
 def shape(name: str) -> dict[str, Any]:
-    """A named schema of the description."""
+    """A reference to a named schema of the OpenAPI document."""
     return {"$ref": f"#/components/schemas/{name}"}
 
 
 def problem_reply(text: str, headers: dict[str, Any] | None = None) -> dict[str, Any]:
-    """An error as the description has it."""
+    """An error response of the OpenAPI document."""
     response: dict[str, Any] = {"description": text, "content": {PROBLEM: {"schema": shape("Problem")}}}
     return {**response, "headers": headers} if headers else response
 
@@ -51,7 +51,7 @@ bp = APIBlueprint(
         ),
         "404": problem_reply("`not-found`"),
         "405": problem_reply("`method-not-allowed`: `Allow` names the methods of this path", headers.ALLOW),
-        "406": problem_reply("`not-acceptable`: this call gives no type that the Accept header accepts"),
+        "406": problem_reply("`not-acceptable`: this call returns no type that the Accept header accepts"),
         "409": problem_reply(
             "`lease-lost`: the caller no longer holds this lease; `conflict`: the id of a new item exists "
             "with "
@@ -90,7 +90,7 @@ init_keys(bp)
 bp.after_request(link_next_page)
 bp.after_request(drop_content_type)
 
-# They add their routes to bp.
+# These modules add their routes to bp.
 from leaseq.webapp.api import (  # noqa: E402
     access,  # noqa: F401
     bulk,  # noqa: F401

@@ -1,4 +1,4 @@
-"""REST calls on who may work on a queue, and who may manage it."""
+"""REST calls for who may work on a queue, and who may manage it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TAGS: list[Any] = [{"name": "queues"}]
 
 
 class AccessGroup(Body):
-    """Those who are named, who have one of the skills, or who are of one of the teams."""
+    """The people who are named, have one of the skills, or are in one of the teams."""
 
     people: list[str] = Field(
         [],
@@ -28,7 +28,7 @@ class AccessGroup(Body):
     skills: list[str] = Field([], description="Everybody who has one of them", json_schema_extra=SKILLS)
     teams: list[str] = Field(
         [],
-        description="Everybody who is of one of them",
+        description="Everybody who is in one of them",
         json_schema_extra={
             "items": {"type": "string", "minLength": 1, "maxLength": MAX_TEAM},
             "maxItems": MAX_TEAMS,
@@ -37,7 +37,7 @@ class AccessGroup(Body):
 
 
 class QueueAccess(Body):
-    """Who may use a queue. Admins always may, and who may manage it may also work on it."""
+    """Who may use a queue. Admins always may, and everybody who may manage it may also work on it."""
 
     work: AccessGroup | None = Field(..., description="Who may work on it; null: everybody")
     manage: AccessGroup | None = Field(..., description="Who may manage it; null: every manager")
@@ -53,7 +53,7 @@ def get_access(path: QueuePath) -> dict[str, Any]:
 @bp.put("/queues/<q>/access", tags=TAGS, responses={"200": QueueAccess})
 @needs("manager")
 def put_access(path: QueuePath, body: QueueAccess) -> dict[str, Any]:
-    """Set who may work on a queue, and who may manage it. You must be among those who may manage it."""
+    """Set who may work on a queue, and who may manage it. You must still be allowed to manage it."""
     queue = existing_queue(path.q).name
     access = Access(_group("work", body.work), _group("manage", body.manage))
     return _shape(change_access(queue, lambda _: access))

@@ -1,4 +1,4 @@
-"""Models of REST for accounts: people, tokens, invitations, and the managers' log."""
+"""REST models for accounts: people, tokens, invitations, and the managers' log."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PersonList(BaseModel):
 
 
 class PersonExport(BaseModel):
-    """What is kept of a person. Each kind of entries is a member of its own."""
+    """Everything that is stored about a person. Each kind of entry is a separate member."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -43,20 +43,20 @@ class PersonExport(BaseModel):
     name: str
     exported_at: Time
     account: Any = Field(description="null: there is no account of this name")
-    items: list[Any] = Field(description="Of each item what they had, answered or typed")
+    items: list[Any] = Field(description="For each item, what they had, answered or typed")
 
 
 class PersonChanges(Body):
     role: Role | None = Field(None, description="What they may do")
-    skills: list[str] | None = Field(None, description="The skills that they have", json_schema_extra=SKILLS)
-    team: str | None = Field(None, description="The team that they are of; empty: none", max_length=MAX_TEAM)
+    skills: list[str] | None = Field(None, description="Their skills", json_schema_extra=SKILLS)
+    team: str | None = Field(None, description="Their team; empty: none", max_length=MAX_TEAM)
     disabled: bool | None = Field(None, description="Whether the account is disabled")
 
 
 class CallerToken(RecordModel):
     scope: Scope
-    queue: str | None = Field(description="The only queue that it opens; null: all")
-    expires_at: Time | None = Field(description="null: it works until it is revoked")
+    queue: str | None = Field(description="The only queue that it is valid for; null: all")
+    expires_at: Time | None = Field(description="null: it is valid until it is revoked")
 
 
 class Me(BaseModel):
@@ -67,7 +67,7 @@ class Me(BaseModel):
 
 
 class Token(CallerToken):
-    id: str = Field(description="Names the token; nobody can call with it")
+    id: str = Field(description="Identifies the token; it does not authorize calls")
     name: str
     person: str = Field(description="The person that the token acts as")
     created_at: Time
@@ -75,7 +75,7 @@ class Token(CallerToken):
 
 
 class NewToken(Token):
-    token: str = Field(description="The token itself: in this answer only, since only its hash is kept")
+    token: str = Field(description="The token itself, in this response only, since only its hash is stored")
 
 
 class TokenList(BaseModel):
@@ -89,18 +89,20 @@ class TokenPath(BaseModel):
 
 class TokensQuery(PageQuery):
     person: str | None = Field(
-        None, description="Of this person; for admins. Default: the caller", json_schema_extra=PERSON
+        None,
+        description="The person whose tokens to list; for admins. Default: the caller",
+        json_schema_extra=PERSON,
     )
 
 
 class NewTokenRequest(Body):
     name: str = Field(description="What it is for", json_schema_extra={"maxLength": MAX_TOKEN_NAME})
-    scope: Scope = optional("What it may do; by default all that the caller's token may")
-    queue: str = optional("The only queue that it opens", pattern=NAME)
+    scope: Scope = optional("What it may do; by default all that the caller's token may do")
+    queue: str = optional("The only queue that it is valid for", pattern=NAME)
     days: Whole = optional(
-        "For how many days; by default as long as the caller's", **within(1, MAX_TOKEN_DAYS)
+        "How many days it is valid; by default as long as the caller's", **within(1, MAX_TOKEN_DAYS)
     )
-    person: str = optional("Whom it acts as; for admins. Default: the caller", **PERSON)
+    person: str = optional("The person that it acts as; for admins. Default: the caller", **PERSON)
 
 
 class Invitation(RecordModel):
@@ -115,7 +117,7 @@ class Invitation(RecordModel):
 
 
 class NewInvitation(Invitation):
-    link: str = Field(description="The address to open, once; in this answer only")
+    link: str = Field(description="The address to open; valid once, and in this response only")
 
 
 class InvitationList(BaseModel):
@@ -132,11 +134,13 @@ class InvitationRequest(Body):
     role: Role = optional("By default worker")
     skills: list[str] = optional("Their skills", **SKILLS)
     team: str = optional("Their team", maxLength=MAX_TEAM)
-    days: Whole = optional("For how many days the link is valid, default 7", **within(1, MAX_DAYS))
+    days: Whole = optional("How many days the link is valid, default 7", **within(1, MAX_DAYS))
 
 
 class PasswordLink(BaseModel):
-    link: str = Field(description="The address at which they choose a password, once, within three days")
+    link: str = Field(
+        description="The address at which they choose a password; valid once, within three days"
+    )
 
 
 class LogEntry(RecordModel):
@@ -149,12 +153,14 @@ class LogEntry(RecordModel):
 
 class LogEntryList(BaseModel):
     entries: list[LogEntry]
-    after: str | None = Field(description="null: no more. With a filter a page may be short, or empty")
+    after: str | None = Field(description="null: the last page. With a filter, a page may be short, or empty")
 
 
 class LogQuery(PageQuery):
     after: str | None = Field(
         None, description="The cursor from the previous page", pattern="^[0-9]{1,19}-[0-9]{1,19}s?$"
     )
-    person: str | None = Field(None, description="Only entries by or about them", json_schema_extra=PERSON)
-    kind: LogKind | None = Field(None, description="Only entries whose code begins so")
+    person: str | None = Field(
+        None, description="Only entries by or about this person", json_schema_extra=PERSON
+    )
+    kind: LogKind | None = Field(None, description="Only entries whose code begins with this kind")

@@ -1,4 +1,4 @@
-"""The REST call that does the same with many items."""
+"""The REST call that applies one action to many items."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _LOG_KINDS = {"release": "released", "assign": "assigned", "revive": "revived", 
 def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
     """Release, assign, revive or remove up to 1,000 items, named by their ids.
 
-    Each is done by itself: `refused` has those that were not, with the `code` and `detail` that the call on
-    the one item would have had.
+    Each item is changed separately. `refused` lists the items that were not changed, with the `code` and
+    `detail` that the call for the single item would have had.
     """
     queue = existing_queue(path.q)
     if not 1 <= len(body.ids) <= MOST_IDS:
@@ -42,7 +42,7 @@ def bulk(path: QueuePath, body: BulkRequest) -> dict[str, Any]:
                 if problem.status >= 500:
                     raise
                 refusals.append({"id": id, "code": problem.code, "detail": problem.detail})
-    finally:  # also where the server fails in the midst of it
+    finally:  # also if the server fails halfway
         if count:
             detail = f"{count} → {assignee}" if assignee else f"{count}"
             note(f"item.{_LOG_KINDS[body.action]}", queue.name, detail)

@@ -11,7 +11,7 @@ MOST_LISTED = 100
 
 
 def refuse(conflict: leaseq.Conflict) -> NoReturn:
-    """Raise the conflict of one item."""
+    """Raise the problem for the conflict of one item."""
     raise Problem(
         409,
         "conflict",
@@ -44,7 +44,7 @@ class Conflicts:
         }
 
     def answer(self, counts: leaseq.EnqueuedMany) -> dict[str, int]:
-        """The response where every item could be read."""
+        """The response if every item could be read. Raises Problem if there are conflicts."""
         if self._count == 0:
             return {"added": counts.added, "duplicates": counts.duplicates}
         first = ", ".join(f"item {one['number']} ({one['id']!r})" for one in self._entries[:3])

@@ -49,7 +49,7 @@ _CREATED_RESPONSE: dict[str, Any] = {
     "content": {JSON: {"schema": {"oneOf": [shape("Enqueued"), shape("EnqueuedMany")]}}},
 }
 _EXISTS_RESPONSE = {
-    "description": "One item: its id, or with `dedupe_seconds` its payload, exists. Nothing changed",
+    "description": "One item: its id, or with `dedupe_seconds` its payload, already exists. Nothing changed",
     "content": _CREATED_RESPONSE["content"],
 }
 
@@ -66,11 +66,11 @@ def enqueue(path: QueuePath) -> tuple[dict[str, Any], int, dict[str, str]]:
     """Add one item, an array of items, or a stream of lines.
 
     An item whose id exists with an equal payload is a duplicate. With a different payload it is a 409
-    `conflict` and is not added. The other items of an array or a stream are added; the answer has their
+    `conflict` and is not added. The other items of an array or a stream are added; the response has their
     number and lists the first 100 conflicts.
 
-    A stream is read line by line. It stops at the first bad line: that line is not added, the lines
-    before it are, and the answer has their number. When it is sent again with the same ids or the same
+    A stream is read line by line. It stops at the first bad line: that line is not added, the lines before it
+    are, and the response has their number. If the stream is sent again with the same ids or the same
     `Idempotency-Key`, lines that were added before count as duplicates.
     """
     queue, key = existing_queue(path.q), idempotency_key()
@@ -126,7 +126,7 @@ def _element(number: int, value: Any) -> leaseq.NewItem:
 
 
 def _with_ids(queue_name: str, key: str | None, items: list[leaseq.NewItem]) -> list[leaseq.NewItem]:
-    """Give an id to items without one: derived from the request's key, where it has one."""
+    """Give items without an id one that is derived from the request's key, if it has a key."""
     if key is None:
         return items
     return [with_id(queue_name, key, number, item) for number, item in enumerate(items, 1)]
@@ -137,7 +137,7 @@ def with_id(queue_name: str, key: str, number: int, item: leaseq.NewItem) -> lea
 
 
 def _enqueue_lines(queue: leaseq.Queue, key: str | None) -> dict[str, Any]:
-    """Take the body line by line, in constant memory."""
+    """Add the body's items line by line, in constant memory."""
     bad_rows: list[transfer.BadRow] = []
     conflicts = Conflicts()
 

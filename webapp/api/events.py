@@ -25,8 +25,8 @@ _STREAM = {
     "content": {"text/event-stream": {"schema": {"description": "Events, each with its name and JSON"}}},
 }
 PAGE = 1_000  # events
-PAGES = 10  # of one poll; the rest is sent by the next
-AHEAD = 1 << 18  # bytes that wait for a client before it gets no more
+PAGES = 10  # per poll; the next poll sends the rest
+AHEAD = 1 << 18  # unsent bytes at which a client gets no more for now
 
 
 class JournalReader(Watcher):
@@ -51,7 +51,7 @@ class JournalChannel(QueueChannel):
 
     def _send_stats(self, watchers: Sequence[JournalReader]) -> None:
         stats = Stats.of(self.queue.stats())
-        counts = {**stats, "oldest_inbound_seconds": None}  # grows by itself: no news
+        counts = {**stats, "oldest_inbound_seconds": None}  # grows all the time: not a change
         for reader in watchers:
             if reader.stats != counts:
                 reader.stats = counts
@@ -77,8 +77,9 @@ class JournalChannel(QueueChannel):
 def events(path: QueuePath, query: EventsQuery) -> Response:
     """Stream the queue's events and counts, as server-sent events.
 
-    The stream starts with the present, or after the event that `Last-Event-ID` or `after` names. The id of a
-    `journal` event is its cursor, so a browser that reconnects misses no event that is still in the journal.
+    The stream starts with the next event, or after the event that `Last-Event-ID` or `after` names. The id of
+    a `journal` event is its cursor, so a browser that reconnects misses no event that is still in the
+    journal.
     """
     queue = existing_queue(path.q)
     after = request.headers.get(LAST_EVENT_ID) or query.after

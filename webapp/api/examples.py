@@ -21,7 +21,7 @@ _FORM = {
     "keys": {},
 }
 _POLICY = policy_shape(
-    leaseq.Policy(title="Reviews", instructions="Four stars and more only where the parcel came.", form=_FORM)
+    leaseq.Policy(title="Reviews", instructions="Four or more stars only if the parcel arrived.", form=_FORM)
 )
 _COUNTS = {"inbound": 8214, "reserved": 37, "scheduled": 12, "finished": 41003, "dead": 6}
 _ALERT = {"name": "waiting", "limit": 5000, "value": 5012, "since": _AT}
@@ -302,4 +302,4 @@ STREAMS: dict[str, dict[str, Any]] = {
         "text/event-stream": 'event: journal\nid: 1795255200123.0\ndata: {"what": "reserved"}\n\n'
     },
 }
-"""Answers that are no single JSON object, by kind."""
+"""Responses that are not a single JSON object, by media type."""

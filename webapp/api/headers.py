@@ -12,38 +12,38 @@ ERASED_AS = "X-Leaseq-Erased-As"
 Headers = dict[str, Any]
 
 TAGS_PATTERN = r'^(\*|(W/)?"[!#-~]*"( *, *(W/)?"[!#-~]*")*)$'
-"""Of `If-Match`: an asterisk, or tags in quotes."""
+"""The pattern of `If-Match`: an asterisk, or tags in quotes."""
 
 ETAG: Headers = {
     "ETag": {"description": "Identifies the policy, for `If-Match`", "schema": {"type": "string"}},
 }
 LINK: Headers = {
     "Link": {
-        "description": '`<...>; rel="next"`: the address of the next page, where there is one',
+        "description": '`<...>; rel="next"`: the address of the next page, if there is one',
         "schema": {"type": "string"},
     },
 }
 ALLOW: Headers = {"Allow": {"schema": {"type": "string"}}}
 RATE_LIMIT: Headers = {
     "RateLimit-Limit": {
-        "description": "The requests that this token may send in each period, where LEASEQ_RATE_LIMIT is set",
+        "description": "How many requests this token may send in each period, if LEASEQ_RATE_LIMIT is set",
         "schema": {"type": "integer"},
     },
     "RateLimit-Remaining": {"description": "How many of them are left", "schema": {"type": "integer"}},
-    "RateLimit-Reset": {"description": "Seconds until it starts anew", "schema": {"type": "integer"}},
+    "RateLimit-Reset": {"description": "Seconds until the next period", "schema": {"type": "integer"}},
 }
 RETRY_AFTER: Headers = {"Retry-After": {"description": "Seconds", "schema": {"type": "integer"}}}
 REPLAYED: Headers = {
     REPLAYED_HEADER: {
-        "description": "Only if this is the kept answer of an earlier request with the same key",
+        "description": "Only if this is the stored response to an earlier request with the same key",
         "schema": {"enum": ["true"]},
     },
 }
 
 OF_KEYED: Headers = {
     HEADER: {
-        "description": "Makes the request safe to repeat: it takes effect once, with the same answer. "
-        "Another for each body",
+        "description": "Makes the request safe to repeat: it takes effect once, with the same response. Use "
+        "a new key for each body",
         "schema": {"type": "string", "minLength": 1, "maxLength": MAX_KEY, "pattern": PRINTABLE},
     },
 }
@@ -70,12 +70,12 @@ OF_CALLS: dict[str, Headers] = {
         },
     },
 }
-"""Request headers of single calls, besides those of every call."""
+"""Request headers of single calls, in addition to those of every call."""
 
 OF_ANSWERS: dict[str, Headers] = {
     "DELETE /people/{name}": {
         ERASED_AS: {
-            "description": "The random name that takes the place of theirs, in this answer only",
+            "description": "The random name that replaces theirs, in this response only",
             "schema": {"type": "string"},
         },
     },

@@ -1,6 +1,7 @@
-"""``Idempotency-Key``: a POST or PATCH repeated with the same key acts once, and gets the same response.
+"""``Idempotency-Key``: a POST or PATCH repeated with the same key takes effect once, and gets the same
+response.
 
-The engine's own request id is made from the key as well. So where a process dies after it acted and before
+The engine's own request id is derived from the key as well. So if a process dies after the change and before
 its response is stored, the second request finds what the first one did.
 """
 
@@ -22,19 +23,19 @@ from leaseq.webapp.serving.problem import Problem
 from leaseq.webapp.store.idempotency import InProgress, StoredResponse
 
 HEADER = "Idempotency-Key"
-KEYED_METHODS = frozenset({"POST", "PATCH"})  # what any PUT and DELETE does once, it does once when repeated
+KEYED_METHODS = frozenset({"POST", "PATCH"})  # PUT and DELETE are idempotent without a key
 REPLAYED_HEADER = "Idempotency-Replayed"
 MAX_KEY = 200
 _IN_ENVIRON = f"HTTP_{HEADER.upper().replace('-', '_')}"
 NDJSON = "application/x-ndjson"
-IMPORT = "api.import_rows"  # reads each type row by row
+IMPORT = "api.import_rows"  # reads every media type row by row
 
 _HEADERS = ("Content-Type", "Location", "Retry-After", "X-Leaseq-Reason")
 _CHUNK = 65_536
 
 
 def idempotency_key() -> str | None:
-    """The request's key, or None where it has none."""
+    """The request's key, or None if it has none."""
     key: str | None = strict_request().environ.get(_IN_ENVIRON)
     if key is None:
         return None
@@ -44,7 +45,7 @@ def idempotency_key() -> str | None:
 
 
 def request_id() -> str | None:
-    """The key as the library takes a request id: of a bounded length, this person's own, for this call."""
+    """The library's request id for the key: of a fixed length, and specific to this person and call."""
     key = idempotency_key()
     return _hash(person().name, request.path, key) if key is not None else None
 
@@ -92,7 +93,7 @@ class _KeyedRequest:
     person: str
     scope: str
     hash: Any = field(default_factory=hashlib.sha256)
-    withheld: bool = False  # its answer is not stored
+    withheld: bool = False  # its response is not stored
 
 
 def init_keys(bp: Blueprint) -> None:
@@ -102,7 +103,7 @@ def init_keys(bp: Blueprint) -> None:
 
 
 def withhold_answer() -> None:
-    """Keep no copy of this request's answer for a repeated one: it has a secret, which is stored nowhere."""
+    """Don't store this request's response for repetitions: it contains a secret."""
     if "keyed" in g:
         g.keyed.withheld = True
 
@@ -115,7 +116,8 @@ def byte_lines() -> BinaryIO:
 
 
 def _send_stored() -> Response | None:
-    """Send the stored response, if there is one; else let the request go on, as the only one with its key."""
+    """Send the stored response, if there is one; else let the request continue, as the only one with its
+    key."""
     key = idempotency_key() if request.method in KEYED_METHODS else None
     if key is None:
         return None
@@ -161,7 +163,7 @@ def _stored_response(answer: StoredResponse) -> Response:
             409,
             "answer-not-kept",
             f"{HEADER}: the first request with this key succeeded, with status {answer.status}. Its answer "
-            "was not kept, since it was too large or has a secret: read what it changed",
+            "was not kept, because it was too large or contains a secret: read what it changed",
         )
     note_nothing()
     response = Response(answer.body, answer.status)

@@ -54,11 +54,11 @@ _BODY: dict[str, Any] = {
 @needs("manager")
 @takes_any_size
 def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
-    """Import a file of any size: each row becomes an item, whose fields come from the columns that are named.
+    """Import a file of any size: each row becomes an item, with its fields from the named columns.
 
-    A bad row is left out, and the others are added; the answer has the first 100 bad rows. A row whose id
-    exists counts as a duplicate. If the connection or the server fails, the rows before that were added:
-    with an id field or an `Idempotency-Key` the same file can be sent again.
+    Bad rows are left out, and the others are added; the response lists the first 100 bad rows. A row whose id
+    exists counts as a duplicate. If the connection or the server fails, the rows before that have been added:
+    with an id field or an `Idempotency-Key`, the same file can be sent again.
     """
     if request.mimetype not in FORMATS:
         raise UnsupportedMediaType(f"send a file as {', '.join(FORMATS)}")
@@ -86,7 +86,7 @@ def import_rows(path: QueuePath, query: ImportQuery) -> dict[str, Any]:
 def _with_ids(
     queue_name: str, key: str | None, rows: transfer.Rows
 ) -> Iterator[leaseq.NewItem | transfer.BadRow]:
-    """Give an id to rows without one, derived from the request's key, where it has one."""
+    """Give rows without an id one that is derived from the request's key, if it has a key."""
     for number, row in enumerate(rows, 1):
         if key is None or isinstance(row, transfer.BadRow):
             yield row

@@ -1,4 +1,4 @@
-"""REST calls on invitations, by which new people join."""
+"""REST calls for invitations, with which new people join."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ TAGS: list[Any] = [{"name": "people"}]
 @bp.get("/invitations", tags=TAGS, responses={"200": InvitationList})
 @needs("admin")
 def list_invitations(query: PageQuery) -> dict[str, Any]:
-    """List the invitations that may still be used, by id. The links themselves are not kept."""
+    """List the invitations that may still be used, by id. The links themselves are not stored."""
     page, after = page_of(accounts().invitations(), lambda one: one.id, query.after, query.limit)
     return list_response("invitations", [Invitation.of(one) for one in page], after)
 
@@ -35,13 +35,13 @@ def list_invitations(query: PageQuery) -> dict[str, Any]:
 @bp.post("/invitations", tags=TAGS, responses={"201": NewInvitation})
 @needs("admin")
 def create_invitation(body: InvitationRequest) -> tuple[dict[str, Any], int]:
-    """Invite somebody by a link, which works once. The link is in this answer only."""
+    """Invite somebody with a link that works once. The link is in this response only."""
     withhold_answer()
     fields = {name: getattr(body, name) for name in body.model_fields_set}
     token = accounts().invite(by=person().name, **fields)
     invitation = accounts().invitation(token)
     if invitation is None:
-        raise Problem(404, "not-found", "the invitation was revoked meanwhile")
+        raise Problem(404, "not-found", "the invitation has been revoked")
     link = url_for("auth.welcome", token=token, _external=True)
     return {**Invitation.of(invitation), "link": link}, 201
 
@@ -49,7 +49,7 @@ def create_invitation(body: InvitationRequest) -> tuple[dict[str, Any], int]:
 @bp.delete("/invitations/<invitation>", tags=TAGS, responses={"204": None})
 @needs("admin")
 def revoke_invitation(path: InvitationPath) -> tuple[str, int]:
-    """Revoke an invitation that was not used yet."""
+    """Revoke an invitation that has not been used yet."""
     try:
         accounts().revoke_invitation(path.invitation, by=person().name)
     except Invalid:

@@ -1,4 +1,4 @@
-"""REST calls on items: read, change, move."""
+"""REST calls for items: read, change, move."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ def list_due(path: QueuePath, query: DueQuery) -> dict[str, Any]:
 
 
 def page_or_problem(read_page: Callable[[], leaseq.Page]) -> leaseq.Page:
-    """A malformed cursor is an invalid field; a cursor of another list finds nothing in this one."""
+    """Read a page. A malformed cursor is an invalid field; a cursor of another list is not found in this
+    one."""
     try:
         return read_page()
     except leaseq.Invalid as error:
@@ -68,7 +69,7 @@ def page_or_problem(read_page: Callable[[], leaseq.Page]) -> leaseq.Page:
 def get_item(path: ItemPath) -> dict[str, Any]:
     """Read one item, with its answers and history.
 
-    A worker may read an item while they hold it, with their own part of its leases, answers and history.
+    A worker may read an item while they hold it, with only their own leases, answers and history.
     """
     queue = existing_queue(path.q)
     item = queue.get(path.id) if may_manage(queue.name) else _read_own_item(queue, path.id)
@@ -76,10 +77,12 @@ def get_item(path: ItemPath) -> dict[str, Any]:
 
 
 def _read_own_item(queue: leaseq.Queue, id: str) -> leaseq.Item:
-    """An item that this person holds, without what others did; no other is told of."""
+    """An item that this person holds, without what others did. Raises Forbidden for any other id."""
     name = person().name
     if not any(lease.id == id for lease in queue.mine(name)):  # guard: item-of-its-holder
-        raise Forbidden("a worker may read an item only while they hold it; others require the role manager")
+        raise Forbidden(
+            "a worker may read an item only while they hold it; other items require the role manager"
+        )
     item = queue.get(id)
     return replace(
         item,
@@ -93,10 +96,10 @@ def _read_own_item(queue: leaseq.Queue, id: str) -> leaseq.Item:
 @bp.patch("/queues/<q>/items/<name:id>", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def change(path: ItemPath, body: ItemChanges) -> dict[str, Any]:
-    """Change an item that is inbound, scheduled or dead; what is left out stays as it is.
+    """Change an item that is inbound, scheduled or dead; fields that are left out keep their values.
 
-    With another priority or other skills it goes among the items there by its age. If the item has several
-    assignments, at least one must be in one of these states: it moves, and nobody loses a lease.
+    If its priority or skills change, it is placed among the items there by its age. If the item has several
+    assignments, at least one must be in one of these states: that one moves, and nobody loses a lease.
     """
     changes = body.sent_fields()
     item = existing_queue(path.q).change(path.id, by=person().name, **changes)
@@ -116,7 +119,7 @@ def remove(path: ItemPath) -> Response:
 @bp.post("/queues/<q>/items/<name:id>/revive", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def revive(path: ItemPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
-    """Return a dead item to the queue, with all its attempts."""
+    """Return a dead item to the queue, with its full number of attempts."""
     return models_out.Item.of(existing_queue(path.q).revive(path.id, by=person().name))
 
 
@@ -148,7 +151,7 @@ def adopt(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
 def reopen(path: ItemPath, body: ReopenRequest) -> dict[str, Any]:
     """Take back the answer of this token: the item is inbound again, at the front of its priority.
 
-    The answer is kept as a late one, and is the draft of the person who gave it.
+    The answer is kept as a late answer, and becomes the draft of the person who gave it.
     """
     queue = existing_queue(path.q)
     assignee = None if body.to is None else worker_name(queue.name, body.to, "to")
@@ -159,6 +162,6 @@ def reopen(path: ItemPath, body: ReopenRequest) -> dict[str, Any]:
 @bp.post("/queues/<q>/items/<name:id>/correct", tags=TAGS, responses={"200": models_out.Item})
 @needs("manager")
 def correct(path: ItemPath, body: CorrectRequest) -> dict[str, Any]:
-    """Put your answer in the place of the one with this token, which is kept as a late one."""
+    """Replace the answer of this token with yours. The replaced one is kept as a late answer."""
     item = existing_queue(path.q).correct(path.id, body.token, body.result, by=person().name)
     return models_out.Item.of(item)

@@ -1,4 +1,4 @@
-"""REST calls on leases: reserve, renew, draft, finish, abandon, fail."""
+"""REST calls for leases: reserve, renew, draft, finish, abandon, fail."""
 
 from __future__ import annotations
 
@@ -31,7 +31,8 @@ from leaseq.webapp.store.day_figures import How
 
 TAGS: list[Any] = [{"name": "work"}]
 NOTHING_NOW = {
-    "description": "No item now: `X-Leaseq-Reason` is the reason, `Retry-After` when to ask again",
+    "description": "No item now: `X-Leaseq-Reason` is the reason, `Retry-After` the seconds until a new "
+    "attempt",
     "headers": {
         "X-Leaseq-Reason": {"schema": {"enum": ["empty", "held", "not-eligible", "paused"]}},
         **RETRY_AFTER,
@@ -47,13 +48,13 @@ LONGEST_PAUSE = 60
 def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
     """Reserve one item that nobody else has.
 
-    A person who already holds as many items as allowed gets one of those again. With `wait`, the answer is
-    sent as soon as there is an item (the call that has waited longest gets it first), or is 204 when the time
-    is over. A person may have 4 such requests waiting; a further one is refused with 429.
+    A person who already holds as many items as allowed gets one of those again. With `wait`, the response is
+    sent as soon as there is an item (the call that has waited longest gets the first one), or is 204 when the
+    time is over. A person may have 4 such requests waiting; a further one is refused with 429.
     """
     wait = validation.number(body.wait, "wait", 0, LONGEST_WAIT)
     caller = person()
-    # Nobody is to wait for a queue that is not there.
+    # Don't wait for a queue that does not exist.
     queue = existing_queue(path.q) if wait else lease_queue(path.q)
     lease = (
         _wait_for_item(queue, wait)
@@ -73,7 +74,7 @@ def reserve(path: QueuePath, body: ReserveRequest) -> dict[str, Any] | Response:
 
 
 def _wait_for_item(queue: Queue, seconds: float) -> Lease | None:
-    """Reserve an item as soon as there is one. A client that has gone gets none."""
+    """Reserve an item as soon as there is one. A client that has disconnected gets none."""
     caller = person()
     with (
         state().open_calls.track("waits", caller.name),
@@ -86,8 +87,8 @@ def _wait_for_item(queue: Queue, seconds: float) -> Lease | None:
 
 
 def _check_still_allowed(lease: Lease) -> None:
-    """Whether the person may still work on the queue, and by this token. If not, the item is given back at
-    once."""
+    """Check that the person may still work on the queue with this token. If not, give the item back and
+    raise."""
     account = accounts().find(lease.person)
     token = bearer_token(request.headers.get("Authorization", "")) or ""
     by_token = "token" not in g or accounts().caller(token) is not None
@@ -175,7 +176,7 @@ def undo(path: ItemPath, body: TokenRequest) -> dict[str, Any]:
 
 
 _ACTIVITY_BY_ENDING: dict[str, How] = {"abandoned": "gave_back", "failed": "broken"}
-"""By how a lease ended, what that is in a person's activity."""
+"""The outcomes in a person's activity, by how the lease ended."""
 
 
 @bp.post("/queues/<q>/items/<name:id>/abandon", tags=TAGS, responses={"200": models_out.Abandoned})
@@ -200,7 +201,10 @@ def abandon(path: ItemPath, body: AbandonRequest) -> dict[str, Any]:
 @bp.post("/queues/<q>/items/<name:id>/fail", tags=TAGS, responses={"200": models_out.Failed})
 @needs("worker")
 def fail(path: ItemPath, body: FailRequest) -> dict[str, Any]:
-    """Report that the item can't be done. It is retried later, until no attempts are left, or not at all."""
+    """Report that the item can't be done. It is retried later until no attempts are left.
+
+    With `retry` false, it is not retried.
+    """
     caller = person()
     result = lease_queue(path.q).fail(
         id=path.id,

@@ -16,6 +16,9 @@ TAGS: list[Any] = [{"name": "people"}]
 @bp.get("/log", tags=TAGS, responses={"200": LogEntryList})
 @needs("admin")
 def list_log(query: LogQuery) -> dict[str, Any]:
-    """List who changed what and who signed in, latest first. The log keeps the latest 50,000 of each."""
+    """List who changed what and who signed in, latest first.
+
+    The log keeps the latest 50,000 changes and the latest 50,000 sign-ins.
+    """
     page = accounts().log.page(after=query.after, limit=query.limit, person=query.person, kind=query.kind)
     return list_response("entries", [LogEntry.of(one) for one in page.entries], page.after)

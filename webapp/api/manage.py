@@ -1,4 +1,4 @@
-"""REST calls of managers on a whole queue."""
+"""REST calls for managers, on a whole queue."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _ANSWERS = {
 def clear(path: QueuePath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # checked: no fields
     """Return items whose lease expired, and release items that are due.
 
-    It deletes only finished and dead items that the policy keeps no longer.
+    It deletes only finished and dead items that the policy no longer keeps.
     """
     return models_out.Cleared.of(existing_queue(path.q).clear())
 
@@ -85,7 +85,7 @@ def remove_all(path: QueuePath, body: RemoveRequest) -> dict[str, Any]:
 @bp.post("/queues/<q>/pause", tags=TAGS, responses={"200": models_out.PauseState})
 @needs("manager")
 def pause(path: QueuePath, body: PauseRequest) -> dict[str, Any]:
-    """Pause the queue: no item can be reserved, held items may be finished."""
+    """Pause the queue: no item can be reserved, but held items can be finished."""
     existing_queue(path.q).pause(body.reason, by=person().name)
     return {"paused": body.reason or ""}
 
@@ -113,7 +113,7 @@ def journal(path: QueuePath, query: JournalQuery) -> dict[str, Any]:
 @bp.get("/queues/<q>/answers", tags=TAGS, responses={"200": _ANSWERS})
 @needs("manager")
 def answers(path: QueuePath, query: AnswersQuery) -> Response:
-    """Stream all answers, or those of a person, from a period, late or in time.
+    """Stream all answers, or only those of a person, of a period, late or in time.
 
     `with_late` adds the late answers that were kept, but not accepted.
     """
@@ -125,9 +125,10 @@ def answers(path: QueuePath, query: AnswersQuery) -> Response:
 @bp.get("/queues/<q>/answers/new", tags=TAGS, responses={"200": models_out.NewAnswerList})
 @needs("manager")
 def new_answers(path: QueuePath, query: NewAnswersQuery) -> dict[str, Any]:
-    """List the answers that were accepted since an earlier call, in that order, each once.
+    """List the answers accepted since an earlier call, in the order of acceptance, each once.
 
-    Keep `after`, and pass it back to get what is new by then. While `more` is true, call again at once.
+    Store `after`, and pass it to the next call to get newer answers. While `more` is true, call again
+    immediately.
     """
     after = BEGINNING if query.after is None else query.after
     answers = AnswersSince(existing_queue(path.q), after, limit=query.limit)
@@ -143,7 +144,7 @@ def new_answers(path: QueuePath, query: NewAnswersQuery) -> dict[str, Any]:
 def list_late(path: QueuePath, query: LateQuery) -> dict[str, Any]:
     """List the late answers that were not used: `adopt` makes one its item's answer.
 
-    In no order; one may be on two pages, and a page may be empty though `after` names another.
+    They are in no order; one may be on two pages, and a page may be empty although `after` names a next page.
     """
     page = existing_queue(path.q).late_page(limit=query.limit, after=query.after)
     late_answers = [models_out.Answer.of(one) for item in page.items for one in unused_answers(item)]

@@ -1,4 +1,4 @@
-"""Request models of REST: requests are validated by them, and the OpenAPI document is made from them."""
+"""REST request models: they validate requests, and the OpenAPI document is generated from them."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from leaseq.webapp.api.request_model import RequestModel
 from leaseq.webapp.store import accounts
 
 State = Literal["inbound", "reserved", "scheduled", "finished", "dead"]
-Role = TypeAliasType("Role", accounts.Role)  # a schema of its own in the description
+Role = TypeAliasType("Role", accounts.Role)  # a separate schema in the OpenAPI document
 LONGEST_WAIT = 30  # seconds that a request may wait for an item
 MOST_IDS = 1_000  # items of one bulk request
 MAX_DELAY = 315_360_000  # ten years, in seconds
 MAX_TOKEN = 2**53  # the largest whole number that every JSON reader keeps exactly
 
-# What the library checks, for the description only: its own words are better than the models'.
+# Limits that the library checks, for the OpenAPI document only: the library's errors are clearer.
 NAME = "^[a-z0-9._-]{1,64}$"
 SKILL = {"type": "string", "pattern": NAME}
 SKILLS: dict[str, Any] = {"items": SKILL, "maxItems": validation.MAX_SKILLS}
 PRIORITY: dict[str, Any] = {"minimum": 0, "maximum": validation.MAX_PRIORITY}
 TEXT: dict[str, Any] = {"maxLength": validation.MAX_TEXT}
-PRINTABLE = "^[^\\u0000-\\u001f\\u007f-\\u00a0]+$"  # and of what lies above what Unicode calls so
+PRINTABLE = "^[^\\u0000-\\u001f\\u007f-\\u00a0]+$"  # of those above, only what Unicode calls printable
 ID: dict[str, Any] = {"minLength": 1, "maxLength": validation.MAX_ID}
 PERSON: dict[str, Any] = {"minLength": 1, "maxLength": validation.MAX_PERSON, "pattern": PRINTABLE}
 _SHELF = "[^/:]*:(high|normal|low)(:[0-9]{1,3})?(:returned)?"
@@ -36,7 +36,7 @@ EVENT: dict[str, Any] = {"pattern": r"^[0-9]{1,16}\.[0-9]{1,9}$"}
 ANSWERS_CURSOR: dict[str, Any] = {
     "pattern": "^(0|[a-z0-9._-]{1,64}:[0-9]{1,16}((\\.[0-9]{1,16})*|/[A-Za-z0-9_=-]{1,1100}))$"
 }
-DAY = "^(19[7-9][0-9]|[2-8][0-9]{3})-"  # what the library takes of all the days that a format has
+DAY = "^(19[7-9][0-9]|[2-8][0-9]{3})-"  # the years that the library accepts
 MOMENT: dict[str, Any] = {
     "anyOf": [{"type": "string", "pattern": DAY, "format": one} for one in ("date", "date-time")]
 }
@@ -47,7 +47,7 @@ def within(minimum: float, maximum: float) -> dict[str, Any]:
 
 
 def optional(description: str, **schema: Any) -> Any:
-    """A field that may be left out, and then changes nothing; in Python its value is None then."""
+    """A field that may be left out, which changes nothing; its value in Python is then None."""
     return Field(None, description=description, json_schema_extra=schema)
 
 
@@ -56,7 +56,7 @@ Whole = Annotated[int, BeforeValidator(validation.whole)]
 
 
 class Body(RequestModel):
-    """A request's body: exact types, and no field that isn't known."""
+    """A request body with exact types and no unknown fields."""
 
     # guard: no-unknown-fields
     model_config = ConfigDict(extra="forbid", strict=True, json_schema_extra=no_defaults)
@@ -78,38 +78,38 @@ class PersonPath(BaseModel):
 
 
 class EmptyRequest(Body):
-    """No fields: {} or no body at all."""
+    """No fields: {} or no body."""
 
 
 class NewItem(Body):
-    """What enters a queue."""
+    """An item to add."""
 
     payload: Any = Field(description="Any JSON, at most 262,144 bytes")
     id: str = optional(
-        "Printable, not . or ..; made when absent; sent again it adds nothing", **ID, pattern=PRINTABLE
+        "Printable, not . or ..; generated if left out; an existing id adds nothing", **ID, pattern=PRINTABLE
     )
-    priority: Whole = optional("The smaller, the sooner; 100 where it is left out", **PRIORITY)
+    priority: Whole = optional("Smaller is sooner; default 100", **PRIORITY)
     delay: float = optional("Seconds before it may be reserved", **within(0, MAX_DELAY))
     at: str = optional(
-        "When it may be reserved, instead of a delay; a time that is past is now",
+        "When it may be reserved, instead of a delay; a time in the past means now",
         format="date-time",
         pattern=DAY,
     )
     requires: list[str] = optional("Skills that a person needs to get it", **SKILLS)
     due: str = optional("From 1970 to 9000", format="date-time", pattern=DAY)
     max_attempts: Whole = optional(
-        "Expiries and fails until it is dead, where it is not the policy's number", **within(1, 1_000)
+        "Expiries and fails until it is dead; by default the policy's number", **within(1, 1_000)
     )
 
 
 class ItemChanges(Body):
-    """What is to change of an item; what is left out stays as it is."""
+    """The fields of an item to change; fields that are left out keep their values."""
 
-    priority: Whole = optional("The smaller, the sooner", **PRIORITY)
+    priority: Whole = optional("Smaller is sooner", **PRIORITY)
     due: DateTime | None = optional("From 1970 to 9000; null: no due date")
     requires: list[str] = optional("Skills that a person needs to get it", **SKILLS)
-    payload: Any = optional("Any JSON, at most 262,144 bytes; only while nobody holds or answered it")
-    delay: float = optional("Seconds from now before it may be reserved; 0: at once", **within(0, MAX_DELAY))
+    payload: Any = optional("Any JSON, at most 262,144 bytes; only while nobody holds or has answered it")
+    delay: float = optional("Seconds from now before it may be reserved; 0: now", **within(0, MAX_DELAY))
 
     def sent_fields(self) -> leaseq.ItemChanges:
         """The fields that the request contains, and no others."""
@@ -132,7 +132,7 @@ class TokenRequest(Body):
 
 
 class EndRequest(TokenRequest):
-    """The end of a lease, which the next one may follow."""
+    """The end of a lease, optionally followed by the next one."""
 
     then_reserve: bool = Field(False, description="true: also reserve the next item")
 
@@ -143,7 +143,7 @@ class FinishRequest(EndRequest):
 
 class AbandonRequest(EndRequest):
     reason: str | None = Field(
-        None, description="The reason: the manager reads it, and the next person", json_schema_extra=TEXT
+        None, description="The reason, for the manager and the next person", json_schema_extra=TEXT
     )
     again: bool = Field(
         True,
@@ -155,7 +155,7 @@ class AbandonRequest(EndRequest):
 class FailRequest(EndRequest):
     error: str = Field(description="What is wrong with the item", json_schema_extra=TEXT)
     retry: bool = Field(
-        True, description="false: it is dead at once, whatever attempts are left; default true"
+        True, description="false: it is dead immediately, even if attempts are left; default true"
     )
 
 
@@ -164,7 +164,7 @@ class DraftRequest(TokenRequest):
 
 
 class ReviveRequest(Body):
-    """Which of the dead: all of them where nothing is named."""
+    """Which dead items: all if no field is set."""
 
     error: str | None = Field(
         None, description="Only items whose last error contains this text", json_schema_extra=TEXT
@@ -175,7 +175,7 @@ class ReviveRequest(Body):
 
 
 class RemoveRequest(Body):
-    """Which of the items in a state: all of them where nothing else is named."""
+    """Which items in a state: all if no other field is set."""
 
     state: State = Field(description="The state of the items to delete")
     error: str | None = Field(
@@ -200,7 +200,7 @@ class ReopenRequest(Body):
         json_schema_extra=PERSON,
     )
     reason: str | None = Field(
-        None, description="What is to be done again; the next person reads it", json_schema_extra=TEXT
+        None, description="What to do again; the next person reads it", json_schema_extra=TEXT
     )
 
 
@@ -210,9 +210,10 @@ class CorrectRequest(Body):
 
 
 class BulkRequest(Body):
-    action: Literal["release", "assign", "revive", "remove"] = Field(description="What to do with each")
+    action: Literal["release", "assign", "revive", "remove"] = Field(description="What to do with each item")
     ids: list[str] = Field(
-        description="The items", json_schema_extra={"items": {"type": "string", **ID}, "maxItems": MOST_IDS}
+        description="The items' ids",
+        json_schema_extra={"items": {"type": "string", **ID}, "maxItems": MOST_IDS},
     )
     person: str = optional("For assign: the only person who may reserve them", **PERSON)
 
@@ -224,7 +225,7 @@ class PauseRequest(Body):
 
 
 class ItemsQuery(Query):
-    state: State = Field(description="Which of the five states")
+    state: State = Field(description="The state of the items")
     after: str | None = Field(None, description=AFTER, json_schema_extra=PLACE)
     limit: int = Field(100, ge=1, le=1_000, description=LIMIT)
 
@@ -234,11 +235,12 @@ class ImportQuery(Query):
         "auto", description="The format of the file, default auto: that of its Content-Type"
     )
     delimiter: Literal["auto", "comma", "semicolon", "tab", "pipe"] = Field(
-        "auto", description="What separates the columns of CSV and TSV, default auto: what the header has"
+        "auto", description="The separator of columns in CSV and TSV, default auto: found in the header"
     )
     quotes: transfer.Quotes = Field(
         "auto",
-        description="Double quotes of CSV and TSV: enclosing a field (double), text (none), default auto",
+        description="Double quotes in CSV and TSV: they enclose a field (double), or are text (none); "
+        "default auto",
     )
     id_field: str | None = Field(None, description="The column of the id")
     priority_field: str | None = Field(None, description="The column of the priority")
@@ -247,7 +249,7 @@ class ImportQuery(Query):
         None, description="The column of the skills, split by spaces or commas"
     )
     payload_field: list[str] | None = Field(
-        None, description="A column of the payload, may be repeated; default all columns"
+        None, description="A column of the payload; may be repeated; default: all columns"
     )
 
 
@@ -293,7 +295,7 @@ class AnswersQuery(Query):
 class NewAnswersQuery(Query):
     after: str | None = Field(
         None,
-        description="The cursor that the call before gave, by default the beginning",
+        description="The cursor from the previous call, by default the beginning",
         json_schema_extra=ANSWERS_CURSOR,
     )
     limit: int = Field(100, ge=1, le=1_000, description=LIMIT)

@@ -1,4 +1,4 @@
-"""Response models of REST: made from the library's objects, and described in the OpenAPI document."""
+"""REST response models, made from the library's objects and described in the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -50,12 +50,12 @@ class LeaseList(BaseModel):
 class Finished(RecordModel):
     id: str
     late: bool = Field(description="The lease had expired, and nobody else had been given the item")
-    replayed: bool = Field(description="true for a repeated request: the finish was counted before")
+    replayed: bool = Field(description="true for a repeated request: it had already finished the item")
     next: Lease | None
 
 
 class Enqueued(BaseModel):
-    model_config = ConfigDict(extra="forbid")  # so that it is not taken for EnqueuedMany
+    model_config = ConfigDict(extra="forbid")  # so that it can't be mistaken for EnqueuedMany
 
     id: str
     added: bool = Field(description="false: the item existed, and nothing changed")
@@ -65,7 +65,7 @@ class EnqueuedMany(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     added: int
-    duplicates: int = Field(description="Items that existed already")
+    duplicates: int = Field(description="Items that already existed")
 
 
 class RowError(BaseModel):
@@ -75,7 +75,7 @@ class RowError(BaseModel):
 
 class Imported(BaseModel):
     added: int
-    duplicates: int = Field(description="Rows whose id existed already")
+    duplicates: int = Field(description="Rows whose id already existed")
     rejected: int = Field(description="Lines of the file that were left out")
     errors: list[RowError] = Field(description="The first 100 bad rows")
 
@@ -140,8 +140,8 @@ class AnswerList(BaseModel):
 
 class NewAnswerList(BaseModel):
     answers: list[Answer]
-    more: bool = Field(description="There are more behind `after`: call again now")
-    after: str = Field(description="Where the next call goes on, also where there is nothing new")
+    more: bool = Field(description="There are more after this page: call again now")
+    after: str = Field(description="The cursor for the next call, also if there is nothing new")
 
 
 class ItemList(BaseModel):
@@ -168,7 +168,7 @@ class Stats(Counts):
     oldest_inbound_seconds: float | None
     overdue: int = Field(description="Items past their due date that are neither finished nor dead")
     waiting: int = Field(description="How many calls wait for an item")
-    paused: str | None = Field(description="The reason of the pause, '' if there is none; null: not paused")
+    paused: str | None = Field(description="The reason for the pause, '' if there is none; null: not paused")
     counters: dict[str, int]
     alerts: list[Alert] = Field(description="The alerts that are raised now")
 
@@ -240,7 +240,7 @@ class Event(RecordModel):
     id: str | None
     person: str | None
     token: int | None
-    detail: str | AlertDetail | None = Field(description="A text, such as a reason; of an alert, an object")
+    detail: str | AlertDetail | None = Field(description="A text, such as a reason; for alerts, an object")
 
 
 class EventList(BaseModel):
@@ -255,15 +255,15 @@ class Webhook(RecordModel):
     queues: list[str] = Field(description="Empty: all")
     created_at: Time
     created_by: str
-    since: Time = Field(description="Events from then on are sent: when it was added, or enabled again")
-    failing_since: Time | None = Field(description="The first of the tries that all failed")
+    since: Time = Field(description="When it was added or enabled again: later events are sent")
+    failing_since: Time | None = Field(description="When the current series of failed tries began")
     disabled_at: Time | None
     disabled_why: str | None
-    rotating_until: Time | None = Field(description="Until then the older secret signs, too")
+    rotating_until: Time | None = Field(description="Until then, the old secret signs deliveries, too")
 
 
 class WebhookWithSecret(Webhook):
-    secret: str = Field(description="What the receiver verifies with; not shown again")
+    secret: str = Field(description="With this the receiver verifies deliveries; not shown again")
 
 
 class WebhookList(BaseModel):
@@ -273,15 +273,15 @@ class WebhookList(BaseModel):
 
 class Try(RecordModel):
     at: Time
-    status: int | None = Field(description="The receiver's HTTP status; null where it did not answer")
+    status: int | None = Field(description="The receiver's HTTP status; null if it did not answer")
     seconds: float | None
-    excerpt: str = Field(description="The beginning of its answer")
-    error: str | None = Field(description="Why there is no answer")
+    excerpt: str = Field(description="The beginning of its response")
+    error: str | None = Field(description="Why there is no response")
 
 
 class Delivery(RecordModel):
     id: str
-    webhook_id: str = Field(description="What the receiver sees: the same in every try and replay")
+    webhook_id: str = Field(description="The id that the receiver gets: the same in every try and replay")
     type: str
     state: Literal["waiting", "sending", "delivered", "failed"]
     created_at: Time

@@ -30,13 +30,13 @@ def init_negotiation(app: Flask, bp: APIBlueprint) -> None:
 
 
 def template(rule: Rule) -> str:
-    """A rule's path as the OpenAPI document has it."""
+    """A rule's path in the notation of the OpenAPI document."""
     return re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", rule.rule)
 
 
 def _methods() -> set[str]:
-    """The methods of this path, by its closest rule: an item's id may hold slashes, and fits most. Raises
-    the redirect of a path with two slashes in a row."""
+    """The methods of this path, from its closest rule: an item's id may contain slashes, so its rule matches
+    most paths. Raises a redirect for a path with two slashes in a row."""
     rule, _ = _adapter().match(method="OPTIONS", return_rule=True)
     path_item = current_app.extensions[_PATHS].get(template(rule))
     if path_item is None:
@@ -50,8 +50,8 @@ def _adapter() -> Any:
 
 
 def _refuse_other_encodings() -> None:
-    """Refuse what is not UTF-8. Werkzeug would decode it to other characters: to another item's or
-    person's name."""
+    """Refuse text that is not UTF-8. Werkzeug would decode it to other characters, and so to the name of
+    another item or person."""
     environ = request.environ
     path, query = environ["PATH_INFO"], environ.get("QUERY_STRING", "")
     if path.isascii() and not query:
@@ -74,7 +74,7 @@ def _answer_options() -> Response | None:
 
 
 def drop_content_type(response: Response) -> Response:
-    """Remove the content type of an answer without a body: Flask's own is that of a page."""
+    """Remove the content type of a response without a body; Flask's default is that of a page."""
     if response.status_code == 204:
         response.headers.pop("Content-Type", None)
     return response
@@ -83,7 +83,7 @@ def drop_content_type(response: Response) -> Response:
 def _refuse_other_methods() -> None:
     if isinstance(request.routing_exception, MethodNotAllowed) and in_api():
         methods = ", ".join(sorted(_methods()))
-        problem = Problem(405, "method-not-allowed", f"this path takes {methods}, and no {request.method}")
+        problem = Problem(405, "method-not-allowed", f"this path allows {methods}, not {request.method}")
         problem.headers["Allow"] = methods
         raise problem
 
@@ -98,7 +98,7 @@ def refuse_repeated_parameters() -> None:
 
 
 def refuse_other_kinds() -> None:
-    """Answer 406 where the caller accepts none of the call's content types, before it does anything."""
+    """Respond 406 if the caller accepts none of the call's content types, before the call does anything."""
     if request.environ.get("HTTP_ACCEPT") in (None, "", "*/*") or request.url_rule is None:
         return
     path_item = current_app.extensions[_PATHS].get(template(request.url_rule))
@@ -108,4 +108,6 @@ def refuse_other_kinds() -> None:
     responses = [answer for status, answer in operation.responses.items() if status < "300"]
     kinds = [kind for answer in responses for kind in answer.content or ()]
     if kinds and not any(request.accept_mimetypes[kind] for kind in kinds):
-        raise NotAcceptable(f"this call gives {' or '.join(kinds)}, which the Accept header does not accept")
+        raise NotAcceptable(
+            f"this call returns {' or '.join(kinds)}, which the Accept header does not accept"
+        )

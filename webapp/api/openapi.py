@@ -1,4 +1,4 @@
-"""Completes the OpenAPI document with what the models alone do not say."""
+"""Adds to the OpenAPI document what the models don't contain."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ CHANGE_STATUSES = ("409", "413", "415", "422")
 
 
 def complete(bp: APIBlueprint) -> None:
-    for model in (NewItem, Enqueued, EnqueuedMany):  # of a call that reads its body by itself
+    for model in (NewItem, Enqueued, EnqueuedMany):  # of a call that parses its body itself
         bp.components_schemas[model.__name__] = Schema(**model.model_json_schema())
     for path, method, operation in _operations(bp.paths):
         if operation.description:
@@ -55,7 +55,7 @@ def complete(bp: APIBlueprint) -> None:
 
 
 def share_problems(app: OpenAPI) -> None:
-    """Hold the examples of the problems, which most calls refer to."""
+    """Add the examples of problems as components, to which most calls refer."""
     app.components.examples = {code: Example.model_validate(one) for code, one in problems().items()}
 
 

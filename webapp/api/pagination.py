@@ -1,4 +1,4 @@
-"""Lists in pages. A cursor names the last entry returned, so that new entries shift nothing."""
+"""Lists in pages. A cursor names the last entry returned, so that new entries don't shift the pages."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ LIMIT = "The maximum number of entries, default 100"
 
 
 def no_defaults(schema: dict[str, Any]) -> None:
-    """Remove the defaults from a schema: a generated client would send each, though nobody set it."""
+    """Remove the defaults from a schema: a generated client would send them, although nobody set them."""
     for field in schema.get("properties", {}).values():
         field.pop("default", None)
 
 
 class Query(RequestModel):
-    """A request's query: no parameter that isn't known."""
+    """A query without unknown parameters."""
 
     model_config = ConfigDict(extra="forbid", json_schema_extra=no_defaults)
 
@@ -47,7 +47,7 @@ class LateQuery(PageQuery):
         pattern=r"^[0-9a-f]{16}/([0-9]{1,19}|end)/[A-Za-z0-9._~%-]*/[A-Za-z0-9._~%,-]*$",
     )
     limit: int = Field(
-        100, ge=1, le=1_000, description="The maximum number of items that have them, default 100"
+        100, ge=1, le=1_000, description="The maximum number of items with late answers, default 100"
     )
 
 
@@ -64,7 +64,7 @@ def page_of(
 def list_response(
     name: str, entries: list[dict[str, Any]], after: str | None, **members: Any
 ) -> dict[str, Any]:
-    """One page of a list: its entries under ``name``, and where the next page begins."""
+    """One page of a list: its entries under ``name``, and the cursor of the next page."""
     g.next_page = after
     return {name: entries, **members, "after": after}
 

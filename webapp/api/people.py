@@ -1,4 +1,4 @@
-"""REST calls on people, to keep them in step with another directory."""
+"""REST calls for people, to synchronize them with another directory."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ def get_person(path: PersonPath) -> dict[str, Any]:
 @bp.get("/people/<name:name>/export", tags=TAGS, responses={"200": PersonExport})
 @needs("admin")
 def export_person(path: PersonPath) -> Response:
-    """Export what is kept of a person, as one JSON document, streamed: the same as `leaseq person export`.
+    """Export everything stored about a person, as one streamed JSON document, like `leaseq person export`.
 
-    It has their account, tokens without the secrets, entries of the log, figures and messages, and of each
-    item what they had and answered. Without an account it has what is kept of the name.
+    It contains their account, tokens without the secrets, log entries, figures and messages, and for each
+    item what they had and answered. If there is no account, it contains what is stored under the name.
     """
-    state().activity.flush()  # what this process has yet to write of them
+    state().activity.flush()  # what this process still buffers
     document = person_document(state().client, accounts(), path.name)
     return download(map(str.encode, document), JSON, "person.json")
 
@@ -77,9 +77,9 @@ def put_person(path: PersonPath, body: PersonChanges) -> tuple[dict[str, Any], i
 def delete_person(path: PersonPath) -> tuple[str, int, dict[str, str]]:
     """Erase a person, or finish an erasure that was interrupted.
 
-    Their account goes with all that lets them sign in, leases that they hold end, their drafts go, and a
-    random name takes the place of theirs in items, threads and the managers' log: the header
-    `X-Leaseq-Erased-As` has it, and no other answer. The journals keep the name until they are trimmed.
+    Their account, all that lets them sign in, and their drafts are deleted, the leases that they hold end,
+    and a random name replaces theirs in items, threads and the managers' log. The header `X-Leaseq-Erased-As`
+    of this response has it, and nothing else does. The journals keep the name until they are trimmed.
     """
     return "", 204, {ERASED_AS: erase(path.name).pseudonym}
 
@@ -87,7 +87,7 @@ def delete_person(path: PersonPath) -> tuple[str, int, dict[str, str]]:
 @bp.post("/people/<name:name>/password-link", tags=TAGS, responses={"201": PasswordLink})
 @needs("admin")
 def create_password_link(path: PersonPath, body: EmptyRequest) -> tuple[dict[str, Any], int]:  # noqa: ARG001  # no fields
-    """Create a link by which a person chooses their password. It works once, for three days."""
+    """Create a link with which a person chooses their password. It works once, within three days."""
     withhold_answer()
     token = accounts().password_link(path.name, by=person().name)
     return {"link": url_for("auth.welcome", token=token, _external=True)}, 201
@@ -96,7 +96,7 @@ def create_password_link(path: PersonPath, body: EmptyRequest) -> tuple[dict[str
 @bp.delete("/people/<name:name>/sessions", tags=TAGS, responses={"204": None})
 @needs("admin")
 def end_sessions(path: PersonPath) -> tuple[str, int]:
-    """Sign a person out everywhere. Their tokens go on working: revoke those by themselves."""
+    """Sign a person out everywhere. Their tokens stay valid: revoke them separately."""
     accounts().end_sessions(path.name, by=person().name)
     return "", 204
 

@@ -1,4 +1,4 @@
-"""REST models of a queue's policy, made from `leaseq.policy`, and of the form in it."""
+"""REST models of a queue's policy, generated from `leaseq.policy`, and of its form."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class ShownField(Body):
     field: str
     kind: str = optional("How to show it", enum=list(form.KINDS))
     label: str = optional("Its heading")
-    beside: bool = optional("Whether it stands beside the others")
+    beside: bool = optional("Whether to show it next to the others")
 
 
 class AskSchema(BaseModel):
-    """JSON Schema, draft 2020-12; a reference may not leave it."""
+    """JSON Schema, draft 2020-12; references must stay within it."""
 
     model_config = ConfigDict(extra="allow")
 
@@ -37,19 +37,19 @@ class Form(Body):
     """How to show a payload and what to ask."""
 
     show: list[str | ShownField] = optional("The payload's fields in their order; without it, all in a table")
-    ask: AskSchema = optional("What a result must be; without it, one text box asks for it")
-    prefill: dict[str, str] = optional("The payload's field that each question is filled in from")
+    ask: AskSchema = optional("The schema of a result; without it, there is one text box")
+    prefill: dict[str, str] = optional("The payload's field with which each question is prefilled")
     when: dict[str, dict[str, list[Any]]] = optional(
-        "Questions that are asked only after certain answers: for each its conditions, by question"
+        "Questions that are asked only after certain answers: for each, its conditions, by question"
     )
-    keys: dict[str, Any] = optional("The choice that each key of the keyboard makes, by its character")
+    keys: dict[str, Any] = optional("The choice that each key of the keyboard selects, by its character")
 
 
 _FormOrNone: TypeAlias = SkipValidation[Form | None]
 
 
 def _model_field(field: Field) -> tuple[Any, Any]:
-    """The type and the description of a policy field, as ``create_model`` takes them."""
+    """The type and the description of a policy field, for ``create_model``."""
     with_limits = isinstance(field.kind, OneOf | Alerts)  # other limits are in the schema
     description = field.explain("null", limits=with_limits)
     match field.kind:

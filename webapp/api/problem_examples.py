@@ -1,4 +1,4 @@
-"""One example of each problem, for the description of REST."""
+"""One example of each problem, for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _PROBLEMS = (
     Problem(401, "unauthorized", "send a token as `Authorization: Bearer ...`, or sign in"),
     Problem(403, "forbidden", "this requires the role manager; yours is worker: ask an admin"),
     Problem(404, "not-found", "there is no queue 'reviews', or you have no access to it"),
-    Problem(405, "method-not-allowed", "this path takes GET, HEAD, OPTIONS, and no POST"),
+    Problem(405, "method-not-allowed", "this path allows GET, HEAD, OPTIONS, not POST"),
     Problem(
-        406, "not-acceptable", "this call gives application/json, which the Accept header does not accept"
+        406, "not-acceptable", "this call returns application/json, which the Accept header does not accept"
     ),
     Problem(
         409,

@@ -1,4 +1,4 @@
-"""What an error of REST is, for its description."""
+"""The model of REST errors, for the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from leaseq.webapp.api.pagination import no_defaults
 
 
 class Problem(BaseModel):
-    """Any error (RFC 9457). The members that are not required are there only with the codes they are of."""
+    """Any error (RFC 9457). Optional members are present only with the codes they belong to."""
 
     model_config = ConfigDict(extra="allow", json_schema_extra=no_defaults)
 
@@ -27,8 +27,10 @@ class Problem(BaseModel):
     id: str = optional("`lease-lost`, `conflict`: the item's id")
     state: State = optional("`lease-lost`: the item's state now")
     answer_kept: bool = optional("`lease-lost`: the answer was kept as a late answer")
-    line: int = optional("The line that was refused, of a stream of lines")
-    added: int = optional("Of several items: how many were added")
+    line: int = optional("The refused line of a stream of lines")
+    added: int = optional("For several items: how many were added")
     duplicates: int = optional("How many existed with an equal payload")
     conflicts: int = optional("How many exist with a different payload")
-    items: list[dict[str, Any]] = optional("The first 100 of these: `id`, and `number` in the request from 1")
+    items: list[dict[str, Any]] = optional(
+        "The first 100 conflicts: `id`, and `number` in the request, from 1"
+    )

@@ -1,4 +1,4 @@
-"""REST calls on queues: list, read, create, configure."""
+"""REST calls for queues: list, read, create, configure."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from leaseq.webapp.serving.problem import Problem
 TAGS: list[Any] = [{"name": "queues"}]
 QueueResponse = tuple[dict[str, Any], int, dict[str, str]]
 _PRECONDITION = problem_reply(
-    "`policy-changed`: the policy is not the one that `If-Match` names; `queue-exists`: there is a queue, "
-    "and `If-None-Match` asks for a new one. Nothing changed"
+    "`policy-changed`: the policy is not the one that `If-Match` names; `queue-exists`: the queue exists, "
+    "and `If-None-Match` requires a new one. Nothing changed"
 )
 
 
@@ -62,7 +62,7 @@ def put_queue(path: QueuePath, body: PolicyChanges) -> QueueResponse:
     queue = leaseq.Queue(state().client, path.q)
     policy = queue.find_policy()
     changes = body.sent_fields()
-    # RFC 9110, 13.2.1: a condition counts only for what would be done without it.
+    # RFC 9110, 13.2.1: a precondition is evaluated only if the request would succeed without it.
     check_form((policy or leaseq.Policy()).updated(changes).form)
     expected, create_only = _expected(queue, policy), _create_only()
     if create_only and policy is not None:
@@ -74,7 +74,7 @@ def put_queue(path: QueuePath, body: PolicyChanges) -> QueueResponse:
 @bp.delete("/queues/<q>", tags=TAGS, responses={"204": None, "412": _PRECONDITION})
 @needs("manager")
 def delete(path: QueuePath) -> Response:
-    """Delete a queue with its policy, items, answers, drafts and journal, and the tokens for it alone.
+    """Delete a queue with its policy, items, answers, drafts and journal, and the tokens for only this queue.
 
     People who hold an item of it get a 404. With `If-Match` and the `ETag` of a GET, nothing is deleted if
     somebody else has changed the policy since. If a deletion was interrupted, the same call finishes it.
@@ -85,7 +85,7 @@ def delete(path: QueuePath) -> Response:
 
 
 def _expected(queue: leaseq.Queue, policy: leaseq.Policy | None) -> leaseq.Policy | None:
-    """The policy version of `If-Match`; None: any. Proxies that compress responses make tags weak."""
+    """The policy that `If-Match` requires; None: any. Proxies that compress responses make tags weak."""
     header = request.headers.get("If-Match")
     if header is None:
         return None
@@ -102,7 +102,7 @@ def _expected(queue: leaseq.Queue, policy: leaseq.Policy | None) -> leaseq.Polic
 
 
 def _create_only() -> bool:
-    """Whether `If-None-Match` demands that there is no queue."""
+    """Whether `If-None-Match` requires that the queue doesn't exist."""
     header = request.headers.get("If-None-Match")
     if header not in (None, "*"):
         raise leaseq.Invalid("If-None-Match", "* only: create the queue if there is none")
@@ -117,5 +117,5 @@ def _queue_response(queue: leaseq.Queue, status: int) -> QueueResponse:
 @bp.get("/queues/<q>/stats", tags=TAGS, responses={"200": models_out.Stats})
 @needs("manager")
 def stats(path: QueuePath) -> dict[str, Any]:
-    """Read the counts of the five states, and the counters since the queue was made."""
+    """Read the counts of the five states, and the counters since the queue was created."""
     return models_out.Stats.of(existing_queue(path.q).stats())

@@ -1,4 +1,4 @@
-"""Base of the models of requests: a refused field is named with its limit, and with what was sent."""
+"""The base of request models: an error names the refused field, its limit, and what was sent."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KINDS = {
     "dict": "an object",
     "model": "an object",
 }
-"""What is asked for, by the beginning of the code of Pydantic's error."""
+"""The expected kind, by the first word of Pydantic's error code."""
 
 _SENT_KINDS = {type(None): "null", bool: "true or false", int: "a number", float: "a number", str: "text"}
 _SENT_KINDS |= {list: "an array", dict: "an object"}
@@ -30,7 +30,7 @@ _SENT_KINDS |= {list: "an array", dict: "an object"}
 class RequestModel(BaseModel):
     @classmethod
     def model_validate(cls, obj: Any, **options: Any) -> Self:
-        """Raises Invalid for the first field that is refused."""
+        """Validate ``obj``. Raises Invalid for the first refused field."""
         try:
             return super().model_validate(obj, **options)
         except ValidationError as error:
@@ -74,7 +74,7 @@ def _limit(model: type[BaseModel], error: dict[str, Any]) -> str:
 
 
 def _fields(model: type[BaseModel], path: Sequence[str | int]) -> dict[str, FieldInfo]:
-    """The fields of the model, or of the one in it that the path leads to; empty where there is none."""
+    """The fields of the model, or of the nested model at the path; empty if there is none."""
     for step in path:
         field = _find_field(model.model_fields, step)
         kinds = (field.annotation, *get_args(field.annotation)) if field else ()
@@ -90,7 +90,7 @@ def _find_field(fields: dict[str, FieldInfo], name: str | int) -> FieldInfo | No
 
 
 def _range_text(fields: dict[str, FieldInfo], loc: Sequence[str | int]) -> str:
-    """The bounds of a number, as its schema has them."""
+    """The bounds of a number, from its schema."""
     field = _find_field(fields, loc[-1]) if loc else None
     if field is None:
         return ""

@@ -19,15 +19,15 @@ from leaseq.webapp.search.matching import LONGEST
 from leaseq.webapp.security.authorization import needs
 
 TAGS: list[Any] = [{"name": "items"}]
-LOOKS = 10_000  # entries that one search looks at, if it compares no text
+LOOKS = 10_000  # entries that one search scans, if it compares no text
 AnyState = TypeAliasType("AnyState", State)
 
 
 class SearchQuery(Query):
     find: str = Field(
         "",
-        description="Words that the id, the payload or an answer has, and conditions on their fields: "
-        "`refund rating<=2`",
+        description="Words in the id, the payload or an answer, and conditions on their fields: `refund "
+        "rating<=2`",
         max_length=LONGEST,
     )
     state: AnyState | None = Field(None, description="Only items in this state; by default in any")
@@ -49,7 +49,7 @@ class SearchQuery(Query):
 
 
 class FoundItems(models_out.ItemList):
-    compared: int = Field(description="How many entries this call compared; `after` goes on behind them")
+    compared: int = Field(description="How many entries this call compared; `after` continues after them")
 
 
 @bp.get("/queues/<q>/search", tags=TAGS, responses={"200": FoundItems})
@@ -57,8 +57,8 @@ class FoundItems(models_out.ItemList):
 def search_items(path: QueuePath, query: SearchQuery) -> dict[str, Any]:
     """Find items of any state, or of one, by words, fields, person and time.
 
-    A call compares a bounded number of entries, so that a page may be short, or empty, with more behind it:
-    go on with `after` until it is null.
+    A call compares a limited number of entries, so a page may be short, or empty, although there are more:
+    continue with `after` until it is null.
     """
     queue = existing_queue(path.q)
     since, until = transfer.period_of(query.since, query.until)

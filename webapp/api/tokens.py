@@ -1,4 +1,4 @@
-"""REST calls on API tokens, and who the caller is."""
+"""REST calls for API tokens, and who the caller is."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from leaseq.webapp.store.accounts import ApiToken, Scope, at_least
 
 TAGS: list[Any] = [{"name": "tokens"}]
 _FIELDS = {"token_name": "name", "expires": "days"}
-"""The request's names of what the accounts call otherwise."""
+"""The request's names for fields in errors of the accounts."""
 
 
 @bp.get("/me", tags=TAGS, responses={"200": Me})
@@ -59,7 +59,7 @@ def list_tokens(query: TokensQuery) -> dict[str, Any]:
 @bp.post("/tokens", tags=TAGS, responses={"201": NewToken})
 @needs("worker")
 def create_token(body: NewTokenRequest) -> tuple[dict[str, Any], int]:
-    """Create a token. It may do at most what the caller's token may, for at most as long.
+    """Create a token. It may do at most what the caller's token may do, and expires no later.
 
     A session can't create one: use the page of the account, which asks for the password.
     """
@@ -89,7 +89,7 @@ def create_token(body: NewTokenRequest) -> tuple[dict[str, Any], int]:
 @bp.post("/tokens/<token>/rotate", tags=TAGS, responses={"200": NewToken})
 @needs("worker")
 def rotate_token(path: TokenPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
-    """Replace a token by another with the same rights and the same end. The one before stops working."""
+    """Replace a token with a new one with the same rights and expiry. The old one stops working."""
     caller, token = _token_of_caller(), _find_token(path.token)
     _check_scope(caller, token.scope)
     if _ends_before(caller, token.expires_at):  # guard: token-rotates-later
@@ -114,12 +114,12 @@ def _owner(name: str | None) -> str:
     if name is None or name == caller.name:
         return caller.name
     if not _acts_as_admin():  # guard: tokens-of-others
-        raise Forbidden("this requires the role admin: others' tokens are theirs")
+        raise Forbidden("this requires the role admin; without it, you may use only your own tokens")
     return accounts().get(name).name
 
 
 def _find_token(id: str) -> ApiToken:
-    """A token that the caller may end or replace; of others not even its existence is told."""
+    """A token that the caller may revoke or replace. Others are not found, whether or not they exist."""
     owner = None if _acts_as_admin() else person().name  # guard: tokens-of-others-by-id
     for token in accounts().tokens(owner):
         if token.id == id:
@@ -136,7 +136,7 @@ def _token_of_caller() -> ApiToken:
     token: ApiToken | None = g.get("token")
     if token is None:  # guard: token-by-token
         raise Forbidden(
-            "this takes a token: by a session, use the page of your account, which asks for the password"
+            "this requires a token: with a session, use the page of your account, which asks for the password"
         )
     return token
 
@@ -156,13 +156,13 @@ def _check_end(caller: ApiToken, days: int | None) -> None:
 
 
 def _ends_before(caller: ApiToken, end: datetime | None) -> bool:
-    """Whether the token ends before another that it makes or replaces: then one that leaked could be kept
-    alive for ever."""
+    """Whether the token ends before another that it creates or replaces, which would let a leaked token be
+    extended forever."""
     return caller.expires_at is not None and (end is None or end > caller.expires_at)
 
 
 def _with_secret(token: str) -> dict[str, Any]:
     record = accounts().token_record(token)
     if record is None:
-        raise Problem(404, "not-found", "the token was revoked meanwhile")
+        raise Problem(404, "not-found", "the token has been revoked")
     return {**Token.of(record), "token": token}

@@ -1,4 +1,4 @@
-"""The requests of the calls on webhooks."""
+"""Request models of the webhook calls."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class WebhookPath(BaseModel):
 
 class NewWebhook(Body):
     url: str = Field(
-        description="An https URL without a user and a fragment",
+        description="An https URL without user and fragment",
         json_schema_extra={"maxLength": 2_000, "pattern": "^https?://[!-~]+$"},
     )
     events: list[str] = optional(
-        "Types such as item.finished, or families of them; by default those of items, queues and alerts",
+        "Types such as item.finished, or families such as item.*; default: those of items, queues, alerts",
         minItems=1,
         items={"type": "string", "enum": [*FAMILIES, *webhooks.TYPES]},
     )
@@ -29,9 +29,9 @@ class NewWebhook(Body):
 
 
 class ReplayRequest(Body):
-    since: str = optional("All that ended at this time or later", **MOMENT)
+    since: str = optional("Only deliveries that ended at this time or later", **MOMENT)
     delivery: str = optional("Only this delivery", **ID)
-    failed: bool = optional("true: only those that failed for good")
+    failed: bool = optional("true: only those that failed permanently")
 
 
 class DeliveriesQuery(Query):

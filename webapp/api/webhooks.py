@@ -1,4 +1,4 @@
-"""REST calls on webhooks: endpoints, their deliveries and their secrets."""
+"""REST calls for webhooks: endpoints, their deliveries and their secrets."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def list_webhooks(query: PageQuery) -> dict[str, Any]:
 @bp.post("/webhooks", tags=TAGS, responses={"201": models_out.WebhookWithSecret})
 @needs("manager", all_queues=True)
 def add_webhook(body: NewWebhook) -> tuple[dict[str, Any], int]:
-    """Add an endpoint. It is sent what happens from now on. The secret is in this answer only.
+    """Add an endpoint. Events from now on are sent to it. The secret is in this response only.
 
-    Events of people require the role admin.
+    Events about people require the role admin.
     """
     withhold_answer()
     events = body.events if "events" in body.model_fields_set else webhooks.DEFAULT_TYPES
@@ -50,7 +50,7 @@ def add_webhook(body: NewWebhook) -> tuple[dict[str, Any], int]:
 @bp.get("/webhooks/<webhook>", tags=TAGS, responses={"200": models_out.Webhook})
 @needs("manager", all_queues=True)
 def get_webhook(path: WebhookPath) -> dict[str, Any]:
-    """Get an endpoint, and why it is disabled where it is."""
+    """Read an endpoint, with the reason if it is disabled."""
     return models_out.Webhook.of(_endpoints().get(path.webhook))
 
 
@@ -65,7 +65,7 @@ def remove_webhook(path: WebhookPath) -> tuple[str, int]:
 @bp.post("/webhooks/<webhook>/rotate", tags=TAGS, responses={"200": models_out.WebhookWithSecret})
 @needs("manager", all_queues=True)
 def rotate_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
-    """Make a new secret, which is in this answer only. The one before signs, too, for 24 hours."""
+    """Create a new secret, which is in this response only. The old one also signs for 24 hours."""
     withhold_answer()
     return _with_secret(access.rotate_secret(path.webhook))
 
@@ -73,21 +73,21 @@ def rotate_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # 
 @bp.post("/webhooks/<webhook>/enable", tags=TAGS, responses={"200": models_out.Webhook})
 @needs("manager", all_queues=True)
 def enable_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
-    """Send to an endpoint again: what waits, and what happens from now on."""
+    """Send to an endpoint again: waiting deliveries, and events from now on."""
     return models_out.Webhook.of(access.enable_endpoint(path.webhook))
 
 
 @bp.post("/webhooks/<webhook>/disable", tags=TAGS, responses={"200": models_out.Webhook})
 @needs("manager", all_queues=True)
 def disable_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
-    """Send nothing until the endpoint is enabled. What waits is kept; what happens meanwhile is not sent."""
+    """Send nothing until the endpoint is enabled. Waiting deliveries are kept, but not later events."""
     return models_out.Webhook.of(access.disable_endpoint(path.webhook))
 
 
 @bp.post("/webhooks/<webhook>/test", tags=TAGS, responses={"200": models_out.Delivery})
 @needs("manager", all_queues=True)
 def test_webhook(path: WebhookPath, body: EmptyRequest) -> dict[str, Any]:  # noqa: ARG001  # no fields
-    """Send `webhook.test` now, and return what the receiver answered."""
+    """Send `webhook.test` now, and return the receiver's response."""
     return models_out.Delivery.of(access.send_test(path.webhook))
 
 
@@ -105,7 +105,8 @@ def list_deliveries(path: WebhookPath, query: DeliveriesQuery) -> dict[str, Any]
 def replay_webhook(path: WebhookPath, body: ReplayRequest) -> dict[str, Any]:
     """Send deliveries again, under the same `webhook-id`.
 
-    One, or those that ended at a time or later, or only those that failed for good; at most 10,000 per call.
+    One delivery, those that ended at a time or later, or only those that failed permanently; at most 10,000
+    per call.
     """
     since = time_of(body.since, "since") if "since" in body.model_fields_set else None
     count = webhooks.Deliveries(state().client).replay(

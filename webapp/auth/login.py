@@ -1,4 +1,4 @@
-"""Views of sign-in and sign-out: name and password, then a code where the person has a second factor."""
+"""Views of sign-in and sign-out: name and password, then a code if the person has a second factor."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def login_page(target: str, name: str = "", error: str | None = None) -> str:
 
 @bp.route("/login/code", methods=["GET", "POST"])
 def code() -> str | Response | tuple[str, int]:
-    """The second step, after the right password was given a moment ago."""
+    """The second step, after the right password."""
     sign_in = unfinished_sign_in("code")
     if sign_in is None:
         return redirect(url_for("auth.login"), 303)

@@ -15,12 +15,13 @@ from leaseq.webapp.store.accounts.sign_ins import AccountChange, SignInNotices
 
 _CHANGE, _FAILED = "account-change", "failed-sign-ins"  # categories of flashed messages
 _DETAIL = 50
-"""Characters of a detail, such as a token's name. A browser drops a cookie above 4 KB without a word, and the
-sign-in and its notices with it."""
+"""Characters of a detail, such as a token's name. Browsers silently drop a cookie above 4 KB, and with it the
+sign-in and its notices."""
 
 
 def flash_notices(notices: SignInNotices) -> None:
-    """Keep the notices for the next page that shows messages: `flashed_texts` has them in its language."""
+    """Keep the notices for the next page that shows messages; `flashed_texts` returns them in its
+    language."""
     for change in notices.changes:
         detail = change.detail if len(change.detail) <= _DETAIL else f"{change.detail[: _DETAIL - 1]}…"
         record = [change.at.timestamp(), change.what, change.by, detail]
@@ -30,7 +31,7 @@ def flash_notices(notices: SignInNotices) -> None:
 
 
 def flashed_texts() -> list[str]:
-    """The flashed messages, as the page of this request shows them."""
+    """The flashed messages, as this request's page shows them."""
     messages = cast("list[tuple[str, str]]", get_flashed_messages(with_categories=True))
     return [_render(category, text) for category, text in messages]
 

@@ -1,4 +1,4 @@
-"""Sign-in by an identity provider: OpenID Connect, the code flow with PKCE, state and nonce."""
+"""Sign-in through an identity provider: OpenID Connect, the code flow with PKCE, state and nonce."""
 
 from __future__ import annotations
 
@@ -33,14 +33,14 @@ from leaseq.webapp.store.accounts.provider import AccountNotLinked
 
 _CLIENT = "leaseq-oidc"
 _NEXT = "oidc-next"
-_STATE_PREFIX = "_state_"  # of authlib's names of sign-ins
+_STATE_PREFIX = "_state_"  # of authlib's names for sign-ins
 _TABS = 3
 _TIMEOUT_SECONDS = 10
-_ASK_AGAIN = {"prompt": "login", "max_age": "0"}  # else the provider accepts a sign-in of this morning
+_ASK_AGAIN = {"prompt": "login", "max_age": "0"}  # else the provider may accept a sign-in of hours ago
 
 
 def make_client(settings: Settings) -> Any:
-    """authlib's client; imported only where a provider is set."""
+    """authlib's client; imported only if a provider is set."""
     from authlib.integrations.flask_client import OAuth  # noqa: PLC0415
 
     issuer = str(settings.oidc_issuer).rstrip("/")
@@ -70,8 +70,8 @@ def _client() -> Any:
 
 @bp.get("/login/provider")
 def provider() -> Response:
-    """Redirect to the provider. A link and not a form: the Content-Security-Policy lets no form lead to
-    another host."""
+    """Redirect to the provider. A link and not a form, since the Content-Security-Policy forbids forms that
+    lead to another host."""
     client = _client()
     _forget_old_sign_ins()
     with _provider_errors():
@@ -85,8 +85,8 @@ def provider() -> Response:
 
 
 def _forget_old_sign_ins() -> None:
-    """Of the sign-ins that this browser began and has not ended, keep the latest few, for its tabs: authlib
-    keeps each in the session's cookie, which a browser drops above 4 KB."""
+    """Keep only the latest few of this browser's unfinished sign-ins, for its tabs: authlib keeps each in the
+    session's cookie, which a browser drops above 4 KB."""
     names = [name for name in session if name.startswith(_STATE_PREFIX)]
     for name in sorted(names, key=lambda name: session[name].get("exp", 0))[:-_TABS]:
         session.pop(name)
@@ -116,7 +116,7 @@ def provider_back() -> Response | tuple[str, int]:
 
 @bp.route("/login/provider/tie", methods=["GET", "POST"])
 def tie() -> str | Response | tuple[str, int]:
-    """Tie an account that has a password to the provider's person: its owner types the password, this
+    """Tie an account that has a password to the provider's person: its owner must enter the password,
     once."""
     sign_in = unfinished_sign_in("password")
     if sign_in is None:
@@ -152,7 +152,7 @@ def _claims(client: Any) -> dict[str, Any]:
 
 
 def _proved_at(claims: dict[str, Any]) -> float:
-    """When the person authenticated at the provider, where it says so: it may let them in without asking."""
+    """When the person authenticated at the provider, which may have been earlier; now if it doesn't tell."""
     auth_time, now = claims.get("auth_time"), time.time()
     return min(float(auth_time), now) if isinstance(auth_time, int) else now  # guard: sign-in-time
 

@@ -1,4 +1,4 @@
-"""What all ways to sign in share: the new session, the limit on tries, and the redirect."""
+"""Code that all ways to sign in share: the new session, the limit on tries, and the redirect."""
 
 from __future__ import annotations
 
@@ -33,12 +33,13 @@ _UNFINISHED = "half-way"
 PROOF_SECONDS = 600
 _PROVED_AT = "proved-at"
 TOKEN_DAYS: Sequence[int] = (30, 90, 365)
-"""The lifetimes that the form for a token offers, besides none; the second is the default."""
+"""The lifetimes in days that the form for a token offers, in addition to unlimited; the second is the
+default."""
 
 
 def own_path(target: str | None) -> str:
-    """``target`` where it is a path of this app, else home: prevents open redirects."""
-    # Two slashes begin a host. A browser takes a backslash for a slash, and leaves out tabs and line ends.
+    """``target`` if it is a path of this app, else home: prevents open redirects."""
+    # Two slashes begin a host. Browsers treat a backslash as a slash, and ignore tabs and line ends.
     is_path = target and target.startswith("/") and not target.startswith("//")  # guard: next-slashes
     # guard: next-backslash, next-printable
     if target and is_path and "\\" not in target and target.isprintable():
@@ -47,13 +48,14 @@ def own_path(target: str | None) -> str:
 
 
 def storable_path(target: str) -> str:
-    """``target`` as the session's cookie keeps it: a browser drops a cookie above 4 KB, and the sign-in with
-    it, so that a longer path leads home."""
+    """``target`` for the session's cookie, or '' if it is too long: a browser drops a cookie above 4 KB, and
+    the sign-in with it."""
     return target if len(target.encode()) <= LONGEST_PATH else ""
 
 
 def start_session(account: Person, proved_at: float | None = None) -> None:
-    """Start a new session, whatever the browser had before: an old session id opens nothing."""
+    """Start a new session in place of any earlier one of the browser, so that an old session id is
+    invalid."""
     end_session()  # guard: sign-in-ends-session
     session.permanent = True
     session[_PROVED_AT] = time.time() if proved_at is None else proved_at
@@ -68,7 +70,7 @@ def sign_in(account: Person, how: str, proved_at: float | None = None) -> None:
 
 
 def has_recent_proof() -> bool:
-    """Whether the person of this session authenticated a moment ago, by whatever they sign in with."""
+    """Whether the person of this session authenticated in the last ten minutes, by any method."""
     return time.time() - float(session.get(_PROVED_AT, 0)) < PROOF_SECONDS
 
 
@@ -77,7 +79,7 @@ def address() -> str:
 
 
 def end_session() -> None:
-    """End the session on the server too, so that a copied cookie is worthless."""
+    """End the session on the server, too, so that a copied cookie is worthless."""
     session_id = session.get("_user_id")
     if isinstance(session_id, str):
         accounts().sessions.end(session_id)  # guard: session-ended
@@ -119,7 +121,7 @@ def wait_for(step: Step, account: Person, method: SignInMethod) -> Response:
 def unfinished_sign_in(step: Step) -> tuple[SignInMethod, Person] | None:
     """This browser's sign-in that waits for the step, and its person, until it times out."""
     record = session.get(_UNFINISHED)
-    if not isinstance(record, dict):  # nothing waits, or it began before an upgrade
+    if not isinstance(record, dict):  # there is none, or it began before an upgrade
         return None
     attempt = UnfinishedSignIn(**{**record, "way": SignInMethod(**record["way"])})
     account = accounts().find(attempt.name)
@@ -138,23 +140,23 @@ def unfinished_sign_in(step: Step) -> tuple[SignInMethod, Person] | None:
 
 
 def go_on(account: Person, method: SignInMethod) -> Response:
-    """After the first step: ask for the code where the person has a second factor, else sign in."""
+    """Continue after the first step: ask for the code if the person has a second factor, else sign in."""
     if accounts().factors.find(account.name) is not None:  # guard: factor-asked
         return wait_for("code", account, method)
     return let_in(account, method)
 
 
 def let_in(account: Person, method: SignInMethod) -> Response:
-    """After the last step."""
+    """Sign in after the last step, and redirect."""
     sign_in(account, method.how, method.proved_at)
-    if method.subject:  # last, so that the notice of it is shown at the next sign-in
+    if method.subject:  # last, so that its notice is shown at the next sign-in
         accounts().tie(account.name, method.subject)
     return redirect(own_path(method.next), 303)  # guard: next-after-factor
 
 
 def by_password(name: str, how: str = "password") -> Person | None:
-    """The person, where the form has their password. Each wrong one counts, by the account's own spelling
-    of the name."""
+    """The person, if the form has their password, else None. Failures are counted under the account's own
+    spelling of the name."""
     account = accounts().find(name)
     counters = of_password(account.name if account else name, address())
     refusal = accounts().attempts.begin(counters)
@@ -171,7 +173,7 @@ def by_password(name: str, how: str = "password") -> Person | None:
 
 
 def begin_code(name: str) -> None:
-    """Count a try of a code, or refuse it where too many in a row were wrong."""
+    """Count a try of a code, or refuse it if too many in a row were wrong."""
     refusal = accounts().attempts.begin_code(name, address())
     if refusal is not None:
         text = _("Too many codes were wrong. Try again in %(wait)s.", wait=span(refusal.seconds))
@@ -187,15 +189,15 @@ def _too_many_tries(refusal: TooManyTries, name: str, how: str, text: str) -> Pr
 
 
 def check_present_password() -> None:
-    """Ask for the password before a change that would lock the person out: somebody else at their desk
-    does not know it."""
+    """Require the password before a change that could lock the person out: somebody else at their desk does
+    not know it."""
     if by_password(person().name, "present password") is None:
-        raise Invalid("password", "your present one", _("That is not your current password."))
+        raise Invalid("password", "your current one", _("That is not your current password."))
 
 
 def check_presence() -> None:
-    """Ask for a recent proof before a change that outlasts the session. A person without a password has to
-    have signed in a moment ago."""
+    """Require a recent proof before a change that outlasts the session: the password, or for a person without
+    one, a sign-in in the last ten minutes."""
     if person().has_password:  # guard: token-by-password
         check_present_password()
     elif not has_recent_proof():  # guard: token-recent-sign-in
@@ -203,7 +205,7 @@ def check_presence() -> None:
 
 
 def revoke_tokens_if_asked(name: str, *, by: str) -> None:
-    """Revoke the person's tokens if the box beside a new password, or beside signing out everywhere, is
+    """Revoke the person's tokens if the box next to a new password, or next to signing out everywhere, is
     ticked."""
     if request.form.get("revoke_tokens"):
         count = accounts().revoke_tokens(name, by=by)

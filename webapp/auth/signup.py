@@ -22,7 +22,7 @@ from leaseq.webapp.store.accounts import Invitation
 
 @bp.route("/setup", methods=["GET", "POST"])
 def setup() -> str | Response | tuple[str, int]:
-    """The first start: choose the admin's name and password."""
+    """Choose the admin's name and password at the first start."""
     token = request.values.get("token", "")
     if not accounts().setup_is_open(token):
         return render_template("auth/invalid_link.html", setup=True), 403
@@ -40,7 +40,7 @@ def setup() -> str | Response | tuple[str, int]:
 
 @bp.route("/welcome", methods=["GET", "POST"])
 def welcome() -> str | Response | tuple[str, int]:
-    """A person joins by an invitation, or sets a password by a link that an admin gave them."""
+    """Sign up with an invitation, or set a password with a link from an admin."""
     token = request.values.get("token", "")
     invitation = accounts().invitation(token)
     if invitation is not None:
@@ -55,7 +55,7 @@ def welcome() -> str | Response | tuple[str, int]:
         account = accounts().use_link(token, new_password())
     except Invalid as error:
         return render_template("auth/first_password.html", **fields, error=in_words(error)), 400
-    # A link takes the place of the password, not of the code.
+    # A link replaces the password, not the code.
     # guard: factor-after-link
     lets_in = not (account.disabled or accounts().factors.find(account.name) is not None)
     if lets_in:

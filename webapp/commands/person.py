@@ -1,4 +1,4 @@
-"""``leaseq person``: what is kept of a person, exported and erased."""
+"""``leaseq person``: exports and erases the data of a person."""
 
 from __future__ import annotations
 
@@ -30,24 +30,24 @@ def person() -> None:
 )
 @connected
 def export(client: Client, name: str, path: Path | None) -> None:
-    """Write what is kept of the person NAME to standard output, as one JSON document.
+    """Write everything stored about the person NAME to standard output, as one JSON document.
 
-    It has the account, tokens and invitations without their secrets, the log's entries,
-    figures, messages, and of each item what they had, answered or typed. The events of
-    the queues' journals are not in it; it says since when each journal goes back.
+    It contains the account, tokens and invitations without their secrets, log entries, figures, messages, and
+    for each item what they had, answered or typed. It does not contain the events of the queues' journals,
+    but how far back each journal goes.
     """
     from leaseq.webapp.store.person_export import person_document
 
     accounts = accounts_of(client)
     if accounts.find(name) is None:
-        click.echo(f"there is no account {name!r}: this is what is kept of the name", err=True)
+        click.echo(f"there is no account {name!r}: this is what is stored under the name", err=True)
     with _output(path) as file:
         for piece in person_document(client, accounts, name):
             click.echo(piece, nl=False, file=file)
 
 
 def _output(path: Path | None) -> nullcontext[IO[str] | None] | IO[str]:
-    """The file, which nobody else may read; None for standard output."""
+    """The file, which only this user may read; None for standard output."""
     if path is None:
         return nullcontext(None)
     opener = lambda file, flags: os.open(file, flags, 0o600)  # noqa: E731
@@ -60,12 +60,11 @@ def _output(path: Path | None) -> nullcontext[IO[str] | None] | IO[str]:
 @json_option
 @connected
 def erase(client: Client, name: str, yes: bool, as_json: bool) -> None:
-    """Erase the person NAME. Says what that is, and asks first, on a terminal.
+    """Erase the person NAME. Shows what will be erased; on a terminal, asks first.
 
-    The account goes with all that lets them sign in. Leases that they hold end, their
-    drafts go, and a random name takes the place of theirs in items, threads and the
-    managers' log, so that answers and counts stay right. An erasure that was
-    interrupted is finished by the same command.
+    The account, all that lets them sign in, and their drafts are deleted. Leases that they hold end, and a
+    random name replaces theirs in items, threads and the managers' log, so that answers and counts stay
+    right. The same command finishes an interrupted erasure.
     """
     from leaseq.webapp.store.erasing import erase_person
 
@@ -109,7 +108,7 @@ def _plan_text(client: Client, name: str, has_account: bool) -> str:
 def _print_result(result: ErasedPerson) -> None:
     leases, items = count(result.leases, "lease", "leases"), count(result.items, "item", "items")
     click.echo(f"{result.name!r} is erased: {leases} ended, {items} changed")
-    click.echo(f"the name in their place is {result.pseudonym}; it is written down nowhere else")
+    click.echo(f"the name in their place is {result.pseudonym}; it is stored nowhere else")
     queues = [one for one in result.queues if one.journal_since]
     if queues:
         click.echo(

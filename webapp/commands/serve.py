@@ -37,12 +37,12 @@ host_option = _option(
 port_option = _option("port", 8000, "The port to serve on.", click.IntRange(1, 65535))
 workers_option = _option("workers", 2, "Web processes, about one per core.", click.IntRange(1, 64))
 threads_option = _option(
-    "threads", 16, "Requests that each web process handles at once.", click.IntRange(1, 256)
+    "threads", 16, "Requests that each web process handles at the same time.", click.IntRange(1, 256)
 )
 
 
 class PortTaken(LeaseqError):
-    """The web address can't be had."""
+    """The web address can't be used."""
 
 
 @click.command(epilog="Example: LEASEQ_SECRET_KEY=… leaseq serve --redis redis://localhost:6379/0")
@@ -62,14 +62,15 @@ def serve(redis: str | None, data: Path, host: str, port: int, workers: int, thr
 
     os.environ["LEASEQ_REDIS_URL"] = server_url(redis, data)
     load_settings()
-    if os.environ.get("LISTEN_PID") != str(os.getpid()):  # else systemd holds the socket, and passes it on
+    if os.environ.get("LISTEN_PID") != str(os.getpid()):  # else systemd passes its socket
         refuse_taken_port(host, port)
     argv = gunicorn_argv(host, port, workers, threads)
-    os.execv(argv[0], argv)  # noqa: S606 (gunicorn takes this process's place, and so its signals)
+    os.execv(argv[0], argv)  # noqa: S606 (gunicorn replaces this process, and so gets its signals)
 
 
 def gunicorn_argv(host: str, port: int, workers: int, threads: int, *, log_level: str = "info") -> list[str]:
-    """How to run the web app. What no flag changes is in webapp/serving/gunicorn_conf.py."""
+    """The command line that runs the web app. Settings without a flag are in
+    webapp/serving/gunicorn_conf.py."""
     options = {
         "config": "python:leaseq.webapp.serving.gunicorn_conf",
         "bind": address(host, port),
@@ -86,7 +87,7 @@ def address(host: str, port: int) -> str:
 
 
 def refuse_taken_port(host: str, port: int) -> None:
-    """Raise PortTaken where the address can't be had.
+    """Raise PortTaken if the address can't be used.
 
     gunicorn would not notice: with SO_REUSEPORT two programs of one user share a port, each getting
     some of the requests.
@@ -94,19 +95,19 @@ def refuse_taken_port(host: str, port: int) -> None:
     try:
         family, kind, protocol, _, socket_address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as gunicorn: TIME_WAIT is no holder
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as gunicorn: TIME_WAIT is free
             probe.bind(socket_address)
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise PortTaken(
-                f"port {port} on {host} is taken by another program: "
-                "stop that one, or choose another port by --port"
+                f"port {port} on {host} is taken by another program: stop that one, or choose another port "
+                "with --port"
             ) from None
         if error.errno == errno.EACCES:
             raise PortTaken(
-                f"port {port} may be used by root only: choose one above 1023 by --port, "
-                "and put a web server in front of it"
+                f"port {port} may be used by root only: choose one above 1023 with --port, and put a web "
+                "server in front of it"
             ) from None
         raise PortTaken(
-            f"cannot serve on {host}: {error.strerror}; choose another address by --host"
+            f"cannot serve on {host}: {error.strerror}; choose another address with --host"
         ) from None

@@ -60,7 +60,7 @@ def create(client: Client, name: str, label: str, scope: str | None, queue: str 
 
 
 _OF_PERSON = ("person", "tokens")
-"""The fields of refusals that are no misuse: they depend on the person's account."""
+"""The fields of errors that are not usage errors: they depend on the person's account."""
 
 
 def _days(expires: str) -> int | None:
@@ -101,7 +101,7 @@ def list_tokens(client: Client, as_json: bool) -> None:
 @click.argument("id")
 @connected
 def revoke(client: Client, id: str) -> None:
-    """Revoke a token at once. `leaseq token list` shows its id."""
+    """Revoke a token immediately. `leaseq token list` shows its id."""
     accounts = accounts_of(client)
     if all(one.id != id for one in accounts.tokens()):
         raise CommandFailed(f"there is no token {id!r}: `leaseq token list` shows the tokens")

@@ -1,4 +1,4 @@
-"""``leaseq up``: run everything on this machine by one command."""
+"""``leaseq up``: run everything on this machine with one command."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (compared, not 
 LOG = "LEASEQ_LOG"
 DATABASE = "LEASEQ_DATABASE"
 WEBHOOK_ALLOW = "LEASEQ_WEBHOOK_ALLOW"
-BRIDGE = "LEASEQ_BRIDGE_"  # what the name of each of its settings begins with
+BRIDGE = "LEASEQ_BRIDGE_"  # the prefix of its settings
 LOOPBACK = ("127.", "::1", "localhost")
 
 
@@ -60,7 +60,7 @@ LOOPBACK = ("127.", "::1", "localhost")
     "--database",
     metavar="URL",
     envvar=DATABASE,
-    help="Run the bridge to this SQL database too; its tables are made. [env: LEASEQ_DATABASE]",
+    help="Run the bridge to this SQL database too; creates its tables. [env: LEASEQ_DATABASE]",
 )
 @workers_option
 @threads_option
@@ -81,7 +81,7 @@ def up(
     from leaseq.server.supervisor import Signals, Stopped, Supervisor
 
     with suppress(Stopped), Signals() as signals:
-        import gunicorn  # noqa: F401 (where only the library is installed, `leaseq` says so before anything starts)
+        import gunicorn  # noqa: F401 (if only the library is installed, this fails before anything starts)
 
         from leaseq.server.datadir import DataDir
 
@@ -104,7 +104,7 @@ def up(
 
 
 def _make_tables(database: str) -> None:
-    """Make the bridge's tables, or end with what is wrong with the database."""
+    """Create the bridge's tables, or raise CommandFailed with what is wrong with the database."""
     result = subprocess.run(
         _bridge("init"),
         env={**os.environ, DATABASE: database},
@@ -122,7 +122,7 @@ def _bridge(command: str) -> list[str]:
 
 
 class _Startup:
-    """The state of one ``up`` while it starts."""
+    """The state of ``leaseq up`` while it starts."""
 
     def __init__(self, directory: DataDir, redis: str | None, host: str, port: int) -> None:
         from leaseq.server.embedded import EmbeddedServer
@@ -154,7 +154,7 @@ class _Startup:
             "server",
             self._embedded.command(),
             ready=self._embedded.answers,
-            ready_within=600,  # it answers once it has read its file, however long that is
+            ready_within=600,  # it responds once it has read its file, which may be long
             settings=self._embedded.environment(),
             pass_fds=(self._directory.lock_fd,),  # no second server on these files while this one lives
             last_words=self._embedded.last_words,
@@ -162,7 +162,7 @@ class _Startup:
         supervisor.start(server)
 
     def prepare(self, *, demo: bool) -> str | None:
-        """Fill the demo queue where asked, and give the set-up link while there is no admin yet."""
+        """Fill the demo queue if ``demo``. Returns the set-up link if there is no admin yet."""
         import leaseq
         from leaseq.webapp.demo import add_demo
         from leaseq.webapp.store.accounts import Accounts
@@ -191,10 +191,10 @@ class _Startup:
             "web",
             argv,
             ready=self._answers,
-            ready_within=300,  # the first start compiles it all, on a small or busy machine for minutes
+            ready_within=300,  # the first start compiles all code: minutes on a small or busy machine
             grace=Child.grace + shutdown.drain_seconds(),
             settings=settings,
-            pass_fds=(self._directory.lock_fd,),  # the next `leaseq up` waits until it has let go of the port
+            pass_fds=(self._directory.lock_fd,),  # the next `leaseq up` waits until it has released the port
         )
         supervisor.start(web)
 

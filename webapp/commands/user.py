@@ -33,7 +33,7 @@ def user() -> None:
 @click.option(
     "--skill", "skills", multiple=True, metavar="SKILL", help="A skill that they have; may be repeated."
 )
-@click.option("--team", default="", help="The team that they are of.")
+@click.option("--team", default="", help="The team that they are in.")
 @password_option
 @connected
 def add(
@@ -113,7 +113,7 @@ def disable(client: Client, name: str) -> None:
 
 
 def _password(from_stdin: bool) -> str:
-    """The password: a line of standard input, or asked for twice and not shown."""
+    """The password: a line of standard input, or entered twice on the terminal without being shown."""
     if from_stdin:
         return sys.stdin.readline().rstrip("\r\n")
     if not sys.stdin.isatty():

@@ -1,4 +1,4 @@
-"""The queue that ``leaseq up --demo`` adds: forty made-up customer messages to triage."""
+"""The queue of ``leaseq up --demo``: forty made-up customer messages to triage."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ When two things are in one message, choose what the customer needs first, and na
 
 
 def add_demo(client: leaseq.Client) -> leaseq.EnqueuedMany:
-    """Make the queue unless it is there, and add each message that was never added."""
+    """Create the queue unless it exists, and add each message that was never added."""
     queue = leaseq.Queue(client, QUEUE)
     if not queue.exists():
         queue.configure(title="Support triage", instructions=INSTRUCTIONS, form=FORM)

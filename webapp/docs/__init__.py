@@ -1,4 +1,4 @@
-"""The OpenAPI document, and a page to read it by. Neither contains data of queues or people."""
+"""The OpenAPI document, and a page on which to read it. Neither contains data of queues or people."""
 
 from __future__ import annotations
 
@@ -26,9 +26,11 @@ _HELPERS = {
 
 @bp.get("/openapi.json")
 def openapi() -> Response:
-    servers = [{"url": request.root_url.rstrip("/"), "description": "Where this description was read"}]
+    servers = [
+        {"url": request.root_url.rstrip("/"), "description": "The server that this description is from"}
+    ]
     beginning = f'{{"servers": {current_app.json.dumps(servers)}, '.encode()
-    # In two parts, of which the large one is shared: many clients that read slowly need no copy each.
+    # In two parts: the large one is shared, so many slow clients need no copy each.
     return Response([beginning, document_bytes()], mimetype="application/json")
 
 
@@ -43,7 +45,7 @@ def _document() -> dict[str, Any]:
 
 
 def document_bytes() -> bytes:
-    """The OpenAPI document as JSON without its first brace, made once: to make it takes 30 ms."""
+    """The OpenAPI document as JSON without its first brace, created only once, since that takes 30 ms."""
     document: bytes | None = current_app.extensions.get(_BYTES)
     if document is None:
         document = current_app.extensions[_BYTES] = current_app.json.dumps(_document())[1:].encode()
@@ -51,7 +53,7 @@ def document_bytes() -> bytes:
 
 
 def _reference() -> Markup:
-    """The OpenAPI document, made once: it does not change while the app runs."""
+    """The OpenAPI document as HTML, rendered once, since it does not change while the app runs."""
     html: Markup | None = current_app.extensions.get(_REFERENCE)
     if html is None:
         reference = read(_document())

@@ -19,7 +19,7 @@ _FILES = {
 
 
 def commands(call: Call) -> list[str]:
-    """The commands of a call; the beginning of the page says how to set ``$LEASEQ`` and ``$TOKEN``."""
+    """The commands of a call; the top of the page explains how to set ``$LEASEQ`` and ``$TOKEN``."""
     parts = ["curl -s", *(["-N"] if _streams(call) else [])]
     if call.method != "GET":
         parts.append(f"-X {call.method}")
@@ -42,7 +42,7 @@ def _address(call: Call) -> str:
 
 
 def _bodies(call: Call) -> list[list[str]]:
-    """The options of each command for its body; none where there is no body."""
+    """The options of each command for its body; none if there is no body."""
     kinds = call.spec.get("requestBody", {}).get("content", {})
     bodies = []
     for kind, media in kinds.items():
@@ -55,6 +55,6 @@ def _bodies(call: Call) -> list[list[str]]:
 
 
 def _json(value: Any) -> str:
-    """JSON on one line where it fits."""
+    """JSON on one line if it fits."""
     line = json.dumps(value, ensure_ascii=False)
     return line if len(line) <= _NARROW else json.dumps(value, ensure_ascii=False, indent=2)

@@ -31,7 +31,7 @@ class Answer:
 
     @property
     def codes(self) -> list[str]:
-        """The problem codes that it may have."""
+        """The problem codes of an error response."""
         kinds = (self.spec.get("content") or {}).values()
         return [example["value"]["code"] for kind in kinds for example in kind["examples"].values()]
 
@@ -109,7 +109,7 @@ def read(document: Described) -> Reference:
 
 
 def _with_examples(part: Any, shared: dict[str, Described]) -> Any:
-    """A copy of a piece of the document, with the shared examples in the place of the references to them."""
+    """A copy of a piece of the document, with references to shared examples replaced by the examples."""
     if isinstance(part, list):
         return [_with_examples(one, shared) for one in part]
     if not isinstance(part, dict):

@@ -18,7 +18,7 @@ _SHOWN_ELSEWHERE = {
     "$ref", "additionalProperties", "const", "description", "enum", "format", "items", "properties",
     "required", "title", "type", *_VARIANTS,
 }  # fmt: skip
-"""Keywords that are shown as rows of their own, or with the type. The title repeats the name."""
+"""Keywords that are shown as separate rows, or with the type. The title repeats the name."""
 
 _RANGES = (
     ("minimum", "maximum", "", ""),
@@ -38,7 +38,7 @@ class Field:
 
 
 def fields_of(schema: Schema) -> list[Field]:
-    """The fields, with those of nested objects. A referenced schema has a table of its own."""
+    """The fields, with those of nested objects. A referenced schema has a separate table."""
     return list(_within(schema, ""))
 
 
@@ -66,7 +66,7 @@ def _variants(schema: Schema) -> Iterator[Schema]:
 
 
 def limits(schema: Schema) -> list[Markup]:
-    """The constraints on a value besides its type, each in a few words; a keyword without words as it is."""
+    """The constraints on a value except its type, each in a few words; other keywords are shown unchanged."""
     parts: list[Markup] = []
     keywords = {key: value for key, value in schema.items() if key not in _SHOWN_ELSEWHERE}
     for minimum, maximum, singular, plural in _RANGES:
@@ -102,4 +102,4 @@ def _code(value: object, key: str) -> Markup:
 
 def inline(text: str | None) -> Markup:
     """Render a sentence of Markdown."""
-    return Markup(nh3.clean(_markdown.renderInline(text or "")))  # noqa: S704 - nh3 made it harmless
+    return Markup(nh3.clean(_markdown.renderInline(text or "")))  # noqa: S704 - nh3 sanitizes it

@@ -1,4 +1,4 @@
-"""Forms: from a queue's JSON Schema to the fields of a page, and from the input to a result."""
+"""Forms: from a queue's JSON Schema to a page's fields, and from the input to a result."""
 
 from leaseq.webapp.forms.fields import Choice, Field, Fieldset, Group, fields_of, layout_of, titles_of
 from leaseq.webapp.forms.parsing import Typed, draft_of, errors_at, read_result, typed_in, typed_of

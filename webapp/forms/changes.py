@@ -1,4 +1,4 @@
-"""What was changed in a form, in words for the managers' log."""
+"""The changes of a form, in words for the audit log."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from leaseq import Json
 
-MOST = 12  # changes that are named; the rest is counted
+MOST = 12  # changes named; the rest is counted
 
 
 def form_changes(before: Json, after: Json) -> list[str]:
@@ -19,7 +19,7 @@ def form_changes(before: Json, after: Json) -> list[str]:
     if before.get("keys", {}) != after.get("keys", {}):
         changes.append("keys changed")
     if not changes:
-        return ["form changed"]  # in what has no words here
+        return ["form changed"]  # in parts not described here
     rest_count = len(changes) - MOST
     return [*changes[:MOST], f"and {rest_count} more changes"] if rest_count > 0 else changes
 

@@ -19,10 +19,10 @@ from leaseq.webapp.forms.shortcuts import Shortcuts
 Kind = Literal["choice", "choices", "ranking", "text", "long-text", "number", "integer", "lines", "json"]
 
 PREFIX = "answer."
-"""The prefix of every input's name, so that no property collides with a field of the page's own."""
+"""The prefix of every input's name, so that no property collides with the page's own fields."""
 
-ONE_LINE = 120  # a longer text gets a text area
-MANY = 15  # more choices than that are looked up by typing, and not all shown
+ONE_LINE = 120  # characters; longer texts get a text area
+MANY = 15  # more choices than this are found by typing, not all shown
 INPUT_TYPES = {
     "date": "date",
     "time": "time",
@@ -30,7 +30,7 @@ INPUT_TYPES = {
     "email": "email",
     "uri": "url",
 }
-DEEPEST = 3  # objects in objects; what lies deeper is typed as JSON
+DEEPEST = 3  # levels of nested objects; deeper ones are typed as JSON
 
 WITHOUT_SCHEMA: dict[str, Any] = {
     "type": "object",
@@ -40,7 +40,7 @@ WITHOUT_SCHEMA: dict[str, Any] = {
 
 
 EMPTY: Json = object()
-"""The value of an empty field: null would be a value, which a choice may have."""
+"""The value of an empty field; not null, since a choice may have that value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,14 +48,14 @@ class Choice:
     """One member of an enum, as the page shows it."""
 
     value: Json
-    text: str  # what the page sends back
+    text: str  # as the page submits it
     label: str
     key: str | None = None  # the key that picks it
 
 
 @dataclass(frozen=True, slots=True)
 class ShownCondition:
-    """A condition as the page has it: the texts that the other field may have, and their labels."""
+    """A condition for the page: the other field's texts that fulfil it, and their labels."""
 
     input_name: str
     label: str
@@ -76,25 +76,25 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    path: tuple[str, ...]  # the property; inside of objects, the way to it
-    id: str  # in the page
+    path: tuple[str, ...]  # names of the enclosing objects, then of the property
+    id: str  # of the HTML element
     kind: Kind
     label: str
     help: str
-    required: bool  # in its object
+    required: bool  # within its object
     choices: tuple[Choice, ...] = ()
     input_type: str = "text"
     limits: Limits = Limits()  # noqa: RUF009  # frozen
-    item: str = "string"  # of lines: what each is
+    item: str = "string"  # for lines: the type of each
     nullable: bool = False
     default: Json = EMPTY
-    groups: tuple[Group, ...] = ()  # the objects that it is in, from the outside in
-    conditions: Conditions = field(default_factory=dict)  # empty: it is always asked
+    groups: tuple[Group, ...] = ()  # its enclosing objects, outermost first
+    conditions: Conditions = field(default_factory=dict)  # empty: always asked
     shown_conditions: tuple[ShownCondition, ...] = ()  # the same, for the page
 
     @property
     def name(self) -> str:
-        """The dotted name, as the errors of a result have it."""
+        """The dotted name, as in the errors of a result."""
         return ".".join(self.path)
 
     @property
@@ -119,13 +119,13 @@ Layout: TypeAlias = tuple[Field | Fieldset, ...]
 
 
 def fields_of(form: Json) -> tuple[Field, ...]:
-    """The fields that a queue's form asks for; one text box where it asks for nothing in particular."""
+    """The fields that a queue's form asks for; one text box if it has no ``ask``."""
     return _fields_of(json.dumps(form), str(get_locale()))
 
 
 @lru_cache(maxsize=256)
 def _fields_of(text: str, _language: str) -> tuple[Field, ...]:
-    """Cached by the form's text, as a page needs them at each request, and by the language of ``Yes``."""
+    """Cached by the form's text, since each request needs them, and by language, because of ``Yes``."""
     form = json.loads(text)
     ask = form.get("ask") if isinstance(form, dict) else None
     schema = ask if isinstance(ask, dict) else WITHOUT_SCHEMA
@@ -139,7 +139,7 @@ def _shown_conditions(field: Field, by_name: Mapping[str, Field]) -> tuple[Shown
     conditions = []
     for name, values in field.conditions.items():
         other = by_name.get(name)
-        if other is not None:  # of an object the page knows its members alone
+        if other is not None:  # the page has no field for an object itself
             by_value = {_json(choice.value): choice for choice in other.choices}
             choices = [by_value.get(_json(value)) for value in values]
             value_texts = [value if isinstance(value, str) else _json(value) for value in values]
@@ -152,8 +152,8 @@ def _shown_conditions(field: Field, by_name: Mapping[str, Field]) -> tuple[Shown
 
 
 def titles_of(form: Json) -> dict[str, str]:
-    """The form's titles of each property of an answer and each object in it, by dotted name. Empty where
-    it has no ``ask``."""
+    """The form's titles of an answer's properties and nested objects, by dotted name. Empty if the form has
+    no ``ask``."""
     if not isinstance(form, dict) or not isinstance(form.get("ask"), dict):
         return {}
     fields = fields_of(form)
@@ -162,7 +162,7 @@ def titles_of(form: Json) -> dict[str, str]:
 
 
 def layout_of(fields: Iterable[Field], depth: int = 0) -> Layout:
-    """The fields, with the fieldsets around them."""
+    """The fields, nested in their fieldsets."""
     layout: list[Field | Fieldset] = []
     rest = list(fields)
     while rest:
@@ -178,11 +178,11 @@ def layout_of(fields: Iterable[Field], depth: int = 0) -> Layout:
 
 
 class _Reader:
-    """Reads the fields of a schema and numbers them: the numbers are part of their ids in the page."""
+    """Reads the fields of a schema and numbers them, for their ids in the page."""
 
     def __init__(self, root: Schema, keys: Shortcuts, conditions: Mapping[str, Conditions]) -> None:
         self._root = root
-        self._conditions = conditions  # by the property of the whole
+        self._conditions = conditions  # by top-level property
         self._keys = keys
         self._count = 0
 
@@ -242,7 +242,7 @@ class _Reader:
         texts = [
             label if many else value if isinstance(value, str) else _json(value) for value, label in members
         ]
-        if len(set(texts)) < len(texts):  # such as 1 beside "1"
+        if len(set(texts)) < len(texts):  # such as 1 and "1"
             texts = [_json(value) for value, _ in members]
         keys = (
             [None] * len(members)
@@ -259,7 +259,7 @@ _SIMPLE = ("string", "number", "integer")
 
 
 def _is_group(schema: Schema, siblings: Schema, name: str, depth: int) -> bool:
-    """Whether an object gets a field for each property. A sibling may have its dotted name already."""
+    """Whether an object gets a field for each property: not if a sibling has the dotted name of one."""
     properties = schema.get("properties")
     if schema.get("type") != "object" or not isinstance(properties, dict) or not properties:
         return False
@@ -267,7 +267,7 @@ def _is_group(schema: Schema, siblings: Schema, name: str, depth: int) -> bool:
 
 
 def _list_kind(choices: Sequence[Any], schema: Schema) -> Kind:
-    """A list that has each choice once is an order of them; of any other list only the members count."""
+    """``ranking`` if the list must contain each choice once, since then only the order counts."""
     has_all = schema.get("minItems") == schema.get("maxItems") == len(choices)
     return "ranking" if has_all and schema.get("uniqueItems") is True else "choices"
 

@@ -1,7 +1,7 @@
-"""A form to begin with, guessed from payloads: which fields are shown and how, and what is asked.
+"""Guesses a form from payloads: which fields are shown and how, and what is asked.
 
-A guess that a program made is a question with its answer filled in: where many payloads have a
-``{"guess": {"label": "refund"}}`` with few different labels, the form asks for one of these labels.
+A program's guess in the payloads becomes a question with the guess filled in as its answer: if many payloads
+have a ``{"guess": {"label": "refund"}}`` with few different labels, the form asks for one of these labels.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MOST_FIELDS = 40
 MOST_CHOICES = 12
 MOST_NAMES = 200
 LEAST_VALUES = 10
-LEAST_PER_CHOICE = 3  # values, on average: what is mostly different is no choice
+LEAST_PER_CHOICE = 3  # values on average: mostly distinct values are no choice
 _LONGEST_CHOICE = 60
 _GUESS_WORD = re.compile(r"(?:guess(?:ed)?|predict(?:ed|ion)|suggest(?:ed|ion)|proposed)\b ?", re.IGNORECASE)
 _FILES = {
@@ -29,7 +29,7 @@ _URL = re.compile(r"https?://\S+$")
 
 
 def guess_form(payloads: Sequence[Json]) -> dict[str, Any] | None:
-    """A form that shows the fields of these payloads, and asks what they hold a guess of; None where they
+    """A form that shows the fields of these payloads and has a question for each guess in them; None if they
     have no fields."""
     values_by_field: dict[str, list[Json]] = {}
     for payload in payloads:
@@ -54,7 +54,7 @@ def guess_form(payloads: Sequence[Json]) -> dict[str, Any] | None:
 
 
 def _is_asked(name: str, values: Iterable[Json], questions: Container[str]) -> bool:
-    """Whether the questions have all that the field holds."""
+    """Whether the questions cover the whole field."""
     return name in questions or all(
         isinstance(value, Mapping) and all(f"{name}.{member}" in questions for member in value)
         for value in values
@@ -62,7 +62,7 @@ def _is_asked(name: str, values: Iterable[Json], questions: Container[str]) -> b
 
 
 def _questions(values_by_field: Mapping[str, Sequence[Json]]) -> dict[str, dict[str, Any]]:
-    """The questions that guesses suggest, by the path of the guess in the payload."""
+    """The questions for guesses, by the path of the guess in the payload."""
     guesses: dict[str, list[Json]] = {}
     for name, values in values_by_field.items():
         for value in values:
@@ -75,7 +75,7 @@ def _questions(values_by_field: Mapping[str, Sequence[Json]]) -> dict[str, dict[
 
 
 def _question(path: str, values: Sequence[Json]) -> dict[str, Any] | None:
-    """A choice among the values of a guess, or yes or no; None where neither is plausible."""
+    """A choice among the values of a guess, or yes or no; None if neither is plausible."""
     steps = [_words(step) for step in path.split(".")]
     if not any(map(_GUESS_WORD.match, steps)) and steps[-1].lower() != "label":
         return None
@@ -92,7 +92,7 @@ def _question(path: str, values: Sequence[Json]) -> dict[str, Any] | None:
 
 
 def _keys(paths: Sequence[str]) -> dict[str, str]:
-    """The key of each question: the last step of its path, or all of it where another has the same."""
+    """The key of each question: the last step of its path, or the whole path if that is not unique."""
     names = [path.rpartition(".")[2] for path in paths]
     return {
         path: key if names.count(key) == 1 else path.replace(".", "_")
@@ -131,7 +131,7 @@ def _kind(values: Sequence[Json]) -> str:
 
 
 def _is_flat(value: Json) -> bool:
-    """Whether this is a record, or a list of records, of plain values."""
+    """Whether this is an object, or a list of objects, with only plain values."""
     if isinstance(value, Mapping):
         return _are_plain(value.values())
     return isinstance(value, list) and all(
@@ -144,7 +144,7 @@ def _are_plain(values: Iterable[Any]) -> bool:
 
 
 def field_names(payloads: Sequence[Json]) -> list[str]:
-    """The names of the payloads' fields, and of the members of those that are objects, with a dot."""
+    """The names of the payloads' fields, and the dotted names of the members of fields that are objects."""
     names: dict[str, None] = {}
     for payload in payloads:
         for name, value in payload.items() if isinstance(payload, Mapping) else ():
@@ -154,7 +154,7 @@ def field_names(payloads: Sequence[Json]) -> list[str]:
 
 
 def missing_fields(form: Json, payloads: Sequence[Json]) -> list[str]:
-    """The fields that the form shows or fills in from, and none of these payloads has."""
+    """The fields that the form shows or prefills from, but that none of these payloads has."""
     if not isinstance(form, Mapping) or not payloads:
         return []
     names = [entry["field"] if isinstance(entry, Mapping) else entry for entry in form.get("show") or []]

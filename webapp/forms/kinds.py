@@ -1,4 +1,4 @@
-"""The names of the kinds that the form builder offers: of shown fields, and of questions."""
+"""The names of the kinds of shown fields and of questions that the form builder offers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHOWN_KINDS = {
     "table": _("Table"),
     "json": _("JSON"),
 }
-"""By the kind in ``show``; the same as `leaseq.form.KINDS`."""
+"""Labels by the kind in ``show``: the kinds of `leaseq.form.KINDS`."""
 
 QUESTION_KINDS = {
     "choice": _("One of several options"),
@@ -31,4 +31,4 @@ QUESTION_KINDS = {
     "date-time": _("Date and time"),
     "other": _("Other, by JSON"),
 }
-"""By the kinds of static/manage/form-model.js."""
+"""Labels by the kinds in static/manage/form-model.js."""

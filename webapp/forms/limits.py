@@ -1,4 +1,4 @@
-"""The limits of a field: shown beside it, and checked in plain words before the schema is."""
+"""The limits of a field: shown next to it, and checked before the schema, with plainer messages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from leaseq.form import check_result
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The constraints of a schema on a value that a page can help with."""
+    """The constraints of a schema that pages show and check."""
 
     minimum: float | None = None
     maximum: float | None = None
@@ -53,7 +53,7 @@ def limits_of(schema: Mapping[str, Any]) -> Limits:
 
 
 def limits_text(limits: Limits) -> str:
-    """The range of a number, as shown beside its field; '' where there is none."""
+    """A number's range, as shown next to its field; '' if there is none."""
     least, most, above, below = (
         None if limit is None else f"{limit:,}"
         for limit in (limits.minimum, limits.maximum, limits.above, limits.below)
@@ -75,7 +75,7 @@ def limits_text(limits: Limits) -> str:
 
 
 def problem(limits: Limits, value: Json) -> str | None:
-    """What is wrong with a value, in plain words; None where these limits allow it."""
+    """What is wrong with a value, in plain words; None if it is within the limits."""
     if isinstance(value, str):
         return _text_problem(limits, value)
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Linter of a form's JSON: finds what is wrong, and on which line."""
+"""Linter for a form's JSON: finds errors and their lines."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _SPACE = re.compile(r"[ \t\r\n]*")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    line: int  # from 1; 0 where it is about the whole
+    line: int  # from 1; 0: about the whole form
     text: str
-    is_error: bool = True  # else it may be meant
+    is_error: bool = True  # otherwise a warning: it may be intended
 
 
 @dataclass(frozen=True, slots=True)
 class CheckedForm:
-    """The outcome of the linter: the form's value, where nothing is wrong with it, and the findings."""
+    """The result of the linter: the parsed form, None if it is no JSON, and the findings."""
 
     form: Json
     findings: tuple[Finding, ...]
@@ -69,7 +69,7 @@ def _syntax_finding(text: str, invalid: Invalid) -> Finding:
 
 
 def _fault_position(text: str, at: int) -> int:
-    """The position that a person would look at: a missing or superfluous comma belongs to the line before."""
+    """The position to point to: a missing or superfluous comma belongs to the line before."""
     before = text[:at].rstrip()
     return len(before) - 1 if before and text[at : at + 1] in ("", "}", "]", '"', "{", "[") else at
 
@@ -81,7 +81,7 @@ def _hint(text: str, error: json.JSONDecodeError) -> str:
     if not character:
         return str(_("It ends too early: a bracket or a quote is not closed."))
     if character in ("'", "‘", "’", "“", "”"):
-        return str(_('Text stands in straight double quotes, like "this".'))
+        return str(_('Text needs straight double quotes, like "this".'))
     if "delimiter" in error.msg and character in ('"', "{", "["):
         return str(_("A comma or a colon is missing before this."))
     if error.msg.startswith("Extra data"):
@@ -154,20 +154,20 @@ def _schema_findings(ask: dict[str, Any], text: str) -> Iterator[Finding]:
 
 
 def _warnings(form: dict[str, Any], text: str) -> Iterator[Finding]:
-    """Warnings: what is valid, but hardly intended."""
+    """Warnings about what is valid but probably unintended."""
     ask = form.get("ask", {})
     properties = ask.get("properties", {})
     for number, name in enumerate(ask.get("required", ())):
         if name not in properties:
             message = _(
-                "Nobody can answer %(name)s: it is required, but there is no property of that name.",
+                "Nobody can answer %(name)s: it is required, but there is no property with that name.",
                 name=repr(name),
             )
             yield Finding(place(text, ["ask", "required", number]), str(message), is_error=False)
     names = {field.name for field in fields_of(form)}
     for name in form.get("prefill", {}):
         if name not in names:
-            message = _("%(name)s is no question, so that nothing is filled in.", name=repr(name))
+            message = _("%(name)s is not a question, so nothing is filled in.", name=repr(name))
             yield Finding(place(text, ["prefill", name]), str(message), is_error=False)
     for name, schema in properties.items():
         if isinstance(schema, dict) and [] in (schema.get("enum"), _at(schema, ["items", "enum"])):
@@ -182,17 +182,17 @@ def _warnings(form: dict[str, Any], text: str) -> Iterator[Finding]:
             for name, value in bindings
             for field, option in values
         ):
-            message = _("The key %(key)s picks nothing: no choice has this value.", key=key)
+            message = _("The key %(key)s selects nothing: no option has this value.", key=key)
             yield Finding(place(text, ["keys", key]), str(message), is_error=False)
 
 
 def _unreachable_questions(form: dict[str, Any], text: str) -> Iterator[Finding]:
-    """Questions that are asked after an answer that nobody can choose."""
+    """Warnings about questions that depend on an answer nobody can choose."""
     choices = {field.name: [one.value for one in field.choices] for field in fields_of(form) if field.choices}
     for name, conditions in conditions_of(form).items():
         for other, values in conditions.items():
             if other in choices and not any(same(one, value) for one in values for value in choices[other]):
-                message = _("%(name)s is never asked: no choice has this value.", name=repr(name))
+                message = _("%(name)s is never asked: no option has this value.", name=repr(name))
                 yield Finding(place(text, ["when", name, other]), str(message), is_error=False)
 
 
@@ -208,7 +208,7 @@ def _unknown_name(name: str, names: Iterable[str]) -> str:
 
 
 def _at(value: Any, path: Iterable[Any]) -> Any:
-    """The value at a path; None where there is none."""
+    """The value at a path; None if there is none."""
     for step in path:
         try:
             value = value[step]
@@ -218,7 +218,7 @@ def _at(value: Any, path: Iterable[Any]) -> Any:
 
 
 def place(text: str, path: Iterable[str | int]) -> int:
-    """The line on which the value at a path begins in a JSON text, or the nearest one."""
+    """The line where the value at a path begins in a JSON text, or its closest existing ancestor."""
     at = _skip(text, 0)
     for step in path:
         position = next((start for name, start in _members(text, at) if name == step), None)
@@ -229,7 +229,7 @@ def place(text: str, path: Iterable[str | int]) -> int:
 
 
 def _members(text: str, at: int) -> Iterator[tuple[str | int, int]]:
-    """The name or index of each member of the object or array at a position, and where its value begins."""
+    """The name or index of each member of the object or array at a position, and its value's position."""
     decode = json.JSONDecoder().raw_decode
     opening, at, number = text[at], _skip(text, at + 1), 0
     while opening in "{[" and text[at] not in "}]":

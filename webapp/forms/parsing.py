@@ -19,15 +19,15 @@ from leaseq.webapp.forms.limits import problem
 from leaseq.webapp.site_time import clock_text, site_zone, time_text, typed_moment, typed_time
 
 Typed: TypeAlias = Mapping[str, list[str]]
-"""The texts of each field: one, none, or those that are ticked."""
+"""The texts of each field: one, none, or the ticked ones."""
 
 _CLOCK = re.compile(r"(?:(\d{4}-\d\d-\d\d)T)?(\d\d:\d\d)(:\d\d(?:\.\d+)?)?(Z|[+-]\d\d:\d\d)?")
-"""A time as a browser's own widget gives it, without an offset and often without seconds; or with an offset,
-which a text field can hold."""
+"""A time as browsers' date and time inputs submit it, without an offset and often without seconds; or with an
+offset, from a text input."""
 
 
 def typed_in(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[str, list[str]]:
-    """The input of each field, with line ends normalized."""
+    """The input of each field, with normalized line ends."""
     return {
         field.name: [text.replace("\r\n", "\n") for text in form.getlist(field.input_name)]
         for field in fields
@@ -37,8 +37,8 @@ def typed_in(fields: Iterable[Field], form: MultiDict[str, str]) -> dict[str, li
 def typed_of(
     fields: Iterable[Field], draft: Json, prefill: Mapping[str, Json] | None = None
 ) -> dict[str, list[str]]:
-    """The initial texts of the fields: from the draft; where there is none, what the form takes from the
-    payload, or the defaults."""
+    """The initial texts of the fields: from the draft, or without one from the prefill values or the
+    defaults."""
     prefill_values = prefill or {}
     return {
         field.name: _texts(
@@ -50,7 +50,7 @@ def typed_of(
 
 
 def _at(draft: dict[str, Any], field: Field) -> Json:
-    """A field's value in a draft: under its dotted name, as the page saves it, or inside of objects."""
+    """A field's value in a draft: under its dotted name, or inside of objects."""
     if field.name in draft:
         return draft[field.name]
     value: Any = draft
@@ -62,7 +62,7 @@ def _at(draft: dict[str, Any], field: Field) -> Json:
 
 
 def draft_of(fields: Iterable[Field], typed: Typed) -> dict[str, Json]:
-    """The input as a draft: in the shape of a result, with texts that are not valid values yet."""
+    """The input as a draft: shaped like a result, with the text of values that are not valid yet."""
     draft: dict[str, Json] = {}
     for field in fields:
         try:
@@ -76,8 +76,8 @@ def draft_of(fields: Iterable[Field], typed: Typed) -> dict[str, Json]:
 
 
 def read_result(fields: Iterable[Field], typed: Typed) -> tuple[dict[str, Json], dict[str, str]]:
-    """Parse the result, and collect the errors by field. A field left empty is left out; so is one that is
-    not asked after the other answers, and an optional object in which every field is empty."""
+    """Parse the result, and collect the errors by field. It omits empty fields, fields whose conditions do
+    not hold, and optional objects in which every field is empty."""
     asked_fields, values, errors = _parse(fields, typed)
     objects = _objects(asked_fields, {*values, *errors})
     result: dict[str, Json] = {}
@@ -101,7 +101,7 @@ def read_result(fields: Iterable[Field], typed: Typed) -> tuple[dict[str, Json],
 
 
 def _parse(fields: Iterable[Field], typed: Typed) -> tuple[list[Field], dict[str, Json], dict[str, str]]:
-    """The fields that are asked after the answers, their values where there are any, and the errors."""
+    """The fields whose conditions hold, the values of those with one, and the errors."""
     asked_fields: list[Field] = []
     values: dict[str, Json] = {}
     errors: dict[str, str] = {}
@@ -120,7 +120,7 @@ def _parse(fields: Iterable[Field], typed: Typed) -> tuple[list[Field], dict[str
 
 
 def errors_at(fields: Iterable[Field], errors: Mapping[str, str]) -> dict[str, str]:
-    """Errors by the field that they belong to: ``tags.0``, for instance, belongs to ``tags``."""
+    """Errors by the page's field: ``tags.0``, for instance, belongs to ``tags``."""
     names = {field.name for field in fields}
     by_field: dict[str, str] = {}
     for path, text in errors.items():
@@ -131,7 +131,7 @@ def errors_at(fields: Iterable[Field], errors: Mapping[str, str]) -> dict[str, s
 
 
 def _objects(fields: Iterable[Field], names: set[str]) -> set[tuple[str, ...]]:
-    """The objects that the result has: those with a value in them, and the required ones."""
+    """The objects that the result contains: those with a value in them, and required ones."""
     paths: set[tuple[str, ...]] = {()}
     for field in fields:
         if field.name in names:
@@ -185,7 +185,7 @@ def _ranking(field: Field, texts: list[str]) -> Json:
         return EMPTY
     by_text = {choice.text: choice.value for choice in field.choices}
     if len(texts) != len(by_text) or set(texts) != set(by_text):
-        raise Invalid(field.name, str(_("Give each place one of these, and each of them one place.")))
+        raise Invalid(field.name, str(_("Put a different option in each place.")))
     return [by_text[text] for text in texts]
 
 
@@ -208,8 +208,8 @@ def _number(name: str, text: str, kind: str) -> int | float:
 
 
 def _with_offset(field: Field, text: str) -> str:
-    """A time with an offset, as the schema's format requires: with a date in UTC, else as it was typed. One
-    that was typed without an offset is the site's."""
+    """A time with an offset, as the schema's format requires: in UTC if it has a date, else as typed. A time
+    typed without an offset is in the site's zone."""
     match = _CLOCK.fullmatch(text.strip())
     if field.input_type not in ("time", "datetime-local") or match is None:
         return text
@@ -220,7 +220,7 @@ def _with_offset(field: Field, text: str) -> str:
     try:
         datetime.fromisoformat(f"{day}T{clock}")
     except ValueError:
-        return text  # which does not fit the format
+        return text  # the format check will refuse it
     try:
         moment = typed_moment(f"{day}T{clock}{offset or ''}", field.name)
     except Invalid as error:
@@ -236,7 +236,7 @@ def _with_offset(field: Field, text: str) -> str:
 
 
 def _texts(field: Field, value: Json) -> list[str]:
-    """A value as the texts of its field; a draft may hold texts that are no valid values."""
+    """A value as its field's texts; a draft may contain invalid values."""
     if value is EMPTY or (value is None and field.kind != "choice"):
         return []
     if field.kind == "ranking":
@@ -254,7 +254,7 @@ def _texts(field: Field, value: Json) -> list[str]:
 
 
 def _clock_text(value: str) -> str:
-    """A date and a time by the site's clocks; a text that is none, or has no offset, as it is."""
+    """A date and time in the site's zone; texts that are none, or have no offset, stay unchanged."""
     try:
         moment = datetime.fromisoformat(value)
         return clock_text(moment) if moment.tzinfo else value
@@ -263,8 +263,8 @@ def _clock_text(value: str) -> str:
 
 
 def _text_of(field: Field, value: Json) -> list[str]:
-    """The text of the choice that has this value, else of the one that has this text; of a typed choice,
-    also any other text."""
+    """The text of the choice with this value, else of the choice with this text; any other text only if the
+    choice is typed."""
     for choice in field.choices:
         if type(choice.value) is type(value) and choice.value == value:
             return [choice.text]

@@ -1,4 +1,4 @@
-"""Resolves the JSON Schema of one value: follows references, separates null, lists members."""
+"""Resolves the JSON Schema of one value: follows references, separates null, lists choices."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from flask_babel import gettext as _
 
 from leaseq import Json
 
-SCALE = 11  # whole numbers from 0 to 10, say, are buttons and not typed
+SCALE = 11  # values, at most, of a range shown as buttons, such as 0 to 10
 _DEEPEST = 16
 
 Schema = Mapping[str, Any]
@@ -59,7 +59,7 @@ def _reference_target(reference: str, root: Schema) -> dict[str, Any]:
 
 
 def members(schema: Schema) -> list[tuple[Json, str]]:
-    """The choices with their labels; none where the value is typed."""
+    """The choices with their labels; empty if the value is typed."""
     if isinstance(schema.get("enum"), list):
         return [(value, label(value)) for value in schema["enum"]]
     if "const" in schema:
@@ -78,7 +78,7 @@ def members(schema: Schema) -> list[tuple[Json, str]]:
 
 
 def _scale(schema: Schema) -> list[tuple[Json, str]]:
-    """A short range of whole numbers, such as a mark from 1 to 5."""
+    """The choices of a short range of whole numbers, such as a rating from 1 to 5."""
     minimum, maximum = schema.get("minimum"), schema.get("maximum")
     if schema.get("type") != "integer" or "multipleOf" in schema:
         return []

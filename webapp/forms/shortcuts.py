@@ -1,4 +1,4 @@
-"""Keyboard shortcuts of choices."""
+"""Keyboard shortcuts for choices."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections.abc import Mapping, Sequence
 from leaseq import Json
 
 ROWS = ("123456789", "qweryip", "sdfj", "zxcvm")
-"""For the first field with choices, the second and so on. The letters that the page itself uses are not
-among them: A B G H K L N T U on the work page, O to open a picture."""
+"""Keys for the first field with choices, the second and so on. They exclude the letters that the page itself
+uses: A B G H K L N T U on the work page, O to open a picture."""
 
 
 class Shortcuts:
-    """The keys that the form binds; by default, a row of the keyboard for each field with choices."""
+    """The keys that the form binds; by default, a keyboard row for each field with choices."""
 
     def __init__(self, bindings: Json) -> None:
         self._bindings: Mapping[str, Json] = bindings if isinstance(bindings, dict) else {}
@@ -24,7 +24,7 @@ class Shortcuts:
             return [self._key(field, value) for value in values]
         row = next(self._rows, "")
         if row == ROWS[0] and all(type(value) is int and 0 <= value <= 9 for value in values):
-            return [str(value) for value in values]  # 3 is the key of 3
+            return [str(value) for value in values]  # the key 3 selects 3
         keys: list[str | None] = list(row[: len(values)])
         return keys + [None] * (len(values) - len(keys))
 

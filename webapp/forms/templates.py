@@ -1,4 +1,4 @@
-"""Form templates: each with its purpose, instructions, and an item to try it on."""
+"""Form templates: each with its purpose, instructions and an example item."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from leaseq import Json
 
 @dataclass(frozen=True, slots=True)
 class FormTemplate:
-    """A form to start from. Its texts are in the language of the request, and are the manager's once filled
-    in."""
+    """A form to start from. Its texts are in the language of the request; once filled in, the manager owns
+    them."""
 
     name: str
     title: str
@@ -179,7 +179,7 @@ def _check_record() -> FormTemplate:
 
 
 def picture() -> str:
-    """A note written by hand, as an address that carries its picture itself."""
+    """A handwritten note, as a data: URL."""
     data = files("leaseq.webapp.forms").joinpath("note.jpg").read_bytes()
     return "data:image/jpeg;base64," + base64.b64encode(data).decode()
 

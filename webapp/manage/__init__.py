@@ -1,10 +1,10 @@
-"""The manager's pages: queues, their items, their settings, import and export."""
+"""The managers' pages: queues, their items, their settings, import and export."""
 
 from flask import Blueprint
 
 bp = Blueprint("manage", __name__)
 
-from leaseq.webapp.manage import (  # noqa: E402, F401  # they add their routes to bp
+from leaseq.webapp.manage import (  # noqa: E402, F401  # these register routes on bp
     access,
     answers,
     answers_page,

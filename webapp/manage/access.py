@@ -1,4 +1,4 @@
-"""The page of a queue's access: who may work on it, and who may manage it."""
+"""The access page of a queue: who may work on it, and who may manage it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _lines(text: str) -> list[str]:
 
 
 def _form_texts(queue_access: Access) -> dict[str, str]:
-    """The access as the texts of the form."""
+    """The form's texts for an access."""
     texts: dict[str, str] = {}
     for name, group in (("work", queue_access.work), ("manage", queue_access.manage)):
         if group is not None:

@@ -1,4 +1,4 @@
-"""A manager's actions on items: their wording, the calls, and their entries in the audit log."""
+"""A manager's actions on items: their wording, calls and audit log entries."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def moves_on(state: SearchedState) -> tuple[Move, ...]:
 
 
 def narrowed_search(move: Move, search: Search) -> Search:
-    """The search for an action on everything that it finds. A search of all states is narrowed to the state
-    that the action applies to."""
+    """The search for an action on all its results. A search of all states is narrowed to the state that the
+    action applies to."""
     return replace(search, state=_STATE_BY_MOVE.get(move, ANY)) if search.state == ANY else search
 
 
@@ -68,14 +68,14 @@ def meaning_of(move: Move) -> str:
     """What the action does, in words for its confirmation."""
     words: dict[Move, str] = {
         "release": _(
-            "The people who hold them lose them, and somebody else can get them. What is typed is kept: an "
-            "answer that is still sent becomes a late answer."
+            "They are taken from the people who hold them, and somebody else can get them. What is typed is "
+            "kept: an answer sent after that becomes a late answer."
         ),
         "assign": _(
             "Only this person gets them, before other items of their priority, until they give them back."
         ),
         "revive": _(
-            "They wait again with all their attempts. People who gave them back for good may get them again. "
+            "They wait again with all their attempts. People who chose “Not for me” may get them again. "
             "This can't be undone."
         ),
         "remove": _("They are deleted, with their answers and their history. This can't be undone."),
@@ -95,7 +95,7 @@ def outcome_text(move: Move, count: int) -> str:
 
 
 def run_move(queue: leaseq.Queue, move: Move, id: str, assignee: str) -> RefusedItem | None:
-    """Run one action; raises Refused where it changed nothing."""
+    """Run an action on one item. Return the refusal if it changed nothing, else None."""
     by, before = person().name, None
     try:
         if move == "remove":
@@ -110,7 +110,7 @@ def run_move(queue: leaseq.Queue, move: Move, id: str, assignee: str) -> Refused
         else:
             after = queue.assign(id, assignee, by=by)
     except ItemNotFound:
-        return RefusedItem(id, id, _("it does not exist any more"))
+        return RefusedItem(id, id, _("it no longer exists"))
     except Invalid as error:
         reason = _wrong_state(move, before) if before and error.field == "id" else in_words(error)
         return RefusedItem(id, title_of(queue, id) or id, reason)
@@ -122,8 +122,8 @@ def run_move(queue: leaseq.Queue, move: Move, id: str, assignee: str) -> Refused
 def run_moves(
     queue: leaseq.Queue, move: Move, ids: Iterable[str], assignee: str, done_ids: list[str]
 ) -> list[RefusedItem]:
-    """Run an action on each item, and add those that it changed to ``done_ids``, which has them also where
-    the server fails in the midst of it. Returns the refusals."""
+    """Run an action on each item and return the refusals. The ids of changed items are added to ``done_ids``,
+    so that the caller has them even if the server fails half-way."""
     refusals: list[RefusedItem] = []
     for id in dict.fromkeys(ids):
         refusal = run_move(queue, move, id, assignee)
@@ -135,12 +135,12 @@ def run_moves(
 
 
 def log_move(queue: leaseq.Queue, move: Move, detail: str) -> None:
-    """Write an action to the managers' log; the queue's journal has each item by itself."""
+    """Write an action to the audit log; the queue's journal has an event for each item."""
     note(f"item.{_LOG_KINDS[move]}", queue.name, detail)
 
 
 def ids_in_words(ids: Sequence[str]) -> str:
-    """The first few ids, and the number of the others."""
+    """The first ten ids, and the number of the others."""
     text = ", ".join(ids[:10])
     return text if len(ids) <= 10 else f"{text} + {len(ids) - 10}"
 
@@ -156,6 +156,6 @@ def _unchanged(move: Move, item: leaseq.Item) -> str:
         "release": _("nobody holds it"),
         "revive": _("it has not failed, it is %(state)s", state=state_word(item.state)),
         "assign": _("they already have it"),
-        "remove": _("it does not exist any more"),
+        "remove": _("it no longer exists"),
     }
     return words[move]

@@ -1,4 +1,4 @@
-"""What a manager does with an answer that is wrong: reopen the item, or correct the answer."""
+"""Views for a wrong answer: reopen the item, or correct the answer."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from leaseq.webapp.work.form_view import form_view_of
 @bp.post("/manage/<q>/items/<name:id>/reopen")
 @needs("manager")
 def reopen(q: str, id: str) -> Response | tuple[str, int]:
-    """Let a finished item wait again, for anybody or for one person; what was typed stays where it is
-    refused."""
+    """Let a finished item wait again, for anybody or for one person. If refused, the page shows the input
+    again."""
     queue, name = existing_queue(q), request.form.get("to", "").strip()
     try:
         to = worker_name(q, name) if name else None
@@ -41,19 +41,19 @@ def reopen(q: str, id: str) -> Response | tuple[str, int]:
 @bp.get("/manage/<q>/items/<name:id>/correct")
 @needs("manager")
 def correction(q: str, id: str) -> str | tuple[str, int]:
-    """The form, filled with the answer that is to be corrected."""
+    """The form, filled with the answer to correct."""
     queue, token = existing_queue(q), _token()
     item = queue.get(id)
     answer = next((one for one in item.answers if one.token == token), None)
     if answer is None:
-        return show_item(queue, id, error=_("This answer was replaced meanwhile.")), 409
+        return show_item(queue, id, error=_("This answer was replaced in the meantime.")), 409
     return _correction(queue, item, token, typed_of(fields_of(queue.policy.form), answer.result), {})
 
 
 @bp.post("/manage/<q>/items/<name:id>/correct")
 @needs("manager")
 def correct(q: str, id: str) -> Response | tuple[str, int]:
-    """Put the manager's answer in the place of another; what was typed stays where it is refused."""
+    """Replace an answer by the manager's. If refused, the page shows the input again."""
     queue, token = existing_queue(q), _token()
     fields = fields_of(queue.policy.form)
     typed = typed_in(fields, request.form)

@@ -1,4 +1,4 @@
-"""The page of a queue's answers: how they are distributed, by person and by day, and where they disagree."""
+"""The page of a queue's answers: their distribution, by person and by day, and their disagreements."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.site_time import filter_period, site_zone
 
 READ_LIMITS = (1_000, 5_000, 20_000)
-"""The newest answers that a page reads: few at first, more when somebody asks for them."""
+"""The newest answers that a page reads: few at first, more on request."""
 DISAGREEMENTS = 50
 _PAGE = 500
 _LOOKS = 50_000  # entries of the list that one page scans for a person's answers
@@ -89,7 +89,7 @@ def _filter() -> Filter:
 
 
 def newest_answers(queue: leaseq.Queue, criteria: Filter, limit: int) -> tuple[list[Answer], bool]:
-    """The newest answers, and whether there are more."""
+    """The newest answers, and whether there may be more."""
     results: list[Answer] = []
     after, scanned = None, 0
     while True:
@@ -105,10 +105,10 @@ def newest_answers(queue: leaseq.Queue, criteria: Filter, limit: int) -> tuple[l
 
 
 def _skip() -> int:
-    """How many disagreements stand on earlier pages."""
+    """The number of disagreements on earlier pages."""
     skip = whole_number(request.args.get("skip") or "0")
     if skip is None or skip < 0:
-        raise Invalid("skip", "a whole number from 0 on")
+        raise Invalid("skip", "a whole number from 0")
     return skip
 
 
@@ -117,7 +117,7 @@ def _page_url(q: str, typed: dict[str, Any], **changes: Any) -> str:
 
 
 def _items_of(q: str, typed: dict[str, str], find: str, group: dict[str, str] | None = None) -> str:
-    """The address of the items that a search finds, within the page's filter and a group of the answers."""
+    """The URL of the items that a search finds, within the page's filter and a group of the answers."""
     arguments: dict[str, Any] = {name: typed[name] or None for name in ("person", "from", "to")} | (
         group or {}
     )
@@ -127,8 +127,8 @@ def _items_of(q: str, typed: dict[str, str], find: str, group: dict[str, str] | 
 
 
 def _group_of(by: str, criteria: Filter, name: str) -> dict[str, str]:
-    """The filter for the answers of a person, or of a day of the site's zone, as far as ``criteria`` have
-    it."""
+    """The filter for the answers of one person, or of the part of a day (in the site's zone) within
+    ``criteria``."""
     if by == "person":
         return {"person": name}
     zone, day = site_zone(), date.fromisoformat(name)

@@ -1,4 +1,4 @@
-"""Bulk actions: the confirmation, the action in bounded steps, and the outcome of each."""
+"""Bulk actions: the confirmation, and the action in bounded steps with their outcomes."""
 
 from __future__ import annotations
 
@@ -35,21 +35,21 @@ from leaseq.webapp.security.queue_access import people_of, worker_name
 from leaseq.webapp.serving.numbers import whole_number
 
 MOST_CHOSEN = 500
-MOST_COUNTED = 1_000  # the number of matches that the confirmation counts at most
-STEP = 100  # moves of one request
-LOOKS = 20_000  # entries of a list that one request scans
+MOST_COUNTED = 1_000  # matches that the confirmation counts at most
+STEP = 100  # actions per request
+LOOKS = 20_000  # entries of a list that a request scans
 _ENTRY_LISTS = ("inbound", "finished", "dead")
-"""The lists whose times say when an item entered them: items that entered later are left out."""
+"""The lists ordered by when an item entered them: items that entered later are left out."""
 
 
 @dataclass(frozen=True, slots=True)
 class BulkRequest:
-    """The input of a form: the action, the list that it came from, and the items."""
+    """A form's input: the action, the list it came from, and the items."""
 
     move: Move
     search: Search
-    all: bool  # all that the search finds
-    ids: tuple[str, ...]  # else those
+    all: bool  # all results of the search
+    ids: tuple[str, ...]  # otherwise these
     began: datetime
 
 
@@ -61,7 +61,7 @@ class Outcome:
     refusals: tuple[RefusedItem, ...]  # of this step
     not_done: int  # of all steps
     scanned: int
-    total: int | None  # as the question counted them
+    total: int | None  # as counted by the confirmation
     after: str | None  # where the next step begins
 
 
@@ -204,7 +204,8 @@ def _run_step(queue: leaseq.Queue, bulk: BulkRequest, assignee: str) -> Outcome:
 
 
 def _is_newer(item: leaseq.Item, bulk: BulkRequest) -> bool:
-    """Whether the item was reserved, or came into all states' lists, after the confirmation was shown."""
+    """Whether the item was added (in a search of all states) or reserved (for a release) after the
+    confirmation was shown."""
     leases = item.leases
     if bulk.search.state == ANY:
         return item.enqueued_at > bulk.began

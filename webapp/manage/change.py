@@ -1,4 +1,4 @@
-"""The form on an item's page that changes what waits: priority, due date, skills and payload."""
+"""The form that changes a waiting or failed item: priority, due date, skills and payload."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ FIELDS = ("priority", "due", "requires", "payload")
 
 @dataclass(frozen=True, slots=True)
 class ChangeForm:
-    """The texts of the form's fields. Only a field whose text is another one than the page had is changed:
-    what others changed meanwhile stays."""
+    """The texts of the form's fields. Only fields whose text differs from the page's are changed, so that
+    changes by others in the meantime stay."""
 
     texts: Mapping[str, str]
-    digests: Mapping[str, str]  # of each field a digest of the text that the page had
+    digests: Mapping[str, str]  # by field: a digest of its text in the page
     let_in: bool = False
     wrong: Invalid | None = None
 
@@ -39,7 +39,7 @@ class ChangeForm:
         return ChangeForm(self.texts, self.digests, self.let_in, error)
 
     def changes(self) -> leaseq.ItemChanges:
-        """Raises Invalid for a text that can't be read; the library checks the values."""
+        """The changes. Raises Invalid for a text that can't be read; the library checks the values."""
         changes: dict[str, Any] = {
             name: value_of(name, text)
             for name, text in self.texts.items()
@@ -51,7 +51,7 @@ class ChangeForm:
 
 
 def form_of(item: leaseq.Item) -> ChangeForm:
-    """The form as it is opened. The payload is in it while it can be changed."""
+    """The initial form. It contains the payload only while that can be changed."""
     texts = {
         "priority": str(item.priority),
         "due": clock_text(item.due) if item.due else "",
@@ -63,13 +63,13 @@ def form_of(item: leaseq.Item) -> ChangeForm:
 
 
 def read_form(form: Mapping[str, str]) -> ChangeForm:
-    """The form as it was sent."""
+    """The submitted form."""
     texts = {name: lines_of(form[name]) for name in FIELDS if name in form}
     return ChangeForm(texts, {name: form.get(DIGEST_PREFIX + name, "") for name in texts}, "let_in" in form)
 
 
 def names_of(changes: leaseq.ItemChanges) -> str:
-    """What is changed, in words."""
+    """The names of the changed fields, in words."""
     words = {
         "priority": _("priority"),
         "due": _("due date"),
@@ -81,7 +81,7 @@ def names_of(changes: leaseq.ItemChanges) -> str:
 
 
 def value_of(name: str, text: str) -> Any:
-    """The value that a field's text means. Raises Invalid for a text that can't be read."""
+    """Parse the text of a field. Raises Invalid for a text that can't be read."""
     return _READERS[name](text.strip())
 
 

@@ -1,4 +1,4 @@
-"""The charts of a queue: items in and done, and waiting, over an hour, a day, a week or thirty days."""
+"""The charts of a queue: items added, done and waiting, over an hour, a day, a week or thirty days."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from leaseq.webapp.store.samples import SECONDS, Sample, Unit
 Range: TypeAlias = Literal["1h", "1d", "7d", "30d"]
 RANGES: tuple[Range, ...] = get_args(Range)
 _X_TICKS = 6
-_PACE_MINUTES = 10  # that must be known to say when the queue is empty
+_PACE_MINUTES = 10  # minutes of known rates needed for a forecast
 _LONGEST_FORECAST = 30 * 86_400  # seconds
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """How a range is divided."""
+    """The division of a range into buckets."""
 
     unit: Unit
-    each: int  # units in a bucket
+    each: int  # units per bucket
     buckets: int
 
 
@@ -48,7 +48,7 @@ _PLANS: dict[Range, _Plan] = {
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """A part of the time, and what is known of it."""
+    """A part of the range, with its figures; None: unknown."""
 
     start: datetime
     label: str
@@ -59,7 +59,7 @@ class Bucket:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Lines on one scale, with the marks of both axes."""
+    """Lines on one scale, with the ticks of both axes."""
 
     title: str
     lines: list[Line]
@@ -70,13 +70,13 @@ class Chart:
 @bp.get("/manage/<q>/charts")
 @needs("manager")
 def charts(q: str) -> str:
-    """The charts as a fragment of the queue's page, which asks for it anew each minute."""
+    """The charts as a fragment, which the queue's page reloads every minute."""
     queue = existing_queue(q)
     return render_template("manage/charts.html", queue=queue, policy=queue.policy, **charts_of(queue))
 
 
 def charts_of(queue: leaseq.Queue) -> dict[str, object]:
-    """The context of the charts' template, for the range in the address."""
+    """The context of the charts' template, for the range in the URL."""
     range_name: Range = validation.one_of(request.args.get("range") or "1h", RANGES, "range")
     now, zone = datetime.now(state().settings.zone), state().settings.zone
     rates = state().live.snapshots.of(queue).rates()
@@ -103,7 +103,7 @@ def charts_of(queue: leaseq.Queue) -> dict[str, object]:
 
 
 def forecast_of(waiting: int, enqueued: Sequence[int | None], finished: Sequence[int | None]) -> str:
-    """When the queue is empty at the pace of the last hour, or that it grows; '' where that is not known."""
+    """A sentence: when the queue will be empty at the current pace, or that it grows; '' if unknown."""
     pairs = [
         (one, two) for one, two in zip(enqueued, finished, strict=True) if one is not None and two is not None
     ]
@@ -123,13 +123,13 @@ def forecast_of(waiting: int, enqueued: Sequence[int | None], finished: Sequence
 
 
 def _round(seconds: float) -> float:
-    """To ten minutes from two hours on, to the minute below."""
+    """Round to ten minutes from two hours on, below that to the minute."""
     step = 600 if seconds >= 7_200 else 60
     return max(round(seconds / step), 1) * step
 
 
 def buckets_of(queue: leaseq.Queue, range_name: Range, now: datetime, rates: RateCounter) -> list[Bucket]:
-    """A range's parts up to now, the present one last. Days are those of now's zone."""
+    """The range's buckets up to the current one. Days are in the time zone of ``now``."""
     plan, zone = _PLANS[range_name], now.tzinfo
     samples = state().samples.of(queue.name, plan.unit)
     end = _end(plan, now)
@@ -146,8 +146,8 @@ def buckets_of(queue: leaseq.Queue, range_name: Range, now: datetime, rates: Rat
 
 
 def _end(plan: _Plan, now: datetime) -> int:
-    """The number of the last minute or hour of the present bucket. Days end at midnight in the site's zone,
-    the other buckets at multiples of their length."""
+    """The number of the current bucket's last minute or hour. Days end at midnight in the site's zone, other
+    buckets at multiples of their length."""
     present = int(now.timestamp() // SECONDS[plan.unit])
     if plan.each == 24:
         midnight = (now + timedelta(days=1)).replace(hour=0, minute=0, second=0, microsecond=0)
@@ -156,20 +156,20 @@ def _end(plan: _Plan, now: datetime) -> int:
 
 
 def _latest(samples: Mapping[int, Sample], number: int, each: int) -> Sample | None:
-    """The last sample of a bucket that ends there."""
+    """The last sample of the bucket that ends with minute or hour ``number``."""
     candidates = (samples.get(number - back) for back in range(each))
     return next((one for one in candidates if one is not None), None)
 
 
 def _flows_between(previous: Sample | None, sample: Sample | None) -> tuple[int | None, int | None]:
-    """What came and was done between two samples."""
+    """The numbers of items added and done between two samples."""
     if previous is None or sample is None:
         return None, None
     return max(sample.come - previous.come, 0), max(sample.done - previous.done, 0)
 
 
 def _label(start: datetime, plan: _Plan) -> str:
-    """The bucket's time in the site's zone, by the 24-hour clock, with the day where there are several."""
+    """The bucket's time in the site's zone by the 24-hour clock, with the day unless a bucket is a minute."""
     day = str(format_date(start.date(), "d MMM"))
     if plan.each == 24 and plan.unit == "hour":
         return day
@@ -189,14 +189,14 @@ def _chart(
 
 
 def _times(buckets: Sequence[Bucket]) -> list[Tick]:
-    """Some marks of the time, at the beginnings of buckets."""
+    """About six ticks of the time axis, at the beginnings of buckets."""
     every = max(len(buckets) // _X_TICKS, 1)
     first = next((n for n, one in enumerate(buckets[:every]) if one.start.minute % 10 == 0), 0)
     days = (buckets[-1].start - buckets[0].start) > timedelta(days=2)
     return [
         Tick(SIZE * n / len(buckets), _mark(buckets[n].start, days))
         for n in range(first, len(buckets), every)
-        if n < 0.95 * len(buckets)  # a later mark would not fit
+        if n < 0.95 * len(buckets)  # a later label would not fit
     ]
 
 

@@ -1,4 +1,4 @@
-"""The columns of a list of items: fields of the payload, and of the answers, that a manager chose."""
+"""The columns of an item list: the payload and answer fields that a manager chose."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from leaseq.webapp.item_title import is_titled_by, item_title
 from leaseq.webapp.rendering.filters import plain
 from leaseq.webapp.search.matching import at_path
 
-ANSWER = "answer."  # what the name of an answer's column begins with
+ANSWER = "answer."  # prefix of the names of answer columns
 MOST_OFFERED = 40
-SHOWN_ANSWERS = 2  # of a list of finished items whose columns nobody chose
-GLIMPSE = 120  # characters of a value that a line shows
+SHOWN_ANSWERS = 2  # default columns of a list of finished items
+GLIMPSE = 120  # characters of a value that a row shows
 GLIMPSE_FIELDS = 9  # fields of a payload
 
 
@@ -25,7 +25,7 @@ class Column:
     title: str
 
     def text(self, item: Item) -> str:
-        """What the item has there; of several answers, each that is different."""
+        """The item's text in this column; for several answers, each distinct one."""
         if not self.name.startswith(ANSWER):
             return _value_text(at_path(item.payload, self.name.split(".")))
         path = self.name.removeprefix(ANSWER).split(".")
@@ -34,7 +34,7 @@ class Column:
 
 
 def columns_of(form: Json, names: Sequence[str], state: str) -> list[Column]:
-    """The columns of these names; without names, some answers in the list of finished items."""
+    """The columns with these names; without names, the first answers for a list of finished items."""
     if not names and state == "finished" and titles_of(form):
         names = [ANSWER + field.name for field in fields_of(form)[:SHOWN_ANSWERS]]
     titles = _titles(form)
@@ -42,7 +42,7 @@ def columns_of(form: Json, names: Sequence[str], state: str) -> list[Column]:
 
 
 def offered_columns(form: Json, items: Iterable[Item], column_names: Sequence[str]) -> list[Column]:
-    """What can be chosen: what is chosen now, the form's questions, and the fields that these items have."""
+    """The columns on offer: the current ones, the fields of these items, and the form's questions."""
     names = dict.fromkeys(column_names)
     for item in items:
         names |= dict.fromkeys(item.payload if isinstance(item.payload, dict) else ())
@@ -52,8 +52,8 @@ def offered_columns(form: Json, items: Iterable[Item], column_names: Sequence[st
 
 
 def glimpse(payload: Json, title: str = "") -> str:
-    """The beginning of a payload in one line: its fields without JSON punctuation, and without the one that
-    the title beside it shows."""
+    """The beginning of a payload in one line: its fields without JSON punctuation, except the one that is
+    the title."""
     if isinstance(payload, dict):
         fields = [*payload.items()][:GLIMPSE_FIELDS]
         rest = (
@@ -64,13 +64,13 @@ def glimpse(payload: Json, title: str = "") -> str:
 
 
 def glimpses(items: Iterable[Item]) -> dict[str, str]:
-    """By id, what each item's payload has besides its title; empty where none has anything."""
+    """By id, the glimpse of each item's payload; empty if no payload has more than its title."""
     texts = {item.id: glimpse(item.payload, item_title(item.payload, item.id)) for item in items}
     return texts if any(texts.values()) else {}
 
 
 def _titles(form: Json) -> dict[str, str]:
-    """The titles of the form's questions and of the fields that it shows, by the name of the column."""
+    """By column, the titles of the form's questions and shown fields."""
     entries = form.get("show") if isinstance(form, dict) else None
     labels = {
         entry["field"]: entry.get("label") or entry["field"]

@@ -1,4 +1,4 @@
-"""The manager's dashboards, of all queues and of one, and the streams that update them."""
+"""The managers' dashboards, of all queues and of one, and the streams that update them."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from leaseq.webapp.rendering.event_stream import streamed
 from leaseq.webapp.rendering.filters import ago, seconds_until, time_until
 from leaseq.webapp.security.authorization import needs
 
-READING = 0.5  # seconds that reading the events of all queues may take
+READING = 0.5  # seconds for reading the events of all queues
 
 
 class DashboardWatcher(Watcher):
     """A client that watches a queue's page."""
 
-    figures: Any = None  # those that it has
+    figures: Any = None  # the figures it was sent last
 
 
 class DashboardChannel(QueueChannel):
@@ -49,7 +49,7 @@ class DashboardChannel(QueueChannel):
 @bp.get("/manage")
 @needs("manager")
 def overview() -> str | Response:
-    """The overview, as a page or as JSON by the Accept header."""
+    """The overview, as a page or as JSON, by the Accept header."""
     if request.accept_mimetypes.best == "application/json":
         lines, _errors = leaseq.read_queues(state().client, _brief(), queue_names("manage"))
         return jsonify(_with_time({"queues": lines}))
@@ -57,7 +57,7 @@ def overview() -> str | Response:
 
 
 def overview_page(error: str | None = None, file_error: str | None = None) -> str:
-    """All queues, each on a line; and what was wrong with the one that was to be made, or with its file."""
+    """All queues, one per row, with the error of a queue that could not be created, or of its file."""
     brief = _brief()
     lines, errors = leaseq.read_queues(
         state().client,
@@ -78,7 +78,7 @@ def overview_page(error: str | None = None, file_error: str | None = None) -> st
 
 
 def _disabled_webhooks() -> list[webhooks.Endpoint]:
-    """Those that failed for too long. They are of all queues, as the page is that manages them."""
+    """Endpoints that failed for too long; only for managers of all queues, who can manage webhooks."""
     if not state().access.lets_manage_all(person()):  # guard: webhooks-all
         return []
     return [one for one in webhooks.Endpoints(state().client).all() if one.disabled_at]
@@ -101,7 +101,7 @@ def one_queue(q: str) -> str:
 @bp.get("/manage/<q>/live")
 @needs("manager")
 def live(q: str) -> Response:
-    """The figures of a queue's page, as an event stream or as JSON by the Accept header."""
+    """The figures of a queue's page, as an event stream or as JSON, by the Accept header."""
     queue = existing_queue(q)
     if "text/event-stream" not in request.headers.get("Accept", ""):
         return jsonify(_with_time(state().live.snapshots.of(queue).figures()))
@@ -110,12 +110,12 @@ def live(q: str) -> Response:
 
 
 def _brief() -> Callable[[leaseq.Queue], dict[str, Any]]:
-    """A function that reads a queue's line. What it does not read back in time has no sparkline yet; the next
-    look goes on from there."""
+    """A function that reads a queue's row. If its events can't all be read in time, the row has no sparkline
+    yet; the next call continues from there."""
     snapshots, until = state().live.snapshots, time.monotonic() + READING
     return lambda one: snapshots.of(one).brief(read=time.monotonic() < until)
 
 
 def _with_time(figures: dict[str, Any]) -> dict[str, Any]:
-    """The figures with the server's time, by which a browser corrects its own clock."""
+    """The figures with the server's time, so that browsers can correct for their own clock."""
     return {"now": rfc3339(datetime.now(UTC)), **figures}

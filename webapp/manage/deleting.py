@@ -1,4 +1,4 @@
-"""The page that deletes a queue, once its name is typed."""
+"""The page that deletes a queue, after its name was typed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def ask_delete(q: str) -> str:
 @needs("manager")
 def delete(q: str) -> Response | tuple[str, int]:
     if request.form.get("name", "").strip() != q:
-        return _page(q, error=_("That is not the queue's name, and nothing is deleted.")), 400
+        return _page(q, error=_("That is not the queue's name. Nothing was deleted.")), 400
     delete_queue(q)
     flash(_("The queue %(name)s is deleted.", name=q))
     return redirect(url_for("manage.overview"), 303)

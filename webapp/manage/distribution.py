@@ -1,4 +1,4 @@
-"""How the answers to each question of a form are distributed, and how far the answers to an item agree."""
+"""The distribution of answers to a form's questions, and the agreement of answers to the same item."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from leaseq import Answer, Json
 from leaseq.webapp.forms import Field
 from leaseq.webapp.search.matching import at_path, condition, words_of
 
-MOST_VALUES = 20  # of a question, one a line; the rest is counted together
+MOST_VALUES = 20  # bars per question; other values are counted together
 MOST_GROUPS = 50  # people or days
-_FEW = 12  # different texts that are counted like choices
+_FEW = 12  # distinct texts up to which they are counted like choices
 _BINS = 10
 
 
@@ -29,13 +29,13 @@ class Bar:
 
     label: str
     count: int
-    share: float  # of all answers, 0 to 1
-    find: str  # the search that finds them, '' where none does
+    share: float  # of all answers, from 0 to 1
+    find: str  # a search that finds these answers; '' if there is none
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """The answers of one person or one day: of each bar the share in them, or what numbers amount to."""
+    """The answers of one person or one day: the share of each bar, and the median of numbers."""
 
     name: str
     count: int
@@ -49,14 +49,14 @@ class Distribution:
 
     label: str
     answered: int
-    bars: tuple[Bar, ...]  # none of a text: its answers are all different
+    bars: tuple[Bar, ...]  # empty for free text, whose answers all differ
     median: float | None = None
     groups: tuple[Group, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """An item whose answers differ: the questions, with what each person answered."""
+    """An item whose answers differ, with the questions and each person's answer."""
 
     id: str
     payload: Json
@@ -65,7 +65,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """Of the items with several answers: of each question the share whose answers are the same."""
+    """Agreement among items with several answers: by question, the share of items whose answers are equal."""
 
     items: int
     shares: dict[str, float]
@@ -76,7 +76,7 @@ class Agreement:
 def distribution_of(
     question: Field, answers: Sequence[Answer], by: Callable[[Answer], str] | None = None
 ) -> Distribution:
-    """``by``: the name of the group that an answer belongs to."""
+    """The distribution of the answers to a question. ``by`` returns the name of an answer's group."""
     values = [_value(question, answer) for answer in answers]
     label = question.label
     if question.kind == "ranking":
@@ -98,8 +98,8 @@ def distribution_of(
 def agreement_of(
     questions: Sequence[Field], answers: Iterable[Answer], limit: int, skip: int = 0
 ) -> Agreement:
-    """How far the answers agree, of the items with two or more among these. Of the disagreements it lists
-    ``limit``, behind the first ``skip``."""
+    """The agreement of the items with two or more of these answers. It lists up to ``limit`` disagreements
+    after the first ``skip``."""
     by_item: dict[str, list[Answer]] = defaultdict(list)
     for answer in answers:
         by_item[answer.id].append(answer)
@@ -125,7 +125,7 @@ def agreement_of(
 
 
 _Key = Callable[[Json], set[str]]
-"""The labels of the bars that a value counts for."""
+"""Returns the labels of the bars that count a value."""
 
 
 def _count_values(question: Field, values: Iterable[Json], total: int) -> tuple[list[Bar], _Key]:
@@ -175,7 +175,7 @@ def _histogram(question: Field, numbers: Sequence[float], total: int) -> tuple[l
 
 
 def _step(span: float, *, is_whole: bool) -> float:
-    """A round width of bins, of which there are some ten."""
+    """A round width for about ten bins."""
     if is_whole and span <= _FEW:
         return 1
     rough = span / _BINS or 1
@@ -208,7 +208,7 @@ def _value(question: Field, answer: Answer) -> Any:
 
 
 def _find(question: Field, text: str) -> str:
-    if not text or '"' in text or question.kind == "ranking":  # a search does not know places
+    if not text or '"' in text or question.kind == "ranking":  # a search has no places of a ranking
         return ""
     return words_of((condition(question.name, text),))
 

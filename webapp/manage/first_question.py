@@ -10,22 +10,22 @@ from leaseq.webapp.forms import fields_of
 from leaseq.webapp.manage.answers_page import newest_answers
 from leaseq.webapp.manage.distribution import Distribution, agreement_of, distribution_of
 
-READ_LIMIT = 100  # answers: the page is to open at once
+READ_LIMIT = 100  # answers: few, so that the page opens without delay
 
 
 @dataclass(frozen=True, slots=True)
 class FirstQuestion:
-    """How the newest answers to a question are distributed."""
+    """The distribution of the newest answers to a question."""
 
     distribution: Distribution
-    count: int  # answers that were read
+    count: int  # answers read
     more: bool  # whether there are older ones
-    agreement: float | None  # the share of items with several answers that agree; None where there are none
+    agreement: float | None  # share of items with several answers that agree; None: there are none
     disagreements: int  # items whose answers differ
 
 
 def first_question_of(queue: leaseq.Queue) -> FirstQuestion | None:
-    """Of the first question whose answers can be counted; None where there is none, or no answer."""
+    """The first question whose answers can be counted; None if there is none, or no answer."""
     questions = fields_of(queue.policy.form)
     if not questions:
         return None

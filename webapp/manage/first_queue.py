@@ -1,4 +1,4 @@
-"""Ways to a first queue: the demo, and a queue that is made from a file."""
+"""Ways to create a first queue: the demo, or from a file."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.audit_log import note
 from leaseq.webapp.security.authorization import may_manage, needs, takes_any_size
 
-_LOOKED_AT = 262_144  # bytes of the file, from which the columns and the form are guessed
+_LOOKED_AT = 262_144  # bytes of the file from which columns and form are guessed
 _NAME_LENGTH = 48
 
 
@@ -45,7 +45,7 @@ def add_demo() -> Response:
 @needs("manager")
 @takes_any_size
 def create_from_file() -> Response | tuple[str, int]:
-    """Make a queue of a file: its rows become items, and its columns what the form shows."""
+    """Create a queue from a file: its rows become items, its columns the fields that the form shows."""
     title = request.form.get("title", "").strip()
     try:
         file = request.files.get("file")
@@ -63,20 +63,19 @@ def create_from_file() -> Response | tuple[str, int]:
 
 
 def _preview(file: FileStorage) -> FilePreview:
-    """The first piece of the file, with the columns that become its items' properties. Raises Invalid where
-    nothing of it can be read."""
+    """A preview of the first piece of the file. Raises Invalid if no row can be read."""
     piece = file.stream.read(_LOOKED_AT + 1)
     file.stream.seek(0)
     is_whole = len(piece) <= _LOOKED_AT
     preview = preview_of(piece[:_LOOKED_AT], is_whole, MultiDict(), cast("str", file.filename))
     if not preview.rows:
-        message = preview.findings[0][1] if preview.findings else _("There is no row in it.")
+        message = preview.findings[0][1] if preview.findings else _("The file has no rows.")
         raise Invalid("file", "rows that can be read", message)
     return preview
 
 
 def _form_of(preview: FilePreview) -> leaseq.Json:
-    """A form that shows the columns which become the payload, and asks what they hold a guess of."""
+    """A form that shows the payload's columns, and has a question for each column of guesses."""
     mapped_names = preview.mapping.used_columns()
     names = [name for name in preview.columns if name not in mapped_names] or list(preview.columns)
     rows = [row for row in preview.read if isinstance(row, dict)]
@@ -84,7 +83,7 @@ def _form_of(preview: FilePreview) -> leaseq.Json:
 
 
 def _free_name(title: str) -> str:
-    """A queue's name like the title, that no queue has."""
+    """An unused queue name derived from the title."""
     text = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"[^a-z0-9]+", "-", text).strip("-")[:_NAME_LENGTH] or "queue"
     existing_names, number = {webhooks.QUEUE, *leaseq.queues(state().client)}, 1

@@ -1,4 +1,4 @@
-"""Import jobs: the state of each import, kept in the server for a week."""
+"""Import jobs: the state of each import, kept on the server for a week."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from leaseq.webapp.store import import_keys
 from leaseq.webapp.store.base import Store
 
 DAYS = 7
-LATEST = 10  # of each queue
-BAD_ROWS = 10_000  # kept to download
+LATEST = 10  # per queue
+BAD_ROWS = 10_000  # kept for download
 BAD_BYTES = 4_000_000
 MAX_SILENCE = 60  # seconds without a heartbeat after which a job counts as ended
 _CHUNK = 500
@@ -36,7 +36,7 @@ class ImportJob:
     heard_at: datetime
     result: ImportResult
     reason: str = ""
-    summary: TableSummary | None = None  # how quotes and lines were read; None: it is not over, or of JSON
+    summary: TableSummary | None = None  # how quotes and lines were read; None: not over yet, or JSON
 
     @property
     def is_over(self) -> bool:
@@ -45,7 +45,7 @@ class ImportJob:
     @property
     def is_interrupted(self) -> bool:
         """Whether its process ended without a final report."""
-        # equivalent mutant: compare: the clock is not read at that very moment
+        # equivalent mutant: compare: the clock is never read at that exact moment
         return self.state == "running" and (datetime.now(UTC) - self.heard_at).total_seconds() > MAX_SILENCE
 
 
@@ -53,7 +53,7 @@ class ImportJobs(Store):
     """The store of import jobs."""
 
     def create(self, queue: str, by: str, mapping: ImportMapping) -> str:
-        """Store a mapping; returns the id of its job."""
+        """Store a mapping and return the id of its job."""
         id = secrets.token_urlsafe(12)
         now = datetime.now(UTC).isoformat()
         record = {
@@ -84,8 +84,8 @@ class ImportJobs(Store):
         return [job for job in jobs if job is not None and job.state != "planned"]
 
     def begin(self, id: str) -> bool:
-        """Start the job; False where it was started already: each mapping imports one file once. A job that
-        was only planned, or whose file was checked, is none of the latest."""
+        """Start the job. Return False if it was started before: each job imports one file once. Only started
+        jobs appear among the latest."""
         with self._client.translating():
             is_first = self._redis.hsetnx(import_keys.run(id), "running", "1")
             queue = self._redis.hget(import_keys.run(id), "queue")
@@ -106,7 +106,7 @@ class ImportJobs(Store):
             self._redis.hset(import_keys.run(id), mapping={**fields, "heard": datetime.now(UTC).isoformat()})
 
     def end(self, id: str, state: str, summary: TableSummary | None, **fields: str) -> None:
-        """Store how it ended and how its quotes and lines were read."""
+        """Store how the job ended and how quotes and lines were read."""
         self.update(id, state=state, summary=json.dumps(summary and asdict(summary)), **fields)
 
     def progress(self, id: str, result: ImportResult) -> None:
@@ -131,7 +131,7 @@ class ImportJobs(Store):
 
 
 class HeartbeatStream:
-    """The file of a job; reading it renews the job's heartbeat, however long its next row takes."""
+    """The file of a job. Each read may renew the job's heartbeat, so that a long row does not end it."""
 
     def __init__(self, stream: BinaryIO, jobs: ImportJobs, id: str) -> None:
         self._stream = stream

@@ -31,17 +31,17 @@ class ImportMapping:
     file: str
     format: str
     envelope: bool = False
-    columns: tuple[str, ...] | None = None  # those of the payload; None: all
+    columns: tuple[str, ...] | None = None  # columns of the payload; None: all
     id: str | None = None
     priority: str | None = None
     due: str | None = None
     requires: str | None = None
-    delimiter: str | None = None  # by its name; None: detected from the header
+    delimiter: str | None = None  # by name; None: detected from the header
     quotes: transfer.Quotes = "auto"
 
     @classmethod
     def from_form(cls, form: MultiDict[str, str], file: str) -> ImportMapping:
-        """The mapping in a page's form, or Invalid."""
+        """The mapping in a page's form. Raises Invalid."""
         mapping = cls(
             file[:200],
             form.get("format") or transfer.format_of(file),
@@ -53,7 +53,7 @@ class ImportMapping:
         )
         if mapping.delimiter is not None:
             validation.one_of(mapping.delimiter, tuple(transfer.DELIMITERS), "delimiter")
-        mapping.rows(io.BytesIO())  # refused at once where it doesn't go together
+        mapping.rows(io.BytesIO())  # raises Invalid now if the settings don't fit together
         return mapping
 
     @classmethod
@@ -77,11 +77,11 @@ class ImportMapping:
 
     @property
     def layout(self) -> str:
-        """The settings that the columns' names depend on: after a change, the chosen columns are void."""
+        """The settings that the column names depend on: after a change, the chosen columns are void."""
         return f"{self.format} {self.delimiter if self.table else None}"
 
     def used_columns(self) -> set[str]:
-        """The columns that it uses."""
+        """The columns that the mapping uses."""
         mapping = self._columns()
         return set(mapping.needs()) if mapping else set()
 
@@ -92,27 +92,27 @@ class ImportMapping:
 
 @dataclass(frozen=True, slots=True)
 class FilePreview:
-    """The preview of the first rows of a file, with the errors under a mapping."""
+    """A preview of a file's first rows, with their errors under a mapping."""
 
     mapping: ImportMapping
     columns: tuple[str, ...]
-    rows: tuple[Json, ...]  # some of those that were read
-    start: int  # how many of them stand before these
+    rows: tuple[Json, ...]  # the part of ``read`` that is shown
+    start: int  # number of rows before these
     read: tuple[Json, ...]
-    findings: tuple[tuple[int, str], ...]  # line and error
-    check_result: CheckResult | None  # of the whole file; None: only a piece of it, or how to read it is open
-    tables: bool  # whether its rows can only be payloads
-    summary: TableSummary | None  # how quotes and lines were read so far; None: of JSON
-    whole: bool  # whether that was the whole file
+    findings: tuple[tuple[int, str], ...]  # (line, error)
+    check_result: CheckResult | None  # of the whole file; None: only a piece is here, or its separator open
+    tables: bool  # whether it is CSV or TSV, whose rows can only be payloads
+    summary: TableSummary | None  # how quotes and lines were read so far; None: JSON
+    whole: bool  # whether the piece was the whole file
     rows_shown: int = ROWS_SHOWN  # at most
 
 
 def preview_of(piece: bytes, is_whole: bool, form: MultiDict[str, str], file: str) -> FilePreview:
-    """Preview the first piece of a file, and check it where that is all of it. Without a choice of columns,
-    their names suggest one."""
+    """Preview the first piece of a file, and check it if it is the whole file. Without a choice of columns,
+    the mapping is guessed from their names."""
     mapping, layout = ImportMapping.from_form(form, file), form.get("looked", "")
     if layout.partition(" ")[0] not in ("", mapping.format):
-        mapping = replace(mapping, delimiter=None)  # it was another format's
+        mapping = replace(mapping, delimiter=None)  # it was chosen for another format
     data = piece if is_whole else _whole_lines(piece, mapping.format)
     splits = _splits(mapping, data)
     if len(splits) == 1 and mapping.table:
@@ -150,7 +150,7 @@ def preview_of(piece: bytes, is_whole: bool, form: MultiDict[str, str], file: st
 
 
 def _splits(mapping: ImportMapping, data: bytes) -> tuple[str, ...]:
-    """What may split the columns, by name: what was chosen, else what the header has."""
+    """Names of the possible separators: the chosen one, else those that split the header."""
     if mapping.delimiter or not mapping.table:
         return (mapping.delimiter,) if mapping.delimiter else ()
     names = {mark: name for name, mark in transfer.DELIMITERS.items()}
@@ -158,7 +158,7 @@ def _splits(mapping: ImportMapping, data: bytes) -> tuple[str, ...]:
 
 
 def _first_rows(rows: Iterable[NewItem | BadRow], is_whole: bool) -> list[NewItem | BadRow]:
-    """The first rows; where the piece ends in the middle of one, without that."""
+    """The first rows, without one that is cut off by the end of the piece."""
     first = list(itertools.islice(rows, ROWS_READ))
     if not is_whole and first and isinstance(first[-1], BadRow) and len(first) < ROWS_READ:
         first.pop()
@@ -181,7 +181,7 @@ def _guess_mapping(
 
 
 def finding_of(row: BadRow, data: bytes = b"") -> str:
-    """What is wrong with a row and what to do about it; ``data``: how the file begins."""
+    """What is wrong with a row, and the remedy. ``data``: the beginning of the file."""
     utf16 = data.startswith((b"\xff\xfe", b"\xfe\xff"))
     if "UTF-16" in row.message or ("UTF-8" not in row.message and not utf16):
         return bad_row_message(row)

@@ -1,4 +1,4 @@
-"""Views of an import: preview of the first rows, choice of columns, upload, outcome."""
+"""Import views: preview of the first rows, choice of columns, upload, outcome."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def import_page(q: str) -> str:
 @needs("manager")
 @takes_any_size
 def import_file(q: str) -> AnyResponse | tuple[str, int]:
-    """Check a whole file and then import it, for a page without its script. Where rows have errors, nothing
-    is imported before the page has shown them."""
+    """Check a whole file and then import it, for browsers without JavaScript. If rows have errors, the page
+    shows them before anything is imported."""
     queue = existing_queue(q)
     try:
         file = request.files.get("file")
@@ -61,7 +61,7 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
 
 
 def import_stream(queue: leaseq.Queue, mapping: ImportMapping, stream: IO[bytes]) -> str:
-    """Import a whole file; returns the id of the job that tells the outcome."""
+    """Import a whole file and return the id of its job, which has the outcome."""
     jobs = _jobs()
     id = jobs.create(queue.name, person().name, mapping)
     jobs.begin(id)
@@ -95,7 +95,7 @@ def look_at_file(q: str) -> str | tuple[str, int]:
 @bp.post("/manage/<q>/import/plan")
 @needs("manager")
 def plan_import(q: str) -> tuple[dict[str, str], int]:
-    """Store the choices; the file itself is then sent to the address in the response."""
+    """Store the choices; the file itself is then sent to a URL in the response."""
     existing_queue(q)
     mapping = ImportMapping.from_form(request.form, request.form.get("name", ""))
     id = _jobs().create(q, person().name, mapping)
@@ -109,8 +109,8 @@ def plan_import(q: str) -> tuple[dict[str, str], int]:
 @needs("manager")
 @takes_any_size
 def check_file(q: str, id: str) -> str:
-    """Read the request's body to its end, streamed, and import nothing: a fragment that says which rows can
-    be imported."""
+    """Read the whole request body, streamed, without importing it; a fragment that says which rows can be
+    imported."""
     existing_queue(q)
     mapping = _job(_jobs(), q, id).mapping
     check = _check(mapping, strict_request().byte_lines())
@@ -121,7 +121,7 @@ def check_file(q: str, id: str) -> str:
 @needs("manager")
 @takes_any_size
 def take_in(q: str, id: str) -> str:
-    """Import the request's body, streamed: at most a batch of rows is in memory."""
+    """Import the request body, streamed: at most one batch of rows is in memory."""
     queue, jobs = existing_queue(q), _jobs()
     job = _job(jobs, q, id)
     if not jobs.begin(id):
@@ -142,7 +142,7 @@ def import_run(q: str, id: str) -> str:
 @bp.get("/manage/<q>/import/<id>/rejected")
 @needs("manager")
 def rejected_rows(q: str, id: str) -> Response:
-    """The rejected rows with the reason beside each, to correct them and import that file again."""
+    """The rejected rows as a file, each with its reason, to correct and import again."""
     existing_queue(q)
     jobs = _jobs()
     job = _job(jobs, q, id)
@@ -158,7 +158,7 @@ def rejected_rows(q: str, id: str) -> Response:
 def _import_rows(
     queue: leaseq.Queue, jobs: ImportJobs, id: str, mapping: ImportMapping, stream: BinaryIO
 ) -> None:
-    """Import the rows. Those that were added stay, however this ends; the job has their number."""
+    """Import the rows. Rows that were added stay even if this fails; the job has their number."""
     bad_rows = BadRows(jobs, id)
     rows = mapping.rows(cast("BinaryIO", HeartbeatStream(stream, jobs, id)))
     try:
@@ -179,7 +179,7 @@ def _import_rows(
 
 
 def _as_table(jobs: ImportJobs, id: str) -> Iterator[str]:
-    """As CSV: the line, the reason, and the row's own columns, as far as they are known."""
+    """CSV with the line, the reason, and the row's own columns as far as known."""
     names: list[str] = []
     width = 0
     for entry in jobs.bad_rows(id):

@@ -1,4 +1,4 @@
-"""The page of one item: its timeline, its answers, and a manager's actions on it."""
+"""The page of one item: its timeline, its answers, and the manager's actions."""
 
 from __future__ import annotations
 
@@ -80,14 +80,14 @@ def show_item(
 
 
 def search_along() -> dict[str, Any]:
-    """The search of the page, for the addresses of its actions."""
+    """The page's search, as arguments for the URLs of its actions."""
     if "state" not in request.args:
         return {}
     return {**search_of(request.args).args(), "at": request.args.get("at")}
 
 
 def _neighbours(queue: leaseq.Queue, search: Search | None) -> dict[str, str | None]:
-    """The addresses of the items before and after this one in the search."""
+    """The URLs of the previous and next items in the search."""
     at = request.args.get("at")
     if search is None or not at:
         return {}
@@ -99,14 +99,14 @@ def _neighbours(queue: leaseq.Queue, search: Search | None) -> dict[str, str | N
 
 
 def address(queue: leaseq.Queue, search: Search, item: leaseq.Item) -> str:
-    """The address of an item's page within a search."""
+    """The URL of an item's page within a search."""
     return url_for("manage.item", q=queue.name, id=item.id, **search.args(), at=search.cursor_of(item))
 
 
 @bp.post("/manage/<q>/items/<name:id>/assign")
 @needs("manager")
 def assign(q: str, id: str) -> Response | tuple[str, int]:
-    """Let only one person have it."""
+    """Assign the item to one person."""
     queue = existing_queue(q)
     try:
         assignee = worker_name(q, request.form.get("person", "").strip())
@@ -120,8 +120,8 @@ def assign(q: str, id: str) -> Response | tuple[str, int]:
 @bp.post("/manage/<q>/items/<name:id>/change")
 @needs("manager")
 def change(q: str, id: str) -> Response | tuple[str, int]:
-    """Change what waits, or what failed, which may be handed out again at once; what was typed stays on the
-    page where it is refused."""
+    """Change a waiting or failed item, and optionally hand out a failed one again. If refused, the page shows
+    the input again."""
     queue, form = existing_queue(q), read_form(request.form)
     try:
         changes = form.changes()
@@ -142,7 +142,7 @@ def change(q: str, id: str) -> Response | tuple[str, int]:
 
 
 def _hand_out_again(queue: leaseq.Queue, id: str) -> None:
-    """What was changed by the same request stays so, where somebody else has handed it out meanwhile."""
+    """Revive the item. The same request's changes stay even if somebody else has already revived it."""
     try:
         queue.revive(id, by=person().name)
     except Invalid as error:
@@ -155,7 +155,7 @@ def _hand_out_again(queue: leaseq.Queue, id: str) -> None:
 @bp.post("/manage/<q>/items/<name:id>/revive")
 @needs("manager")
 def revive(q: str, id: str) -> Response | tuple[str, int]:
-    """Hand it out again: what failed with all its attempts, what is for later now."""
+    """Hand the item out again: a failed item with all its attempts, a scheduled item now."""
     queue = existing_queue(q)
     try:
         item = queue.revive(id, by=person().name)
@@ -187,7 +187,7 @@ def adopt(q: str, id: str) -> Response:
     if token is None:
         raise Invalid("token", "the token of a late answer")
     existing_queue(q).adopt(id, token, by=person().name)
-    flash(_("The late answer is accepted. If it replaced an answer, that is a late answer now."))
+    flash(_("The late answer is accepted. If it replaced an answer, that one is now a late answer."))
     return redirect_to_item(q, id)
 
 
@@ -203,7 +203,7 @@ def remove(q: str, id: str) -> Response:
 
 
 def back_to(q: str) -> Response | None:
-    """To the page that the form came from, where that was not the item's."""
+    """A redirect to the page with the form, if that was not the item's page."""
     back = request.form.get("back")
     if not back:
         return None

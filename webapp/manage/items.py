@@ -31,8 +31,8 @@ from leaseq.webapp.security.queue_access import people_of
 from leaseq.webapp.serving.numbers import whole_number
 
 PAGE = 50
-QUESTION = "is."  # what the name of a question's filter begins with
-LOOKS = 10_000  # entries of a list that one request scans for matches
+QUESTION = "is."  # prefix of the names of filters on questions
+LOOKS = 10_000  # entries of a list that a request scans for matches
 
 
 @bp.get("/manage/<q>/items")
@@ -85,7 +85,7 @@ def items(q: str) -> str | Response | tuple[str, int]:
 
 
 def _total(search: Search, stats: leaseq.Stats) -> int | None:
-    """How many entries there are to search; None of the list by due date, which is not counted."""
+    """The number of entries to search; None for the list by due date, which is not counted."""
     if search.state == "due":
         return None
     states = leaseq.STATES if search.state == ANY else (search.state,)
@@ -93,7 +93,7 @@ def _total(search: Search, stats: leaseq.Stats) -> int | None:
 
 
 def _question_conditions() -> list[Part]:
-    """The conditions on the form's questions that were chosen beside the search box."""
+    """The conditions on the form's questions, chosen next to the search box."""
     return [
         condition(name.removeprefix(QUESTION), text.strip())
         for name, text in request.args.items()
@@ -111,7 +111,7 @@ def _view(q: str, query: str) -> str:
 
 
 def _find_item(queue: leaseq.Queue, id: str) -> leaseq.Item | None:
-    """The item of just this id, in whatever state it is."""
+    """The item with exactly this id, in any state."""
     try:
         return queue.get(id) if id else None
     except (Invalid, ItemNotFound):

@@ -1,4 +1,4 @@
-"""Late answers that were not used yet: the list, and the action that makes them their items' answers."""
+"""Late answers not used yet: the list, and the action that adopts them."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ LATELY = timedelta(hours=1)
 
 @dataclass(frozen=True, slots=True)
 class AdoptableAnswer:
-    """A late answer that may be adopted."""
+    """A late answer that can be adopted."""
 
     item: leaseq.Item
     answer: leaseq.Answer
@@ -50,11 +50,11 @@ def late(q: str) -> str:
 @bp.post("/manage/<q>/late")
 @needs("manager")
 def ask_late(q: str) -> str | Response:
-    """The confirmation: what would happen to each chosen answer."""
+    """The confirmation: what would happen to each selected answer."""
     queue, keys = existing_queue(q), _chosen_keys()
     answers = [one for one in (_find_answer(queue, key) for key in keys) if one is not None]
     if not answers:
-        flash(_("Select some late answers first.") if not keys else _("They do not exist any more."))
+        flash(_("Select some late answers first.") if not keys else _("They no longer exist."))
         return redirect(_list_url(q), 303)
     repeated_items = {
         one.item.id: one.item for one in answers if sum(other.item.id == one.item.id for other in answers) > 1
@@ -85,7 +85,7 @@ def adopt_late(q: str) -> str | Response:
             queue.adopt(id, token, by=person().name)
             done_ids.append(id)
         except ItemNotFound:
-            refusals.append(RefusedItem(id, id, _("it does not exist any more")))
+            refusals.append(RefusedItem(id, id, _("it no longer exists")))
         except Invalid as error:
             refusals.append(RefusedItem(id, title_of(queue, id) or id, error.limit))
     if done_ids:
@@ -134,7 +134,7 @@ def _find_answer(queue: leaseq.Queue, key: str) -> AdoptableAnswer | None:
 
 
 def _chosen_keys() -> list[str]:
-    """Those ticked, or the one whose own button was pressed."""
+    """The keys of the ticked answers, or of the one whose own button was pressed."""
     key = request.form.get("only")
     keys = [key] if key else list(dict.fromkeys(request.form.getlist("id")))
     if len(keys) > MOST_SHOWN:
@@ -159,11 +159,11 @@ def _list_url(q: str) -> str:
 
 
 def _state_text(late_answer: AdoptableAnswer) -> str:
-    """The present state of its item."""
+    """The current state of the answer's item, in words."""
     item = late_answer.item
     words: dict[str, str] = {
         "inbound": state_word("inbound"),
-        "reserved": _("%(people)s has it", people=_people(item.leases)),
+        "reserved": _("held by %(people)s", people=_people(item.leases)),
         "scheduled": state_word("scheduled"),
         "finished": _("answered by %(people)s", people=_people(item.answers)),
         "dead": state_word("dead"),
@@ -172,8 +172,8 @@ def _state_text(late_answer: AdoptableAnswer) -> str:
 
 
 def adoption_effect(item: leaseq.Item, policy: leaseq.Policy) -> str:
-    """What adopting a late answer of the item would do."""
-    words: str = _("This finishes the item, and nobody gets it any more.")
+    """The effect of adopting a late answer of the item, in words."""
+    words: str = _("This finishes the item, and nobody else gets it.")
     if policy.answers > 1:
         words = _(
             "It becomes one of the item's answers: an additional one if an answer is still missing, "
@@ -186,7 +186,7 @@ def adoption_effect(item: leaseq.Item, policy: leaseq.Policy) -> str:
             people=_people(item.answers),
         )
     elif item.leases:
-        words = _("This finishes the item. %(people)s loses it.", people=_people(item.leases))
+        words = _("This finishes the item and takes it from %(people)s.", people=_people(item.leases))
     return words
 
 

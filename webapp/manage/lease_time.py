@@ -1,4 +1,4 @@
-"""A lease time that fits how long people held items that they finished."""
+"""Suggests a lease time from how long people held the items they finished."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 import leaseq
 from leaseq.webapp.context import state
 
-LEAST = 20  # finished items, from which a suggestion is made
+LEAST = 20  # finished items, at least, for a suggestion
 _TIMES = (30, 60, 120, 180, 300, 600, 900, 1_200, 1_800, 2_700, 3_600, 7_200, 14_400, 28_800, 86_400)
 
 
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """What was seen in the last hour, and the time that follows from it. Durations in seconds."""
+    """Figures of the last hour, and the lease time they suggest. Durations are in seconds."""
 
     of: int  # finished items
-    p95: float  # 95 % of them were held for at most so long
-    expired: int  # leases that ran out
+    p95: float  # 95 % of them were held for at most this long
+    expired: int  # expired leases
     seconds: int
 
 
 def suggestion_of(queue: leaseq.Queue, current_seconds: float) -> Suggestion | None:
-    """None where too little was seen, or the time in force is as good."""
+    """The suggestion; None if there are too few figures or the current time is already right."""
     rates = state().live.snapshots.of(queue).rates()
     handling = rates.handling()
     if handling is None or handling.count < LEAST:
@@ -36,6 +36,6 @@ def suggestion_of(queue: leaseq.Queue, current_seconds: float) -> Suggestion | N
 
 
 def lease_time(p95: float) -> int:
-    """The first usual time that is twice the 95th percentile or more: one person in twenty takes longer than
-    that, some much longer, and an item that somebody left should not wait much longer either."""
+    """The first usual time of at least twice the 95th percentile: one lease in twenty takes longer than the
+    percentile, some much longer, but an item that somebody left should not wait much longer either."""
     return next((one for one in _TIMES if one >= 2 * p95), _TIMES[-1])

@@ -1,4 +1,4 @@
-"""The form that adds one item: an input for each field of the payload, and the item's own properties."""
+"""The form that adds one item: an input for each payload field, and the item's properties."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from leaseq.webapp.manage.preview import payloads_of, sample_of
 
 MOST_FIELDS = 30  # beyond these the payload is written as JSON
 OPTIONS = ("json", "id", "priority", "requires")
-_TEXT, _JSON = "text.", "value."  # what the names of the inputs begin with
+_TEXT, _JSON = "text.", "value."  # prefixes of the inputs' names
 
 
 @dataclass(frozen=True, slots=True)
 class PayloadField:
-    """A field of the payload, by the name that the queue's items have for it."""
+    """A payload field, named as in the queue's items."""
 
     name: str
     text: str
-    is_text: bool  # else it is written as JSON: a number, true or false, a list or a record
+    is_text: bool  # otherwise it is typed as JSON: a number, true or false, a list or an object
 
     @property
     def input_name(self) -> str:
@@ -37,18 +37,18 @@ class PayloadField:
 
 @dataclass(frozen=True, slots=True)
 class NewItemForm:
-    """The form as it is opened, or as it was sent."""
+    """The form, initial or submitted."""
 
     fields: list[PayloadField]
-    request_id: str  # of the item: sending the form twice adds one
-    texts: Mapping[str, str] = field(default_factory=dict)  # of the options
+    request_id: str  # so that sending the form twice adds one item
+    texts: Mapping[str, str] = field(default_factory=dict)  # by option
     wrong: Invalid | None = None
 
     def with_error(self, error: Invalid) -> NewItemForm:
         return replace(self, wrong=error)
 
     def add_to(self, queue: leaseq.Queue) -> tuple[leaseq.Enqueued, Json]:
-        """Add the item; returns its payload as well. Raises Invalid."""
+        """Add the item and return its payload too. Raises Invalid."""
         payload = self._payload()
         properties: dict[str, Any] = {
             name: value_of(name, self.texts[name])
@@ -69,7 +69,7 @@ class NewItemForm:
 
 
 def form_of(queue: leaseq.Queue) -> NewItemForm:
-    """The form as it is opened: the fields of an item that waits, else those that the queue's form shows."""
+    """The initial form, with the fields of an item of the queue, else those that the queue's form shows."""
     sample = sample_of(queue.policy.form, payloads_of(queue))
     payload = sample if isinstance(sample, dict) else {"text": ""}
     fields = [
@@ -79,7 +79,7 @@ def form_of(queue: leaseq.Queue) -> NewItemForm:
 
 
 def read_form(form: Mapping[str, str]) -> NewItemForm:
-    """The form as it was sent."""
+    """The submitted form."""
     fields = [
         PayloadField(name.removeprefix(prefix), text.replace("\r\n", "\n"), prefix == _TEXT)
         for name, text in form.items()

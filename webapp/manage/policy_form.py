@@ -1,4 +1,4 @@
-"""The settings page's fields, made from `leaseq.policy`: their wording, and text to value and back."""
+"""The settings page's fields, made from `leaseq.policy`: their wording, parsing and formatting."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Setting:
 
     @property
     def help(self) -> str:
-        """The whole help text: the help sentence, the allowed values, the meaning of none, and the
+        """The help text: the help sentence, the allowed values, the meaning of an empty field, and the
         default."""
         sentences = [str(gettext(self.field.about.help)), self._limits()]
         if self.field.about.none:
@@ -82,32 +82,32 @@ class Setting:
 
     @property
     def longest(self) -> int | None:
-        """The maximum length of a line. Longer text is not cut off but refused, so that none is lost."""
+        """The maximum length of a line. Longer text is refused, not truncated, so that nothing is lost."""
         return self.field.kind.longest if isinstance(self.field.kind, Line) else None
 
     @property
     def is_whole(self) -> bool:
-        """Whether a phone offers digits alone. The box is one for text all the same: a box for numbers sends
-        nothing where what is typed is no number, and here nothing may mean "no limit"."""
+        """Whether a phone should offer only digits. The input is still a text input: a number input sends an
+        empty text if its content is no number, and here an empty text may mean "no limit"."""
         return isinstance(self.field.kind, Whole)
 
     @property
     def units(self) -> dict[str, str]:
-        """What a time is counted in, to choose from; none of other fields."""
+        """The units on offer for a duration; empty for other fields."""
         return {unit: str(gettext(unit)) for unit in UNITS} if isinstance(self.field.kind, Seconds) else {}
 
     @property
     def unit(self) -> str:
-        """What stands beside the box of a number."""
+        """The unit shown next to a number's input."""
         return str(gettext(self.field.kind.unit)) if isinstance(self.field.kind, Whole) else ""
 
     def split(self, text: str) -> tuple[str, str]:
-        """Text as its box and its unit show it; one that is no number and unit stays whole in its box."""
+        """Split a text into number and unit for the page. Other texts stay whole."""
         match = _SPAN.fullmatch(text) if self.units else None
         return (match[1], {"m": "min"}.get(match[2], match[2]) or "s") if match else (text, "s")
 
     def join(self, text: str, unit: str) -> str:
-        """The text of a box with the unit beside it; what names its units itself, like 1 h 30 min, stays."""
+        """Join an input's text and its unit. A text with its own units, like 1 h 30 min, stays as it is."""
         text = text.strip()
         return f"{text} {unit}" if unit in self.units and re.fullmatch(r"[\d.]+", text) else text
 
@@ -128,7 +128,7 @@ class Setting:
         return str(value)
 
     def read(self, text: str) -> Json:
-        """The value of the text, or Invalid."""
+        """Parse a text. Raises Invalid."""
         if self.control == "area":
             return text
         text = text.strip()
@@ -186,7 +186,7 @@ GROUPS = tuple(Group(id, tuple(one for one in SETTINGS if one.field.about.group 
 
 
 def texts_of(policy: Policy) -> dict[str, str]:
-    """Each field of a policy as text."""
+    """The text of each field of a policy."""
     return {one.name: one.write(policy) for one in SETTINGS}
 
 
@@ -205,13 +205,13 @@ def read_all(typed: Mapping[str, str]) -> tuple[dict[str, Json], dict[str, str]]
 
 
 def number_and_unit(seconds: float) -> tuple[str, str]:
-    """A duration in the largest unit of which it is a whole number: 90 and min."""
+    """A duration as a whole number of the largest possible unit, such as 90 and min."""
     unit = next((unit for unit, size in UNITS.items() if seconds and seconds % size == 0), "s")
     return f"{seconds / UNITS[unit]:f}".rstrip("0").rstrip("."), unit
 
 
 def span_text(seconds: float) -> str:
-    """A duration in full, as ``read`` takes it: ``1 h 30 min``."""
+    """A duration in full, as ``read`` accepts it: ``1 h 30 min``."""
     if seconds != int(seconds):
         return f"{seconds:f}".rstrip("0") + " s"
     parts: list[str] = []
@@ -232,7 +232,7 @@ def _number(name: str, text: str) -> Json:
 
 
 def _seconds(name: str, text: str) -> Json:
-    """Seconds of ``90``, ``1 h 30 min`` or ``1.5 h``."""
+    """Parse a duration such as ``90``, ``1 h 30 min`` or ``1.5 h`` into seconds."""
     parts = list(_SPAN.finditer(text))
     is_whole = "".join(part.group() for part in parts) == text
     if not parts or not is_whole or (len(parts) > 1 and not all(part[2] for part in parts)):

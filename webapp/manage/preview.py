@@ -1,4 +1,4 @@
-"""Preview of a form while it is edited, made by the same templates as the work page."""
+"""The preview of a form being edited, with the templates of the work page."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from leaseq.webapp.forms.linter import CheckedForm, check_text
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.serving.numbers import whole_number
 
-LOOK = 50  # payloads by which a form is guessed, and that its preview knows
+LOOK = 50  # payloads to guess a form from and to preview it with
 
 
 def preview_of(typed: Mapping[str, str], payloads: Sequence[Json]) -> dict[str, Any]:
-    """The context of the preview's template, from the edited settings and sample, and some of the queue's
-    payloads."""
+    """The context of the preview's template, from the edited settings, the example item, and some of the
+    queue's payloads."""
     checked_form = check_text(typed.get("form", ""))
     at = whole_number(typed.get("at"))
     sample, sample_error = _sample(typed.get("sample", ""))
@@ -50,7 +50,7 @@ def _sample(text: str) -> tuple[Json, str]:
 
 
 def payloads_of(queue: leaseq.Queue) -> list[Json]:
-    """Some payloads of the queue: of items that wait, else of finished ones."""
+    """Some payloads of the queue: of waiting items, else of finished ones."""
     for state in ("inbound", "finished"):
         items = queue.page(state, limit=LOOK).items
         if items:
@@ -59,7 +59,7 @@ def payloads_of(queue: leaseq.Queue) -> list[Json]:
 
 
 def sample_of(form: Json, payloads: Sequence[Json]) -> Json:
-    """A payload of the queue, else one made up of what the form shows."""
+    """A payload of the queue, else a made-up one with the fields that the form shows."""
     if payloads:
         return payloads[0]
     entries = form.get("show") if isinstance(form, dict) else None

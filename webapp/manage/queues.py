@@ -1,4 +1,4 @@
-"""Views that create, pause, resume and clear a queue."""
+"""Views that create, pause, resume and clear queues."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from leaseq.webapp.security.authorization import needs
 @bp.post("/manage")
 @needs("manager")  # guard: manager-of-queues
 def create() -> Response | tuple[str, int]:
-    """Make a queue."""
+    """Create a queue."""
     name, title = request.form.get("name", "").strip(), request.form.get("title", "").strip()
     try:
         if name == webhooks.QUEUE:
@@ -54,7 +54,7 @@ def resume(q: str) -> Response:
 @bp.post("/manage/<q>/clear")
 @needs("manager")
 def clear(q: str) -> Response:
-    """Return expired leases and release due items now, not at the clear job's next run."""
+    """Return expired leases and release due items now, without waiting for the clear job."""
     result = existing_queue(q).clear()
     counts = {name: f"{getattr(result, name):,}" for name in ("returned", "released", "died", "forgotten")}
     if result.forgotten:

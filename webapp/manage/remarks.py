@@ -11,7 +11,7 @@ from leaseq.transfer import BadRow, TableSummary
 
 
 def bad_row_message(row: BadRow) -> str:
-    """What is wrong with a row, and what to choose on the page."""
+    """What is wrong with a row, and which choice on the page helps."""
     if row.remedy is None:
         return row.message
     fault = replace(row, remedy=None).message
@@ -23,8 +23,8 @@ def bad_row_message(row: BadRow) -> str:
 
 
 def remarks(summary: TableSummary | None, *, whole: bool = True) -> list[str]:
-    """How quotes and line breaks were read, where the file could also be read in another way. ``whole``: the
-    file was read to its end."""
+    """How quotes and line breaks were read, if the file could also be read differently. ``whole``: the file
+    was read to its end."""
     if summary is None:
         return []
     texts: list[str] = []

@@ -1,4 +1,4 @@
-"""The page of all reports, notes and questions that need attention, the newest first."""
+"""The page of all reports, notes and questions that need attention, newest first."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from leaseq.webapp.serving.numbers import whole_number
 
 PAGE = 50
 LOOK = 5_000
-"""Entries of each list of what waits that a page looks at for reports."""
+"""Entries of the waiting and scheduled lists, each, that a page scans for reports."""
 _MOST = 500
-DEAD_LOOK = 250  # entries of what failed that a page looks at
-_TEXT_LENGTH = 2_000  # characters of what somebody said: all of it
+DEAD_LOOK = 250  # failed items that a page scans
+_TEXT_LENGTH = 2_000  # characters of a report: enough for all of it
 
 
 Order: TypeAlias = tuple[int, str, int]
-"""When an entry was made, in microseconds since the epoch, and its item and number: no two are equal."""
+"""An entry's time in microseconds since the epoch, item id and number; unique."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a page begins: with what comes after ``before``, and among what failed behind the cursor."""
+    """The beginning of a page: entries older than ``before``, and failed items after the cursor ``dead``."""
 
     before: Order | None = None
     dead: str | None = None
@@ -45,7 +45,7 @@ class Place:
 class _Entry:
     order: Order
     row: dict[str, Any]
-    cursor: str | None = None  # of one that failed
+    cursor: str | None = None  # of a failed item
 
 
 @bp.get("/manage/<q>/reports")
@@ -69,11 +69,11 @@ def reports(q: str) -> str:
 def page_of(
     queue: leaseq.Queue, pending_reports: list[Report], place: Place
 ) -> tuple[list[dict[str, Any]], Place | None]:
-    """The rows of a page, and where the next one begins."""
+    """The rows of a page, and the place where the next one begins."""
     dead, dead_to, dead_after = _dead_entries(queue, place.dead)
     questions, questions_to = _question_entries(queue, place.before)
     entries = [*dead, *questions, *_waiting_entries(pending_reports, place.before)]
-    # What is older than a list was read comes with the rest of that list.
+    # Entries older than the end of a partly read list must wait for the rest of that list.
     boundary = max((one for one in (dead_to, questions_to) if one is not None), default=None)
     ready_entries = [one for one in entries if boundary is None or one.order >= boundary]
     page_entries = sorted(ready_entries, key=lambda one: one.order, reverse=True)[:PAGE]
@@ -90,8 +90,8 @@ def page_of(
 
 
 def _dead_entries(queue: leaseq.Queue, after: str | None) -> tuple[list[_Entry], Order | None, str | None]:
-    """The reports on what failed, by when it failed. Where there are more entries: where the last one that
-    was read is, and the cursor behind it."""
+    """Reports on failed items, by when they failed. If there are more: also the place of the last one read,
+    and the cursor after it."""
     page = queue.find("dead", limit=DEAD_LOOK, look=DEAD_LOOK, after=after, backwards=True)
     entries = [
         _Entry(_order(one, one.item.state_since), one.row(_TEXT_LENGTH), one.item.cursor)
@@ -102,8 +102,8 @@ def _dead_entries(queue: leaseq.Queue, after: str | None) -> tuple[list[_Entry],
 
 
 def _question_entries(queue: leaseq.Queue, before: Order | None) -> tuple[list[_Entry], Order | None]:
-    """The questions without an answer; where there are more, where the last one that was read is: others may
-    be of its microsecond."""
+    """Unanswered questions and, if there are more, the place after the last one read: others may have its
+    microsecond."""
     until = None if before is None else before[0] / 1_000_000
     questions = state().threads.latest_unanswered(queue.name, until, PAGE + 1)
     titles = ((one, title_of(queue, one.id)) for one in questions)

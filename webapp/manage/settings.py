@@ -45,8 +45,8 @@ def settings(q: str) -> str:
 def save_settings(q: str) -> Response | tuple[str, int]:
     """Save the fields that this person changed; save nothing if somebody else has changed one of them since.
 
-    Other fields that were changed meanwhile keep their new value, and the page says so. The save fails if the
-    policy is not the one compared here; then everything is compared again.
+    Other fields that were changed in the meantime keep their new value, and the page says so. If the policy
+    has changed since the comparison, the save fails and the comparison is repeated.
     """
     queue = existing_queue(q)
     while True:
@@ -92,12 +92,11 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
 @bp.post("/manage/<q>/settings/preview")
 @needs("manager")
 def preview_settings(q: str) -> str:
-    """The form as it is typed, as people will see it with the example, or with another item of the queue.
-    Nothing is saved."""
+    """Preview the form as typed, with the example item or another item of the queue. Nothing is saved."""
     queue, typed = existing_queue(q), _typed_texts()
     payloads = payloads_of(queue)
     item = whole_number(request.form.get("item"))
-    if item is not None and item < len(payloads):  # the step to another real item
+    if item is not None and item < len(payloads):  # another item of the queue was chosen
         typed = {**typed, "sample": pretty(payloads[item]), "at": str(item)}
     if wants_piece():
         return render_template(
@@ -110,7 +109,7 @@ def preview_settings(q: str) -> str:
 @bp.post("/manage/<q>/settings/start")
 @needs("manager")
 def start_settings(q: str) -> str:
-    """Fill in a form to start from. Nothing is saved, and all else that was typed stays."""
+    """Fill in a template or a guessed form. Nothing is saved, and all other input stays."""
     queue, typed = existing_queue(q), _typed_texts()
     texts = texts_of(queue.policy)
     if request.form.get("from") == "items":
@@ -130,7 +129,7 @@ def start_settings(q: str) -> str:
 
 
 def _guess_texts(queue: leaseq.Queue) -> dict[str, str]:
-    """The form that the payloads suggest, with the questions that were asked so far."""
+    """The form guessed from the payloads, with the existing form's questions."""
     payloads = payloads_of(queue)
     new_form = guess_form(payloads)
     if new_form is None:
@@ -149,20 +148,20 @@ def _guess_texts(queue: leaseq.Queue) -> dict[str, str]:
 
 
 def _typed_texts() -> dict[str, str]:
-    """The input of the page. A box that is not ticked sends nothing, where the page has it."""
+    """The page's input. An unticked box sends nothing, so that its absence counts as empty."""
     form = {name: text.replace("\r\n", "\n") for name, text in request.form.items()}
     texts = {
         one.name: one.join(form.get(one.name, ""), form.get(f"{one.name}.unit", ""))
         for one in SETTINGS
         if one.name in form or one.control == "tick"
     }
-    if form.get("suggested"):  # its button takes it, and saves all else that was typed
+    if form.get("suggested"):  # its button also saves all other input
         texts["lease_seconds"] = form["suggested"]
     return {**texts, "sample": form.get("sample", ""), "at": form.get("at", "")}
 
 
 def _texts_before() -> dict[str, str]:
-    """The settings when the page was made."""
+    """The settings when the page was rendered."""
     return {
         name.removeprefix("was."): text.replace("\r\n", "\n")
         for name, text in request.form.items()
@@ -182,7 +181,7 @@ def _page(
     before: Texts,
     *,
     errors: Texts | None = None,
-    theirs: Mapping[str, tuple[str, str | None]] | None = None,  # by name: the other value, and this one
+    theirs: Mapping[str, tuple[str, str | None]] | None = None,  # by name: their value, and this person's
     started: str = "",
 ) -> str:
     field_errors: dict[str, str] = dict(errors or {})

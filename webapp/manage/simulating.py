@@ -22,16 +22,16 @@ MOST_PEOPLE = 50
 MINUTES = (1, 2, 5, 10)
 DEFAULTS = {"people": "8", "think": "3", "minutes": "2", "abandon": "5", "fail": "3", "walk_away": "10"}
 SHORT_LEASE = 20
-"""Seconds for an item that the form proposes: leases run out, and return, while somebody looks on."""
+"""Lease seconds that the form proposes: short, so that leases expire and return while somebody watches."""
 _REPORT_SECONDS = 0.5
 
 _stops: set[threading.Event] = set()  # of the runs in this process
 
 
 def read_plan(form: Mapping[str, str]) -> Plan:
-    """The plan that a form asks for. Raises Invalid."""
+    """The plan in a form. Raises Invalid."""
     if form.get("confirmed") != "yes":
-        raise Invalid("confirmed", "a tick", _("Tick that the simulated answers are kept in this queue."))
+        raise Invalid("confirmed", "a tick", _("Confirm that the simulated answers are kept in this queue."))
     minutes = whole_number(form.get("minutes"))
     if minutes not in MINUTES:
         raise Invalid("minutes", "one of " + ", ".join(map(str, MINUTES)))
@@ -46,7 +46,7 @@ def read_plan(form: Mapping[str, str]) -> Plan:
 
 
 def read_lease_seconds(form: Mapping[str, str]) -> int | None:
-    """The time for an item, in seconds, that a form asks for; None for the queue's own. Raises Invalid."""
+    """The lease seconds in a form; None: the queue's own. Raises Invalid."""
     return _number(form, "lease", 5, 3_600) if form.get("lease", "").strip() else None
 
 
@@ -62,7 +62,7 @@ def start(
 ) -> threading.Thread:
     """Start a run in a thread of this process. Raises Invalid while another one is running.
 
-    ``lease``: seconds that the queue gives for an item while it runs; then it has its own time again.
+    ``lease``: the queue's lease seconds during the run; afterwards its own value is restored.
     """
     put_back(simulations, queue)
     own_seconds = queue.policy.lease_seconds
@@ -82,16 +82,16 @@ def start(
 
 
 def put_back(simulations: Simulations, queue: leaseq.Queue) -> None:
-    """Give a queue its own time for an item again, if a run that is over has changed it."""
+    """Restore a queue's own lease seconds, if a run that has ended changed them."""
     latest_run = simulations.latest(queue.name)
     if latest_run and not latest_run.running and latest_run.lease is not None:
-        if queue.policy.lease_seconds == latest_run.trial_lease:  # else somebody has set it meanwhile
+        if queue.policy.lease_seconds == latest_run.trial_lease:  # otherwise somebody has changed it since
             queue.configure(by=latest_run.by, lease_seconds=latest_run.lease)
         simulations.put_back(queue.name)
 
 
 class _Run:
-    """One run: reports how far it is, and ends when it is stopped by any process."""
+    """One run: reports its progress, and ends when any process stops it."""
 
     def __init__(self, simulations: Simulations, queue: leaseq.Queue, plan: Plan, id: str) -> None:
         self._simulations, self._queue, self._plan, self._id = simulations, queue, plan, id
@@ -106,11 +106,11 @@ class _Run:
         except LeaseqError as error:
             message = str(error)
         except Exception:
-            log.exception("the simulation of %s ended by an error", name)
+            log.exception("the simulation of %s failed", name)
             message = "internal error"
         finally:
             _stops.discard(self._stop)
-        with suppress(LeaseqError):  # it counts as ended after a few seconds of silence
+        with suppress(LeaseqError):  # without this report it counts as ended after a few seconds
             self._simulations.end(name, self._id, outcome, message)
             put_back(self._simulations, self._queue)
 
@@ -123,6 +123,6 @@ class _Run:
 
 
 def stop_all() -> None:
-    """End the runs of this process: their people give back what they hold."""
+    """End the runs of this process; their people give back the items they hold."""
     for stop in tuple(_stops):
         stop.set()

@@ -1,4 +1,4 @@
-"""A manager's part in the thread of an item: an answer, or that a question needs none."""
+"""A manager's part in an item's thread: answer a question, or mark it as needing no answer."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from leaseq.webapp.security.authorization import needs
 @bp.post("/manage/<q>/items/<name:id>/answer")
 @needs("manager")
 def answer(q: str, id: str) -> Response | tuple[str, int]:
-    """Write to the person who has the item, and to those who get it next. What was typed stays on the page
-    where it is refused."""
+    """Write to the person who has the item, and to those who get it next. If refused, the page shows the
+    input again."""
     queue = existing_queue(q)
     queue.get(id)
     text, message = request.form.get("text", ""), request.form.get("message", "")[:80]
@@ -34,7 +34,7 @@ def answer(q: str, id: str) -> Response | tuple[str, int]:
 @bp.post("/manage/<q>/items/<name:id>/settle")
 @needs("manager")
 def settle(q: str, id: str) -> Response:
-    """Take the item's question from the list of those that need an answer."""
+    """Remove the item's question from the list of questions that need an answer."""
     existing_queue(q).get(id)
     state().threads.settle(q, id)
     return back_to(q) or redirect_to_item(q, id, "thread")

@@ -1,4 +1,4 @@
-"""An item's timeline, in words: from its record, with the people's names from the journal."""
+"""An item's timeline, in words, from its record and the journal."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class TimelineEvent:
 
     at: datetime
     what: str
-    comment: str | None = None  # as written by the person who did it
-    seconds: float | None = None  # seconds, from the grant on
+    comment: str | None = None  # written by the person
+    seconds: float | None = None  # seconds since the grant
     notes: tuple[str, ...] = ()
-    token: int | None = None  # of the lease that it ended
-    state: str = ""  # the state that it led to, which is its colour
+    token: int | None = None  # of the lease that the event ended
+    state: str = ""  # the resulting state, which sets the colour
     icon: str = "pencil"  # in static/shared/icons.svg
-    gap: float | None = None  # seconds since the event before
+    gap: float | None = None  # seconds since the previous event
 
 
 _LOOKS: dict[str, tuple[str, str]] = {
@@ -48,7 +48,7 @@ _LOOKS: dict[str, tuple[str, str]] = {
     "due": ("inbound", "clock"),
     "assigned": ("inbound", "person"),
 }
-"""The state that an event led to, and its icon: of how a lease ended, and of events of the journal."""
+"""The resulting state and the icon, by how a lease ended or by a journal event's kind."""
 
 
 def timeline_of(item: leaseq.Item, history: leaseq.History) -> list[TimelineEvent]:
@@ -112,7 +112,7 @@ def _ending_text(grant: Grant, released_by: str | None) -> str:
 
 
 def _from_journal(history: leaseq.History) -> Iterator[TimelineEvent]:
-    """The events that only the journal has."""
+    """The events that are only in the journal."""
     for event in history.events:
         text = _event_text(event)
         if text:
@@ -131,14 +131,14 @@ def _event_text(event: Event) -> str | None:
         "corrected": _("%(by)s corrected the answer", by=by),
         "adopted": _("%(by)s accepted a late answer", by=by),
         "restored": _("It was restored after the server had lost it"),
-        "died": _("It failed for good"),
+        "died": _("It failed permanently"),
         "due": _("Its time came, and it is waiting"),
     }
     return words.get(event.what)
 
 
 def _changes_text(event: Event) -> str:
-    """The fields of a `changed`, with their new values."""
+    """The fields of a `changed` event, with their new values."""
     values: dict[str, Json] = json.loads(event.detail or "{}") if event.what == "changed" else {}
     none = _("none")
     words: dict[str, str] = {
@@ -158,14 +158,14 @@ class Row:
     """One field of the answers, side by side."""
 
     name: str
-    title: str  # the form's, else the name
-    values: tuple[Json, ...]  # of each answer
-    present: tuple[bool, ...]  # whether the answer has the field
+    title: str  # from the form, else the name
+    values: tuple[Json, ...]  # by answer
+    present: tuple[bool, ...]  # whether each answer has the field
     differs: bool
 
 
 def side_by_side(answers: tuple[Answer, ...], titles: Mapping[str, str]) -> list[Row]:
-    """The fields of the answers; those that differ are marked."""
+    """The fields of the answers, with differences marked."""
     results = [one.result if isinstance(one.result, dict) else {"": one.result} for one in answers]
     rows = []
     for name in dict.fromkeys(name for result in results for name in result):

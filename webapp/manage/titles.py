@@ -1,4 +1,4 @@
-"""Warns of a queue's title that looks like another queue's."""
+"""A warning about a queue's title that looks like another queue's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from leaseq.webapp.context import queue_names, state
 
 
 def warn_of_same_look(queue: leaseq.Queue, title: str) -> None:
-    """Tell on the next page which queue has a title that looks like this one."""
+    """Flash a warning if another queue has a title that looks like this one."""
     titles, _errors = leaseq.read_queues(
         state().client, lambda queue: queue.policy.title, queue_names("manage")
     )

@@ -17,7 +17,7 @@ from leaseq.webapp.site_time import filter_period
 @bp.get("/manage/<q>/export")
 @needs("manager")
 def export(q: str) -> Response | str | tuple[str, int]:
-    """The answers where a format is named, else the page that asks for it."""
+    """The answers if a format is given, else the page to choose one."""
     queue, args = existing_queue(q), request.args
     wrong: Invalid | None = None
     if "format" in args:
@@ -28,7 +28,7 @@ def export(q: str) -> Response | str | tuple[str, int]:
                 transfer.format_of("answers." + args["format"]),
                 since=since,
                 until=until,
-                person=args.get("person", "").strip() or None,  # a field that was left empty names nothing
+                person=args.get("person", "").strip() or None,  # an empty field does not filter
                 late=_late(args.get("late", "")),
                 with_late=args.get("with_late") == "yes",
             )

@@ -1,4 +1,4 @@
-"""The page to try a queue out: add one item, and have simulated people work."""
+"""The page for trying out a queue: add one item, and let simulated people work."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def try_out(q: str) -> str:
 @bp.post("/manage/<q>/items")
 @needs("manager")
 def add_item(q: str) -> Response | tuple[str, int]:
-    """Add one item. What was typed stays on the page where it is refused."""
+    """Add one item. If refused, the page shows the input again."""
     queue = existing_queue(q)
     form = new_item.read_form(request.form)
     try:
@@ -50,7 +50,7 @@ def add_item(q: str) -> Response | tuple[str, int]:
 @bp.post("/manage/<q>/simulate")
 @needs("manager")
 def simulate(q: str) -> Response | tuple[str, int]:
-    """Start a simulation, in this process and for ten minutes at most."""
+    """Start a simulation in this process, for at most ten minutes."""
     queue = existing_queue(q)
     try:
         plan = simulating.read_plan(request.form)
@@ -89,7 +89,7 @@ def _page(queue: leaseq.Queue, new: new_item.NewItemForm | None = None, wrong: I
 
 
 def _run_of(queue: leaseq.Queue) -> dict[str, Any]:
-    """The context of the latest run: how far it is, and who holds what."""
+    """The template's context for the latest run: its progress, and who holds what."""
     simulating.put_back(state().simulations, queue)
     figures = state().live.snapshots.of(queue).figures()
     return {

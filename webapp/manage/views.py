@@ -34,7 +34,7 @@ def save_view(q: str) -> Response:
     name = " ".join(request.form.get("name", "").split())
     try:
         state().lists.save_view(q, name, urlencode(_search().args()))
-        flash(_("The view %(name)s is saved.", name=name))
+        flash(_("The search %(name)s is saved.", name=name))
     except Invalid as error:
         flash(_("Not saved: %(why)s.", why=in_words(error)))
     return _back(q)
@@ -45,7 +45,7 @@ def save_view(q: str) -> Response:
 def remove_view(q: str) -> Response:
     existing_queue(q)
     state().lists.remove_view(q, request.form.get("name", ""))
-    flash(_("The view is removed."))
+    flash(_("The search is removed."))
     return _back(q)
 
 

@@ -13,14 +13,14 @@ bp = Blueprint("health", __name__)
 
 @bp.get("/healthz")
 def healthz() -> dict[str, str]:
-    """The process answers."""
+    """Return 200 if the process responds."""
     return {"status": "alive"}
 
 
 @bp.get("/readyz")
 def readyz() -> dict[str, str]:
-    """The server takes writes, and the process was not stopped; 503 otherwise."""
+    """Return 200 if the server accepts writes and the process is not stopping; 503 otherwise."""
     if shutdown.has_begun():
-        raise Problem(503, "stopping", "this web process was stopped: send no more requests to it")
+        raise Problem(503, "stopping", "this web process is stopping: send no more requests to it")
     accounts().check_writes()
     return {"status": "ready"}

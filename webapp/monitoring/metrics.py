@@ -34,11 +34,13 @@ class QueueCollector:
         items = GaugeMetricFamily("leaseq_items", "Items, by state.", labels=["queue", "state"])
         overdue = _gauge("leaseq_overdue_items", "Items past their due date, neither finished nor dead.")
         waiting = _gauge("leaseq_waiting_calls", "Calls that wait for an item.")
-        oldest = _gauge("leaseq_oldest_inbound_seconds", "How long the oldest item waits; 0 where none does.")
+        oldest = _gauge(
+            "leaseq_oldest_inbound_seconds", "How long the oldest item has waited; 0 if none waits."
+        )
         paused = _gauge("leaseq_paused", "1 while the queue is paused.")
         alerts = GaugeMetricFamily("leaseq_alert", "1 while the alert is raised.", labels=["queue", "alert"])
         moves = CounterMetricFamily("leaseq_moves", "What happened to items.", labels=["queue", "move"])
-        unreadable = _gauge("leaseq_unreadable", "1 where the queue needs another version of leaseq.")
+        unreadable = _gauge("leaseq_unreadable", "1 if the queue needs another version of leaseq.")
         stats_by_queue, errors = leaseq.read_queues(self._client, leaseq.Queue.stats)
         for name in (*stats_by_queue, *errors):
             unreadable.add_metric([name], name in errors)
@@ -58,8 +60,8 @@ class QueueCollector:
 
 
 class ServerCollector:
-    """Collects the server's memory and clients at each scrape, in a cluster those of each node. A node that
-    does not answer is left out; so are all where the user lacks the right to INFO."""
+    """Collects the server's memory and clients at each scrape, in a cluster for each node. A node that does
+    not respond is left out; so are all if the user may not call INFO."""
 
     def __init__(self, client: leaseq.Client) -> None:
         self._client = client
@@ -77,7 +79,7 @@ class ServerCollector:
         yield from (memory, limit, clients)
 
     def _nodes(self) -> list[tuple[str, dict[str, Any]]]:
-        """The label of each node, and redis-py's argument that names it. A single server has none."""
+        """The label of each node, and redis-py's argument for it. A single server has no label."""
         redis = self._client.redis
         if not isinstance(redis, RedisCluster):
             return [("", {})]
@@ -89,7 +91,7 @@ def _gauge(name: str, text: str, label: str = "queue") -> GaugeMetricFamily:
 
 
 def scraper() -> bool:
-    """Whether this is Prometheus, by the token that it was given."""
+    """Whether the request is from Prometheus, according to its token."""
     token = state().settings.metrics_token
     if token is None:
         return False
@@ -100,7 +102,7 @@ def scraper() -> bool:
 @bp.get("/metrics")
 @needs("manager", unless=scraper, all_queues=True)
 def metrics() -> Response:
-    """All figures, in Prometheus' text format."""
+    """Return all figures in Prometheus' text format."""
     registry = CollectorRegistry()
     for collector in (QueueCollector(state().client), ServerCollector(state().client)):
         registry.register(cast("CollectorRegistry", collector))

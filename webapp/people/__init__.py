@@ -1,7 +1,7 @@
-"""The admins' pages: people, invitations, and the log of who changed what."""
+"""The pages about people: the list, invitations, and the audit log."""
 
 from flask import Blueprint
 
 bp = Blueprint("people", __name__)
 
-from leaseq.webapp.people import bulk, detail, erasing, index, log  # noqa: E402, F401  # they add their routes to bp
+from leaseq.webapp.people import bulk, detail, erasing, index, log  # noqa: E402, F401  # these register routes on bp

@@ -1,4 +1,4 @@
-"""The same change for many people: skills, team, access to a queue, disabled or not."""
+"""One change for many people: skills, team, access to a queue, disabled or not."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from leaseq.webapp.store.accounts.people import NoSuchPerson
 from leaseq.webapp.store.queue_access import Access
 
 STEP = 50
-"""How many people one request changes: each is a write of its own."""
+"""People that one request changes, each by a separate write."""
 _MOST_FLASHED = 10
-"""How many refusals the list tells; more have a page of their own, since the session's cookie has no room."""
+"""Refusals that the list shows; more get a separate page, since the session cookie has no room."""
 
 
 @dataclass
 class Outcome:
-    """How far a change has come."""
+    """The progress of a change."""
 
     done: int = 0
-    refusals: dict[str, str] = field(default_factory=dict)  # why, by name
-    after: str | None = None  # of all who match: where the next step goes on; None: all are done
+    refusals: dict[str, str] = field(default_factory=dict)  # reason by name
+    after: str | None = None  # the last name changed, if a next step follows
     total: int = 0
 
 
 @bp.post("/people/bulk")
 @needs("admin")
 def change_many() -> BaseResponse | str:
-    """Change each of the selected people, or all who match the search. Those who can't be changed are named;
-    the others are changed."""
+    """Change the selected people, or all who match the search. Those who can't be changed are listed; the
+    others are changed."""
     try:
         if request.form.get("all") == "yes":
             return _change_all()
@@ -65,7 +65,7 @@ def change_many() -> BaseResponse | str:
 
 
 def _change_all() -> BaseResponse | str:
-    """One step of it, by name; the page goes on with the next one."""
+    """One step of a change of all matching people, by name; the page requests the next step."""
     change, after = _change(), request.form.get("after", "")
     roster = Roster.read(state())
     rows = roster.view_for(person()).matching(Listing.of_request().criteria, roster.access)
@@ -113,7 +113,7 @@ def _outcome_text(count: int) -> str:
 
 
 def _back() -> str:
-    """The list as it was searched and sorted."""
+    """The URL of the list with the same search and order."""
     listing = Listing.of_request()
     arguments: dict[str, Any] = {**listing.criteria, "from": listing.start or None}
     return url_for("people.everybody", **arguments)
@@ -178,7 +178,7 @@ def _disable(names: Sequence[str]) -> Outcome:
 
 def _disable_one(name: str) -> None:
     if name == person().name:
-        raise Invalid("name", "somebody else: you would be signed out")
+        raise Invalid("name", "anybody but yourself: you would be signed out")
     _set(name, disabled=True)
 
 
@@ -195,7 +195,7 @@ def _set(
 def _typed_value(field: str) -> str:
     text = request.form.get("value", "").strip()
     if not text:
-        raise Invalid(field, "something in its box")
+        raise Invalid(field, "a value in its field")
     return text
 
 

@@ -1,4 +1,4 @@
-"""The page of one person: role, leases, activity, and ways to sign in."""
+"""The page of one person: role, leases, activity, and sign-in methods."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ class Figures:
 
     @property
     def maximum(self) -> int:
-        """The highest number finished on a day: the height of the chart."""
+        """The highest number of items finished on a day: the height of the chart."""
         return max(1, *(figures.finished for _, figures in self.days))
 
 
 @bp.get("/people/<name:name>")
 @needs("manager")
 def one(name: str) -> str:
-    """For admins their account; for a manager what they do on the queues that the manager may manage."""
+    """For admins, the person's account; for managers, the person's work on the queues they may manage."""
     return person_page(name) if person().role == "admin" else _figures_page(name)
 
 
@@ -120,7 +120,7 @@ def disable(name: str) -> Response | tuple[str, int]:
         accounts().change(name, by=person().name, disabled=True)
     except Invalid as error:
         return person_page(name, error=in_words(error)), 400
-    flash(_("%(name)s can't sign in any more.", name=name))
+    flash(_("%(name)s can no longer sign in.", name=name))
     if count:
         flash(
             ngettext(
@@ -143,7 +143,7 @@ def enable(name: str) -> Response:
 @bp.post("/people/<name:name>/link")
 @needs("admin")
 def link(name: str) -> str:
-    """A one-time link by which the person chooses a new password."""
+    """Create a one-time link with which the person chooses a new password."""
     return person_page(name, link=accounts().password_link(name, by=person().name))
 
 
@@ -159,7 +159,7 @@ def sign_out(name: str) -> Response:
 @bp.post("/people/<name:name>/factor")
 @needs("admin")
 def reset_factor(name: str) -> Response:
-    """Their device is lost: they sign in by the password alone until they turn it on again."""
+    """Turn off the person's two-factor sign-in, for a lost device; they can turn it on again."""
     if accounts().turn_off_factor(name, by=person().name):
         accounts().end_sessions(name, by=person().name)
         flash(_("%(name)s now signs in with the password alone, and is signed out everywhere.", name=name))
@@ -169,7 +169,7 @@ def reset_factor(name: str) -> Response:
 @bp.post("/people/<name:name>/tie")
 @needs("admin")
 def allow_tie(name: str) -> Response:
-    """Their password is lost, or there is none: the provider's word is enough, once."""
+    """Allow one sign-in through the identity provider to link the account without its password."""
     accounts().allow_tie(name, by=person().name)
     flash(
         _(
@@ -192,7 +192,7 @@ def untie(name: str) -> Response:
 @bp.post("/people/<name:name>/tokens")
 @needs("admin")
 def create_token(name: str) -> str | tuple[str, int]:
-    """A token for a program that has an account of its own."""
+    """Create a token for a program with its own account."""
     try:
         check_presence()  # guard: token-presence
         token = accounts().create_token(name, by=person().name, **token_fields())

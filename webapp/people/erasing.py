@@ -1,4 +1,4 @@
-"""The page that erases a person, once their name is typed."""
+"""The page that erases a person, after their name was typed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ask_erase(name: str) -> str:
 @needs("admin")
 def erase_one(name: str) -> str | Response | tuple[str, int]:
     if request.form.get("name", "").strip() != name:
-        return _page(name, error=_("That is not the person's name, and nothing is erased.")), 400
+        return _page(name, error=_("That is not the person's name. Nothing was erased.")), 400
     is_self = person().name == name
     try:
         erasure = erase(name)
@@ -42,7 +42,7 @@ def erase_one(name: str) -> str | Response | tuple[str, int]:
 
 
 def _page(name: str, error: str = "") -> str:
-    """The question, or where an erasure was interrupted, whether to finish it."""
+    """The confirmation of an erasure, or of finishing an interrupted one."""
     client = state().client
     erasure, account = accounts().erasures.find(name), accounts().find(name)
     if account is None and erasure is None:

@@ -1,4 +1,4 @@
-"""The list of people: who they are, what they do now and did today, and open invitations."""
+"""The list of people: their current and today's work, and open invitations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from leaseq.webapp.store.accounts.invitations import DAYS, MAX_DAYS
 @bp.get("/people")
 @needs("manager")
 def everybody() -> str | Response:
-    """The people whom the caller may see: as a page, and as JSON or an event stream by the Accept header."""
+    """The people whom the caller may see: a page, JSON or an event stream, by the Accept header."""
     if "text/event-stream" in request.headers.get("Accept", ""):
         return as_stream()
     if request.accept_mimetypes.best == "application/json":
@@ -60,7 +60,7 @@ def people_page(
 def _accounts(
     errors: Sequence[str], typed: Mapping[str, str] | None, links: Sequence[InvitationLink]
 ) -> dict[str, Any]:
-    """What only admins see and do."""
+    """The template's context that is only for admins."""
     return {
         "erasures": accounts().erasures.all(),
         "invitations": accounts().invitations(),
@@ -75,7 +75,7 @@ def _accounts(
 @bp.post("/people")
 @needs("admin")
 def invite() -> str | tuple[str, int]:
-    """Invite people, and show the links by which they join. The names that can't be stay in the form."""
+    """Invite people, and show their links. Names that were refused stay in the form."""
     links, errors = invite_all(request.form)
     if not errors:
         return people_page(links=links)

@@ -1,4 +1,4 @@
-"""Inviting people: one link for each name, or one for somebody who chooses their name."""
+"""Invitations: one link for each name, or one for somebody who chooses their name."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ MOST = 500
 
 
 class InvitationLink(NamedTuple):
-    """An invitation that was made."""
+    """A new invitation."""
 
-    name: str  # "": they choose it
+    name: str  # "": the person chooses it
     token: str
 
 
 def invite_all(fields: Mapping[str, str]) -> tuple[list[InvitationLink], dict[str, str]]:
-    """Invite each name, one a line. Also returns why each of the others was not, by name."""
+    """Invite each name, one per line. Return the links, and the reasons of refusals by name."""
     names = list(dict.fromkeys(filter(None, map(str.strip, fields.get("name", "").splitlines()))))
     links: list[InvitationLink] = []
     errors: dict[str, str] = {}

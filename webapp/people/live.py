@@ -1,4 +1,4 @@
-"""The list of people as its page shows it, and the stream that keeps it up to date."""
+"""The list of people as shown on its page, and the stream that updates it."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from leaseq.webapp.rendering.event_stream import streamed
 from leaseq.webapp.serving.numbers import whole_number
 
 PAGE = 100
-_EVERY = 2.0  # seconds between two readings, which all watchers share
+_EVERY = 2.0  # seconds between two reads, shared by all watchers
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A page of the list: the search, its order, and the place from which it is shown."""
+    """A page of the list: the search, its order, and the index of the first row."""
 
     criteria: Mapping[str, str]
     start: int
@@ -36,7 +36,7 @@ class Listing:
         return cls(criteria, whole_number(request.args.get("from")) or 0)
 
     def pages(self, count: int) -> dict[str, int | None]:
-        """Where this page, the one before and the one after begin, in a list of this length; None: none."""
+        """The first index of this, the previous and the next page in a list of this length; None: no page."""
         after = self.start + PAGE
         return {
             "start": self.start,
@@ -58,7 +58,7 @@ class Listing:
 
 
 def _row_json(row: Row) -> dict[str, Any]:
-    """A row as JSON. Its page is drawn from the same."""
+    """A row as JSON, from which the page is rendered too."""
     account, today, lease = row.person, row.today, row.held[0] if row.doing == "working" else None
     return {
         "key": account.name,
@@ -95,14 +95,14 @@ class PeopleWatcher(Watcher):
 
 
 class PeopleChannel(Channel):
-    """Sends each watcher its page, whenever that changes."""
+    """Sends each watcher its page whenever that changes."""
 
     name = "people"
 
     def __init__(self, state: State, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._state = state
         self._clock = clock
-        self._cache: tuple[float, Roster] | None = None  # and when it was read
+        self._cache: tuple[float, Roster] | None = None  # time of the read, and the roster
 
     def serve(self, watchers: Sequence[PeopleWatcher]) -> None:
         now = self._clock()
@@ -110,7 +110,7 @@ class PeopleChannel(Channel):
             self._cache = (now, Roster.read(self._state))
         roster = self._cache[1]
         for watcher in watchers:
-            viewer = roster.person(watcher.viewer)  # as they are now: a role or a team may have changed
+            viewer = roster.person(watcher.viewer)  # read again: their role or team may have changed
             if viewer is None:
                 watcher.stream.end()
                 continue
@@ -121,7 +121,7 @@ class PeopleChannel(Channel):
 
 
 def as_stream() -> Response:
-    """The page of the list in the address, whenever it changes."""
+    """An event stream with the URL's page of the list, whenever it changes."""
     listing, viewer = Listing.of_request(), person().name
     return streamed(
         PeopleChannel(state()), lambda stream, vouch: PeopleWatcher(stream, vouch, viewer, listing)
@@ -134,5 +134,5 @@ def as_json() -> Response:
 
 
 def _with_time(figures: dict[str, Any]) -> dict[str, Any]:
-    """The figures with the server's time, by which a browser corrects its own clock."""
+    """The figures with the server's time, so that browsers can correct for their own clock."""
     return {"now": rfc3339(datetime.now(UTC)), **figures}

@@ -1,4 +1,4 @@
-"""The page of the managers' log."""
+"""The page of the audit log."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ WORDS = {
 
 
 def in_words(entry: LogEntry) -> str:
-    """An entry in words. A change that has no words yet is shown by its code: nothing is left out."""
+    """An entry in words, or its code if it has no words yet, so that nothing is left out."""
     return str(WORDS.get(entry.what, entry.what.partition(".")[2].replace("_", " ").replace("-", " ")))
 
 

@@ -1,4 +1,4 @@
-"""The people of a team at work: what each does now, and did in the last hour and today."""
+"""The people and their work: now, in the last hour and today."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from leaseq.webapp.store.queue_access import Access
 Doing: TypeAlias = Literal["working", "break", "idle", "disabled"]
 DOINGS: tuple[Doing, ...] = ("working", "break", "idle", "disabled")
 CRITERIA = ("q", "role", "state", "team", "queue", "sort", "order")
-"""What a search for people, and its order, is made of."""
+"""The query arguments of a search for people and its order."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A person, what they do now, and their day."""
+    """A person, their current state, and their work today."""
 
     person: Person
     doing: Doing
@@ -46,7 +46,7 @@ ORDERS: dict[str, tuple[Callable[[Row], Any], bool]] = {
     "back": (lambda row: row.today.gave_back, True),
     "seen": (lambda row: row.signed_in_at or _NEVER, True),
 }
-"""What the list is sorted by: its key, and whether the highest comes first by default."""
+"""The orders of the list: sort key, and whether the highest comes first by default."""
 
 
 def is_downward(criteria: Mapping[str, str]) -> bool:
@@ -62,11 +62,11 @@ def sort_of(criteria: Mapping[str, str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What somebody sees of the people: an admin everything; a manager those who may work on the queues that
-    the manager may manage, what they do there, and nothing of their accounts."""
+    """What somebody sees of the people. Admins see everything; managers see the people who may work on their
+    queues, and these people's work there, but nothing of their accounts."""
 
     rows: Sequence[Row]
-    queues: Sequence[str]  # that they manage
+    queues: Sequence[str]  # that the viewer may manage
     is_complete: bool  # whether these are all queues
 
     @property
@@ -77,7 +77,7 @@ class View:
         return next((row for row in self.rows if row.person.name == name), None)
 
     def matching(self, criteria: Mapping[str, str], access: Mapping[str, Access]) -> list[Row]:
-        """The people who match, in the order that is asked for."""
+        """The matching people, in the requested order."""
         queue, state = criteria.get("queue"), criteria.get("state")
         rows = [row for row in self.rows if _matches(row.person, criteria)]
         if queue:
@@ -91,12 +91,12 @@ class View:
 
 @dataclass(frozen=True, slots=True)
 class Roster:
-    """Everybody at one moment."""
+    """A snapshot of all people."""
 
     rows: Sequence[Row]
-    hours: Mapping[str, Mapping[str, int]]  # finished in the last hour, by person and queue
+    hours: Mapping[str, Mapping[str, int]]  # items finished in the last hour, by person and queue
     days: Mapping[str, Mapping[str, DayFigures]]  # today, by person and queue
-    access: Mapping[str, Access]  # to each queue
+    access: Mapping[str, Access]  # by queue
 
     @classmethod
     def read(cls, state: State) -> Roster:
@@ -135,7 +135,7 @@ class Roster:
         return row.doing != "disabled" and any(self.access[queue].lets_work(row.person) for queue in queues)
 
     def _restrict(self, row: Row, queues: Sequence[str]) -> Row:
-        """What the person does and did on these queues."""
+        """The row, limited to the person's work on these queues."""
         name = row.person.name
         held = [one for one in row.held if one.queue in queues]  # guard: people-held
         hour, day = self.hours.get(name, {}), self.days.get(name, {})
@@ -166,10 +166,10 @@ def _matches(account: Person, criteria: Mapping[str, str]) -> bool:
 def _doing(
     account: Person, held: Sequence[HeldItem], break_start: datetime | None
 ) -> tuple[Doing, datetime | None]:
-    """An item taken after the break began has ended it."""
+    """The person's state and since when. An item taken during a break ends the break."""
     if account.disabled:
         return "disabled", None
-    # equivalent mutant: compare: nobody takes an item at the very moment that their break begins
+    # equivalent mutant: compare: nobody takes an item at the exact moment their break begins
     if break_start is not None and not (held and held[0].since > break_start):
         return "break", break_start
     return ("working", held[0].since) if held else ("idle", None)

@@ -1,4 +1,4 @@
-"""Live updates of the dashboards by server-sent events (docs/decisions/0007-events.md)."""
+"""Live updates of the dashboards with server-sent events (docs/decisions/0007-events.md)."""
 
 from __future__ import annotations
 
@@ -16,5 +16,5 @@ class LiveUpdates:
     poller: Poller = field(default_factory=Poller)
 
     def close(self) -> None:
-        """End all streams, now, and begin no other."""
+        """End all streams now, and refuse later ones."""
         self.poller.close()

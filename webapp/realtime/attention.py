@@ -20,18 +20,18 @@ LATELY = timedelta(hours=1)
 UNWANTED = 3  # people who gave an item back
 _MAX_DEAD = 200
 _LATE = 1_000
-_LOOK = 2_000  # entries of inbound that are searched for what was given back
+_LOOK = 2_000  # inbound entries that are searched for returned items
 _UNWANTED_SHOWN = 100
 _MAX_REPORTS = 100  # items of each state
-_WORDS = 300  # characters of what somebody said
+_WORDS = 300  # characters of a person's text
 _REREAD_SECONDS = 5.0  # seconds between two reads of one list
 
 Rows = list[dict[str, Any]]
 
 
 class Attention:
-    """The lists that need attention; each is reread only where an event may have changed it, but for the
-    questions, of which there is no event."""
+    """The lists that need attention. Each is reread only if an event may have changed it, except the
+    questions, for which there are no events."""
 
     def __init__(
         self, queue: leaseq.Queue, threads: Threads, *, clock: Callable[[], float] = time.monotonic
@@ -39,9 +39,9 @@ class Attention:
         self._queue = queue
         self._threads = threads
         self._clock = clock
-        self._cache: dict[str, tuple[float, Any, Rows]] = {}  # when, at what state of the list, what
+        self._cache: dict[str, tuple[float, Any, Rows]] = {}  # time, state of the list, rows
         self._question_count = 0
-        self._has_more_reports = False  # more than the most that are counted
+        self._has_more_reports = False  # more than the maximum that is counted
         self._late_titles: dict[str, str] = {}
         self._late_events: deque[leaseq.Event] = deque(maxlen=_LATE)
 
@@ -51,7 +51,7 @@ class Attention:
         if event.what == "late":
             self._late_events.append(event)
         elif event.what in ("adopted", "removed", "forgotten"):
-            token = event.token if event.what == "adopted" else None  # of its late answers that one alone
+            token = event.token if event.what == "adopted" else None  # only this one of its late answers
             remaining_events = (
                 one for one in self._late_events if one.id != event.id or token not in (None, one.token)
             )
@@ -88,7 +88,7 @@ class Attention:
     def _cached(self, name: str, state: Any, find: Callable[[], Rows]) -> Rows:
         now = self._clock()
         entry = self._cache.get(name)
-        # equivalent mutant: compare: five seconds are over, to the clock's last digit or not
+        # equivalent mutant: compare: exactly five seconds or slightly more makes no difference
         if entry is None or (entry[1] != state and now - entry[0] >= _REREAD_SECONDS):
             entry = self._cache[name] = (now, state, find())
         return entry[2]
@@ -112,7 +112,7 @@ class Attention:
         return title_of(self._queue, id) or id
 
     def _count_dead(self) -> Rows:
-        """The latest of them, by reason."""
+        """The reasons of the latest dead items, with their counts."""
         latest = self._queue.find("dead", limit=_MAX_DEAD, look=_MAX_DEAD, backwards=True).items
         reasons = Counter(_reason(one) for one in latest)
         return [
@@ -121,7 +121,8 @@ class Attention:
         ]
 
     def _find_reports(self) -> Rows:
-        """The latest report or note on each item that nobody has or finished since, the newest first."""
+        """The latest report or note on each item that nobody has reserved or finished since, the newest
+        first."""
         limit = _MAX_REPORTS
         dead_page = self._queue.find("dead", limit=limit, look=limit, backwards=True)
         open_reports, _whole = waiting_reports(self._queue, most=limit, look=_LOOK)
@@ -131,7 +132,7 @@ class Attention:
         return [one.row(_WORDS) for one in newest]
 
     def _find_questions(self) -> Rows:
-        """The questions of people that no manager answered, the longest unanswered first."""
+        """The questions that no manager has answered, the oldest first."""
         questions = self._threads.unanswered(self._queue.name, SHOWN)
         titles = {one.id: title_of(self._queue, one.id) for one in questions}
         for id in [id for id, title in titles.items() if title is None]:
@@ -144,7 +145,7 @@ class Attention:
         return [{"key": one.id, **title_fields(one), "due": rfc3339(one.due)} for one in items if one.due]
 
     def _find_unwanted(self) -> Rows:
-        """Waiting items that so many people gave back. These are at the front of the queue."""
+        """Inbound items that at least UNWANTED people gave back. These are at the front of the queue."""
         criteria = leaseq.Filter(given_back_by=UNWANTED)
         items = self._queue.find("inbound", criteria, limit=_UNWANTED_SHOWN, look=_LOOK).items
         return [
@@ -158,7 +159,7 @@ def _count_people(item: leaseq.Item) -> int:
 
 
 def _reason(item: leaseq.Item) -> tuple[str, str | None]:
-    """How its last grant ended, and what was said."""
+    """How its last grant ended, and the reason if it failed."""
     last_grant = item.history[-1] if item.history else None
     how = last_grant.how if last_grant else "expired"
     return how, last_grant.reason if last_grant and how == "failed" else None

@@ -17,18 +17,18 @@ log = logging.getLogger(__name__)
 
 EVERY = 1.0  # seconds
 VOUCH_EVERY = 20.0  # seconds between two checks that a client may still watch
-VOUCHED = 60.0  # seconds after which a stream ends if that can't be checked
-# Sending to all watchers at once would keep others waiting: to one it takes 0.15 ms.
+VOUCHED = 60.0  # seconds after which a stream ends if the check is not possible
+# Sending to all watchers without a pause would delay requests: each takes 0.15 ms.
 _AT_ONCE = 25
 _PAUSE = 0.01  # seconds
-RETRY_MS = 3_000  # what a browser waits before it connects again
+RETRY_MS = 3_000  # how long a browser waits before it reconnects
 
 Vouch = Callable[[], bool]
 """Whether the client may still watch; called repeatedly, outside its request."""
 
 
 def message(event: str, data: Any, id: str | None = None) -> bytes:
-    """An event as the HTML standard frames it. JSON has no line ends of its own."""
+    """An event in the format of the HTML standard. JSON text contains no line breaks."""
     id_line = f"id: {id}\n" if id else ""
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return f"{id_line}event: {event}\ndata: {text}\n\n".encode()
@@ -49,11 +49,11 @@ class Channel(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What the events are of: all watchers of one kind and name share a channel."""
+        """The subject of the events: all watchers of one kind and name share a channel."""
 
     @abstractmethod
     def serve(self, watchers: Sequence[Any]) -> None:
-        """Poll, and send each watcher what is new."""
+        """Poll, and send each watcher its news."""
 
 
 class QueueChannel(Channel):
@@ -77,7 +77,7 @@ class Poller:
         self._is_started = self._is_closed = False
 
     def watch(self, channel: Channel, watcher: Watcher) -> None:
-        """Add a watcher to an open channel of this kind, or to ``channel`` where there is none."""
+        """Add a watcher to the open channel of this kind and name, or to ``channel`` if there is none."""
         with self._lock:
             key = (type(channel), channel.name)
             self._channels.setdefault(key, (channel, []))[1].append(watcher)
@@ -89,7 +89,7 @@ class Poller:
                 threading.Thread(target=self._run, name="leaseq-live-feed", daemon=True).start()
 
     def close(self) -> None:
-        """End all streams, and those that are still to begin."""
+        """End all streams, including later ones."""
         with self._lock:
             self._is_closed = True
             for _, watchers in self._channels.values():
@@ -112,12 +112,12 @@ class Poller:
     def _serve(self, channel: Channel, watchers: Sequence[Watcher]) -> None:
         try:
             self.serve(channel, watchers)
-        except leaseq.QueueNotFound:  # it was deleted: the pages look anew
+        except leaseq.QueueNotFound:  # it was deleted: the pages reload
             for watcher in watchers:
                 watcher.stream.end()
         except leaseq.LeaseqError as error:  # the server is unavailable: the streams stay open
-            log.debug("nothing new of %s: %s", channel.name, error)
-        except Exception:  # one queue's fault is not the others'
+            log.debug("can't poll %s: %s", channel.name, error)
+        except Exception:  # one queue's failure must not affect others
             log.exception("the events of %s can't be sent", channel.name)
 
     def serve(self, channel: Channel, watchers: Sequence[Watcher]) -> None:

@@ -9,7 +9,7 @@ from datetime import datetime
 import leaseq
 
 MINUTES = 60
-_MAX_TIMES = 5_000  # handling times that are kept
+_MAX_TIMES = 5_000  # stored handling times
 _MAX_OPEN = 20_000  # grants whose end is awaited
 _ENDS = frozenset({"finished", "abandoned", "failed", "expired", "released", "undone", "removed"})
 
@@ -24,10 +24,10 @@ class HandlingTimes:
 
 
 class RateCounter:
-    """Counts events by the minute. They are added in the order in which they happened."""
+    """Counts events per minute. They must be added in the order in which they happened."""
 
     def __init__(self, since: datetime) -> None:
-        self._since = _minute(since.timestamp())  # of this one perhaps not all
+        self._since = _minute(since.timestamp())  # this one may be incomplete
         self._added_counts: dict[int, int] = {}
         self._finished_counts: dict[int, int] = {}
         self._expired_counts: dict[int, int] = {}
@@ -63,8 +63,8 @@ class RateCounter:
             self._times.popleft()
 
     def enqueued_per_minute(self, now: datetime) -> list[int | None]:
-        """The number of items enqueued in each of the last 60 minutes, the current one last; None: not
-        known."""
+        """The number of items enqueued in each of the last 60 minutes, the current one last; None:
+        unknown."""
         return self._by_minute(self._added_counts, now)
 
     def finished_per_minute(self, now: datetime) -> list[int | None]:
@@ -75,7 +75,7 @@ class RateCounter:
         return sum(self._expired_counts.values())
 
     def handling(self) -> HandlingTimes | None:
-        """The handling times; None where no finished item has a known grant."""
+        """The handling times; None if no finished item has a known grant."""
         if not self._times:
             return None
         ordered_times = sorted(seconds for _, seconds in self._times)
@@ -93,7 +93,7 @@ class RateCounter:
 
 
 def a_minute(counts: list[int | None]) -> float | None:
-    """The mean of the last five whole minutes that are known; of the present one where no other is."""
+    """The mean of the known ones among the last five whole minutes; the current minute if none is known."""
     whole_minutes = [one for one in counts[-6:-1] if one is not None]
     values = whole_minutes or [one for one in counts[-1:] if one is not None]
     return sum(values) / len(values) if values else None
@@ -104,5 +104,5 @@ def _minute(timestamp: float) -> int:
 
 
 def _rank(ordered_times: list[float], share: float) -> float:
-    """The value that so large a share of all, less than 1, do not exceed."""
+    """The value that this share of all (less than 1) does not exceed."""
     return ordered_times[int(len(ordered_times) * share)]

@@ -1,4 +1,4 @@
-"""Samples the counts of all queues once a minute, in whichever web process is the first."""
+"""Samples the counts of all queues once a minute, in whichever web process is first."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from leaseq import Client, LeaseqError, webhooks
 from leaseq.webapp.store.samples import Samples
 
 log = logging.getLogger(__name__)
-EVERY_SECONDS = 15.0  # between two looks at whether this minute has a sample
+EVERY_SECONDS = 15.0  # between two checks whether this minute has a sample
 
 
 class Sampler:
-    """A thread of a web process."""
+    """A thread of a web process that takes the samples."""
 
     def __init__(self, client: Client, samples: Samples) -> None:
         self._client, self._samples = client, samples

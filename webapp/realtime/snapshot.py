@@ -16,9 +16,9 @@ from leaseq.webapp.realtime.rates import MINUTES, RateCounter, a_minute
 from leaseq.webapp.realtime.sparkline import spark
 from leaseq.webapp.store.threads import Threads
 
-BACKLOG = 20_000  # events that are read back at most at the start
+BACKLOG = 20_000  # maximum number of past events that are read at the start
 HELD_SHOWN = 50
-_BACK = 5_000  # events of one read
+_BACK = 5_000  # events per read
 _PAGE = 1_000
 _PAGES = 5  # pages of events that one update reads; if there are more, it starts again
 _EVERY = 1.0  # seconds between two updates
@@ -32,7 +32,7 @@ _HOLD = frozenset(
 
 
 class Snapshot:
-    """The figures of one queue, for any thread; it reads the queue once a second at most."""
+    """The figures of one queue, thread-safe; it reads the queue at most once a second."""
 
     def __init__(
         self, queue: leaseq.Queue, threads: Threads, *, clock: Callable[[], float] = time.monotonic
@@ -51,7 +51,7 @@ class Snapshot:
         self.used_at = clock()
 
     def figures(self) -> dict[str, Any]:
-        """The present figures. The same object again where nothing has changed."""
+        """The current figures; the same object as before if nothing has changed."""
         with self._lock:
             self.used_at = now = self._clock()
             if self._read_at is None or now - self._read_at >= _EVERY:
@@ -62,7 +62,7 @@ class Snapshot:
             return self._figures
 
     def brief(self, *, read: bool = True) -> dict[str, Any]:
-        """The counts and rates. ``read`` False: the rates only where they were read before."""
+        """The counts and rates. ``read`` False: the rates only if they were read before."""
         with self._lock:
             self.used_at, now = self._clock(), datetime.now(UTC)
             rates = self._read(now) if read or self._rates else None
@@ -107,7 +107,7 @@ class Snapshot:
         return self._rates
 
     def _read_on(self, rates: RateCounter) -> bool:
-        """Take in what is new; False where that is too much."""
+        """Add the new events; False if there are too many."""
         for _ in range(_PAGES):
             events = self._queue.journal(after=self._cursor, limit=_PAGE)
             for event in events:
@@ -120,7 +120,7 @@ class Snapshot:
         return False
 
     def _begin(self, now: datetime) -> RateCounter:
-        """Read back an hour, or as much of it as BACKLOG allows."""
+        """Read the last hour of events, or as much of it as BACKLOG allows."""
         since = now - timedelta(minutes=MINUTES)
         events: list[leaseq.Event] = []
         while len(events) < BACKLOG:
@@ -206,7 +206,7 @@ def _holder(item: leaseq.Item, grant: leaseq.Grant, lease: float) -> dict[str, A
 
 
 def _length(grant: leaseq.Grant, lease: float) -> float:
-    """The seconds that a lease is given for: since it was renewed, those of the policy."""
+    """The length of a lease in seconds; after a renewal, that of the policy."""
     if grant.renewals or grant.expires_at is None:
         return lease
     return (grant.expires_at - grant.reserved_at).total_seconds()

@@ -1,4 +1,4 @@
-"""The event stream of one client: the poller puts events into it, the client's response takes them out."""
+"""The event stream of one client: the poller puts events into it, and the client's response reads them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _BEAT = b":\n\n"
 
 
 class Stream:
-    """Any thread may put events into it; one takes them."""
+    """An event stream. Any thread may put events into it; one thread reads them."""
 
     def __init__(self, *, heartbeat: float = HEARTBEAT) -> None:
         self.open = True
@@ -38,7 +38,7 @@ class Stream:
         self._change.set()
 
     def events(self) -> Iterator[bytes]:
-        """What is put into it, until it ends; a heartbeat where nothing comes for long."""
+        """The events put into it, until it ends; a heartbeat if there are none for a while."""
         while self.open:
             if not self._change.wait(self._heartbeat):
                 yield _BEAT

@@ -1,4 +1,4 @@
-"""Answers as a download, for REST and for the export page."""
+"""The download of answers, for REST and the export page."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def streamed_answers(
     late: bool | None,
     with_late: bool,
 ) -> Response:
-    """The answers that the filters leave; None: all. Raises Invalid by the field, and TooManyOpen."""
+    """The answers that match the filters; None: any. Raises Invalid with the field, and TooManyOpen."""
     answers = queue.answers(
         with_late=with_late,
         person=None if person is None else validation.person_name(person),

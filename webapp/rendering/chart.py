@@ -1,4 +1,4 @@
-"""Charts over time, as the parts of an SVG: ticks, and lines in a plot of 100 by 100."""
+"""Parts of an SVG chart over time: ticks, and lines in a plot of 100 by 100."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _STEPS = (1, 2, 2.5, 5, 10)
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """A mark on an axis."""
+    """A tick of an axis."""
 
     at: float  # 0 to 100, from the left or from the top
     label: str
@@ -20,7 +20,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A series, as the path of its line and of the area below it; gaps where a value is not known."""
+    """A series as the path of its line and of the area below it; with gaps for unknown values."""
 
     name: str
     path: str
@@ -28,7 +28,7 @@ class Line:
 
 
 def scale_of(maximum: float, lines: int = 4) -> tuple[float, list[float]]:
-    """The top of an axis from 0, and its ticks: round numbers, whole ones where they are few."""
+    """The top of an axis from 0, and its ticks, which are round whole numbers."""
     rough_step = max(maximum, 1) / lines
     power = 10.0 ** math.floor(math.log10(rough_step))
     step = next(power * one for one in _STEPS if power * one >= rough_step * (1 - 1e-9))
@@ -38,7 +38,7 @@ def scale_of(maximum: float, lines: int = 4) -> tuple[float, list[float]]:
 
 
 def line_of(name: str, values: Sequence[float | None], top: float) -> Line:
-    """Each value in the middle of its part of the width."""
+    """The line through the values, each in the middle of its part of the width."""
     width = SIZE / len(values)
     path, area, run = [], [], list[tuple[float, float]]()
 
@@ -46,7 +46,7 @@ def line_of(name: str, values: Sequence[float | None], top: float) -> Line:
         if not run:
             return
         points = [f"{x:.4g} {y:.4g}" for x, y in run]
-        if len(run) == 1:  # a dot would not be seen
+        if len(run) == 1:  # a single point would be invisible
             x, y = run[0]
             points = [f"{x - width / 2:.4g} {y:.4g}", f"{x + width / 2:.4g} {y:.4g}"]
         path.append("M" + "L".join(points))

@@ -1,4 +1,4 @@
-"""A file that is written while it is sent."""
+"""The response for a file that is generated while it is sent."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from leaseq.webapp.context import person, state
 
 
 def download(pieces: Iterator[bytes], content_type: str, filename: str) -> Response:
-    """The response with these pieces. ``filename`` is plain ASCII without quotes.
+    """A response with these pieces. ``filename`` is plain ASCII without quotes.
 
-    The first piece is made before it begins, so that a server that is away is still an error. Raises
-    TooManyOpen.
+    The first piece is generated before the response begins, so that an unreachable server still causes an
+    error. Raises TooManyOpen.
     """
     first_pieces = list(itertools.islice(pieces, 1))
     call, slots = state().open_calls.begin("exports", person().name), state().request_slots

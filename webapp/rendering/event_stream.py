@@ -1,4 +1,4 @@
-"""The response that is an event stream."""
+"""The response with an event stream."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from leaseq.webapp.serving.disconnect import at_disconnect
 
 
 def streamed(channel: Channel, watch: Callable[[Stream, Vouch], Watcher]) -> Response:
-    """A stream of what the channel sends to the watcher that ``watch`` makes, open while the caller may
-    watch. Raises TooManyOpen."""
+    """A stream of the channel's messages to the watcher that ``watch`` creates, open while the caller has
+    access. Raises TooManyOpen."""
     if request.method == "HEAD":
         return _response(())
     live, environ, may_watch = state().live, request.environ, request_check()
@@ -44,5 +44,5 @@ def streamed(channel: Channel, watch: Callable[[Stream, Vouch], Watcher]) -> Res
 
 def _response(body: Iterator[bytes] | tuple[()]) -> Response:
     response = Response(body, mimetype="text/event-stream")
-    response.headers["X-Accel-Buffering"] = "no"  # nginx would keep it back
+    response.headers["X-Accel-Buffering"] = "no"  # otherwise nginx would buffer it
     return response

@@ -30,13 +30,13 @@ from leaseq.webapp.site_time import is_clock_time, site_zone
 from leaseq.webapp.store.accounts import MAX_PASSWORD, MIN_PASSWORD
 
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
-MAX_MARKDOWN = 65_536  # bytes of UTF-8: the time that Markdown takes may grow with their square
+MAX_MARKDOWN = 65_536  # bytes of UTF-8: rendering time may grow with their square
 # guard: no-markdown-images
-_TAGS = nh3.ALLOWED_TAGS - {"img"}  # a picture would reveal to its host who reads, and when
+_TAGS = nh3.ALLOWED_TAGS - {"img"}  # a picture would reveal to its host who reads the text, and when
 
 
 def markdown(text: object) -> Markup:
-    """Markdown as harmless HTML: no script, no picture, no HTML of its own, and no more than a page shows."""
+    """Markdown as safe HTML: without scripts, pictures and raw HTML, cut at MAX_MARKDOWN."""
     data = str(text).encode("utf-8", "replace")
     html = rendered(data[:MAX_MARKDOWN].decode("utf-8", "ignore"))  # guard: markdown-length
     if len(data) <= MAX_MARKDOWN:
@@ -48,13 +48,13 @@ def markdown(text: object) -> Markup:
 
 @lru_cache(maxsize=64)  # guard: markdown-once
 def rendered(text: str) -> Markup:
-    """Kept, since 64 kB can take seconds: 64 of the longest take about 20 MB."""
+    """Rendered Markdown. Cached, since 64 kB can take seconds; 64 of the longest take about 20 MB."""
     # guard: markdown-clean
-    return Markup(nh3.clean(_markdown.render(text), tags=_TAGS))  # noqa: S704  # nh3 made it harmless
+    return Markup(nh3.clean(_markdown.render(text), tags=_TAGS))  # noqa: S704  # nh3 sanitized it
 
 
 def web_link(value: object) -> str | None:
-    """The value where it is an http or https address, which is safe to link to."""
+    """The value if it is an http or https URL, which is safe to link to."""
     if not isinstance(value, str):
         return None
     try:
@@ -66,7 +66,7 @@ def web_link(value: object) -> str | None:
 
 
 def media_link(value: object) -> str | None:
-    """The address where it is of an origin that pages may load pictures and sound from."""
+    """The URL if pages may load pictures and sound from its origin."""
     link = web_link(value)
     if link is None:
         return None
@@ -78,7 +78,7 @@ _INLINE_PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|avif);base64,[A-Za-
 
 
 def picture_link(value: object) -> str | None:
-    """Like ``media_link``; a small picture may also stand in the payload itself."""
+    """Like ``media_link``, but also accepts small pictures in data: URLs."""
     if isinstance(value, str) and _INLINE_PICTURE.fullmatch(value):
         return value
     return media_link(value)
@@ -90,7 +90,7 @@ def is_rows(value: Json) -> bool:
 
 
 def columns_of(rows: list[dict[str, Json]]) -> list[str]:
-    """The names of the rows' columns, each once, in the order met."""
+    """The distinct names of the rows' columns, in order of first occurrence."""
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
@@ -103,7 +103,7 @@ def is_plain(value: Json) -> bool:
 
 
 def plain(value: Json) -> str:
-    """A value that is no list or object, as a person reads it."""
+    """A value other than a list or object, as text for people."""
     return (
         {None: "–", True: str(gettext("yes")), False: str(gettext("no"))}[value]
         if value is None or value is True or value is False
@@ -112,19 +112,19 @@ def plain(value: Json) -> str:
 
 
 def time_until(until: str | None) -> str:
-    """How long it is until an RFC 3339 time."""
+    """The duration until an RFC 3339 time."""
     return span(seconds_until(until)) if until else "–"
 
 
 def seconds_until(until: str | None) -> float:
-    """Like ``time_until``, in seconds; 0 where the time is over."""
+    """Like ``time_until``, in seconds; 0 for a time in the past."""
     if not until:
         return 0
     return max((datetime.fromisoformat(until) - datetime.now(UTC)).total_seconds(), 0)
 
 
 def span(seconds: float | None) -> str:
-    """A duration in the two units that matter: ``4 min 12 s``, ``2 d 3 h``."""
+    """A duration in its two largest units: ``4 min 12 s``, ``2 d 3 h``."""
     if seconds is None:
         return "–"
     remaining = max(int(seconds), 0)
@@ -139,7 +139,7 @@ def span(seconds: float | None) -> str:
 
 
 def pace(seconds: float | None) -> str:
-    """A measured duration: like `span`, with tenths below ten seconds."""
+    """A measured duration: like `span`, but with tenths below ten seconds."""
     tenths = None if seconds is None else round(max(seconds, 0), 1)
     if tenths is None or tenths >= 10:
         return span(tenths)
@@ -147,7 +147,7 @@ def pace(seconds: float | None) -> str:
 
 
 def ago(at: str | None) -> str:
-    """How long a time is past, which is an RFC 3339 text."""
+    """The duration since an RFC 3339 time."""
     return span((datetime.now(UTC) - datetime.fromisoformat(at)).total_seconds()) if at else "–"
 
 
@@ -162,8 +162,8 @@ def clock(time: datetime) -> str:
 
 
 def local_clock(time: datetime) -> str:
-    """What stands in a page until its script has replaced it by a shorter text. In a piece, which a script
-    requested, it is never read: the page's language would take long."""
+    """A time's text until the page's script replaces it by a shorter one. In a fragment, which a script
+    requested, nobody sees it, so there it is not localized, which would take long."""
     return f"{time.astimezone(site_zone()):%Y-%m-%d %H:%M %Z}" if wants_piece() else clock(time)
 
 
@@ -173,7 +173,7 @@ def plain_clock(time: str) -> str:
 
 
 def overdue(item: Item) -> bool:
-    """Whether its due date is past and it is still not done."""
+    """Whether the due date is past and the item is still open."""
     return item.due is not None and item.state not in ("finished", "dead") and item.due < datetime.now(UTC)
 
 
@@ -194,6 +194,6 @@ def init_filters(app: Flask) -> None:
     app.jinja_env.filters["item_title"] = item_title
     app.jinja_env.filters["state_word"] = state_word
     app.jinja_env.globals["states"] = STATES
-    app.jinja_env.filters["number"] = format_decimal  # 1,204 or 1.204, by the language
+    app.jinja_env.filters["number"] = format_decimal  # 1,204 or 1.204, by language
     app.jinja_env.trim_blocks = True
     app.jinja_env.lstrip_blocks = True

@@ -9,16 +9,16 @@ from leaseq import Json
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One part of a payload, as the page shows it."""
+    """A part of a payload, as shown on pages."""
 
     kind: str  # text, markdown, image, audio, video, link, table, json
     label: str
     value: Json
-    beside: bool = False  # beside the one before it, where there is room
+    beside: bool = False  # next to the previous part, if there is room
 
 
 def parts_of(form: Json, payload: Json) -> list[Part]:
-    """The pieces in the order of the form's ``show``; fields that the payload hasn't are left out."""
+    """The parts in the order of the form's ``show``, without fields that the payload lacks."""
     entries = form.get("show") if isinstance(form, dict) else None
     if not entries:
         return [Part("table", "", payload)]
@@ -35,7 +35,7 @@ def parts_of(form: Json, payload: Json) -> list[Part]:
 
 
 def _at(payload: Json, field: str) -> tuple[bool, Json]:
-    """The payload's field, by its name or by a path of names with dots between."""
+    """Whether the payload has a field, given by name or dotted path, and its value."""
     if isinstance(payload, dict) and field in payload:
         return True, payload[field]
     value = payload

@@ -1,4 +1,4 @@
-"""The rules of fields that pages tell people about, as the library and the stores say them."""
+"""Rules of fields, and other errors that pages translate, as worded by the library and the stores."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NAMES: Final = {
     "token_name": N_("What is it for?"),
     "work": N_("Who may work"),
 }
-"""Names of fields, but for those of the policy, which has labels of its own."""
+"""Names of fields, except those of the policy, which has its own labels."""
 
 RULES: Final = (
     N_("1 to %(most)s printable characters"),
@@ -54,27 +54,27 @@ RULES: Final = (
     N_("at least one person, skill or team; or everybody"),
     N_("people who have an account"),
     N_("at least one person: select them in the list"),
-    N_("somebody else: you would be signed out"),
-    N_("something in its box"),
+    N_("anybody but yourself: you would be signed out"),
+    N_("a value in its field"),
     N_("a queue that only some may work on: everybody may work on '%(queue)s'"),
     N_("somebody with an account that is not disabled"),
     N_("no space at its beginning or end"),
     N_("an unused name"),
-    N_("your present one"),
+    N_("your current one"),
     N_("a code within 15 minutes"),
     N_("the six digits that your device shows now"),
     N_("well-formed JSON (%(why)s)"),
     N_("JSON at most %(most)s levels deep"),
     N_("a date and a time in %(zone)s, such as 2026-11-24T17:00"),
     N_("a day such as 2026-11-21, or a time such as 2026-11-21T10:05; both in %(zone)s"),
-    N_("a time that there is in %(zone)s: on %(day)s its clocks skip %(time)s, as they are put forward"),
+    N_("a time that exists in %(zone)s: on %(day)s its clocks skip %(time)s, when they are put forward"),
     N_("a time like 2026-11-21T10:05:00Z, or a date"),
     N_("only with outcome abandoned or failed, or without an outcome: only these have a comment"),
     N_("newest or oldest"),
     N_("one of %(values)s"),
     N_("%(least)s to %(most)s characters"),
 )
-"""Rules without their field. The first that fits counts: the more exact ones come first."""
+"""Rules without their field. The first match counts, so more specific ones come first."""
 
 SENTENCES: Final = (
     N_("there is already a person named '%(name)s'"),
@@ -95,10 +95,12 @@ SENTENCES: Final = (
     N_("queue '%(name)s' has no item '%(id)s': it was never there, or was removed"),
     N_("there is no person named '%(name)s'"),
     N_("this requires the role %(needed)s; yours is %(yours)s: ask an admin"),
-    N_("the policy of queue '%(name)s' was changed meanwhile: look at what is in force, then save again"),
+    N_(
+        "the policy of queue '%(name)s' was changed in the meantime: check the current policy, then save again"
+    ),
     N_("the queue server does not answer: try again in a few seconds"),
     N_("the error was logged; the request may or may not have taken effect"),
     N_("too many requests: wait, then try again"),
     N_("%(why)s Reload the page; a program sends the token in the header X-CSRFToken"),
 )
-"""What is said without a field."""
+"""Errors without a field."""

@@ -1,7 +1,7 @@
-"""Refused arguments and other errors in words, in the page's language.
+"""Invalid arguments and other errors in words, in the page's language.
 
-The library and the stores say in English which field, and which rule of it. A rule that is listed here is
-translated, with what is filled in; another one is shown as it is. English pages say what programs are told.
+The library and the stores name the field and the rule in English. Rules listed in `refusal_rules` are
+translated together with their values; others are shown as they are. English pages show the same text as REST.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _in_words(text: str, field: str, limit: str) -> str:
 
 
 def name_of(field: str) -> str:
-    """A field by its name on pages, in the page's language."""
+    """The name of a field on pages, in the page's language."""
     label = NAMES.get(field) or (FIELDS[field].about.label if field in FIELDS else None)
     return gettext(label) if label else field
 
@@ -63,7 +63,7 @@ def _value(name: str, value: str) -> str:
 
 @lru_cache(maxsize=256)
 def _pattern(rule: str) -> re.Pattern[str]:
-    """A rule as it reads with anything filled in."""
+    """A pattern that matches a rule with any values."""
     parts = re.split(r"%\((\w+)\)s", rule)
     for index, part in enumerate(parts):
         value = r"[\d,]+" if part in _NUMBERS else ".+"

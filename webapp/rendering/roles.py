@@ -6,6 +6,6 @@ from flask_babel import gettext
 
 
 def role_word(role: str) -> str:
-    """A role's name in the page's language."""
+    """The name of a role in the page's language."""
     words = {"worker": gettext("worker"), "manager": gettext("manager"), "admin": gettext("admin")}
     return str(words[role])

@@ -1,4 +1,4 @@
-"""The state of an item in words, which are the same on every page."""
+"""The names of item states, the same on every page."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Finding items among those of a queue, by what pages and REST ask for, in bounded steps."""
+"""Search among a queue's items, for pages and REST, in bounded steps."""

@@ -1,4 +1,4 @@
-"""A search among a queue's items, as the query string of an address."""
+"""A search among a queue's items, as the query string of a URL."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from leaseq.webapp.site_time import filter_period
 
 ANY: Literal["any"] = "any"
 SearchedState: TypeAlias = Literal[ListName, "any"]
-"""A list, or those of all states."""
+"""One list, or the lists of all states."""
 SEARCHED_STATES: tuple[SearchedState, ...] = (ANY, *get_args(ListName))
 LATEST_FIRST = ("finished", "dead", ANY)
-"""What is ordered newest first by default."""
+"""The searches that are ordered newest first by default."""
 
 FIELDS = ("find", "begins", "person", "outcome", "text", "skill", "back", "from", "to", "overdue", "order")
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """A list of items or those of all states, the criteria, and the order."""
+    """A list, or the lists of all states, with criteria and order."""
 
     state: SearchedState
-    typed: Mapping[str, str] = field(default_factory=dict)  # by FIELDS, as it was typed; nothing empty
+    typed: Mapping[str, str] = field(default_factory=dict)  # by FIELDS, as typed, without empty texts
     where: Filter = field(default_factory=Filter)
     parts: tuple[Part, ...] = ()  # of the search box
 
@@ -44,7 +44,7 @@ class Search:
 
     @property
     def is_by_entry(self) -> bool:
-        """Whether the order is that in which items came to their state."""
+        """Whether items are ordered by when they entered their state."""
         return self.state in LATEST_FIRST
 
     @property
@@ -52,16 +52,16 @@ class Search:
         return any(name != "order" for name in self.typed)
 
     def args(self) -> dict[str, Any]:
-        """The search as a query string's arguments."""
+        """The search as query arguments."""
         return {"state": self.state, **self.typed}
 
     @property
     def single_word(self) -> str:
-        """The search box's text, where it may be an id."""
+        """The search box's text if it is a single word, which may be an id; else ''."""
         return self.parts[0].value if len(self.parts) == 1 and not self.parts[0].name else ""
 
     def without(self, name: str) -> dict[str, Any]:
-        """The arguments of the search without a criterion: one of FIELDS, or a part of the search box."""
+        """The query arguments without one criterion: one of FIELDS, or a part of the search box."""
         args = {key: text for key, text in self.args().items() if key != name}
         rest = [part for part in self.parts if str(part) != name]
         if len(rest) < len(self.parts):
@@ -69,7 +69,7 @@ class Search:
         return args
 
     def up_to(self, time: datetime) -> Search:
-        """The same, without what came into the list at this time or later."""
+        """The same search without items that entered the list at this time or later."""
         until = min(self.where.until, time) if self.where.until else time
         return replace(self, where=replace(self.where, until=until))
 
@@ -82,26 +82,26 @@ class Search:
         after: str | None = None,
         turned: bool = False,
     ) -> leaseq.Page:
-        """A page of the search; ``turned``: in reverse order. Where the search box has something, at most
-        COMPARED entries are looked at, and the page's ``after`` leads on."""
+        """A page of the search; ``turned``: in reverse order. With a text in the search box, at most COMPARED
+        entries are scanned, and the page's ``after`` continues the search."""
         scan = Scan(queue, self.where, self.parts, backwards=self.latest_first != turned)
         if self.state == ANY:
             return scan.of_all(limit=limit, look=look, after=after)
         return scan.of_list(self.state, limit=limit, look=look, after=after)
 
     def cursor_of(self, item: leaseq.Item) -> str:
-        """Where an item stands in the search, as an ``after``."""
+        """The position of an item in the search, for use as ``after``."""
         return place_of(item) if self.state == ANY else item.cursor
 
 
 def search_among(find: str, state: SearchedState, where: Filter, form: Json) -> Search:
-    """The search that a program asks for: the search box's text, and what the library filters by."""
+    """A search by a program: the search box's text, and the library's filter."""
     return Search(state, {"find": find} if find else {}, where, in_terms_of(parts_of(find), fields_of(form)))
 
 
 def search_of(arguments: Mapping[str, Any], form: Json = None) -> Search:
-    """Parse the search in an address or a form; raises Invalid with the field's name. ``form``: the queue's,
-    by whose titles and labels the search box may ask. Without a state, a search is of all of them."""
+    """Parse the search in a URL or a form; raises Invalid with the field's name. ``form``: the queue's form,
+    whose titles and labels the search box may use. Without a state, criteria apply to all states."""
     typed = {name: str(arguments.get(name) or "").strip() for name in FIELDS}
     searches = any(text for name, text in typed.items() if name != "order")
     state = validation.one_of(
@@ -143,7 +143,7 @@ def list_names() -> dict[str, str]:
 
 
 def since_names() -> dict[str, str]:
-    """The heading of the time column of each list."""
+    """The heading of the time column, by list."""
     return {
         "inbound": _("Waiting since"),
         "reserved": _("Expires"),
@@ -156,7 +156,7 @@ def since_names() -> dict[str, str]:
 
 
 def outcome_names() -> dict[str, str]:
-    """The outcomes of a person's lease that a search offers."""
+    """The outcomes of a lease that a search offers."""
     return {
         "held": _("holds it"),
         "finished": _("finished it"),
@@ -172,7 +172,7 @@ def outcome_names() -> dict[str, str]:
 
 
 def criteria_of(search: Search) -> dict[str, str]:
-    """Each criterion in words: by its name in FIELDS, and for the search box by its parts."""
+    """The criteria in words, by their names in FIELDS, and for the search box by its parts."""
     typed = search.typed
     words = {
         "begins": _("id begins with %(text)s", text=typed.get("begins")),
@@ -194,5 +194,5 @@ def criteria_of(search: Search) -> dict[str, str]:
 
 
 def description_of(search: Search) -> str:
-    """The search in words, for a question and for the managers' log."""
+    """The search in words, for confirmations and the audit log."""
     return ", ".join([list_names()[search.state], *criteria_of(search).values()])

@@ -1,10 +1,10 @@
-"""What a search box asks of items: words, and conditions on fields of the payload and of the answers.
+"""Parses and matches a search box's text: words, and conditions on fields of the payload and answers.
 
     refund "two words" about: delivery rating <= 2 "What is it about?": Refund
 
-A word must occur in the id, the payload or an answer. ``name:value`` holds where a field of that name has
-that value, or a list that contains it; ``<``, ``<=``, ``>`` and ``>=`` compare numbers. A question may be
-called by its title, and a choice by its label. Letters match whatever their case, and all parts must hold.
+A word must occur in the id, the payload or an answer. ``name:value`` matches if a field of that name has that
+value, or a list that contains it; ``<``, ``<=``, ``>`` and ``>=`` compare numbers. A question may be named by
+its title, and a choice by its label. Case is ignored, and all parts must match.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ _SYMBOLS = {sign: symbol for symbol, sign in _PLAIN.items()}
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A word, where ``name`` is empty; else a condition on the fields of that name."""
+    """A word if ``name`` is empty; otherwise a condition on fields of that name."""
 
     name: str
     sign: str
     value: str
-    title: str = ""  # of the question that is meant
+    title: str = ""  # of the question
     label: str = ""  # of the choice
 
     @property
     def phrase(self) -> str:
-        """As people read it: by the form's titles and labels."""
+        """The part in words, with the form's titles and labels."""
         value = self.label or self.value
         if not self.name:
             return value
@@ -88,16 +88,15 @@ def _parts(text: str) -> Iterator[Part]:
         if sign == ":" and plain_value.startswith("//"):  # a link is a word
             yield Part("", "", f"{name}:{value}")
             continue
-        if sign in _COMPARE and value == "=":  # of a sign with nothing behind
-            raise Invalid("find", f"a number behind {name}{sign}=")
+        if sign in _COMPARE and value == "=":  # a sign without a value
+            raise Invalid("find", f"a number after {name}{sign}=")
         if sign in _COMPARE and _number(value) is None:
-            raise Invalid("find", f"a number behind {name}{sign}, not {value!r}")
+            raise Invalid("find", f"a number after {name}{sign}, not {value!r}")
         yield Part(name, sign, value)
 
 
 def in_terms_of(parts: tuple[Part, ...], questions: Sequence[Field]) -> tuple[Part, ...]:
-    """The parts with the names of the questions' fields for their titles, and the choices' values for their
-    labels."""
+    """The parts with titles of questions replaced by field names, and labels of choices by values."""
     fields_by_name = {one.label.casefold(): one for one in questions}
     fields_by_name |= {one.name.casefold(): one for one in questions}
     return tuple(_in_terms_of(part, fields_by_name.get(part.name.casefold())) for part in parts)
@@ -117,16 +116,16 @@ def _in_terms_of(part: Part, question: Field | None) -> Part:
 
 
 def condition(name: str, text: str) -> Part:
-    """A condition on a field: ``text`` begins with a sign, or is the value. Raises Invalid."""
+    """A condition on a field. ``text`` is a comparison sign and a number, or a value. Raises Invalid."""
     sign = next((sign for sign in ("<=", ">=", "<", ">") if text.startswith(sign)), "")
     value = text.removeprefix(sign).strip()
     if sign and _number(value) is None:
-        raise Invalid("find", f"a number behind {name}{sign}, not {value!r}")
+        raise Invalid("find", f"a number after {name}{sign}, not {value!r}")
     return Part(name, sign or ":", value)
 
 
 def words_of(parts: tuple[Part, ...]) -> str:
-    """The text that has these parts."""
+    """The search text with these parts."""
     return " ".join(map(str, parts))
 
 
@@ -148,7 +147,7 @@ def _texts(item: Item) -> Iterator[str]:
 
 
 def _values(item: Item, name: str) -> Iterator[Json]:
-    """The values of a field in the payload and in each answer, by its dotted name."""
+    """The values of a field, given by its dotted name, in the payload and in each answer."""
     for data in (item.payload, *(answer.result for answer in item.answers)):
         value = at_path(data, name.split("."))
         if value is not None:
@@ -156,7 +155,7 @@ def _values(item: Item, name: str) -> Iterator[Json]:
 
 
 def at_path(data: Json, path: list[str]) -> Any:
-    """The value there, whatever the case of the names; None where there is none."""
+    """The value at a path, ignoring the case of names; None if there is none."""
     for step in path:
         if not isinstance(data, dict):
             return None

@@ -1,4 +1,4 @@
-"""Pages of a search: the entries of one list, or of the lists of all states in turn, in bounded steps."""
+"""Pages of a search in one list, or alternating between the lists of all states, in bounded steps."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from leaseq import STATES, Filter, Invalid, Item, ListName, Page
 from leaseq.webapp.search.matching import Part
 
 COMPARED = 5_000
-"""The entries that one request compares with a search box: half a second."""
+"""Entries that one request compares with a search box: about half a second."""
 _AT_ONCE = 250
 
 
 @dataclass(frozen=True, slots=True)
 class Scan:
-    """A queue, and which of its items are wanted in which order."""
+    """A queue, with the criteria and the order of the wanted items."""
 
     queue: leaseq.Queue
     where: Filter
@@ -49,8 +49,8 @@ class Scan:
                 return Page(tuple(items), after, scanned_count)
 
     def of_all(self, *, limit: int, look: int, after: str | None) -> Page:
-        """A page of all states' lists: some entries of each in turn, so that a long one hides no other. The
-        items are in the order of the states; the cursor has the place in each list that has more."""
+        """A page of the lists of all states: some entries of each in turn, so that a long one does not hide
+        others. Items are ordered by state; the cursor contains the place in each list that has more."""
         lists = deque(_places(after))
         maximum, scanned_count = min(look, COMPARED) if self.parts else look, 0
         items: list[Item] = []
@@ -68,7 +68,7 @@ class Scan:
 
 
 def place_of(item: Item) -> str:
-    """The cursor, for `Scan.of_all`, that goes on behind an item in the list of its state."""
+    """The cursor for `Scan.of_all` that continues after an item in the list of its state."""
     return urlencode([(item.state, item.cursor)])
 
 
@@ -81,5 +81,5 @@ def _places(after: str | None) -> list[tuple[leaseq.State, str | None]]:
     ]
     if not pairs or len(pairs) < len(places):
         raise Invalid("after", "a cursor from an earlier page of all states")
-    # In the order of the cursor, which says whose turn it is.
+    # In the cursor's order, which says which list is next.
     return sorted(pairs, key=lambda one: list(places).index(one[0]))

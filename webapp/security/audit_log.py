@@ -1,7 +1,7 @@
-"""Audit log of managers' changes to queues and items, by page or by REST.
+"""Audit log of managers' changes to queues and items, on pages or by REST.
 
-A view adds details by ``note``; for all others one line is written from the route, the form and the policy
-before and after, so that a new route is logged without further code.
+A view may log its change with ``note``; for all others, one entry is written from the route, the form and the
+policy before and after, so that a new route is logged without further code.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ SILENT = frozenset(
         "manage.start_settings",
     }
 )
-"""What puts items in by REST is told by the queue's journal, item by item; what changes nothing, or only how
-lists look, is not told; what goes on for many requests tells when it begins and ends."""
+"""Endpoints that this module doesn't log: adding items by REST is in the queue's journal, item by item; some
+change nothing, or only the look of lists; a job of many requests logs its own beginning and end."""
 
 CHANGES = {
     "create": "made",
@@ -77,7 +77,7 @@ def note(what: str, about: str, detail: str = "") -> None:
 
 
 def detail_changes(changes: leaseq.ItemChanges) -> None:
-    """Put an item's new values into the line of this request; of a payload only that it changed."""
+    """Add an item's new values to the entry of this request; for a payload, only that it changed."""
     g.item_changes = [
         name if name == "payload" else f"{name}: {_short(_plain(value))}"
         for name, value in sorted(changes.items())
@@ -116,8 +116,8 @@ def _after(response: Response) -> Response:
         about = f"{queue} / {names['id']}" if kind == "item" else queue
         try:
             note(f"{kind}.{CHANGES.get(change, change)}", str(about), _detail())
-        except LeaseqError:  # the change is made, and the response says so
-            log.warning("the log misses %s of %s", change, g.person.name, exc_info=True)
+        except LeaseqError:  # the change is done, and the response must say so
+            log.warning("the log lacks %s by %s", change, g.person.name, exc_info=True)
     return response
 
 
@@ -126,8 +126,7 @@ def _is_about_item() -> bool:
 
 
 def _is_change() -> bool:
-    """Whether this is a manager's request that changes something. Changes to people are logged by the
-    accounts."""
+    """Whether this is a manager's request that changes something. The accounts log changes to people."""
     endpoint = request.endpoint
     if endpoint is None or need_of(this_app(), endpoint) != "manager" or endpoint in SILENT:
         return False
@@ -144,11 +143,11 @@ def _detail() -> str:
 
 
 def _request_fields() -> dict[str, Any]:
-    """The fields of the form, or of the JSON."""
+    """The fields of the form or the JSON body."""
     try:
         return dict(request.get_json() if request.mimetype == JSON else request.form)
     except (LeaseqError, HTTPException):
-        return {}  # a file, or what else was streamed
+        return {}  # a file or another streamed body
 
 
 def _changes() -> list[str]:
@@ -174,7 +173,7 @@ def _policy(queue: str | None) -> Policy | None:
         return leaseq.Queue(state().client, queue).policy if queue else None
     except LeaseqError:
         # equivalent mutant: return: the function returns None without it, too
-        return None  # no name of a queue, or the server is away: the view says so
+        return None  # an invalid queue name, or no server: the view reports it
 
 
 def _short(value: object) -> str:

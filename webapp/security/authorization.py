@@ -1,7 +1,7 @@
-"""Authorization: every request is checked before anything else of it is read.
+"""Authorization: every request is checked before anything else is read from it.
 
-A route names the role that it requires by ``needs``. A route that names none is closed to everybody, so that
-forgetting fails closed.
+A route declares the role that it requires with ``needs``. A route that declares none is closed to everybody,
+so that a forgotten declaration fails closed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ OPEN_TO_ANYONE = frozenset(
         "docs.page",
     }
 )
-"""The only endpoints that take a request without knowing whose it is."""
+"""The only endpoints that accept anonymous requests."""
 
 _SENT_AT = "sent_at"
 _View = TypeVar("_View", bound=Callable[..., Any])
@@ -67,13 +67,13 @@ def needs(
     any_token: bool = False,
     makes_queue: bool = False,
 ) -> Callable[[_View], _View]:
-    """Set the minimum role of a route. ``unless`` lets in callers that are no person, such as a scraper.
+    """Set the minimum role of a route. ``unless`` lets in callers that are not people, such as a scraper.
 
-    ``reads``, called with a person's name, makes a command that is sent with the one for the session, to save
-    the view a round trip: `extra_reply` has its reply. ``all_queues``: what the route shows or changes is of
-    all queues, so that it is for those only who may manage all of them. ``any_token``: it is about the token
-    itself, so that one for a single queue may call it, too. ``makes_queue``: where there is no queue of the
-    name, the call makes one, so that it can't be answered as if there were none.
+    ``reads``, called with a person's name, returns a command that is sent with the one for the session, to
+    save the view a round trip: `extra_reply` returns its reply. ``all_queues``: the route shows or changes
+    data of all queues, so the caller must be allowed to manage all of them. ``any_token``: the route is about
+    the token itself, so a token for a single queue may call it, too. ``makes_queue``: if no queue has the
+    name, the call creates one, so it must not be answered with 404.
     """
 
     def mark(view: _View) -> _View:
@@ -95,7 +95,7 @@ def takes_any_size(view: _View) -> _View:
 
 
 def need_of(app: Flask, endpoint: str) -> Need | None:
-    """The role that the endpoint requires; None where it declares none, and is closed."""
+    """The role that the endpoint requires; None if it declares none, and so is closed."""
     if endpoint in OPEN_TO_ANYONE:
         return ANYONE
     role: Role | None = getattr(app.view_functions[endpoint], "needs", None)
@@ -103,12 +103,13 @@ def need_of(app: Flask, endpoint: str) -> Need | None:
 
 
 def makes_queue(endpoint: str | None) -> bool:
-    """Whether the endpoint's calls make a queue where there is none of the name."""
+    """Whether the endpoint creates a queue if none has the name."""
     return getattr(this_app().view_functions.get(endpoint or ""), "makes_queue", False)
 
 
 class Visitor(flask_login.UserMixin):  # type: ignore[misc]  # flask-login carries no types
-    """A person as flask-login wants one. The cookie names their session, which the server can end."""
+    """A person in the form that flask-login requires. The cookie names their session, which the server can
+    end."""
 
     def __init__(self, person: Person, session: str) -> None:
         self.person = person
@@ -129,13 +130,13 @@ def visitor_of(session: str) -> Visitor | None:
 
 
 def extra_reply() -> Any:
-    """The reply to what `needs` was told that the view reads."""
+    """The reply to the command of ``reads`` in `needs`."""
     return g.extra_reply[0]
 
 
 def init_authorization(app: Flask) -> None:
     manager = flask_login.LoginManager()
-    manager.session_protection = None  # it only marks a session as not fresh, which nothing here asks for
+    manager.session_protection = None  # it only marks a session as not fresh, which nothing here checks
     app.login_manager = manager  # type: ignore[attr-defined]  # init_app adds a hook for its remember-me cookie
     manager.user_loader(visitor_of)
     app.config["WTF_CSRF_CHECK_DEFAULT"] = False  # authorization checks it, once the caller is known
@@ -146,8 +147,8 @@ def init_authorization(app: Flask) -> None:
 
 
 def _signed_in_person() -> Person | None:
-    """The signed-in person, for the top of the page; also where no role is required: on public pages and
-    on 404."""
+    """The signed-in person, for the top of the page; also on pages that require no role, such as public ones
+    and 404."""
     if "person" not in g and request.endpoint in (None, "docs.page"):
         with suppress(LeaseqError):
             _identify(strict_request())
@@ -158,7 +159,7 @@ def _guard() -> BaseResponse | None:
     this_request, app = strict_request(), this_app()
     endpoint = this_request.endpoint
     if endpoint is None:
-        return None  # no such path or method: Flask says so
+        return None  # no such path or method: Flask refuses it
     view = app.view_functions[endpoint]
     need = need_of(app, endpoint)
     if need is None:
@@ -186,7 +187,7 @@ def _guard() -> BaseResponse | None:
 
 
 def _keep_csrf_token() -> None:
-    """Use the token that came, and is good, in the answer's forms, too: to sign another takes long."""
+    """Use the request's valid token in the response's forms, too, since signing another one is slow."""
     if g.get("person") and g.get("csrf_valid") and "csrf_token" in request.form:
         g.csrf_token = request.form["csrf_token"]
 
@@ -198,7 +199,7 @@ def request_check() -> Callable[[], bool]:
 
 
 def is_still_authorized(app: Flask, environ: WSGIEnvironment) -> bool:
-    """Whether authorization would still let a request in: for responses that go on for long."""
+    """Whether authorization would still let a request in: for long-lived responses."""
     with app.request_context(environ):
         try:
             return _guard() is None
@@ -207,9 +208,10 @@ def is_still_authorized(app: Flask, environ: WSGIEnvironment) -> bool:
 
 
 def _refuse_other_queues(this_request: Request, person: Person, need: Role, view: Callable[..., Any]) -> None:
-    """A queue that the person may not work on is answered as one that is not there."""
+    """Refuse queues without access. One that the person may not work on gets the same error as a missing
+    one."""
     if getattr(view, "all_queues", False) and not state().access.lets_manage_all(person):  # guard: queue-all
-        raise Forbidden("this is of all queues, and you may not manage some of them: ask an admin")
+        raise Forbidden("this concerns all queues, and you may not manage some of them: ask an admin")
     queue = (this_request.view_args or {}).get("q")
     if queue is None:
         return
@@ -221,7 +223,7 @@ def _refuse_other_queues(this_request: Request, person: Person, need: Role, view
 
 
 def may_manage(queue: str) -> bool:
-    """Whether this request's caller may also make a manager's calls on the queue, which it may work on."""
+    """Whether the request's caller may also make manager calls on a queue that they may work on."""
     person, token = cast("Person", g.person), g.get("token")
     if not at_least(person.role, "manager") or not state().access.of(queue).lets_manage(person):
         return False
@@ -254,8 +256,8 @@ def _identify(this_request: Request) -> ApiToken | Literal["unknown"] | None:
 
 
 def _extend_session() -> None:
-    """A cookie lives for some days from when it was last sent. It is sent again once an hour, and not with
-    each answer: signing it costs as much as a whole move."""
+    """Renew the cookie, which expires some days after it was last sent. It is sent again only once an hour,
+    not with each response, since signing it costs as much as a whole operation."""
     now = int(time.time())
     if now - session.get(_SENT_AT, 0) >= SEEN_SECONDS:
         session[_SENT_AT] = now
@@ -272,19 +274,21 @@ def _ask_to_sign_in() -> Response:
         header = request.headers.get("Authorization")
         if header is not None:
             if not bearer_token(header):
-                raise Unauthorized("Authorization holds no token: send `Authorization: Bearer <token>`")
+                raise Unauthorized(
+                    "the Authorization header has no token: send `Authorization: Bearer <token>`"
+                )
             raise Unauthorized("this token is not valid: it is mistyped, was revoked, or has expired")
         raise Unauthorized("send a token as `Authorization: Bearer ...`, or sign in")
     page = request.full_path.rstrip("?") if request.method == "GET" else _page_of_post()
     sign_in = url_for("auth.login", next=page)
-    shows_page = "text/html" in request.accept_mimetypes.values()  # a script asks for */*, and keeps its form
+    shows_page = "text/html" in request.accept_mimetypes.values()  # a script accepts */*, and keeps its form
     if shows_page and typed_fields():
         raise Problem(401, "unauthorized", "you are signed out, and nothing was done", sign_in=sign_in)
     return redirect(sign_in, 303)  # type: ignore[return-value]
 
 
 def _page_of_post() -> str:
-    """The page to continue at after signing in again, where the session ended while a form was open."""
+    """The page to continue on after signing in again, if the session ended while a form was open."""
     queue = (request.view_args or {}).get("q")
     return url_for("work.page", q=queue) if queue and request.blueprint == "work" else url_for("work.home")
 

@@ -1,4 +1,4 @@
-"""Deletes a queue, for the page and REST alike."""
+"""Deletes a queue, for both the page and REST."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from leaseq.webapp.security.audit_log import note
 
 
 def delete_queue(name: str, *, expected: leaseq.Policy | None = None) -> None:
-    """Delete a queue with all that the web app has of it, and log how much that was. Also finishes a
-    deletion that was broken off. Raises QueueNotFound, and PolicyChanged where another policy is in force
-    than ``expected``."""
+    """Delete a queue with all data about it in the web app, and log the number of items. Also finishes an
+    interrupted deletion. Raises QueueNotFound, and PolicyChanged if the policy differs from ``expected``."""
     queue = leaseq.Queue(state().client, name)
     try:
         stats = queue.stats()
@@ -19,5 +18,5 @@ def delete_queue(name: str, *, expected: leaseq.Policy | None = None) -> None:
     except leaseq.QueueNotFound:
         detail = ""
     queue.delete(expected=expected)
-    state().access.forget_queue(name)  # here it counts at once
+    state().access.forget_queue(name)  # takes effect immediately in this process
     note("queue.deleted", name, detail)

@@ -1,4 +1,4 @@
-"""Erases a person, for the page and REST alike."""
+"""Erases a person, for both the page and REST."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from leaseq.webapp.store.erasing import ErasedPerson, erase_person
 
 
 def erase(name: str) -> ErasedPerson:
-    """Erase a person who has an account, or finish an erasure. Raises NoSuchPerson where there is neither,
-    and what `erase_person` raises."""
+    """Erase a person who has an account, or finish an erasure. Raises NoSuchPerson if there is neither, and
+    the errors of `erase_person`."""
     account = accounts().find(name)
     if account is None and accounts().erasures.find(name) is None:
         raise NoSuchPerson(name)
-    state().activity.flush()  # what this process has yet to write of them
+    state().activity.flush()  # what this process still buffers
     return erase_person(state().client, accounts(), account.name if account else name, by=person().name)

@@ -20,16 +20,16 @@ _ALWAYS = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
-    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",  # of what is no page
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",  # for anything but pages
 }
 _STRICT_TRANSPORT = {"Strict-Transport-Security": "max-age=31536000"}
 _NOT_KEPT = {"Cache-Control": "no-store"}
 
 
 class SecurityHeaders:
-    """Middleware that adds the security headers which a response does not have yet.
+    """Middleware that adds the security headers that a response does not have yet.
 
-    On the finished list of headers: Flask's ``Headers`` would take a tenth of a REST call for it.
+    It works on the finished list of headers: Flask's ``Headers`` would take a tenth of a REST call.
     """
 
     def __init__(self, app: WSGIApplication, static_path: str, *, https: bool) -> None:
@@ -52,7 +52,7 @@ class SecurityHeaders:
 
 
 def _by_name(headers: dict[str, str]) -> list[tuple[str, tuple[str, str]]]:
-    """Each behind its name in lower case."""
+    """Each header after its name in lower case."""
     return [(header[0].lower(), header) for header in headers.items()]
 
 
@@ -64,7 +64,8 @@ def nonce() -> str:
 
 
 def init_headers(app: Flask, *, https: bool) -> None:
-    """Set the headers on every response. Call it after what else wraps the app, which answers by itself."""
+    """Set the headers on every response. Call this after wrapping the app in middleware that may respond
+    itself."""
     app.jinja_env.globals["nonce"] = nonce
     app.after_request(with_policy)
     app.wsgi_app = SecurityHeaders(app.wsgi_app, f"{app.static_url_path}/", https=https)  # type: ignore[method-assign]
@@ -78,7 +79,7 @@ def with_policy(response: Response) -> Response:
 
 
 def policy() -> str:
-    """Content-Security-Policy of a page: only our own origin, and scripts only with this page's nonce."""
+    """The Content-Security-Policy of a page: only this origin, and scripts only with this page's nonce."""
     media = " ".join(("'self'", *state().settings.media_origins))  # guard: csp-media
     rules = {
         "default-src": "'none'",

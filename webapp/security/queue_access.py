@@ -1,4 +1,4 @@
-"""Changes who may work on a queue and manage it, for the page and REST alike."""
+"""Changes who may work on a queue and manage it, for both the page and REST."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from leaseq.webapp.store.queue_access import Access, Group
 
 
 def people_of(queue: str) -> list[Person]:
-    """Those who may work on the queue, by name: its managers learn of nobody else."""
+    """The people who may work on the queue, by name: its managers must not see anybody else."""
     access = state().access.of(queue)
     return [one for one in accounts().people() if access.lets_work(one)]  # guard: people-suggested
 
 
 def worker_name(queue: str, name: str, field: str = "person") -> str:
-    """The stored name of somebody who can be assigned an item: who may sign in, and work on the queue. Raises
-    Invalid with this field."""
+    """The stored name of somebody who can be assigned an item: they may sign in and work on the queue. Raises
+    Invalid with this field for others."""
     name = accounts().worker_name(name, field)
     if not state().access.of(queue).lets_work(accounts().get(name)):
         raise Invalid(field, "somebody who may work on the queue", f"{name!r} has no access to this queue")
@@ -27,7 +27,7 @@ def worker_name(queue: str, name: str, field: str = "person") -> str:
 
 
 def change_access(queue: str, change: Callable[[Access], Access]) -> Access:
-    """Set a queue's access to what ``change`` makes of it. Raises Invalid."""
+    """Set a queue's access to the result of ``change``. Raises Invalid."""
     before, after = state().access.change(queue, lambda access: _checked(change(access)))
     if after != before:
         note("queue.access", queue, f"work: {_words(after.work)}; manage: {_words(after.manage)}")

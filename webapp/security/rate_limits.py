@@ -1,7 +1,6 @@
-"""Rate limits on REST: how many requests a token may send, by the library ``limits``.
+"""Rate limits on REST: how many requests a token may send, counted with the library ``limits``.
 
-The requests are counted in the server, so all web processes count together. Where no limit is set, nothing of
-this runs.
+The requests are counted in the server, across all web processes. If no limit is set, none of this runs.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from leaseq.webapp.store.limit_keys import PREFIX
 
 
 def init_rate_limits(app: Flask, client: leaseq.Client, limit: RateLimitItem | None) -> None:
-    """Refuse a token's requests over the limit with 429, and say in ``RateLimit-*`` what is left."""
+    """Refuse a token's requests over the limit with 429, and send in ``RateLimit-*`` what is left."""
     if limit is None:
         return
     limits = _RateLimits(client, limit)
@@ -36,7 +35,7 @@ class _RateLimits:
         self._limiter: FixedWindowRateLimiter | None = None
 
     def count(self) -> None:
-        """Count the request of a token. Raises Problem where it is one too many."""
+        """Count the request of a token. Raises Problem if it exceeds the limit."""
         if "token" not in g:
             return
         with self._client.translating():
@@ -62,7 +61,7 @@ class _RateLimits:
 
 
 def _storage(client: leaseq.Client) -> RedisStorage:
-    """The client's own connections; a cluster needs some of its own."""
+    """Storage on the client's own connections, or for a cluster on separate ones."""
     redis: Any = client.redis
     if not isinstance(redis, RedisCluster):
         return RedisStorage("redis://", connection_pool=redis.connection_pool, key_prefix=PREFIX)

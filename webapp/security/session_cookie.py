@@ -1,4 +1,4 @@
-"""The session's cookie: Flask's, with less work for requests that do not use it."""
+"""The session cookie: Flask's, with less work for requests that do not use it."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from itsdangerous import URLSafeTimedSerializer
 
 
 class SessionCookie(SecureCookieSessionInterface):
-    """Flask's, with a serializer that is made once: the app's keys don't change while it runs."""
+    """Flask's session cookie, with a serializer that is created once, since the app's keys don't change."""
 
     def open_session(self, app: Flask, request: Request) -> SecureCookieSession | None:
-        if "HTTP_COOKIE" not in request.environ:  # a program's, by a token: there is nothing to parse
+        if "HTTP_COOKIE" not in request.environ:  # from a program with a token: there is nothing to parse
             return self.session_class()
         return super().open_session(app, request)
 
     def save_session(self, app: Flask, session: SessionMixin, response: Response) -> None:
-        if session.accessed or session.modified:  # what nobody looked at is as it was
+        if session.accessed or session.modified:  # if it was not accessed, it has not changed
             super().save_session(app, session, response)
 
-    @cache  # noqa: B019 - there is one for each app, as long as the app
+    @cache  # noqa: B019 - one for each app, for the app's lifetime
     def get_signing_serializer(self, app: Flask) -> URLSafeTimedSerializer | None:
         return super().get_signing_serializer(app)

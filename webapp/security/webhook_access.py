@@ -1,4 +1,4 @@
-"""What pages and REST share on webhooks: who may ask for what, and the deliverer by the app's settings."""
+"""Webhook operations for both pages and REST: who may add what, and deliveries with the app's settings."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ _PERSON = "person."
 
 
 def add_endpoint(url: str, events: Sequence[str], queues: Sequence[str]) -> webhooks.NewSecret:
-    """Add an endpoint for the person of this request, and log it. Events of people are for admins."""
+    """Add an endpoint for the person of this request, and log it. Events about people require the role
+    admin."""
     is_admin = at_least(person().role, "admin")
     if not is_admin and any(name.startswith(_PERSON) for name in events):  # guard: webhook-people
-        raise Forbidden("events of people require the role admin; leave out person.*")
+        raise Forbidden("events about people require the role admin; leave out person.*")
     names = [existing_queue(name).name for name in queues]
     new_secret = webhooks.Endpoints(state().client).add(
         url, events=events, queues=names, by=person().name, allow=state().settings.webhook_allow

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 HEADER = "X-Request-Id"
-NO_ROUTE = "none"  # whatever paths strangers try are one route in the figures
+NO_ROUTE = "none"  # all unknown paths are one route in the metrics
 _PERSON, _ROUTE = "leaseq.person", "leaseq.route"
 _ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
@@ -29,8 +29,7 @@ log = logging.getLogger(ACCESS)
 
 
 def request_id(environ: WSGIEnvironment) -> str:
-    """The id that our own proxy gave the request, else a new one: clients cannot choose what stands in our
-    log."""
+    """The request's id from our own proxy, else a new one: clients must not choose what is in the log."""
     header = environ.get("HTTP_X_REQUEST_ID", "")
     if came_by_proxy(environ) and _ID.fullmatch(header):  # guard: request-id-by-proxy
         return str(header)
@@ -54,7 +53,7 @@ class AccessLog:
             return start_response(status, [*headers, (HEADER, id)], exc_info)
 
         def log_request() -> None:
-            # equivalent mutant: bound: behind the three digits is a blank, which int() leaves out
+            # equivalent mutant: bound: after the three digits is a blank, which int() ignores
             self._note(environ, int(statuses[-1][:3]) if statuses else 500, time.perf_counter() - start_time)
 
         return ClosingIterator(self._app(environ, start), log_request)
@@ -63,7 +62,7 @@ class AccessLog:
         route, method = environ.get(_ROUTE, NO_ROUTE), environ["REQUEST_METHOD"]
         self._metrics.count(route, method, status, seconds)
         if log.isEnabledFor(logging.INFO):
-            # Without the query: links that set a password carry their secret there.
+            # Without the query, since links that set a password contain their secret there.
             path = environ.get("PATH_INFO", "").encode("latin-1", "replace").decode("utf-8", "replace")
             fields = {
                 "method": method,
@@ -75,19 +74,19 @@ class AccessLog:
                 "address": environ.get("REMOTE_ADDR"),
                 "request_id": environ[REQUEST_ID],
             }
-            # Not by log.info, which first looks for the line of code that called it.
+            # Not log.info, which first searches for the line of code that called it.
             log.handle(
                 log.makeRecord(ACCESS, logging.INFO, "", 0, "answered", (), None, extra={"fields": fields})
             )
 
 
 def as_route(environ: WSGIEnvironment, route: str) -> None:
-    """Count a request under this route where the app does not handle it."""
+    """Count a request under this route, if the app does not handle it."""
     environ[_ROUTE] = route
 
 
 def _pass_on(response: Response) -> Response:
-    """Pass the route and the person, which only the app knows, to the middleware."""
+    """Pass the route and the person, which are known only in the app, to the middleware."""
     this_request, person = strict_request(), g.get("person")
     rule, environ = this_request.url_rule, this_request.environ
     environ[_ROUTE] = rule.rule if rule else NO_ROUTE

@@ -1,7 +1,7 @@
-"""Cross-origin resource sharing: REST for pages of the origins that the settings name.
+"""Cross-origin resource sharing: REST for pages of the origins in the settings.
 
-They authenticate by a token. The session cookie is removed from their requests, so nobody's sign-in here
-works for them, and ``Access-Control-Allow-Credentials`` is never sent.
+They authenticate with a token. The session cookie is removed from their requests, so they can't use anybody's
+sign-in here, and ``Access-Control-Allow-Credentials`` is never sent.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_AGE_SECONDS = "600"
 
 
 class Cors:
-    """Around the app: answers preflights, and marks what a page of a named origin may read."""
+    """Middleware that answers preflights, and marks what pages of these origins may read."""
 
     def __init__(self, app: WSGIApplication, origins: Iterable[str]) -> None:
         self._app = app
@@ -51,7 +51,8 @@ class Cors:
 
 
 def _with_headers(extra_headers: dict[str, str], start_response: StartResponse) -> StartResponse:
-    """Also where no page of another origin asks: a cache may keep the answer for one that does."""
+    """Add headers and ``Vary: Origin``, also to requests without an origin, since a cache may reuse the
+    response for one with an origin."""
 
     def start(status: str, headers: list[tuple[str, str]], *error: Any) -> Any:
         vary_values = [value for name, value in headers if name.lower() == "vary" and value != "Origin"]

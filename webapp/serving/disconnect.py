@@ -1,6 +1,6 @@
-"""Notices that a client has closed its connection while its request waits.
+"""Detects that a client closed its connection while its request waits.
 
-Otherwise an item would be leased to somebody who has gone, and a stream kept until it is written to.
+Otherwise an item would be leased to a client that is gone, and a stream kept until the next write to it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from gevent.socket import wait_read
 
 @contextmanager
 def at_disconnect(environ: Mapping[str, Any], act: Callable[[], object]) -> Iterator[None]:
-    """Call ``act`` if the client closes its connection in the ``with`` block; under gunicorn only, and not
-    through its own TLS."""
+    """Call ``act`` if the client closes its connection in the ``with`` block. This works only under gunicorn,
+    and not with gunicorn's own TLS."""
     client = environ.get("gunicorn.socket")
     if type(client) is not gevent_socket:
         yield
@@ -34,5 +34,5 @@ def _watch(client: socket.socket, act: Callable[[], object]) -> None:
     with suppress(OSError):
         wait_read(client.fileno())
         if client.recv(1, socket.MSG_PEEK):
-            return  # the next request came early: it is read when this one is answered
+            return  # the next request came early: it is read after this one's response
     act()

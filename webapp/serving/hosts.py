@@ -1,4 +1,4 @@
-"""Checks the Host header against the hosts that a setting allows."""
+"""Checks the Host header against the allowed hosts in the settings."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from flask import Flask, request
 from leaseq.webapp.serving.problem import Problem
 
 PROBES = frozenset({"health.healthz", "health.readyz"})
-"""Endpoints that load balancers and monitors request by the process's own address, with any Host."""
+"""Endpoints that load balancers and monitors request at the process's own address, with any Host."""
 
 _PORT = re.compile(r":[0-9]*\Z")
 
 
 def init_hosts(app: Flask, allowed_hosts: Sequence[str]) -> None:
-    """Refuse what names another host than these; ``.example.org`` is that one and all below it.
+    """Refuse requests for other hosts; ``.example.org`` means that one and all its subdomains.
 
-    Flask's TRUSTED_HOSTS refuses capital letters, IPv6 addresses and probes, and leaves no way to show a
-    page.
+    Flask's TRUSTED_HOSTS refuses capital letters, IPv6 addresses and probes, and can't show an error page.
     """
     names = tuple(name.lower() for name in allowed_hosts)
 
@@ -27,7 +26,7 @@ def init_hosts(app: Flask, allowed_hosts: Sequence[str]) -> None:
         host = _PORT.sub("", request.host).lower()
         # guard: hosts-probes
         if request.endpoint not in PROBES and not any(_matches(host, name) for name in names):
-            limit = "a host that LEASEQ_ALLOWED_HOSTS names"
+            limit = "a host in LEASEQ_ALLOWED_HOSTS"
             detail = f"Host: {limit}"
             raise Problem(400, "invalid", detail, field="Host", limit=limit)
 

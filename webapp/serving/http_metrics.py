@@ -1,6 +1,6 @@
 """HTTP metrics: the number of requests, and their duration.
 
-gunicorn's processes share their counts by prometheus-client's files in one directory (docs/decisions,
+gunicorn's processes share their counts in prometheus-client's files in one directory (docs/decisions,
 0008-metrics.md).
 """
 
@@ -17,7 +17,7 @@ _METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"
 
 
 class HttpMetrics:
-    """Counts requests by route. Unknown paths and methods count as one."""
+    """Counts requests by route. All unknown paths count as one, and so do all unknown methods."""
 
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
@@ -29,7 +29,7 @@ class HttpMetrics:
         )
         self._seconds = Histogram(
             "leaseq_http_request_seconds",
-            "From a request's head to the last byte of its answer; with the time that it waits for an item.",
+            "From a request's head to the last byte of its response, including any wait for an item.",
             ["method", "route"],
             buckets=BUCKETS,
             registry=self._registry,
@@ -37,16 +37,16 @@ class HttpMetrics:
 
         self._wait_seconds = Histogram(
             "leaseq_http_wait_seconds",
-            "From when a request's head was read until it was handled.",
+            "From reading a request's head to the start of its handling.",
             buckets=BUCKETS,
             registry=self._registry,
         )
         self._shed_counter = Counter(
             "leaseq_http_shed",
-            "Requests that waited too long in line, and were told to come again.",
+            "Requests that waited too long in line, and were refused.",
             registry=self._registry,
         )
-        # By method, route and status: to look them up by their labels takes long.
+        # By method, route and status, since a lookup by labels is slow.
         self._cache: dict[tuple[str, str, int], tuple[Counter, Histogram]] = {}
 
     def observe_wait(self, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""Strict JSON parsing of request bodies: what two parsers would read differently is refused."""
+"""Strict JSON parsing of request bodies: what two parsers might read differently is refused."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ JSON = "application/json"
 
 
 class StrictRequest(Request):
-    """Flask's, with ``get_json`` of our own: the API's models are filled from it."""
+    """Flask's request with a stricter ``get_json``, from which the API's models are filled."""
 
     def get_json(self, force: bool = False, silent: bool = False, cache: bool = True) -> Any:  # noqa: ARG002
-        """The body as a JSON object; {} where there is none.
+        """The body as a JSON object; {} if there is no body.
 
         ``silent`` is ignored: a body that can't be read is always an error.
         """
@@ -28,7 +28,7 @@ class StrictRequest(Request):
         return value
 
     def strict_json(self) -> Any:
-        """The body as any JSON value; {} where there is none."""
+        """The body as any JSON value; {} if there is no body."""
         length = self.content_length
         is_read = "stream" in self.__dict__ or hasattr(self, "_cached_data")  # somebody has read it
         raw = self._any_body() if is_read or length is None or length > PIECE else self._short_body(length)
@@ -40,13 +40,13 @@ class StrictRequest(Request):
 
     def _any_body(self) -> bytes:
         raw, limit = self.get_data(), self.max_content_length
-        # One without a length is cut off at the limit, and werkzeug does not say so.
+        # Werkzeug cuts a body without a length off at the limit, without an error.
         if limit is not None and len(raw) >= limit:
             raise RequestEntityTooLarge
         return raw
 
     def _short_body(self, length: int) -> bytes:
-        """Past werkzeug's own stream, which takes a tenth of a call."""
+        """Read a short body without werkzeug's own stream, which takes a tenth of a call."""
         raw: bytes = self.environ["wsgi.input"].read(length)
         if len(raw) < length:
             raise ClientDisconnected
@@ -62,6 +62,6 @@ class StrictRequest(Request):
 
 
 def strict_request() -> StrictRequest:
-    """The present request itself, as the class that the app gave it: what Flask calls ``request`` looks it up
-    for each attribute, which took a twentieth of a REST call."""
+    """The current request object itself, in its actual class. Flask's proxy ``request`` looks it up for each
+    attribute, which took a twentieth of a REST call."""
     return cast("StrictRequest", request._get_current_object())  # type: ignore[attr-defined]  # noqa: SLF001

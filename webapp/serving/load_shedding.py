@@ -1,6 +1,6 @@
-"""Load shedding: requests that waited too long for a slot are refused with 503, unprocessed.
+"""Load shedding: requests that waited too long for a slot are refused with 503, without being processed.
 
-So the other requests are answered at the usual speed. The response says when to try again.
+So the other requests are handled at the usual speed. The response contains when to try again.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from leaseq.webapp.serving.request_slots import HOLDS_SLOT, RequestSlots
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
-RETRY_AFTER = (2, 6)  # seconds: not all come back at once
+RETRY_AFTER = (2, 6)  # seconds: not all come back together
 ROUTE = "shed"
-NEVER_SHED = frozenset({"/healthz", "/readyz", "/metrics"})  # operators need these: they wait for no slot
-STATIC = "/static/"  # of pages that were served
+NEVER_SHED = frozenset({"/healthz", "/readyz", "/metrics"})  # for operators: these wait for no slot
+STATIC = "/static/"  # for pages that were served
 
 
 class LoadShedding:
@@ -75,8 +75,8 @@ def init_load_shedding(
     metrics: HttpMetrics,
     answer: Callable[[int], Response],
 ) -> None:
-    """Shed what waited longer than ``seconds`` for one of the slots; 0: nothing.
+    """Shed requests that waited longer than ``seconds`` for a slot; 0: none.
 
-    ``answer`` makes the answer to a request that is shed, and may be sent again in so many seconds.
+    ``answer`` returns the response to a shed request, which may be sent again in the given number of seconds.
     """
     app.wsgi_app = LoadShedding(app, app.wsgi_app, slots, seconds, metrics, answer)  # type: ignore[method-assign]

@@ -1,7 +1,7 @@
 """Log formatting: one line per record, as text or JSON, with control characters escaped.
 
-What comes from outside (paths, names, messages of errors) is escaped here, in the one place where lines are
-made, so that no other code has to.
+Text from outside (paths, names, error messages) is escaped here, where lines are formatted, so that no other
+code has to do it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Kind = Literal["text", "json"]
 VARIABLE = "LEASEQ_LOG"
 ACCESS = "leaseq.access"
 REQUEST_ID = "leaseq.request_id"
-"""Where a request's id stands in its WSGI environment."""
+"""The key of a request's id in its WSGI environment."""
 _quoted = json.JSONEncoder(ensure_ascii=False).encode
 
 
@@ -41,7 +41,7 @@ def _time(record: logging.LogRecord) -> str:
 
 
 def _request_id(record: logging.LogRecord) -> str | None:
-    """Of the request that the line is about, or during which it was written."""
+    """The id of the request that the line is about, or during which it was written."""
     fields: dict[str, Any] = getattr(record, "fields", {})
     id = fields.get("request_id") or (request.environ.get(REQUEST_ID) if has_request_context() else None)
     return str(id) if id else None
@@ -86,7 +86,7 @@ FORMATTERS: dict[str, type[logging.Formatter]] = {"text": TextFormatter, "json":
 
 
 def log_to_stderr(kind: str, level: int) -> None:
-    """Send all that is logged in this process to standard error; a kind that there isn't is text."""
+    """Send all logs of this process to standard error. An unknown kind means text."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(FORMATTERS.get(kind, TextFormatter)())
     root = logging.getLogger()
@@ -96,7 +96,7 @@ def log_to_stderr(kind: str, level: int) -> None:
 
 
 class ServerLogger(Logger):  # type: ignore[misc]  # gunicorn carries no types
-    """gunicorn's log, in the format of our own. The app writes the access log, since it knows the person."""
+    """gunicorn's log, in the app's format. The app writes the access log, since it knows the person."""
 
     def setup(self, cfg: Any) -> None:
         super().setup(cfg)
@@ -105,8 +105,8 @@ class ServerLogger(Logger):  # type: ignore[misc]  # gunicorn carries no types
         log_to_stderr(os.environ.get(VARIABLE, "text"), self.loglevel)
 
     def exception(self, msg: object, *args: Any, **kwargs: Any) -> None:
-        """A client that was too slow (webapp/serving/slow_clients.py) is no failure of ours, and gets no
-        traceback."""
+        """Log an exception. A client that was too slow (webapp/serving/slow_clients.py) is not an error, and
+        gets no traceback."""
         if isinstance(sys.exc_info()[1], TimeoutError):
             self.debug("closed the connection of a client that was too slow")
         else:

@@ -1,4 +1,4 @@
-"""An error of the web app as a value, and as the JSON that programs read (RFC 9457)."""
+"""Errors of the web app, as exceptions and as the JSON that programs read (RFC 9457)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Problem(Exception):
-    """An error response: its status, its stable code, its detail, and members of its own."""
+    """An error response: its status, its stable code, its detail, and further members."""
 
     def __init__(self, status: int, code: str, detail: str, **members: Any) -> None:
         super().__init__(detail)
@@ -19,36 +19,36 @@ class Problem(Exception):
 
 
 MEANINGS = {
-    "invalid": "A field was refused before anything changed; `field` and `limit` say which and why. Correct "
-    "it.",
-    "unauthorized": "There is no valid token or session. Send `Authorization: Bearer <token>`; an expired "
-    "token needs a new one.",
+    "invalid": "A field was refused before anything changed; `field` names it, and `limit` what is allowed. "
+    "Correct it.",
+    "unauthorized": "There is no valid token or session. Send `Authorization: Bearer <token>`; replace an "
+    "expired token with a new one.",
     "forbidden": "Another role, scope or access is required, which `detail` names, or the CSRF token is "
     "missing. Use a token that has it, or ask an admin.",
-    "not-found": "There is no such queue, item, person or path, or you have no access to the queue, or never "
-    "had a lease of the item. Compare the path; a queue is made by `PUT`.",
+    "not-found": "There is no such queue, item, person or path, or you have no access to the queue, or "
+    "never had a lease of the item. Check the path; create a queue with `PUT`.",
     "method-not-allowed": "`Allow` lists the methods of this path. Use one of them.",
-    "not-acceptable": "The call gives no type that the `Accept` header accepts; `detail` lists its types.",
-    "request-timeout": "The rest of the body did not arrive in time. Nothing was done, but rows of a stream "
-    "that came before may have been added. Send it again.",
-    "lease-lost": "The caller no longer holds this lease; `state` is the item's now, `answer_kept` whether "
-    "the answer was kept as a late one. Don't send it again: reserve the next item.",
+    "not-acceptable": "The call returns no type that the `Accept` header accepts; `detail` lists its types.",
+    "request-timeout": "The rest of the body did not arrive in time. Nothing was done, except that earlier "
+    "rows of a stream may have been added. Send it again.",
+    "lease-lost": "The caller no longer holds this lease; `state` is the item's state now, `answer_kept` "
+    "whether the answer was kept as a late answer. Don't send it again: reserve the next item.",
     "conflict": "An item with this id and a different payload exists. Use another id; to change an "
     "item that waits, `PATCH` it.",
     "in-progress": "The first request with this `Idempotency-Key` is still being processed. Send it again "
     "after `Retry-After` seconds.",
-    "answer-not-kept": "The request with this key was done; its answer was too large to be kept, or has a "
-    "secret. Read what it changed; a secret that was lost is replaced by `rotate`.",
+    "answer-not-kept": "The request with this key succeeded; its response was too large to be stored, or "
+    "contains a secret. Read what it changed; replace a lost secret with `rotate`.",
     "policy-changed": "The policy is not the one that `If-Match` names; nothing changed. GET the queue, and "
     "send the `ETag` that it has now.",
-    "queue-exists": "`If-None-Match: *`, and there is a queue of this name; nothing changed. To change it, "
-    "leave the header out.",
-    "too-large": "The body, or a payload, result or draft in it, is over its limit, which `limit` names. "
-    "Send items in several requests or as `application/x-ndjson`; keep large files elsewhere, and their "
-    "addresses in the payload.",
+    "queue-exists": "The request has `If-None-Match: *`, but the queue exists; nothing changed. To change "
+    "the queue, leave the header out.",
+    "too-large": "The body, or a payload, result or draft in it, is over its limit, which is in `limit`. "
+    "Send items in several requests or as `application/x-ndjson`; store large files elsewhere, and put "
+    "their addresses into the payload.",
     "unsupported-media-type": "Send JSON as `application/json`.",
-    "form": "The result does not fit the queue's form: `errors` has it by field. The lease stays valid: "
-    "correct the result and finish again.",
+    "form": "The result does not fit the queue's form: `errors` has the reasons, by field. The lease stays "
+    "valid: correct the result and finish again.",
     "key-reused": "This `Idempotency-Key` was used for another body. Use a new key for each body.",
     "too-many-requests": "This token or person sends too many requests, or has too many open. Wait for "
     "`Retry-After` seconds.",
@@ -61,10 +61,10 @@ MEANINGS = {
     "queue-unreadable": "Another version of leaseq wrote this queue; other queues are not affected. The "
     "operator has to update leaseq.",
 }
-"""What each code of a problem means, and what to do, for the description of REST."""
+"""What each problem code means, and what to do, for the description of REST."""
 
 _TITLES = {413: "Content too large", 414: "URI too long", 422: "Unprocessable content"}
-"""Titles that HTTPStatus does not give in sentence case: Python 3.11 has older phrases; URI is an acronym."""
+"""Titles that HTTPStatus lacks in sentence case: Python 3.11 has older phrases, and URI is an acronym."""
 
 
 def title_of(status: int) -> str:
@@ -72,7 +72,7 @@ def title_of(status: int) -> str:
 
 
 def type_of(code: str) -> str:
-    """The type's URI: where the description of REST explains the code."""
+    """The type's URI, at which the description of REST explains the code."""
     return f"/api/v1/docs#problem-{code}" if code in MEANINGS else "about:blank"
 
 

@@ -1,4 +1,4 @@
-"""Trusted proxies: X-Forwarded-* headers count from our own proxies only."""
+"""Trusted proxies: X-Forwarded-* headers are used only if they come from our own proxies."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ log = logging.getLogger(__name__)
 
 
 class UndeclaredProxies:
-    """Leaves a note for `leaseq doctor` where requests come by a proxy which the settings do not declare.
+    """Leaves a note for `leaseq doctor` if requests come through a proxy that the settings do not declare.
 
-    Any client can send such a header; one from a private network's address hardly does so by itself.
+    Any client can send such a header, but one with an address in a private network rarely does.
     """
 
     def __init__(self, client: Client) -> None:
@@ -61,8 +61,8 @@ class UndeclaredProxies:
             return
         self._noted_at = now
         log.warning(
-            "requests come by a proxy at %s that is not declared (it sends %s): all people have its address "
-            "here. Set LEASEQ_TRUSTED_PROXIES and LEASEQ_PROXY_ADDRESSES",
+            "requests come through a proxy at %s that is not declared (it sends %s): everybody seems to "
+            "have its address. Set LEASEQ_TRUSTED_PROXIES and LEASEQ_PROXY_ADDRESSES",
             address,
             header,
         )
@@ -96,7 +96,7 @@ class Proxies:
         return self._proxy_fix(environ, start_response)
 
     def _is_trusted(self, address: str) -> bool:
-        """A unix socket has no address: its clients are on this machine."""
+        """Whether to trust an address. A unix socket has none: its clients are on this machine."""
         try:
             ip = ip_address(address or "127.0.0.1")
         except ValueError:

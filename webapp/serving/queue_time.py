@@ -18,15 +18,16 @@ class QueueTimeLimit:
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
         self._lock = threading.Lock()
-        self._taken_at = 0.0  # when the last one was taken up
+        self._taken_at = 0.0  # when the last request got its slot
         self._empty_at = 0.0  # the last time that no request was waiting
 
     def is_over(self, wait: float, now: float) -> bool:
-        """Whether a request that gets its slot now has waited too long; call it for each, in order."""
+        """Whether a request that gets its slot now has waited too long. Call this for each request, in
+        order."""
         arrival = now - wait
         with self._lock:
             # equivalent mutant: compare: the clock is not read at that very moment
-            if arrival >= self._taken_at:  # all that came before it had been taken up
+            if arrival >= self._taken_at:  # all earlier requests had already got their slots
                 self._empty_at = arrival
             self._taken_at = now
             queueing_time = now - self._empty_at

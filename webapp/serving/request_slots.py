@@ -1,6 +1,6 @@
-"""Request slots: how many requests of a web process are handled at a time; the others wait, in order.
+"""Request slots: they limit how many requests a web process handles at a time; the others wait in order.
 
-A request that only waits for something lends its slot to others meanwhile.
+A request that only waits for something lends its slot to others.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ HOLDS_SLOT = "leaseq.slot"
 
 
 class RequestSlots:
-    """The slots of one web process. One that is given back goes to the first in line: no request that comes
-    later may take it before."""
+    """The slots of one web process. A released slot goes to the first request in line: no later request can
+    take it."""
 
     def __init__(self, count: int, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._lock = threading.Lock()
@@ -26,7 +26,7 @@ class RequestSlots:
         self._clock = clock
 
     def acquire(self, *, first: bool = False) -> float:
-        """Wait for a slot, behind all others or ahead of them. Returns for how many seconds."""
+        """Wait for a slot, after all others in line or before them. Returns the seconds waited."""
         with self._lock:
             if self._free_count:
                 self._free_count -= 1
@@ -58,7 +58,8 @@ class RequestSlots:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Hold a slot: for the pieces of a long answer, which are made after its request was handled."""
+        """Hold a slot, for the pieces of a long response, which are produced after its request was
+        handled."""
         self.acquire()
         try:
             yield
@@ -67,7 +68,7 @@ class RequestSlots:
 
     @contextmanager
     def lend(self) -> Iterator[None]:
-        """Lend this request's slot to others. It goes on with the next one that is free."""
+        """Lend this request's slot to others. It continues with the next free one."""
         self.release()
         try:
             yield

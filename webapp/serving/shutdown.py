@@ -1,7 +1,7 @@
-"""The stop of a web process: at first it is not ready any more, then what waits is ended.
+"""The shutdown of a web process: first it is no longer ready, then waiting requests are ended.
 
-A load balancer sees at ``/readyz`` that it is to send no more requests here, and has LEASEQ_DRAIN_SECONDS
-for that; meanwhile all are served.
+From ``/readyz``, a load balancer finds out that it should stop sending requests here, and has
+LEASEQ_DRAIN_SECONDS for that; all requests until then are served.
 """
 
 from __future__ import annotations
@@ -30,8 +30,9 @@ def begin() -> None:
 
 
 def at_end(end: Callable[[], object]) -> None:
-    """Have ``end`` called when the process accepts no more connections: waiting requests are then answered,
-    not cut off when the grace period is over; event streams reconnect to another process."""
+    """Register a function to call when the process no longer accepts connections: waiting requests then get a
+    response, instead of being cut off after the grace period, and event streams reconnect to another
+    process."""
     _callbacks.append(end)
 
 

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIApplication, WSGIEnvironment
 
 PIECE = 16_384  # bytes of a body
-WRITE = 65_536  # bytes of an answer
+WRITE = 65_536  # bytes of a response
 SECONDS = 10.0
-"""The time for each piece of a body, and for each write of an answer: at least 1.6 and 6.5 kB/s."""
+"""The time for each piece of a body, and for each write of a response: at least 1.6 and 6.5 kB/s."""
 
 TOO_SLOW = (
     "the rest of the body did not arrive in time: send the request again; nothing was done, but rows of "
@@ -32,8 +32,8 @@ TOO_SLOW = (
 
 
 class TimedBody(io.RawIOBase):
-    """A request's body, each piece of which has to arrive in time; meanwhile its slot is lent to others.
-    Raises RequestTimeout where it does not arrive."""
+    """A request's body, each piece of which must arrive in time; its slot is lent to others until then.
+    Raises RequestTimeout if a piece does not arrive."""
 
     def __init__(self, environ: WSGIEnvironment, slots: RequestSlots, seconds: float) -> None:
         self._body, self._environ = environ["wsgi.input"], environ
@@ -43,14 +43,14 @@ class TimedBody(io.RawIOBase):
         return True
 
     def read(self, size: int = -1) -> bytes:
-        if 0 <= size <= PIECE:  # equivalent mutant: bound: nothing is read of a size of 0, either way
+        if 0 <= size <= PIECE:  # equivalent mutant: bound: a size of 0 reads nothing, either way
             return self._piece(size)
         return super().read(size)
 
     def readinto(self, buffer: Any) -> int:
         data = self._piece(min(len(buffer), PIECE))
         if len(data) == PIECE:
-            gevent.sleep(0)  # others are served, also where all of a large body is there already
+            gevent.sleep(0)  # serves others, even if all of a large body has arrived
         buffer[: len(data)] = data
         return len(data)
 
@@ -62,7 +62,7 @@ class TimedBody(io.RawIOBase):
 
 
 class SlowClients:
-    """WSGI middleware under gunicorn's gevent worker."""
+    """WSGI middleware for gunicorn's gevent worker that limits slow clients."""
 
     def __init__(self, inner: WSGIApplication, slots: RequestSlots, seconds: float = SECONDS) -> None:
         self._inner, self._slots, self._seconds = inner, slots, seconds
@@ -78,12 +78,12 @@ class SlowClients:
     def _limit(self, client: socket.socket) -> None:
         client.settimeout(self._seconds)
         if client.family != socket.AF_UNIX and hasattr(socket, "TCP_USER_TIMEOUT"):
-            # The kernel gives up on what it was to send after that long, too.
+            # The kernel stops trying to send after that time, too.
             client.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, int(self._seconds * 1_000))
 
 
 def _in_pieces(answer: Iterable[bytes]) -> Iterator[bytes]:
-    """The answer in pieces that a slow client can take in time: the limit is on a whole write."""
+    """The response in pieces that a slow client can read in time, since the limit is on a whole write."""
     for piece in answer:
         if len(piece) <= WRITE:
             yield piece

@@ -31,13 +31,13 @@ _STATUSES = (
 
 
 def is_unreadable(error: BaseException) -> bool:
-    """Whether the client's bytes are not HTTP. A bad header of a response is our own error."""
+    """Whether the client's bytes are not valid HTTP. A bad header in a response is our own error."""
     is_own = isinstance(error, InvalidResponseHeader | InvalidResponseHeaderName)
     return isinstance(error, ParseException) and not is_own
 
 
 def init_unreadable(app: Flask, answer: Callable[[Problem], Response]) -> None:
-    """Handle broken chunks of a body, which are found while the app reads it."""
+    """Handle broken chunks of a body, which are detected while the app reads it."""
     app.register_error_handler(ParseException, lambda error: answer(problem_of(error)))
 
 
@@ -49,7 +49,7 @@ def problem_of(error: Exception) -> Problem:
 
 
 def write(client: Any, problem: Problem) -> None:
-    """Write the response to a client's socket; errors are ignored, as the client may be gone."""
+    """Write the response to a client's socket; errors are ignored, since the client may be gone."""
     body = json.dumps(body_of(problem, None)).encode()
     head = (
         f"HTTP/1.1 {problem.status} {HTTPStatus(problem.status).phrase}",

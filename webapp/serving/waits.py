@@ -11,7 +11,7 @@ from leaseq.webapp.serving.disconnect import at_disconnect
 
 
 class Waits:
-    """Ends a wait early where its client closes the connection, and all of them when the process stops."""
+    """Ends a wait early if its client closes the connection, and all waits when the process stops."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -20,7 +20,7 @@ class Waits:
 
     @contextmanager
     def track(self, environ: Mapping[str, Any]) -> Iterator[threading.Event]:
-        """The event that is set when this request is to wait no longer."""
+        """An event that is set when this request must stop waiting."""
         stop = threading.Event()
         with self._lock:
             self._events.add(stop)
@@ -34,7 +34,7 @@ class Waits:
                 self._events.remove(stop)
 
     def close(self) -> None:
-        """End all waits, and those that are still to begin."""
+        """End all waits, including later ones."""
         with self._lock:
             self._is_closed = True
             for stop in self._events:

@@ -1,7 +1,7 @@
-"""Daily activity of each person, per queue: counts and handling times. Days are the site's.
+"""Daily activity of each person, per queue: counts and handling times. Days are in the site's time zone.
 
-Stored beside the accounts, in a hash for each person and day, so that a day takes as much as was done on it,
-and expires. A call is one round trip, whatever the number of people and days.
+Stored next to the accounts, in a hash for each person and day, so that a day takes only the space of its
+entries, and expires. A call takes one round trip, regardless of the number of people and days.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ KEPT_DAYS = 400
 RECENT = 200
 """The number of a person's items that are stored by id for a day, for undo and to detect repeated calls."""
 _DAY_SECONDS = 86_400
-_DATES = 100  # of one call
+_DATES = 100  # per call
 _KEPT_SECONDS = KEPT_DAYS * _DAY_SECONDS
-_PART_SECONDS = 120  # to which the last hour is exact
+_PART_SECONDS = 120  # the resolution of the last hour
 _HOUR_PARTS = 3_600 // _PART_SECONDS
 _HOUR_KEPT_SECONDS = 2 * 3_600
 
 
 @dataclass(frozen=True, slots=True)
 class _Outcome:
-    """What `Activity.record` was given."""
+    """The arguments of `Activity.record`."""
 
     person: str
     queue: str
@@ -69,14 +69,14 @@ class Activity(Store):
         return figures_of(*self._client.ask(self.today_command(person, queue)))
 
     def today_command(self, person: str, queue: str) -> Command:
-        """The command that reads a person's figures of today, to be sent with others: `today_from`."""
+        """The command that reads a person's figures of today, to send with others; see `today_from`."""
         return "HMGET", keys.day_of(self._today().isoformat(), person), *fields_of(queue)
 
     def today_from(self, reply: Iterable[bytes | None], person: str, queue: str) -> DayFigures:
-        """A person's figures of today, by the reply to the command of `today_command` and what this process
-        has not written yet."""
+        """A person's figures of today: the reply to the command of `today_command`, and what this process has
+        not written yet."""
         outcomes = (one for one in self._deferred.pending() if (one.person, one.queue) == (person, queue))
-        new_counts = {one.member: one.counts for one in outcomes}  # each once, however often it was sent
+        new_counts = {one.member: one.counts for one in outcomes}  # each once, even if sent repeatedly
         return sum((DayFigures(**counts) for counts in new_counts.values()), figures_of(reply))
 
     def of_person(self, person: str, days: int = 30) -> dict[date, ByQueue]:
@@ -96,7 +96,7 @@ class Activity(Store):
         return dict(zip(names, map(by_queue, hashes), strict=True))
 
     def last_hour(self) -> dict[str, dict[str, int]]:
-        """How many items each person finished in the last hour, to two minutes: by name and queue."""
+        """How many items each person finished in the last hour (to within two minutes), by name and queue."""
         self.flush()
         last = self._part(self._clock())
         totals: dict[str, dict[str, int]] = {}
@@ -121,10 +121,10 @@ class Activity(Store):
         self, person: str, queue: str, how: How, *, id: str, token: int, active_ms: int = 0, held_ms: int = 0
     ) -> DayFigures:
         """Count an item that a person finished or gave back; a repeated call for the same lease counts once.
-        Returns what this one adds to their figures.
+        Returns what this item adds to their figures.
 
-        It costs the request no round trip, and never fails: it is written behind it, with what others do
-        meanwhile. What is read here next has it counted; other processes see it some milliseconds later.
+        It costs the request no round trip, and never fails: it is written later, together with other
+        outcomes. Reads in this process count it immediately; other processes see it some milliseconds later.
         """
         counts = {how: 1, **times_of(how, active_ms, held_ms)}
         member = member_of(how, queue, token, id)
@@ -147,7 +147,7 @@ class Activity(Store):
     def _add_up(self, outcomes: Sequence[_Outcome]) -> None:
         counts: Counter[tuple[str, str]] = Counter()  # by key and field
         people: dict[tuple[str, str], None] = {}  # by day and person
-        parts: Counter[tuple[int, str]] = Counter()  # by part of the time and field
+        parts: Counter[tuple[int, str]] = Counter()  # by part of the hour and field
         for outcome in outcomes:
             day = self._date(outcome.at).isoformat()
             people[day, outcome.person] = None
@@ -167,7 +167,7 @@ class Activity(Store):
                 self._expire(day, person)
 
     def take_off(self, person: str, queue: str, how: How = "finished", *, id: str, token: int) -> None:
-        """Uncount what was undone. The time stays, since it was spent."""
+        """Uncount what was undone. Its time still counts, since it was spent."""
         self.flush()
         recent, member = keys.recent(person), member_of(how, queue, token, id)
         with self._log_errors():
@@ -181,7 +181,7 @@ class Activity(Store):
     def forget_person(self, person: str) -> None:
         """Delete a person's figures and latest items."""
         self.flush()
-        tomorrow = self._today() + timedelta(days=1)  # of a process with another time zone
+        tomorrow = self._today() + timedelta(days=1)  # for a process with another time zone
         dates = [(tomorrow - timedelta(days=back)).isoformat() for back in range(KEPT_DAYS + 2)]
         for start in range(0, len(dates), _DATES):
             batch = dates[start : start + _DATES]
@@ -195,7 +195,7 @@ class Activity(Store):
                 self._client.ask(("HDEL", keys.finished_in(part), *stale_fields))
 
     def forget_queue(self, queue: str) -> None:
-        """Delete what people's days and latest items have of a queue that is deleted."""
+        """Delete a deleted queue from people's days and latest items."""
         self.flush()
         last = self._part(self._clock())
         hour_keys = [keys.finished_in(last - back) for back in range(_HOUR_PARTS + 1)]
@@ -238,7 +238,7 @@ class Activity(Store):
             with self._client.translating():
                 yield
         except LeaseqError:
-            log.warning("the figures of the day miss something", exc_info=True)
+            log.warning("the figures of the day are incomplete", exc_info=True)
 
     def _part(self, at: float) -> int:
         return int(at // _PART_SECONDS)

@@ -10,18 +10,18 @@ from typing import Any, TypeAlias
 from leaseq import Client
 
 Command: TypeAlias = tuple[str | int | float, ...]
-"""Of the server, such as ``("HGET", key, field)``: see `Client.ask`."""
+"""A command for the server, such as ``("HGET", key, field)``: see `Client.ask`."""
 
 
 _SCANNED = 500
 
 
 class Store:
-    """``clock`` gives the seconds since the epoch; only tests pass one."""
+    """``clock`` returns the seconds since the epoch; only tests pass one."""
 
     def __init__(self, client: Client, *, clock: Callable[[], float] = time.time) -> None:
         self._client = client
-        self._redis: Any = client.redis  # gives bytes, which redis-py's types don't know
+        self._redis: Any = client.redis  # returns bytes, which redis-py's types don't cover
         self._clock = clock
 
     def _keys_like(self, pattern: str) -> Iterator[list[str]]:

@@ -11,15 +11,15 @@ from leaseq.backup import StoredKeys
 from leaseq.webapp.store.base import Store
 
 _KEY = "leaseq:{@breaks}:since"  # no queue can have this name: it has an '@'
-_LONGEST_SECONDS = 86_400  # after that it has been forgotten rather than taken
+_LONGEST_SECONDS = 86_400  # after that, somebody forgot to end it
 STORED = (StoredKeys(_KEY, "hash"),)
 
 
 class Breaks(Store):
-    """Breaks hold nothing up: they only say why somebody does not work now."""
+    """Breaks block nothing: they only explain why somebody is not working now."""
 
     def take(self, person: str) -> None:
-        """Begin a break; one that goes on begins no second time."""
+        """Begin a break, unless the person is already on one."""
         if self.of(person) is None:
             with self._client.translating():
                 self._redis.hset(_KEY, person, round(self._clock()))
@@ -29,12 +29,12 @@ class Breaks(Store):
             self._redis.hdel(_KEY, person)
 
     def of(self, person: str) -> datetime | None:
-        """Since when they are on a break."""
+        """When their break began; None if they are not on one."""
         with self._client.translating():
             return self._time(self._redis.hget(_KEY, person))
 
     def all(self) -> dict[str, datetime]:
-        """Since when, by name."""
+        """When each break began, by name."""
         with self._client.translating():
             fields = self._redis.hgetall(_KEY)
         times = {name.decode(): self._time(since) for name, since in fields.items()}

@@ -1,6 +1,6 @@
-"""A person's figures of a day and their latest items, and how they are stored.
+"""A person's figures of a day and their latest items, and their stored format.
 
-Of a day: hash, "queue counter" -> count or milliseconds. Of the latest: "how queue token id".
+A day is a hash: "queue counter" -> count or milliseconds. A latest item is the text "how queue token id".
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class DayFigures:
     gave_back: int = 0
     broken: int = 0
     active_ms: int = 0  # at work, as their page measured it
-    held_ms: int = 0  # from being given an item to letting it go
-    finishing_ms: int = 0  # of the active time, that on items which they finished
+    held_ms: int = 0  # from getting an item to the end of its lease
+    finishing_ms: int = 0  # the part of the active time on items that they finished
     untimed: int = 0  # finished items without a measured time, such as those finished by REST
 
     @property
@@ -38,7 +38,7 @@ class DayFigures:
 
     @property
     def seconds_each(self) -> float | None:
-        """The mean active time of a finished item, where a page measured it; None where none did."""
+        """The mean active time of finished items whose time a page measured; None if there are none."""
         timed_count = self.finished - self.untimed
         return self.finishing_ms / 1_000 / timed_count if timed_count >= 1 and self.finishing_ms else None
 
@@ -66,8 +66,7 @@ class RecentItem:
 
 
 def times_of(how: How, active_ms: int, held_ms: int) -> dict[str, int]:
-    """The times that are counted, bounded by the lease: a page reports how long it was worked on, and may
-    be wrong."""
+    """The times to count, limited by the lease, since the active time that a page reports may be wrong."""
     held_time = min(max(held_ms, 0), _LONGEST_MS)
     active_time = min(max(active_ms, 0), held_time or _LONGEST_MS)
     is_finished = how == "finished"
@@ -85,7 +84,7 @@ def fields_of(queue: str) -> list[str]:
 
 
 def figures_of(values: Iterable[bytes | None]) -> DayFigures:
-    """From the values of ``fields_of``."""
+    """The figures from the values of ``fields_of``."""
     return DayFigures(*(int(value or 0) for value in values))
 
 

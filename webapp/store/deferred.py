@@ -1,4 +1,4 @@
-"""Deferred writes: a thread writes what requests leave to it, all that has come meanwhile at once."""
+"""Deferred writes: a thread writes the entries of requests in batches."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import Generic, TypeVar
 log = logging.getLogger(__name__)
 
 GATHERED_SECONDS = 0.1
-"""For how long entries are gathered before they are written, unless somebody waits for them."""
+"""How long entries are gathered before they are written, unless somebody waits for them."""
 
 _T = TypeVar("_T")
 
 
 class Deferred(Generic[_T]):
-    """Entries for ``write``, which is called by one thread at a time. When the process ends in order,
-    all are written first. What ``write`` raises is logged."""
+    """Entries for ``write``, which is called by one thread at a time. On an orderly exit of the process, all
+    are written first. Exceptions of ``write`` are logged."""
 
     def __init__(self, write: Callable[[Sequence[_T]], None]) -> None:
         self._write = write
@@ -41,12 +41,12 @@ class Deferred(Generic[_T]):
                 self._is_running = True
 
     def pending(self) -> list[_T]:
-        """What is not written yet."""
+        """The entries that are not written yet."""
         with self._lock:
             return [*self._batch, *self._entries]
 
     def flush(self) -> None:
-        """Return once all that was added before is written, whatever is added meanwhile."""
+        """Wait until all entries added before this call are written."""
         with self._lock:
             target = self._added_count
             if self._written_count < target:
@@ -61,8 +61,8 @@ class Deferred(Generic[_T]):
                 self._batch, self._entries = self._entries, []
             try:
                 self._write(self._batch)
-            except Exception:  # one batch's fault is not the next one's
-                log.exception("what was deferred could not be written: %s", self._batch)
+            except Exception:  # one failed batch must not stop the next
+                log.exception("deferred entries could not be written: %s", self._batch)
             with self._lock:
                 self._written_count += len(self._batch)
                 self._batch = []

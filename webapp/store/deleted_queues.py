@@ -1,8 +1,8 @@
-"""What the web app's stores have of a queue goes with the queue.
+"""Deletes a queue's data from the web app's stores when the queue is deleted.
 
-The library calls this where it deletes one, by pyproject.toml, and it needs no more rights than the library.
-What stays: the managers' log, people's notices of new tokens, and for a day the replies that calls with an
-Idempotency-Key got.
+The library finds this by an entry point in pyproject.toml, and it needs no more rights than the library. What
+stays: the managers' log, people's notices of new tokens, and for a day the stored responses to calls with an
+Idempotency-Key.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Erasing a person: everything that the queues, the webhooks and the web app have of them.
+"""Erasing a person from the queues, the webhooks and the web app.
 
-It goes on in bounded steps. Where it is broken off, the same call finishes it; until then nobody can have the
-name (docs/decisions/0029-erasing-a-person.md).
+It proceeds in steps of limited size. If it is interrupted, the same call finishes it; until then nobody can
+have the name (docs/decisions/0029-erasing-a-person.md).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
 
 SETTLE_SECONDS = FRESH_SECONDS + 0.2
-"""For so long another web process may still let in a token of the person."""
+"""How long another web process may still accept a token of the person."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,8 @@ class ErasedQueue:
 
 @dataclass(frozen=True, slots=True)
 class ErasedPerson:
-    """``pseudonym`` is kept nowhere but here, for those who change copies of the data elsewhere."""
+    """The result of an erasure. ``pseudonym`` is not stored; it is for changing copies of the data
+    elsewhere."""
 
     name: str
     pseudonym: str
@@ -58,21 +59,21 @@ class ErasedPerson:
 
 
 class UnreadableQueues(LeaseqError):
-    """Queues of another version are left, so that the erasure is not finished."""
+    """Queues of another version remain, so the erasure is not finished."""
 
     def __init__(self, name: str, errors: dict[str, leaseq.QueueUnreadable]) -> None:
         names = ", ".join(sorted(errors))
         super().__init__(
             f"the erasure of {name!r} is not finished: another version of leaseq wrote {names}. Finish it "
-            "with that version, by the same call"
+            "with that version, with the same call"
         )
 
 
 def erase_person(
     client: Client, accounts: Accounts, name: str, *, by: str, wait: Callable[[float], object] = time.sleep
 ) -> ErasedPerson:
-    """Erase a person, or finish an erasure that was broken off. Raises Invalid where no admin would be left,
-    and where somebody goes on to work under the name; and UnreadableQueues."""
+    """Erase a person, or finish an interrupted erasure. Raises Invalid if no admin would be left, or if
+    somebody keeps working under the name; and UnreadableQueues."""
     erasure = accounts.begin_erasure(name, by=by)
     webhooks.tell_removed(client, erasure.name, by=erasure.by, request_id=erasure.pseudonym)
     wait(max(erasure.began + SETTLE_SECONDS - time.time(), 0))
@@ -87,21 +88,21 @@ def erase_person(
 
 def _erase_in(queue: Queue, erasure: Erasure) -> ErasedQueue | None:
     by = None if erasure.by == erasure.name else erasure.by
-    with contextlib.suppress(QueueNotFound):  # it was deleted meanwhile
+    with contextlib.suppress(QueueNotFound):  # it has been deleted
         result = queue.erase_person(erasure.name, erasure.pseudonym, by=by)
         return ErasedQueue(queue.name, result.items, result.leases, journal_since(queue))
     return None
 
 
 def of_people(client: Client) -> list[str]:
-    """The queues in which people work: all but that of the webhooks' deliveries."""
+    """The queues in which people work: all except the queue of webhook deliveries."""
     return [name for name in leaseq.queues(client) if name != webhooks.QUEUE]
 
 
 def journal_since(queue: Queue) -> datetime | None:
-    """When the oldest event of a queue's journal happened; None where it has none."""
+    """When the oldest event of a queue's journal happened; None if the journal is empty."""
     events: list[leaseq.Event] = []
-    with contextlib.suppress(QueueNotFound):  # it was deleted meanwhile
+    with contextlib.suppress(QueueNotFound):  # it has been deleted
         events = queue.journal(limit=1)
     return events[0].at if events else None
 

@@ -1,7 +1,7 @@
-"""Idempotency store: responses to requests with an ``Idempotency-Key``, for requests that are repeated.
+"""Idempotency store: responses to requests with an ``Idempotency-Key``, for when they are repeated.
 
-Stored in the server beside the accounts: it survives restarts, and all web processes share it. Each person
-has their own, for a day, and within a bound: then their oldest go first.
+It is in the server next to the accounts: it survives restarts, and all web processes share it. Each person's
+responses are kept for a day, up to limits, above which the oldest are deleted.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from leaseq.webapp.store.locks import MARKED_SECONDS, Locks
 log = logging.getLogger(__name__)
 
 KEPT_SECONDS = 86_400
-MAX_RESPONSES = 10_000  # answers of one person
-MAX_BYTES = 8_388_608  # of one person's answers, compressed
-MAX_RESPONSE_BYTES = 1_048_576  # of one answer, compressed
+MAX_RESPONSES = 10_000  # responses for one person
+MAX_BYTES = 8_388_608  # of one person's responses, compressed
+MAX_RESPONSE_BYTES = 1_048_576  # of one response, compressed
 _BATCH = 100
 _BASE = "leaseq:{@sent:"
 STORED = (LeftOut(_BASE + "*", "a request is repeated within minutes"),)
@@ -34,7 +34,7 @@ STORED = (LeftOut(_BASE + "*", "a request is repeated within minutes"),)
 
 @dataclass(frozen=True, slots=True)
 class StoredResponse:
-    """A stored response. ``body`` is None where it was too long to be stored."""
+    """A stored response. ``body`` is None if it was too long or must not be stored."""
 
     hash: str  # of the request's body
     status: int
@@ -57,8 +57,8 @@ class IdempotencyStore(Store):
         self._locks = Locks(client)
 
     def begin(self, person: str, scope: str, hash: str) -> StoredResponse | InProgress | None:
-        """None: go ahead; no other request does before `keep`, `drop` or `end`, or this process's death.
-        Else the state of the first request."""
+        """Return None if the request may proceed, as the only one until `keep`, `drop` or `end`, or this
+        process's death. Else return the state of the first request."""
         base = _base(person)
         mark = f"{base}running:{scope}"
         with self._client.translating():
@@ -78,7 +78,7 @@ class IdempotencyStore(Store):
         self._locks.end(f"{_base(person)}running:{scope}")
 
     def drop(self, person: str, scope: str) -> None:
-        """Forget a request that was refused and changed nothing: the key may be used again."""
+        """Forget a request that was refused and changed nothing, so that its key may be used again."""
         self._log_errors(lambda: self._redis.delete(f"{_base(person)}running:{scope}"))
 
     def keep(self, person: str, scope: str, answer: StoredResponse) -> None:
@@ -86,7 +86,7 @@ class IdempotencyStore(Store):
         self._log_errors(lambda: self._keep(_base(person), scope, _write(answer)))
 
     def of_person(self, person: str) -> list[float]:
-        """When each of a person's stored responses was given, in seconds since the epoch."""
+        """When each of a person's stored responses was sent, in seconds since the epoch."""
         with self._client.translating():
             entries = self._redis.zrange(f"{_base(person)}kept", 0, -1, withscores=True)
         return [at for _, at in entries]
@@ -112,8 +112,8 @@ class IdempotencyStore(Store):
         pipe.zcard(index_key)
         pipe.zrange(index_key, 0, 0, withscores=True)
         is_new, bytes_kept, old_record, *_, count, oldest = pipe.execute()
-        # Two may run beside each other where the first of them took too long: the later answer counts.
-        if not is_new:  # the other is as long
+        # Two may run at the same time if the first took too long: the later response counts.
+        if not is_new:  # the other has the same length
             bytes_kept = self._redis.decrby(total_key, size)
         elif old_record is not None and self._redis.zrem(index_key, f"{scope} {len(old_record)}"):
             bytes_kept, count = self._redis.decrby(total_key, len(old_record)), count - 1
@@ -121,14 +121,14 @@ class IdempotencyStore(Store):
             self._trim(base, count, bytes_kept)
 
     def _trim(self, base: str, count: int, bytes_kept: int) -> None:
-        """Delete the oldest responses until the rest is within the bounds, and those older than a day."""
+        """Delete the oldest responses until the rest is within the limits, and those older than a day."""
         cutoff = self._clock() - KEPT_SECONDS
         for member, at in self._redis.zrange(f"{base}kept", 0, _BATCH - 1, withscores=True):
             if at >= cutoff and count <= MAX_RESPONSES and bytes_kept <= MAX_BYTES:
                 return
             scope, size = member.decode().split(" ")
             if self._redis.zrem(f"{base}kept", member):
-                # It may have gone by itself after its day, and a newer one be there by now.
+                # It may have expired after its day, and been replaced by a newer one.
                 if len(self._redis.get(f"{base}answer:{scope}") or b"") == int(size):
                     self._redis.delete(f"{base}answer:{scope}")
                 self._redis.decrby(f"{base}bytes", size)
@@ -139,16 +139,16 @@ class IdempotencyStore(Store):
             with self._client.translating():
                 act()
         except LeaseqError:
-            log.warning("what a request with an idempotency key was answered is not kept", exc_info=True)
+            log.warning("the response to a request with an idempotency key was not kept", exc_info=True)
 
 
 def _base(person: str) -> str:
     """All of a person's keys are in one slot of a cluster, and no queue can have this name: it has an '@'.
 
-    kept     sorted set: "scope size" of each answer, by when it was given
+    kept     sorted set: "scope size" of each response, by when it was sent
     bytes    string: the sum of these sizes
-    answer:  string: the answer (below)
-    running: string: the hash of a request that is being answered
+    answer:  string: the response (below)
+    running: string: the hash of a request in progress
     """
     return _BASE + digest(person)[:32] + "}:"  # guard: key-of-a-person
 

@@ -1,4 +1,4 @@
-"""Every key of the import jobs, all in one slot of a cluster. No queue can have this name: it has an '@'."""
+"""The keys of the import jobs, all in one slot of a cluster. No queue can have this name: it has an '@'."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ STORED = (LeftOut(_BASE + "*", "an import job ends within minutes, and its file 
 
 
 def run(id: str) -> str:
-    """Hash: what is known of a job; ``queue`` is among it."""
+    """Hash: the record of a job; one field is ``queue``."""
     return f"{_BASE}run:{id}"
 
 
@@ -19,5 +19,5 @@ def bad_rows(id: str) -> str:
 
 
 def latest(queue: str) -> str:
-    """List: the ids of a queue's latest."""
+    """List: the ids of a queue's latest jobs."""
     return f"{_BASE}latest:{queue}"

@@ -1,5 +1,5 @@
-"""The import jobs of all queues, for those who delete a queue or erase a person. The jobs themselves are in
-webapp/manage/import_jobs.py."""
+"""The import jobs of all queues, for the deletion of a queue and the erasure of a person. The jobs themselves
+are in webapp/manage/import_jobs.py."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Imports(Store):
                     yield key.removeprefix(import_keys.run(""))
 
     def rename_person(self, person: str, to: str) -> None:
-        """Put another name in the place of a person's."""
+        """Replace a person's name."""
         for id in list(self.of_person(person)):
             self._client.ask(("HSET", import_keys.run(id), "by", to))
 

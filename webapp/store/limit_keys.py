@@ -1,4 +1,4 @@
-"""What the keys of the rate limits begin with. No queue can have this name: it has an '@'."""
+"""The prefix of the rate limits' keys. No queue can have this name: it has an '@'."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a queue's managers look at its lists: the columns that they chose, and searches saved under a name.
+"""The settings of a queue's lists: the columns that managers chose, and searches saved under a name.
 
 They are shared by all managers of the queue.
 
@@ -29,7 +29,7 @@ STORED = (StoredKeys(_BASE + "*", "hash"),)
 @dataclass(frozen=True, slots=True)
 class ListSettings:
     columns: tuple[str, ...] = ()
-    views: dict[str, str] = field(default_factory=dict)  # query strings by name, in the order of the names
+    views: dict[str, str] = field(default_factory=dict)  # query strings by name, sorted by name
 
 
 class ListsSettings(Store):
@@ -56,13 +56,13 @@ class ListsSettings(Store):
                         yield queue, view, query
 
     def rename_person(self, person: str, to: str) -> None:
-        """Let the saved views that search for a person search for another name."""
+        """Replace a person's name in the saved views that search for it."""
         for queue, view, query in list(self.of_person(person)):
             with self._client.translating():
                 self._redis.hset(_BASE + queue, _VIEW + view, _renamed(query, person, to))
 
     def choose_columns(self, queue: str, columns: Sequence[str]) -> None:
-        """Raises Invalid."""
+        """Set the columns. Raises Invalid."""
         names = list(dict.fromkeys(name for name in columns if name))
         if len(names) > MAX_COLUMNS:
             raise Invalid("columns", f"at most {MAX_COLUMNS} columns; these are {len(names)}")
@@ -72,7 +72,7 @@ class ListsSettings(Store):
             self._redis.hset(_BASE + queue, "columns", json.dumps(names))
 
     def save_view(self, queue: str, name: str, query: str) -> None:
-        """Save a search, in the place of one of that name. Raises Invalid."""
+        """Save a search, replacing the one of that name. Raises Invalid."""
         if not 1 <= len(name) <= MAX_NAME:
             raise Invalid("view", f"a name of 1 to {MAX_NAME} characters; it has {len(name)}")
         if len(query) > _MAX_QUERY:
@@ -89,7 +89,7 @@ class ListsSettings(Store):
 
 
 def _renamed(query: str, person: str, to: str) -> str:
-    """A search with another name where it has a person's; else as it is."""
+    """A search with a person's name replaced; unchanged if it does not contain the name."""
     values = parse_qsl(query, keep_blank_values=True)
     if person not in (value for _, value in values):
         return query

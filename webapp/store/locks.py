@@ -1,6 +1,6 @@
 """Locks of requests in progress: each expires after a few seconds, and is renewed while its request runs.
 
-So a process that died blocks nobody, and a request may take as long as it needs.
+So a dead process blocks nobody, and a request may take as long as it needs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _RENEWED_EVERY = 1.0
 
 
 class Locks(Store):
-    """The locks of one process. The thread that renews them starts with the first."""
+    """The locks of one process. The first lock starts the thread that renews them."""
 
     def __init__(self, client: Client) -> None:
         super().__init__(client)

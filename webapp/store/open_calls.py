@@ -15,14 +15,14 @@ from leaseq.webapp.store.base import Store
 Kind = Literal["streams", "waits", "exports"]
 MAX_OPEN: dict[Kind, int] = {"streams": 10, "waits": 4, "exports": 4}
 COUNTED_SECONDS = 60.0
-"""For how long an open call counts, unless it is confirmed; a process that was killed confirms none."""
+"""How long an open call counts unless it is confirmed; a killed process confirms none."""
 _CONFIRM_SECONDS = 20.0
 _BASE = "leaseq:{@open}:"
 STORED = (LeftOut(_BASE + "*", "the calls end with the web processes"),)
 
 
 class TooManyOpen(LeaseqError):
-    """The person has as many of this kind open as one may have."""
+    """The person has the maximum number of this kind open."""
 
     def __init__(self, kind: Kind) -> None:
         super().__init__(f"you have {MAX_OPEN[kind]} {kind} open, as many as one person may have: close one")
@@ -40,25 +40,26 @@ class OpenCall:
         self._has_ended = False
 
     def confirm(self) -> None:
-        """Have it count for another minute, unless it ended; call it as often as you like."""
+        """Let it count for another minute, unless it has ended. This may be called at any rate."""
         if not self._has_ended and self._clock() - self._confirmed_at >= _CONFIRM_SECONDS:
             self._confirmed_at = self._clock()
             self._write()
 
     def end(self) -> None:
-        """Count it no more. The poller may have yet to check a stream that ends now."""
+        """Stop counting it, even if the poller still confirms it once."""
         self._has_ended = True
         self._end()
 
 
 class OpenCalls(Store):
-    """Each kind of each person is a sorted set: the calls, by when they cease to count."""
+    """Open calls of all people. Each kind of each person is a sorted set: the calls, by when they stop
+    counting."""
 
     def __init__(self, client: Client, *, clock: Callable[[], float] = time.time) -> None:
         super().__init__(client, clock=clock)
 
     def begin(self, kind: Kind, person: str) -> OpenCall:
-        """Count one more. Raises TooManyOpen where that is too many."""
+        """Count one more. Raises TooManyOpen if that is too many."""
         key, id = _key(kind, person), secrets.token_urlsafe(9)
         if self._count(key, id) > MAX_OPEN[kind]:
             self._end(key, id)
@@ -82,13 +83,13 @@ class OpenCalls(Store):
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
             pipe.zadd(key, {id: now + COUNTED_SECONDS})
-            pipe.zremrangebyrank(key, 0, -100)  # of those that nobody ended
+            pipe.zremrangebyrank(key, 0, -100)  # limits calls that were never ended
             pipe.expire(key, int(COUNTED_SECONDS))
             pipe.zcount(key, now, "+inf")
             return int(pipe.execute()[-1])
 
     def _end(self, key: str, id: str) -> None:
-        with suppress(LeaseqError), self._client.translating():  # it ceases to count by itself
+        with suppress(LeaseqError), self._client.translating():  # it stops counting anyway
             self._redis.zrem(key, id)
 
 

@@ -1,4 +1,4 @@
-"""What is kept of one person, as one JSON document, written piece by piece by bounded reads."""
+"""Everything that is stored about one person, as one JSON document, written in pieces from bounded reads."""
 
 from __future__ import annotations
 
@@ -24,13 +24,12 @@ from leaseq.webapp.store.simulations import Simulations
 from leaseq.webapp.store.threads import Threads
 
 FORMAT = "leaseq.person/1"
-_ENTRIES = 200  # of the log, in one read
+_ENTRIES = 200  # of the log, per read
 
 
 def person_document(client: Client, accounts: Accounts, name: str) -> Iterator[str]:
-    """The document, in pieces. Where there is no account of the name, ``account`` is null, and the rest is
-    what is kept of the name all the same. A list has an entry in each line, so that a program may read it
-    so."""
+    """The document, in pieces. If the name has no account, ``account`` is null, and the rest is what is
+    stored under the name. Lists have one entry per line, so that programs can read them line by line."""
     account = accounts.find(name)
     name = account.name if account else leaseq.validation.person_name(name, "name")
     since, errors = leaseq.read_queues(client, journal_since, of_people(client))
@@ -129,7 +128,7 @@ def _items(client: Client, names: Iterable[str], name: str) -> Iterator[Any]:
 
 
 def _answer(answer: leaseq.Answer) -> dict[str, Any]:
-    """Without the payload, which is the work's and not the person's."""
+    """An answer without the payload, which is not the person's data."""
     return {
         "result": answer.result,
         "token": answer.token,

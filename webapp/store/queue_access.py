@@ -21,7 +21,7 @@ from leaseq.webapp.store.base import Store
 MAX_PEOPLE = 500
 MAX_TEAMS = 50
 FRESH_SECONDS = 1.0
-"""For how long the access to queues counts, once read: another process's change is in force by then."""
+"""How long the access to queues is used once it is read; then changes of other processes take effect."""
 
 _KEY = "leaseq:{@access}:queues"  # no queue can have this name: it has an '@'
 STORED = (StoredKeys(_KEY, "hash"),)
@@ -29,7 +29,7 @@ STORED = (StoredKeys(_KEY, "hash"),)
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Those who are named, who have one of the skills, or who are of one of the teams."""
+    """The people who are named, have one of the skills, or are in one of the teams."""
 
     people: tuple[str, ...] = ()
     skills: tuple[str, ...] = ()
@@ -43,7 +43,7 @@ class Group:
         )
 
     def without(self, person: str, to: str) -> Group:
-        """The group without a person; with another name in their place where nobody else is in it."""
+        """The group without a person; if nobody else is in it, with the other name in their place."""
         group = replace(self, people=tuple(one for one in self.people if one != person))
         return group or replace(self, people=(to,))
 
@@ -53,7 +53,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Of a queue. None: everybody whose role allows it. Admins always may."""
+    """The access to a queue. None: everybody whose role allows it. Admins always may."""
 
     work: Group | None = None
     manage: Group | None = None
@@ -73,11 +73,12 @@ class Access:
 
 
 _ADMINS_ONLY = Access(Group(), Group())
-"""To the deliveries of webhooks, whose payloads are events of all queues and of people."""
+"""The access to the webhook deliveries, whose payloads are events of all queues and of people."""
 
 
 class QueueAccess(Store):
-    """Reads the access to all queues at most once a second. A change by this process counts at once."""
+    """Reads the access to all queues at most once a second. A change by this process takes effect
+    immediately."""
 
     def __init__(
         self,
@@ -113,7 +114,7 @@ class QueueAccess(Store):
         self._until = 0.0
 
     def of_person(self, person: str) -> dict[str, list[str]]:
-        """What each queue names a person for: to work on it, to manage it."""
+        """For each queue that names a person: whether to work on it, to manage it, or both."""
         kinds_by_queue = {
             queue.decode(): [
                 kind for kind, group in _groups(_loaded(raw)) if group and person in group.people
@@ -123,8 +124,8 @@ class QueueAccess(Store):
         return {queue: kinds for queue, kinds in kinds_by_queue.items() if kinds}
 
     def rename_person(self, person: str, to: str) -> None:
-        """Take a person out of all groups. Where a group has nobody else, the other name stays in it: without
-        any it would be no rule."""
+        """Remove a person from all groups. A group that has nobody else gets the other name, since an empty
+        group is invalid."""
         self._until = 0.0
         for queue in self.of_person(person):
             self.change(queue, lambda access: access.without(person, to))
@@ -134,8 +135,8 @@ class QueueAccess(Store):
         self.change(queue, lambda _: access)
 
     def change(self, queue: str, change: Callable[[Access], Access]) -> tuple[Access, Access]:
-        """Set a queue's access to what ``change`` makes of it, in one transaction; returns it as it was and
-        as it is. Raises Invalid."""
+        """Set a queue's access to the result of ``change``, in one transaction. Returns the access before and
+        after. Raises Invalid."""
 
         def transaction(pipe: Any) -> tuple[Access, Access]:
             raw = pipe.hget(_KEY, queue)

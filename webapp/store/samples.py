@@ -1,7 +1,7 @@
 """Samples of each queue's counts, for charts of up to thirty days.
 
-Two rings per queue, whose size never grows: one sample for each minute of the last day, and one for each
-hour of the last 30 days.
+Two rings of fixed size per queue: one sample for each minute of the last day, and one for each hour of the
+last 30 days.
 Hash: place in the ring -> "number of the minute or hour, items added so far, finished so far, waiting".
 """
 
@@ -26,7 +26,7 @@ STORED = (
 
 
 class Sample(NamedTuple):
-    """A queue's counts at the end of a minute or hour, or in the middle of the present one."""
+    """A queue's counts at the end of a minute or hour, or so far in the current one."""
 
     come: int  # items added so far
     done: int  # finished so far
@@ -37,13 +37,13 @@ class Samples(Store):
     """The samples of all queues."""
 
     def is_due(self) -> bool:
-        """Whether this process is to sample this minute: one of all is."""
+        """Whether this process is the one that samples this minute."""
         minute = int(self._clock() // SECONDS["minute"])
         with self._client.translating():
             return bool(self._redis.set(f"{_BASE}turn:{minute}", "1", nx=True, ex=120))
 
     def record(self, stats_by_queue: Mapping[str, leaseq.Stats]) -> None:
-        """Store the present counts of queues. The last of a minute or hour stays."""
+        """Store the current counts of queues. The last sample of a minute or hour stays."""
         commands: list[Command] = []
         for queue, stats in stats_by_queue.items():
             added_count, finished_count = stats.counters["enqueued"], stats.counters["finished"]
@@ -59,7 +59,7 @@ class Samples(Store):
         self._client.ask(*(("UNLINK", _key(queue, unit)) for unit in PLACES))
 
     def of(self, queue: str, unit: Unit) -> dict[int, Sample]:
-        """What is stored, by the number of the minute or hour since the epoch."""
+        """The stored samples, by the number of the minute or hour since the epoch."""
         with self._client.translating():
             values = self._redis.hvals(_key(queue, unit))
         oldest = int(self._clock() // SECONDS[unit]) - PLACES[unit]

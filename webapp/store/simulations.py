@@ -1,6 +1,6 @@
-"""Simulations: simulated people who work on a queue for a few minutes, one run of each queue at a time.
+"""Simulations: simulated people who work on a queue for a few minutes, one run per queue at a time.
 
-A run is in one web process. Every process reads how far it is here, and can end it.
+A run is in one web process. Every process can read its progress here, and end it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from leaseq.webapp.store.base import Store
 
 _BASE = "leaseq:{@simulations}:"  # no queue can have this name: it has an '@'
 SILENT_SECONDS = 15
-"""A run whose process has not reported for so long counts as ended."""
+"""A run whose process has not reported for this long counts as ended."""
 _KEPT_SECONDS = 86_400
 STORED = (
     LeftOut(_BASE + "run:*", "a simulation ends within minutes, and with its process"),
@@ -35,8 +35,8 @@ class Simulation:
     outcome: Outcome
     running: bool
     error: str = ""  # what ended it
-    lease: float | None = None  # seconds, the queue's own; None where the run did not change it
-    trial_lease: float | None = None  # what the run has set in its place
+    lease: float | None = None  # seconds, the queue's own; None if the run did not change it
+    trial_lease: float | None = None  # what the run set instead
 
 
 class Simulations(Store):
@@ -44,7 +44,7 @@ class Simulations(Store):
 
     def begin(self, queue: str, by: str, plan: Plan, leases: tuple[float, float] | None = None) -> str | None:
         """Record a new run; returns its id, or None while another one is running. ``leases``: the queue's own
-        time for an item, which is to be put back after the run, and what the run sets in its place."""
+        lease time, to be restored after the run, and the one that the run sets."""
         id = secrets.token_urlsafe(9)
         record = {
             "by": by,
@@ -64,7 +64,7 @@ class Simulations(Store):
         return id
 
     def report(self, queue: str, id: str, outcome: Outcome) -> bool:
-        """Store how far the run is; returns whether it is to go on."""
+        """Store the run's progress; returns whether to continue it."""
         with self._client.translating():
             if self._redis.get(_running_key(queue)) != id.encode():
                 return False
@@ -73,7 +73,7 @@ class Simulations(Store):
         return True
 
     def end(self, queue: str, id: str, outcome: Outcome | None, why: str = "") -> None:
-        """Store the end of a run, and the error that ended it."""
+        """Store the end of a run, and the error that ended it, if any."""
         fields = {"why": why} | ({"outcome": json.dumps(asdict(outcome))} if outcome else {})
         with self._client.translating():
             running_id = self._redis.get(_running_key(queue))
@@ -83,7 +83,7 @@ class Simulations(Store):
                 self._redis.delete(_running_key(queue))
 
     def put_back(self, queue: str) -> None:
-        """Record that the queue has its own time for an item again."""
+        """Record that the queue has its own lease time again."""
         with self._client.translating():
             self._redis.hset(_key(queue), "leases", "null")
 
@@ -112,7 +112,7 @@ class Simulations(Store):
         )
 
     def rename_person(self, person: str, to: str) -> None:
-        """Put another name in the place of a person's who started a run."""
+        """Replace the name of a person who started a run."""
         for keys in self._keys_like(_key("*")):
             makers = self._client.ask(*(("HGET", key, "by") for key in keys))
             for key, by in zip(keys, makers, strict=True):
@@ -120,12 +120,12 @@ class Simulations(Store):
                     self._client.ask(("HSET", key, "by", to))
 
     def forget_queue(self, queue: str) -> None:
-        """Delete the run of a queue that is deleted. One that goes on ends."""
+        """Delete the run of a queue that is deleted, and end it if it is running."""
         self._client.ask(("UNLINK", _running_key(queue)), ("UNLINK", _key(queue)))
 
 
 def _key(queue: str) -> str:
-    """Hash: what is known of the latest run."""
+    """Hash: the record of the latest run."""
     return f"{_BASE}run:{queue}"
 
 

@@ -3,8 +3,8 @@
 All keys are in one slot of a cluster. A thread expires 400 days after its last message.
 
 item:       hash: a message's id -> the message (JSON)
-unanswered: sorted set, per queue: the items whose last question no manager answered, by when it was asked
-asked:      sorted set, per person: "queue id" of the threads that they wrote in, by when
+unanswered: sorted set, per queue: the items whose last question no manager has answered, by when it was asked
+asked:      sorted set, per person: "queue id" of the threads that they wrote in, by when they last wrote
 news        stream: the queue and item of each message of a manager, for the open pages
 """
 
@@ -25,12 +25,12 @@ MAX_TEXT = 2_000  # characters of a message
 MAX_MESSAGES = 200  # messages of a thread
 KEPT_SECONDS = 400 * 86_400
 Position: TypeAlias = tuple[int, int]
-"""Of a message of a manager: in milliseconds since the epoch, and a number within that."""
+"""The position of a manager's message: milliseconds since the epoch, and a number within the millisecond."""
 _BASE = "leaseq:{@threads}:"
 _NEWS = _BASE + "news"
 _NEWS_KEPT = 1_000
 _ASKED_KEPT = 50
-_AT_ONCE = 50  # threads of one read
+_AT_ONCE = 50  # threads per read
 STORED = (
     StoredKeys(_BASE + "item:*", "hash"),
     StoredKeys(_BASE + "unanswered:*", "zset"),
@@ -41,7 +41,7 @@ STORED = (
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message of a thread. ``manager``: written by one, on the item's page for managers."""
+    """A message of a thread. ``manager``: it was written by a manager, on the item's page for managers."""
 
     person: str
     at: datetime
@@ -50,14 +50,14 @@ class Message:
 
 
 class Question(NamedTuple):
-    """The last message of somebody who waits for an answer."""
+    """The last message of a person who waits for an answer."""
 
     id: str  # of the item
     message: Message
 
 
 class AnswerNotice(NamedTuple):
-    """That a manager wrote about an item."""
+    """The notice that a manager wrote about an item."""
 
     position: Position
     queue: str
@@ -79,8 +79,8 @@ class Threads(Store):
         return sorted(map(_read, values), key=lambda one: one.at)
 
     def ask(self, queue: str, id: str, person: str, text: str, *, message: str) -> None:
-        """Write to the managers. ``message`` is the id of the message: sent again, it is written once.
-        Raises Invalid for a text that is empty or too long, and for a thread that is full."""
+        """Write to the managers. ``message`` is the message's id: if it is sent again, it is written only
+        once. Raises Invalid if the text is empty or too long, or the thread is full."""
         now, asked_key, unanswered_key = self._clock(), _asked_key(person), _unanswered_key(queue)
         self._add(
             queue,
@@ -95,7 +95,7 @@ class Threads(Store):
         )
 
     def answer(self, queue: str, id: str, person: str, text: str, *, message: str) -> None:
-        """Write as a manager, which answers what was asked. Raises as `ask` does."""
+        """Write as a manager, which answers the question. Raises the same as `ask`."""
         self._add(
             queue,
             id,
@@ -106,7 +106,7 @@ class Threads(Store):
         )
 
     def settle(self, queue: str, id: str) -> None:
-        """The question needs no answer."""
+        """Mark the question as one that needs no answer."""
         self._client.ask(("ZREM", _unanswered_key(queue), id))
 
     def forget(self, queue: str, id: str) -> None:
@@ -136,7 +136,7 @@ class Threads(Store):
                 yield from ((queue, id, one) for one in map(_read, values.values()) if one.person == person)
 
     def rename_person(self, person: str, to: str) -> None:
-        """Put another name in the place of a person's. What they wrote stays."""
+        """Replace a person's name. What they wrote stays."""
         for keys in self._keys_like(_item_key("*", "*")):
             for key, values in self._batches(keys):
                 for message, value in values.items():
@@ -159,14 +159,14 @@ class Threads(Store):
                 yield key, {message.decode(): value for message, value in values.items()}
 
     def unanswered(self, queue: str, limit: int) -> list[Question]:
-        """The questions that no manager answered, the oldest first."""
+        """The questions that no manager has answered, the oldest first."""
         with self._client.translating():
             ids = [one.decode() for one in self._redis.zrange(_unanswered_key(queue), 0, limit - 1)]
         return self._questions(queue, ids)
 
     def latest_unanswered(self, queue: str, until: float | None, limit: int) -> list[Question]:
-        """The questions that no manager answered, the newest first; ``until``: those asked by this time, in
-        seconds since the epoch, to the microsecond."""
+        """The questions that no manager has answered, the newest first. ``until``: only those asked by this
+        time, in seconds since the epoch, to the microsecond."""
         maximum = "+inf" if until is None else repr(until + 1e-6)
         with self._client.translating():
             members = self._redis.zrevrangebyscore(
@@ -180,7 +180,7 @@ class Threads(Store):
         return [Question(id, message) for id, message in pairs if message]
 
     def count_unanswered(self, queue: str) -> int:
-        """The number of items whose question no manager answered."""
+        """The number of items whose question no manager has answered."""
         (count,) = self._client.ask(("ZCARD", _unanswered_key(queue)))
         return int(count)
 
@@ -212,8 +212,8 @@ class Threads(Store):
         ]
 
     def _add(self, queue: str, id: str, message: str, record: _Record, *commands: Command) -> None:
-        """Write a message, and do the rest: again where it was written before, since the reply was lost then.
-        Another text under the same id is another message."""
+        """Write a message, unless it is already stored, and send the commands in either case, since an
+        earlier reply may have been lost. A different text under the same id is another message."""
         text, key = record.text.replace("\r\n", "\n").strip(), _item_key(queue, id)
         if not text or len(text) > MAX_TEXT:
             raise Invalid("message", f"1 to {MAX_TEXT:,} characters; this has {len(text):,}")
@@ -227,7 +227,7 @@ class Threads(Store):
 
 
 class _Record(NamedTuple):
-    """A message as it is stored."""
+    """The stored form of a message."""
 
     person: str
     at: float  # seconds since the epoch

@@ -1,4 +1,4 @@
-"""The managers' pages of webhooks: the endpoints, and the deliveries to each."""
+"""The managers' pages for webhooks: the endpoints, and the deliveries to each."""
 
 from flask import Blueprint
 

@@ -40,7 +40,7 @@ def rotate(webhook: str) -> str:
 @needs("manager", all_queues=True)
 def enable(webhook: str) -> Response:
     access.enable_endpoint(webhook)
-    flash(_("Enabled. What waited is sent now."))
+    flash(_("Enabled. Waiting deliveries are sent now."))
     return _here(webhook)
 
 
@@ -63,7 +63,7 @@ def remove(webhook: str) -> Response:
 @bp.post("/webhooks/<webhook>/replay")
 @needs("manager", all_queues=True)
 def replay(webhook: str) -> Response | tuple[str, int]:
-    """Send one delivery again, the failed ones, or all since a day."""
+    """Send deliveries again: one, the failed ones, or all since a time."""
     endpoint = webhooks.Endpoints(state().client).get(webhook)
     delivery, since = request.form.get("delivery") or None, request.form.get("since", "").strip()
     try:

@@ -27,7 +27,7 @@ def index() -> str:
 @bp.post("/webhooks")
 @needs("manager", all_queues=True)
 def add() -> str | tuple[str, int]:
-    """Add an endpoint, and show its secret this once."""
+    """Add an endpoint, and show its secret, this once."""
     form = request.form
     try:
         new_secret = add_endpoint(form.get("url", "").strip(), form.getlist("event"), form.getlist("queue"))
@@ -46,7 +46,8 @@ def one(webhook: str) -> str:
 
 
 def index_page(error: str | None = None, wrong: str = "") -> str:
-    """All endpoints; and what was wrong with the one that was to be added, and in which field."""
+    """The page of all endpoints. ``error`` and ``wrong``: why an endpoint could not be added, and the wrong
+    field."""
     is_admin = at_least(person().role, "admin")
     types = [name for name in webhooks.TYPES if is_admin or not name.startswith("person.")]
     events = request.form.getlist("event") if error else ["item.finished"]
@@ -69,7 +70,8 @@ def endpoint_page(
     tested: webhooks.Delivery | None = None,
     error: str | None = None,
 ) -> str:
-    """An endpoint and its latest deliveries; ``secret``: a new one, ``tested``: what became of a test."""
+    """The page of an endpoint and its latest deliveries. ``secret``: a new one, ``tested``: a test's
+    result."""
     return render_template(
         "webhooks/endpoint.html",
         endpoint=endpoint,

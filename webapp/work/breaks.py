@@ -1,4 +1,4 @@
-"""A break: it tells managers why somebody does not work now. It ends by a button, or by taking an item."""
+"""Breaks: they tell managers why somebody is not working. A button or taking an item ends a break."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command menu (Ctrl K): every place that this person can go to, as links that its script filters."""
+"""The command menu (Ctrl K): links to every page that this person can open, filtered by a script."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from leaseq.webapp.work import bp
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A link, and what stands beside its words: the queue it is about."""
+    """A link, and the queue it is about, shown next to it."""
 
     words: str
     url: str
@@ -31,7 +31,7 @@ def commands() -> str:
     titles, errors = leaseq.read_queues(
         state().client, lambda queue: queue.policy.title or queue.name, queue_names()
     )
-    titles |= {name: name for name in errors}  # its page says what is wrong
+    titles |= {name: name for name in errors}  # its page explains the error
     queue_name = request.args.get("queue", "")
     links = [*(_of_queue(queue_name, titles[queue_name]) if queue_name in titles else ()), *_pages()]
     for name, title in sorted(titles.items(), key=lambda pair: pair[1].casefold()):

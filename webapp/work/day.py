@@ -1,4 +1,4 @@
-"""My day: counts, handling times, rejected answers, current leases, and items given back."""
+"""My day: counts, handling times, current leases, questions and answers, and the latest items."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from leaseq.webapp.work import bp
 from leaseq.webapp.work.undo import SECONDS
 
 SHOWN_DAYS = 14
-BAR = 100  # the height of the highest, in the chart's own units
+BAR = 100  # the height of the highest bar, in the chart's units
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def _item_title(queue: str, id: str) -> str:
 
 
 def _threads(person: str, titles: Mapping[str, str]) -> list[tuple[str, str, list[Message]]]:
-    """The latest threads that the person wrote in: queue, item and messages."""
+    """The latest threads with messages by the person: queue, item and messages."""
     threads = state().threads
     keys = [(queue, id) for queue, id in threads.asked_by(person) if queue in titles]
     rows = [(queue, id, threads.of_item(queue, id)) for queue, id in keys]
@@ -102,7 +102,7 @@ def _total(figures: Iterable[DayFigures]) -> DayFigures:
 
 
 def _bars(days: dict[date, DayFigures]) -> list[Bar]:
-    """The oldest day first."""
+    """The chart's bars, oldest day first."""
     maximum = max(figures.finished for figures in days.values()) or 1
     return [
         Bar(

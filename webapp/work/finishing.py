@@ -46,7 +46,7 @@ def finish(q: str, id: str) -> Page:
             result=result,
             then_reserve=then_reserve,
             skills=caller.skills,
-            request_id=f"page-{token}",  # a repeated request gets the same next item
+            request_id=f"page-{token}",  # so that a repeated request gets the same next item
         )
     except (LeaseLost, ItemNotFound) as error:
         return show_outcome(queue, id, token, error, refused=True)
@@ -70,15 +70,14 @@ def finish(q: str, id: str) -> Page:
 
 
 def _is_new(outcome: leaseq.Finished, next: leaseq.Lease) -> bool:
-    """Whether the next lease is a new grant, and none that the person had already."""
+    """Whether the next lease is a new grant, not one that the person already held."""
     return next.reserved_at == outcome.finished_at and not outcome.replayed
 
 
 @bp.post("/q/<q>/items/<name:id>/undo")
 @needs("worker")
 def undo(q: str, id: str) -> Page:
-    """Undo a finish, an abandon or a fail: show the item again, with what was typed. The person's other
-    leases stay."""
+    """Undo a finish, abandon or fail: show the item again, with the input. The person's other leases stay."""
     queue, name, token = existing_queue(q), person().name, read_token()
     box = _BOXES.get(request.form.get("act", ""))
     forget()
@@ -90,7 +89,7 @@ def undo(q: str, id: str) -> Page:
             return _refuse_undo(q, _("It was too late to undo that."))
         return _refuse_undo(q, _("It was too late to undo that: your answer counts."))
     except (LeaseLost, ItemNotFound):
-        return _refuse_undo(q, _("That can't be undone any more: the item has changed since."))
+        return _refuse_undo(q, _("That can no longer be undone: the item has changed since."))
     if box is None:
         state().activity.take_off(name, q, id=id, token=token)
         flash(_("Undone. Your answer is open again."))
@@ -101,7 +100,7 @@ def undo(q: str, id: str) -> Page:
 
 
 _BOXES = {"later": "note", "never": "reason", "fail": "error", "fail for good": "error"}
-"""By act, the page's box in which something could be said with it."""
+"""By act, the text box that belongs to it."""
 
 
 def _reason_texts(item: leaseq.Item, token: int, box: str) -> dict[str, str]:
@@ -110,7 +109,7 @@ def _reason_texts(item: leaseq.Item, token: int, box: str) -> dict[str, str]:
 
 
 def _refuse_undo(q: str, message: str) -> Page:
-    """Show why the finish was not undone. The page's script keeps showing the present item."""
+    """Show why the act was not undone. The page's script keeps showing the current item."""
     if wants_piece():
         return message, 409
     flash(message)

@@ -1,4 +1,4 @@
-"""The part of the work page that depends on the queue's form alone, and is cached."""
+"""The cached part of the work page, which depends only on the queue's form."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ PAGE_KEYS = ("k", "l", "n", "g", "b", "a", "t", "u", "h")
 """The work page's own keys: renew, later, not for me, note, broken, ask, take back, undo, help."""
 
 TEXT_FIELDS = ("reason", "error", "note", "question")
-"""The fields of the ways to let an item go, and of a question."""
+"""The text fields of the actions give back, report and ask."""
 
-_URL_MARK = "\0"  # in no page
+_URL_MARK = "\0"  # occurs in no page
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,13 +30,13 @@ class FormView:
 
     fields: tuple[Field, ...]
     by_name: Mapping[str, Field]
-    keys: Mapping[str, str]  # the page's own that no choice of the form has
-    one_key: Field | None  # the one thing that must be answered, where its key finishes the item
+    keys: Mapping[str, str]  # the page's shortcuts that no choice of the form uses
+    one_key: Field | None  # the only required field, if a key of it finishes the item
     unfilled: Typed
-    _cache: dict[str, Markup] = field(default_factory=dict)  # what is the same for every item
+    _cache: dict[str, Markup] = field(default_factory=dict)  # HTML that is the same for every item
 
     def inputs(self, typed: Typed, errors: Mapping[str, str]) -> Markup:
-        """The form's inputs as HTML. Those of an empty form are made once."""
+        """The form's inputs as HTML. Those of an unfilled form are cached."""
         if errors or typed != self.unfilled:
             return self._inputs(typed, errors)
         if "inputs" not in self._cache:
@@ -44,7 +44,7 @@ class FormView:
         return self._cache["inputs"]
 
     def ways_out(self, item_url: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
-        """The ways to let an item go, as HTML. ``item_url``: the address of the item, with a slash."""
+        """The actions to give back, report and ask, as HTML. ``item_url`` ends with a slash."""
         if errors or any(typed.get(name) for name in TEXT_FIELDS):
             return self._ways_out(item_url, typed, errors)
         if "ways" not in self._cache:
@@ -52,7 +52,7 @@ class FormView:
         return self._cache["ways"].replace(_URL_MARK, escape(item_url))
 
     def notices(self) -> Markup:
-        """The notes that the page's script shows, as HTML."""
+        """The notices that the page's script shows, as HTML."""
         if "notices" not in self._cache:
             template = current_app.jinja_env.get_or_select_template("work/notices.html")
             self._cache["notices"] = Markup(template.render(keys=self.keys))  # noqa: S704 - our own template

@@ -1,5 +1,4 @@
-"""Views that give an item back, for later or for other people, and that report a broken one: the next item
-follows."""
+"""Views that give an item back, for later or for other people, or report a problem; the next item follows."""
 
 from __future__ import annotations
 
@@ -74,14 +73,14 @@ def fail(q: str, id: str) -> Page:
 
 
 def _wants_next() -> bool:
-    """Whether the next item is wanted: not where the page's script sends what it could not send before."""
+    """Whether the next item is wanted: not if the page's script resends an earlier post."""
     return request.form.get("then") != "stop"
 
 
 def _next_page(
     queue: leaseq.Queue, id: str, token: int, act: Act, outcome: How, next_lease: leaseq.Lease | None
 ) -> Page:
-    """The next item, with the undo of the act; or the page without one."""
+    """The next item, or the page without one, with an undo of the act."""
     today = state().activity.today_from(extra_reply(), person().name, queue.name)
     today += count(queue.name, outcome, id, token)
     if next_lease is not None and next_lease.id == id:
@@ -95,7 +94,6 @@ def _next_page(
 
 
 def _first_text(*fields: str) -> str | None:
-    """The text of the first of these fields that has any: the page has two boxes, and the call takes one
-    text."""
+    """The first non-empty text of these fields: the page has two boxes, but the call accepts one text."""
     texts = (request.form.get(name, "").strip() for name in fields)
     return next((text for text in texts if text), None)

@@ -1,4 +1,4 @@
-"""The home page: a line for each queue."""
+"""The home page: a row for each queue."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def home() -> str | Response:
     lines_by_queue, errors = leaseq.read_queues(
         client, lambda queue: line_of(queue, today.get(queue.name, DayFigures())), names
     )
-    # What they can do is on top.
+    # Queues with work for the person come first.
     lines = sorted(lines_by_queue.values(), key=lambda line: (not line.held, not line.has_some))
     return render_template("work/home.html", lines=lines, unreadable=errors)
 
@@ -35,8 +35,8 @@ def home() -> str | Response:
 @bp.get("/queues")
 @needs("worker")
 def queues_menu() -> str:
-    """The queues as links, for the menu at the top of a queue's page: fetched when it is opened."""
+    """The queues as links, fetched when the menu at the top of a queue's page is opened."""
     manage = request.args.get("manage") == "yes"
     titles, errors = leaseq.read_queues(state().client, title_of, queue_names("manage" if manage else "work"))
-    titles |= {name: name for name in errors}  # its page says what is wrong
+    titles |= {name: name for name in errors}  # its page explains the error
     return render_template("work/queues_menu.html", queues=sorted(titles.items()), manage=manage)

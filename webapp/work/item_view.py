@@ -31,16 +31,16 @@ class ItemView:
     id: str
     token: int
     typed: Typed
-    lease: leaseq.Lease | None = None  # None: it is over, and `receipt` says how
-    leases: Sequence[leaseq.Lease] = ()  # all that the person holds here
-    item: leaseq.Item | None = None  # where there is no lease to show it from
+    lease: leaseq.Lease | None = None  # None: it has ended, and `receipt` says how
+    leases: Sequence[leaseq.Lease] = ()  # all that the person holds in this queue
+    item: leaseq.Item | None = None  # if there is no lease to show it from
     receipt: Receipt | None = None
     errors: Mapping[str, str] = field(default_factory=dict)
     box_texts: Mapping[str, str] = field(
         default_factory=dict
-    )  # with an act that was undone, by the box it was typed in
-    today: DayFigures | None = None  # of the person in this queue, where they are known already
-    unread: bool = False  # the lease is new: if it is the first one, nobody had the item before
+    )  # texts of an undone act, by the text box they were typed in
+    today: DayFigures | None = None  # of the person in this queue, if already known
+    unread: bool = False  # the lease is new: if it is the item's first, nobody had the item before
 
     @property
     def payload(self) -> Json:
@@ -48,7 +48,7 @@ class ItemView:
 
     @property
     def url(self) -> str:
-        """Where it is found again: by its id only where they hold several."""
+        """The URL of the item's page, with its id only if the person holds several."""
         several = self.lease is not None and len(self.leases) > 1
         return url_for("work.page", q=self.queue.name, item=self.id) if several else self.queue_url
 
@@ -66,7 +66,7 @@ def render_item(sheet: ItemView) -> str:
         "work/item_view.html" if wants_piece() else "work/page.html",
         piece=wants_piece(),
         sheet=sheet,
-        # equivalent mutant: part: it saves a question whose answer is at hand
+        # equivalent mutant: part: it saves a request for a value that is known
         today=sheet.today or state().activity.today(person().name, sheet.queue.name),
         queue=sheet.queue,
         id=sheet.id,
@@ -90,33 +90,33 @@ def render_item(sheet: ItemView) -> str:
 
 
 def item_url(queue: str, id: str) -> str:
-    """The address of an item, with a slash."""
+    """The URL of an item, ending with a slash."""
     return url_for("work.finish", q=queue, id=id).removesuffix("finish")
 
 
 def urls_of(base: str) -> dict[str, str]:
-    """Where the page sends what is done with an item. A URL takes Flask as long as all of these."""
+    """The URLs of the actions on an item, by verb. Flask would need as long for one URL as this for all."""
     return {verb: base + verb for verb in VERBS}
 
 
 def _find_item(sheet: ItemView) -> leaseq.Item | None:
-    """The item, where the page shows more of it than a lease has: how often the lease was renewed, and the
-    note of somebody who had the item before."""
+    """The item, if the page shows more than the lease contains: the number of renewals, or a note of somebody
+    who had the item before."""
     if sheet.lease is None or (sheet.policy.renewals is None and sheet.lease.attempt == 1):
         return sheet.item
     return sheet.queue.get(sheet.id)
 
 
 def _messages(sheet: ItemView) -> list[Message]:
-    """The thread of the item. That nobody asked about an item which nobody had before needs no look."""
+    """The item's thread; not read for an item that nobody had before, which has no thread."""
     if sheet.lease is None or (sheet.unread and sheet.lease.attempt == 1):
         return []
     return state().threads.of_item(sheet.queue.name, sheet.id)
 
 
 def _note_of_another(sheet: ItemView, item: leaseq.Item | None) -> leaseq.Grant | None:
-    """The note of the person who had the item before, or of the manager who reopened it; what they wrote
-    themselves they know."""
+    """The note of the person who had the item before, or of the manager who reopened it; not the person's own
+    note."""
     note = last_note(item) if item and sheet.lease else None
     return note if note and (note.how == "reopened" or note.person != person().name) else None
 

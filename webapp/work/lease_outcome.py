@@ -1,4 +1,4 @@
-"""The outcome of a lease that is over, for its holder."""
+"""The outcome of a lease that has ended, for its holder."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Literal
 import leaseq
 
 How = Literal["ran out", "released", "abandoned", "failed", "finished", "undone", "reopened", "corrected"]
-# A lease that is still recorded as held has expired, and was not returned yet.
+# A lease still recorded as held has expired but was not returned yet.
 ENDINGS: dict[str, How] = {
     "held": "ran out",
     "expired": "ran out",
@@ -26,16 +26,16 @@ ENDINGS: dict[str, How] = {
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """How a lease ended, as its holder is shown it."""
+    """How a lease ended, as shown to its holder."""
 
-    how: How | None  # how the lease ended; None: there is no such item now
-    at: datetime | None = None  # when it did
-    state: leaseq.State | None = None  # the item's now
-    is_free: bool = False  # not granted to anybody since: the person may take it back
-    has_late_answer: bool = False  # an answer of theirs that came too late is kept for the manager
-    new_lease: leaseq.Lease | None = None  # they hold it once more, or after all
-    answer_kind: Literal["first", "late"] | None = None  # of their answer, where it is one of the item's
-    used_up: bool = False  # dead: of its attempts, and not of being given back
+    how: How | None  # how the lease ended; None: the item no longer exists
+    at: datetime | None = None  # when it ended
+    state: leaseq.State | None = None  # the item's current state
+    is_free: bool = False  # not granted to anybody since, so that the person may take it back
+    has_late_answer: bool = False  # their answer came too late and is kept for the manager
+    new_lease: leaseq.Lease | None = None  # they hold the item again, or still
+    answer_kind: Literal["first", "late"] | None = None  # of their answer, if it is one of the item's answers
+    used_up: bool = False  # if dead: by its attempts, not by being given back
 
 
 NO_ITEM = Receipt(None)
@@ -44,9 +44,9 @@ NO_ITEM = Receipt(None)
 def receipt_of(
     item: leaseq.Item, token: int, name: str, leases: Iterable[leaseq.Lease], *, refused: bool = False
 ) -> Receipt | None:
-    """The receipt for this grant; None where it never was theirs, and so is not theirs to read.
+    """The receipt for this grant; None if it was not theirs, which they may not read.
 
-    ``leases``: what they hold now. ``refused``: the server just said that it can't be taken back.
+    ``leases``: those they hold now. ``refused``: the server just refused to give the item back to them.
     """
     grant = next((one for one in item.history if (one.token, one.person) == (token, name)), None)
     if grant is None:  # guard: no-grant-no-answer
@@ -69,12 +69,13 @@ def receipt_of(
 
 
 def _state_for(item: leaseq.Item, name: str, new_lease: leaseq.Lease | None) -> leaseq.State:
-    """The item's state. One that only this person holds, by a lease that has run out since, waits."""
+    """The item's state; ``inbound`` if only this person holds it, by an expired lease."""
     if item.state == "reserved" and new_lease is None and all(one.person == name for one in item.leases):
         return "inbound"
     return item.state
 
 
 def _is_latest_grant(item: leaseq.Item, token: int) -> bool:
-    """Whether this was the latest grant; where an item that waits has answers, later ones are of those."""
+    """Whether this was the latest grant that may have failed: if a waiting item has answers, later grants
+    belong to these."""
     return item.history[-1].token == token or bool(item.answers)

@@ -1,5 +1,4 @@
-"""The stream of a work page: leases that a manager ended, answers to questions, and whether the queue is
-paused."""
+"""The event stream of a work page: leases that a manager ended, answers to questions, and pauses."""
 
 from __future__ import annotations
 
@@ -20,14 +19,14 @@ from leaseq.webapp.store.threads import AnswerNotice, Position, Threads
 from leaseq.webapp.work import bp
 
 ENDED_BY_OTHERS: Final = ("released", "removed")
-_READ_EVERY = 0.5  # seconds; all watchers of a queue share what is read
-_PAGE = 5_000  # events of one read; the rest is read by the next
-_KEPT_MICROS = 60_000_000  # for which an ended lease is kept for a page that is about to watch
+_READ_EVERY = 0.5  # seconds; all watchers of a queue share a read
+_PAGE = 5_000  # events per read; the next read gets the rest
+_KEPT_MICROS = 60_000_000  # how long an ended lease is kept for a page about to connect
 
 
 class LeaseWatcher(Watcher):
-    """A work page, with the token of its lease. It knows of the leases that ended by ``position``, and of the
-    answers by ``answer_position``."""
+    """A work page, with the token of its lease. It was sent the leases that ended up to ``position``, and the
+    answers up to ``answer_position``."""
 
     def __init__(
         self, stream: Stream, vouch: Vouch, token: int | None, position: int, answer_position: Position
@@ -41,8 +40,8 @@ class LeaseWatcher(Watcher):
 
 
 class LeaseChannel(QueueChannel):
-    """Sends `ended`, with the tokens of leases that managers ended, `answered`, with the items that managers
-    wrote about, and `paused`, with the reason or null."""
+    """Sends `ended` with the tokens of leases that managers ended, `answered` with the ids of items that
+    managers wrote about, and `paused` with the reason or null."""
 
     def __init__(
         self,
@@ -59,9 +58,9 @@ class LeaseChannel(QueueChannel):
         self._answer_position = answer_position
         self._answers: list[AnswerNotice] = []  # oldest first
         self._read_at = -_READ_EVERY
-        self._position = position  # of the latest event that was read
+        self._position = position  # of the latest event read
         self._cursor = f"{position}.0" if position else None
-        self._ended_leases: list[tuple[int, int]] = []  # position and token, oldest first
+        self._ended_leases: list[tuple[int, int]] = []  # (position, token), oldest first
         self._paused: str | None = None
 
     def serve(self, watchers: Sequence[LeaseWatcher]) -> None:
@@ -70,7 +69,7 @@ class LeaseChannel(QueueChannel):
             self._read_at = now
             try:
                 self._read()
-            except leaseq.QueueNotFound:  # it was deleted, and all its leases with it
+            except leaseq.QueueNotFound:  # it was deleted with all its leases
                 for watcher in watchers:
                     watcher.stream.put(message("ended", [watcher.token]))
                 raise
@@ -113,8 +112,8 @@ class LeaseChannel(QueueChannel):
 @bp.get("/q/<q>/live")
 @needs("worker")
 def live(q: str) -> Response:
-    """What others do while a person works on the lease with the token ``token``, as an event stream. One
-    that is over already is said at once."""
+    """What others do while a person works on the lease with this ``token``, as an event stream. A lease that
+    has already ended is reported first."""
     queue, token = existing_queue(q), whole_number(request.args.get("token"))
     events = queue.latest_events(1)
     position = int(events[0].cursor.partition(".")[0]) if events else 0

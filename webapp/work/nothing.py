@@ -21,7 +21,7 @@ MOST_NAMED = 3
 @bp.get("/q/<q>/nothing")
 @needs("worker")
 def why(q: str) -> str:
-    """Why there is nothing now, as a fragment that the page's script reloads."""
+    """Why there is no item, as a fragment that the page's script reloads."""
     queue = existing_queue(q)
     return render_template("work/why_nothing.html", **_context(queue))
 
@@ -63,7 +63,7 @@ def obstacles_of(explanation: leaseq.WhyNothing) -> str:
     if explanation.ineligibility.assigned:
         reasons.append(_("is assigned to somebody else"))
     if explanation.ineligibility.passed:
-        reasons.append(_("is what you have answered or passed on"))
+        reasons.append(_("is one that you have answered or passed on"))
     return _join_or(reasons)
 
 

@@ -56,7 +56,7 @@ def reserve(q: str) -> Response:
 @bp.post("/q/<q>/items/<name:id>/renew")
 @needs("worker")
 def renew(q: str, id: str) -> Page:
-    """More time, or the item back whose time ran out. What was typed is kept as the draft."""
+    """Renew the lease, or take an expired item back. The input is saved as the draft."""
     queue, token = existing_queue(q), read_token()
     try:
         save_draft(queue, id, token)
@@ -74,7 +74,7 @@ def renew(q: str, id: str) -> Page:
 @bp.post("/q/<q>/items/<name:id>/draft")
 @needs("worker")
 def draft(q: str, id: str) -> Response:
-    """What is typed so far, as the page's script sends it while it is typed."""
+    """Save the input so far as a draft, which the page's script sends during typing."""
     save_draft(lease_queue(q), id, read_token())
     return Response(status=204)
 
@@ -89,8 +89,8 @@ def session_now() -> dict[str, str]:
 @bp.get("/q/<q>/items/<name:id>/receipt")
 @needs("worker")
 def receipt(q: str, id: str) -> str | tuple[str, int]:
-    """What became of a lease, as a piece of the page: its script asks when the lease is over. An item that
-    was never theirs is as one that is not there."""
+    """The outcome of an ended lease, as a fragment for the page's script. For an item that was never theirs,
+    the reply is the same as for a missing one."""
     try:
         queue, name, token = existing_queue(q), person().name, read_token()
     except QueueNotFound as error:

@@ -1,4 +1,4 @@
-"""What each queue has for the person: for the home page, and for the end of another queue's work."""
+"""What each queue has for the person: for the home page, and for the page without an item."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from leaseq.webapp.store.day_figures import DayFigures
 
 MOST_NAMED = 3
 MOST_ASKED = 30
-"""The other queues that are named at the end of a queue's work, and those that are asked for them."""
+"""Other queues named on the page without an item, and queues queried to find them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,13 +20,13 @@ class QueueLine:
     name: str
     title: str
     stats: leaseq.Stats
-    why: leaseq.WhyNothing | None  # None: nothing waits, so there is nothing to ask
+    why: leaseq.WhyNothing | None  # None: nothing waits, and the queue is not paused
     held: int  # by this person
     today: DayFigures  # this person's
 
     @property
     def has_some(self) -> bool:
-        """Whether there is something for this person now."""
+        """Whether there is work for this person now."""
         return self.why is not None and self.why.reason is None
 
 
@@ -43,7 +43,7 @@ def title_of(queue: leaseq.Queue) -> str:
 
 
 def waiting_elsewhere(queue: str) -> list[QueueLine]:
-    """Some other queues in which something waits for this person. At most MOST_ASKED queues are asked."""
+    """Some other queues with items for this person. At most MOST_ASKED queues are queried."""
     result: list[QueueLine] = []
     for name in [one for one in queue_names() if one != queue][:MOST_ASKED]:
         lines, _errors = leaseq.read_queues(

@@ -1,4 +1,4 @@
-"""Responses of the work page: the item view as a whole page, or as the fragment that its script swaps in."""
+"""Responses of the work page: the item view as a page, or as a fragment for its script."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from leaseq.webapp.work.lease_outcome import NO_ITEM, receipt_of
 Page = Response | str | tuple[str, int]
 
 GO = "X-Leaseq-Go"
-"""The header with the address of the next page for the page's script: fetch follows redirects unnoticed."""
+"""The header with the next page's URL for the page's script, since fetch follows redirects unnoticed."""
 
 
 def go(url: str) -> Response:
@@ -41,8 +41,8 @@ def read_token() -> int:
 
 
 def count(queue: str, outcome: How, id: str, token: int, held_seconds: float = 0) -> DayFigures:
-    """Count one item, with the active time that the page measured (the form's field ``active_ms``). Returns
-    what it adds to the person's figures of today."""
+    """Count one item, with the active time measured by the page (the form field ``active_ms``). Return what
+    it adds to the person's figures of today."""
     return state().activity.record(
         person().name,
         queue,
@@ -71,9 +71,8 @@ def show_lease(
     unread: bool = False,
     box_texts: Mapping[str, str] | None = None,
 ) -> Page:
-    """The page of a lease that was just granted; ``alone``: the person holds no other; ``unread``: nobody
-    had the item before, if this is its first grant. ``box_texts``: what stands in the boxes of the ways to
-    let the item go."""
+    """The page of a lease that was just granted. ``alone``: the person holds no other. ``unread``: nobody had
+    the item before, if this is its first grant. ``box_texts``: texts for give back and report."""
     if not wants_piece():
         return redirect(url_for("work.page", q=queue.name, item=lease.id), 303)
     policy = queue.policy
@@ -96,7 +95,7 @@ def show_lease(
 
 
 def show_errors(queue: leaseq.Queue, id: str, token: int, errors: dict[str, str]) -> tuple[str, int]:
-    """The item view again, with all input, and each error at its field."""
+    """The item view again, with all input, and each error next to its field."""
     name, policy = person().name, queue.policy
     typed = typed_in(fields_of(policy.form), request.form)
     leases = queue.mine(name)
@@ -109,7 +108,7 @@ def show_errors(queue: leaseq.Queue, id: str, token: int, errors: dict[str, str]
         receipt = receipt_of(item, token, name, leases)
         if receipt is None:
             raise ItemNotFound(queue.name, id)
-        shown_errors = {} if "error" in errors else errors  # there is no field for it now
+        shown_errors = {} if "error" in errors else errors  # without a lease there is no field for it
         sheet = replace(sheet, item=item, receipt=receipt, errors=shown_errors)
     return render_item(sheet), 422
 

@@ -1,4 +1,4 @@
-"""Views of an item's thread for the person who works on it: to read it, and to ask the managers."""
+"""Views of an item's thread for the person who works on it: read it, and ask the managers."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from leaseq.webapp.work.responses import Page, read_token, save_draft, show_erro
 @bp.post("/q/<q>/items/<name:id>/ask")
 @needs("worker")
 def ask(q: str, id: str) -> Page:
-    """Ask the managers about the item that the person holds, and keeps."""
+    """Ask the managers about an item. The person keeps the lease."""
     queue, name, token = existing_queue(q), person().name, read_token()
     try:
         save_draft(queue, id, token)
     except (LeaseLost, ItemNotFound) as error:
         return show_outcome(queue, id, token, error)
     if all((one.id, one.token) != (id, token) for one in queue.mine(name)):
-        return show_errors(queue, id, token, {"question": _("Not sent: you don't have the item any more.")})
+        return show_errors(queue, id, token, {"question": _("Not sent: you no longer have the item.")})
     text = request.form.get("question", "")
     if not text.strip():
         return show_errors(queue, id, token, {"question": _("Type your question.")})
@@ -43,7 +43,7 @@ def ask(q: str, id: str) -> Page:
 @bp.get("/q/<q>/items/<name:id>/thread")
 @needs("worker")
 def thread(q: str, id: str) -> str | Response:
-    """The thread, as a piece of the page, for those who have the item now."""
+    """The thread, as a fragment, for people who have the item now."""
     queue = existing_queue(q)
     if all(one.id != id for one in queue.mine(person().name)):
         raise ItemNotFound(q, id)

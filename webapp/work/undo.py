@@ -1,4 +1,4 @@
-"""The undo cookie: what a person just did with an item, which the pages offer to undo for a few seconds.
+"""The undo cookie: the person's last act on an item, which pages offer to undo for a few seconds.
 
 It is separate from the session cookie, which would have to be signed at each finish: that takes longer than
 the finish itself. This one needs no signature, since the server checks who may undo what.
@@ -29,7 +29,7 @@ class UndoableAct:
     id: str
     token: int
     act: Act
-    seconds: float  # for how long it may still be undone
+    seconds: float  # left for undoing
 
 
 def remember(queue: str, id: str, token: int, act: Act) -> None:
@@ -39,7 +39,7 @@ def remember(queue: str, id: str, token: int, act: Act) -> None:
 
 
 def forget() -> None:
-    """What the person did since is not what an undo would take back."""
+    """Delete the cookie, because an undo would no longer undo the last act."""
     if _cookie_name() in request.cookies:
         g.saved, g.last_act = "", None
         after_this_request(_set_cookie)
@@ -47,7 +47,7 @@ def forget() -> None:
 
 @bp.app_template_global()
 def last_act() -> UndoableAct | None:
-    """The last act, while it may be undone."""
+    """The last act, if it can still be undone."""
     if "last_act" in g:
         return cast("UndoableAct | None", g.last_act)
     cookie = request.cookies.get(_cookie_name(), "")
@@ -55,7 +55,7 @@ def last_act() -> UndoableAct | None:
         name, queue, id, token, act, at = map(unquote, cookie.split("/"))
         undoable_act = UndoableAct(queue, id, int(token), cast("Act", act), float(at) + SECONDS - time.time())
     except ValueError:
-        return None  # there is none, or it was forged
+        return None  # no cookie, or a forged one
     is_own = g.get("person") is not None and person().name == name and act in get_args(Act)
     return undoable_act if is_own and 0 < undoable_act.seconds <= SECONDS else None
 

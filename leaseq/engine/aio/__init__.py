@@ -1,1 +1,1 @@
-"""What `leaseq.aio` speaks to the server with: by the names of the modules beside this folder."""
+"""How `leaseq.aio` talks to the server: modules with the names of those in the parent folder."""

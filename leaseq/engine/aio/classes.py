@@ -1,4 +1,4 @@
-"""The classes of redis.asyncio of which clients are made."""
+"""The classes of redis.asyncio that clients are made from."""
 
 from __future__ import annotations
 

@@ -41,12 +41,12 @@ class Client:
         await self.close()
 
     async def ping(self) -> None:
-        """Return when the server answers; else raise ServerUnavailable or ServerRefused."""
+        """Return when the server answers; otherwise raise ServerUnavailable or ServerRefused."""
         with self.translating():
             await self.redis.ping()
 
     async def close(self) -> None:
-        """Close the connections. Waits of other tasks on this client end with None, and hold nothing; every
+        """Close the connections. Waits of other tasks on this client return None and hold nothing; every
         later call on it and its queues raises Invalid (field ``client``)."""
         await self._connection.close()
 
@@ -56,25 +56,24 @@ class Client:
 
     async def ask(self, *commands: Command) -> list[Any]:
         """Send commands, such as ``("HGET", key, field)``, in one round trip; returns their replies in
-        order: as the server sent them, but from a cluster as redis-py shapes them (HGETALL as a dict).
+        order: as the server sent them, or from a cluster as redis-py decodes them (HGETALL as a dict).
 
-        For keys that are not a queue's, all in one slot of a cluster. Where the connection breaks, all are
-        sent once more: each must give the same when it is repeated. Raises ServerUnavailable or
-        ServerRefused.
+        For keys that are not a queue's, all in one slot of a cluster. If the connection breaks, all are sent
+        once more, so each must be idempotent. Raises ServerUnavailable or ServerRefused.
         """
         return await self._connection.ask_all(commands)
 
     def translating(self) -> AbstractContextManager[None]:
-        """Turn what redis.asyncio raises into ServerUnavailable or ServerRefused. Raises Invalid where the
+        """Turn what redis.asyncio raises into ServerUnavailable or ServerRefused. Raises Invalid if the
         client was closed: redis.asyncio itself would connect again."""
         self._connection.check_open()
         return self._connection.translating()
 
 
 def check_client(client: object) -> Client:
-    """``client``, or Invalid where it is not a Client."""
+    """``client``; raises Invalid if it is not a Client."""
     if not isinstance(client, Client):
-        raise Invalid("client", f"what leaseq.aio.connect(url) gives; this is a {type(client).__name__}")
+        raise Invalid("client", f"what leaseq.aio.connect(url) returns; this is a {type(client).__name__}")
     return client
 
 
@@ -84,7 +83,7 @@ def connection_of(client: Client) -> Connection:
 
 
 def connect(url: str | None = None) -> Client:
-    """A client of the server at this URL, or of the server that `leaseq.connect` finds without one.
+    """A client for the server at this URL, or for the one that `leaseq.connect` finds without a URL.
 
     No connection is made before the first call. Use it as ``async with leaseq.aio.connect(url) as client``,
     or call its ``close`` at the end.

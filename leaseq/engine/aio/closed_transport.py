@@ -1,4 +1,4 @@
-"""The transport of a client that was closed: it refuses every call.
+"""The transport of a closed client: it refuses every call.
 
 Made of leaseq/engine/closed_transport.py by ``python -m tests.meta.asynchronous``; not to be edited.
 """
@@ -16,8 +16,8 @@ from leaseq.engine.transport import Command
 
 
 class ClosedTransport:
-    """Takes the place of a client's transport, so that an open client checks nothing. Waits that the close
-    ended still leave the queue's line by it."""
+    """Replaces a client's transport when it is closed, so that an open client needs no check. Only waits that
+    the close ended can still use it, to leave the queue's waiting list."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

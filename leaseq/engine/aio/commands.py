@@ -29,8 +29,8 @@ from leaseq.policy import Durable
 
 
 class Commands:
-    """The scripts of one queue. They return what the scripts' headers say; refusals are raised, by the
-    table of `replies`."""
+    """The scripts of one queue. The methods return the replies described in the scripts' headers, and raise
+    refusals according to the table in `replies`."""
 
     def __init__(self, connection: Connection, keys: Keys, clock: Clock | None) -> None:
         self._connection = connection
@@ -50,8 +50,8 @@ class Commands:
         return reply
 
     async def confirm(self) -> Wait | None:
-        """The wait that follows a write, by the queue's policy. The policy, and whether the server still
-        confirms after an fsync, are checked again every few seconds."""
+        """The wait that follows a write, according to the queue's policy. Every few seconds, the policy is
+        read again, and whether the server still confirms only after an fsync is checked again."""
         durable, until = self._connection.durable.get(self._ledger, _UNREAD_DURABLE)
         if until < monotonic():
             try:
@@ -76,19 +76,19 @@ class Commands:
         return count
 
     def learn(self, durable: Durable | None) -> None:
-        """Set the policy's present ``durable``; None: read it at the next call."""
+        """Cache the policy's current ``durable``; None: read it at the next call."""
         until = 0.0 if durable is None else monotonic() + _CACHE_SECONDS
         self._connection.durable[self._ledger] = (durable or "server", until)
 
     async def enqueue(self, request: str, rows: Sequence[str]) -> Reply:
-        """Add items; ``rows`` has id, head and payload of each, one after the other."""
+        """Add items. ``rows`` contains id, head and payload of each, one after the other."""
         return await self._run("enqueue", (request, *rows))
 
     async def reserve(
         self, person: str, request: str, skills: str, waiter: str | None = None, woken: bool = False
     ) -> Reply:
         """Reserve an item. ``skills``: sorted, comma-separated. ``waiter``: added to the
-        waiting list if there is none."""
+        waiting list if there is no item."""
         if waiter is not None:
             return await self._run("reserve", (person, request, skills, waiter, "1" if woken else "0"))
         return await self._run("reserve", (person, request, skills) if skills else (person, request))
@@ -107,7 +107,7 @@ class Commands:
     async def finish(
         self, lease_key: LeaseKey, result: str, form_version: str, request: str | None, skills: str
     ) -> Reply:
-        """Finish an item. ``request``: the request id of the reserve that follows; None where none does."""
+        """Finish an item. ``request``: the request id of the reserve that follows; None if none follows."""
         id, token, person = lease_key
         reserve_arguments = _reserve_arguments(request, skills)
         return await self._run("finish", (id, str(token), person, result, form_version, *reserve_arguments))
@@ -168,7 +168,7 @@ class Commands:
         return await self._run("correct", (id, str(token), by, result, form_version))
 
     async def restore(self, by: str, tokens_above: int, rows: Sequence[str]) -> Reply:
-        """Put an item back. ``rows``: id, head and payload, then six values of each answer; or nothing."""
+        """Put an item back. ``rows``: id, head and payload, then six values for each answer; or nothing."""
         return await self._run("restore", (by, str(tokens_above), *rows))
 
     async def pause(self, by: str, reason: str) -> Reply:
@@ -191,7 +191,7 @@ class Commands:
         return await self._run("delete_keys", (end, *parts))
 
     async def erase_person(self, person: str, to: str, by: str, step: str, count: int) -> Reply:
-        """One step of erasing a person. ``step``: '' for the first, else as the one before gave it."""
+        """One step of erasing a person. ``step``: '' for the first, else as returned by the step before."""
         return await self._run("erase_person", (person, to, by, step, str(count)))
 
     async def policy(self, names: Sequence[str]) -> Reply:
@@ -244,13 +244,13 @@ class Commands:
         return await self._run("dump", tuple(counters))
 
     async def dump_items(self, cursor: str, count: int, ids: Sequence[str] = ()) -> Reply:
-        """Read items from HSCAN's cursor on, about so many; or with '' these ones."""
+        """Read about ``count`` items from HSCAN's ``cursor`` on; if that is '', the items with these ids."""
         return await self._run("dump_items", (cursor, str(count) if cursor else "", *ids))
 
     async def load(self, state: Sequence[str], fields: Sequence[str]) -> Reply:
-        """Begin to put back a queue. ``state``: the seven values that the script's header names."""
+        """Begin to restore a queue. ``state``: the seven values named in the script's header."""
         return await self._run("load", (*state, *fields))
 
     async def load_items(self, rows: Sequence[str], end: str = "") -> Reply:
-        """Put items back. ``end``: 'end' with the last of them."""
+        """Restore items. ``end``: 'end' with the last of them."""
         return await self._run("load_items", (end, *rows))

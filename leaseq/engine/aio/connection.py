@@ -1,7 +1,7 @@
 """The connection to the server: runs scripts, sends a lost call once more, translates errors.
 
-Every script is idempotent by the item's state or by a request id, so a call whose reply was lost is sent
-once more, and never more often: redis-py's own retries are off.
+The item's state or a request id makes every script idempotent, so a call whose reply was lost is sent
+once more, but only once: redis-py's own retries are off.
 
 Made of leaseq/engine/connection.py by ``python -m tests.meta.asynchronous``; not to be edited.
 """
@@ -36,7 +36,7 @@ from leaseq.policy import Durable
 
 
 class Connection:
-    """The internals of a `Client`: its connections, and what it caches of its server's queues."""
+    """The internals of a `Client`: its connections, and its cache of facts about the server's queues."""
 
     def __init__(self, url: str, client: Any) -> None:
         self._url = url
@@ -57,18 +57,18 @@ class Connection:
             await self._transport.close()
 
     def check_open(self) -> None:
-        """Raise Invalid where the client was closed. Calls to the server do so by themselves."""
+        """Raise Invalid if the client is closed. Calls to the server do so themselves."""
         if self.listener.closed:
             refuse()
 
     async def drop_idle_links(self) -> None:
-        """Close the idle connections after ``close``; other threads may be in the middle of a call."""
+        """Close the idle connections, also after ``close``; other threads may be in the middle of a call."""
         with self.translating():
             await self._transport.drop_idle()
 
     async def move(self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None = None) -> Reply:
-        """Run a script; load it where the server doesn't have it; send it again where the reply was lost.
-        With ``wait``, return only when that is over."""
+        """Run a script. Load it if the server doesn't have it; send it again if the reply was lost. With
+        ``wait``, return only after the confirmation."""
         transport = self._transport
         try:
             reply = await transport.send(bound, args, wait)
@@ -84,9 +84,9 @@ class Connection:
         wait: Wait | None,
         error: Exception,
     ) -> Reply:
-        """Load the script where the server doesn't have it, and send once more after a broken connection,
-        in whichever order these happen. A new connection may lead to another server, and a server may
-        forget its scripts between a load and the call: after the first try, they go in one packet."""
+        """Load the script if the server doesn't have it, and send it once more after a broken connection, in
+        whichever order these happen. A new connection may lead to another server, and a server may forget its
+        scripts between a load and the call: after the first try, both are sent in one packet."""
         loads, resent = (0, False)
         while True:
             try:
@@ -106,8 +106,8 @@ class Connection:
                 return Reply(reply[0], reply[1:], resent)
 
     async def ask(self, key: str, *words: str) -> Any:
-        """Send a command to the server that has this key, and once more where its connection broke; an error
-        stays redis-py's ResponseError."""
+        """Send a command to the server that has this key, and once more if the connection breaks. An error
+        reply is raised as redis-py's ResponseError."""
         try:
             try:
                 return await self._transport.ask(key, *words)
@@ -120,8 +120,8 @@ class Connection:
             self._translate(error)
 
     async def scan(self, key: str, cursor: int, pattern: str, count: int) -> tuple[int, list[bytes]]:
-        """One step through the keys of the server that has this key: where the next begins (0: nowhere), and
-        those that match."""
+        """One step of a scan of the keys in the server that has this key: returns the cursor of the next step
+        (0: none), and the keys that match."""
         with self.translating():
             try:
                 next_cursor, names = await self._transport.scan(key, cursor, pattern, count)
@@ -131,7 +131,7 @@ class Connection:
         return (int(next_cursor), names)
 
     async def ask_all(self, commands: Sequence[Command]) -> list[Any]:
-        """Send commands in one packet, and once more where its connection broke."""
+        """Send commands in one packet, and once more if the connection breaks."""
         with self.translating():
             try:
                 return await self._replies(commands)
@@ -140,7 +140,7 @@ class Connection:
                 return await self._replies(commands)
 
     async def _replies(self, commands: Sequence[Command]) -> list[Any]:
-        """Raises the first error; a pipeline to a cluster has a broken connection as its replies."""
+        """The replies. Raises the first error; a cluster's pipeline returns broken connections as replies."""
         replies = await self._transport.ask_all(commands)
         for reply in replies:
             if isinstance(reply, Exception):
@@ -153,7 +153,7 @@ class Connection:
             return await self._transport.replicas(key)
 
     async def _load(self, transport: Transport, bound: BoundScript) -> None:
-        """By itself, since a reply that is lost here is no lost reply of the move."""
+        """Load the script in a separate call, since a reply lost here is not a lost reply of the move."""
         with self.translating(bound.script):
             try:
                 await transport.load(bound)
@@ -163,7 +163,7 @@ class Connection:
 
     @contextmanager
     def translating(self, script: Script | None = None) -> Iterator[None]:
-        """Turn what redis-py raises into ServerUnavailable or ServerRefused. ``script``: what is run."""
+        """Translate redis-py's exceptions to ServerUnavailable or ServerRefused. ``script``: the one run."""
         try:
             yield
         except FAILURES as error:

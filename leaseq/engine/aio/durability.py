@@ -1,7 +1,7 @@
-"""Durable acknowledgement: which WAIT or WAITAOF follows a write, and whether a server supports it.
+"""Durable acknowledgement: the WAIT or WAITAOF that follows a write, and whether a server supports it.
 
 The wait is sent in the same packet as the write, on the same connection, since the server waits only for
-writes of that connection. See ``docs/decisions/0006-durable.md``.
+writes on that connection. See ``docs/decisions/0006-durable.md``.
 
 Made of leaseq/engine/durability.py by ``python -m tests.meta.asynchronous``; not to be edited.
 """
@@ -31,7 +31,7 @@ from leaseq.policy import Durable
 
 
 class ServerQueries(Protocol):
-    """The two questions that are asked of the server that has a key."""
+    """The two queries that are sent to the server that has a key."""
 
     async def ask(self, key: str, /, *words: str) -> Any: ...
 
@@ -39,8 +39,8 @@ class ServerQueries(Protocol):
 
 
 async def send(connection: Any, bound: BoundScript, args: tuple[str, ...], *, loading: bool) -> list[Any]:
-    """Send a script call. ``loading``: after loading its script, for a server that forgets scripts
-    quickly."""
+    """Send a script call. With ``loading``, its script is loaded in the same packet, for a server that
+    forgets scripts quickly."""
     _, reply = await send_all(connection, _load(bound, loading), pack(bound.words + args))
     if isinstance(reply, Exception):
         raise reply
@@ -53,8 +53,8 @@ async def exchange(
 ) -> list[Any]:
     """Send a move and its wait; return the move's reply once it is confirmed.
 
-    Raises what redis-py raises for the move, and ServerUnavailable or ServerRefused where the move was
-    made but not confirmed.
+    Raises redis-py's exception if the move fails, and ServerUnavailable or ServerRefused if it was made but
+    not confirmed.
     """
     commands = (_load(bound, loading), pack(bound.words + args), *wait.packed_commands())
     _, reply, mark_reply, wait_reply = await send_all(connection, *commands)
@@ -79,14 +79,14 @@ async def exchange(
 
 
 async def send_all(connection: Any, *commands: bytes) -> list[Any]:
-    """Send all in one packet, and read every reply; an error reply is returned, for others follow it. An
-    error of the load shows in the replies that follow."""
+    """Send all commands in one packet, and read every reply. An error reply is returned, not raised, since
+    others follow it. If a load fails, the replies after it show it."""
     await connection.send_packed_command((b"".join(commands),), check_health=False)
     return [await _read(connection) if command else None for command in commands]
 
 
 async def _read(connection: Any) -> Any:
-    """A reply, or the server's error as a value, so that the replies after it are read in any case."""
+    """Read a reply, or return the server's error as a value, so that the replies after it are always read."""
     try:
         return await connection.read_response()
     except rx.ResponseError as error:
@@ -94,7 +94,7 @@ async def _read(connection: Any) -> Any:
 
 
 async def check(durable: Durable, server: ServerQueries, key: str) -> None:
-    """Raise Invalid where the server that has this key can't do it."""
+    """Raise Invalid if the server that has this key does not support ``durable``."""
 
     async def ask(*words: str) -> Any:
         return await server.ask(key, *words)
@@ -112,7 +112,7 @@ async def _check_majority(ask: Callable[..., Awaitable[Any]], replicas: Callable
         count = await replicas()
     except ServerRefused as error:
         cure = "add the ACL rule +info, or give a URL of Sentinel or a cluster, which count the replicas"
-        problem = f"does not tell it ({error})"
+        problem = f"does not report it ({error})"
         raise _unsupported("majority", "the number of replicas", problem, cure) from error
     quorum = majority_of(count)
     confirmations = await _count_confirmations("majority", quorum, ask)
@@ -124,8 +124,8 @@ async def _check_majority(ask: Callable[..., Awaitable[Any]], replicas: Callable
 
 
 async def check_fsync_again(ask: Callable[..., Awaitable[Any]]) -> bool:
-    """Raise ServerRefused where a server that was checked for ``fsync`` now confirms too early. False
-    where this can't be read, and need not be tried again."""
+    """Raise ServerRefused if a server that was checked for ``fsync`` now confirms too early. Returns False if
+    the setting can't be read; then it need not be tried again."""
     config = await _configuration(ask)
     fsync = config.get("appendfsync")
     if fsync not in (None, "always"):
@@ -155,7 +155,7 @@ async def _check_fsync(ask: Callable[..., Awaitable[Any]]) -> None:
 
 
 async def _configuration(ask: Callable[..., Awaitable[Any]]) -> dict[str, str]:
-    """The options of CONFIG; empty where the user may not read them, as on many managed servers."""
+    """The options in CONFIG; empty if the user may not read them, as on many managed servers."""
     try:
         config: dict[str, str] = await ask("CONFIG GET", "append*")
     except rx.ResponseError:
@@ -164,7 +164,7 @@ async def _configuration(ask: Callable[..., Awaitable[Any]]) -> dict[str, str]:
 
 
 async def _is_valkey(ask: Callable[..., Awaitable[Any]]) -> bool:
-    """Whether this is, or may be, Valkey: the name may be unreadable."""
+    """Whether this is Valkey, or may be, if the name can't be read."""
     try:
         return b"valkey" in await ask("HELLO")
     except rx.ResponseError:
@@ -172,7 +172,7 @@ async def _is_valkey(ask: Callable[..., Awaitable[Any]]) -> bool:
 
 
 async def _count_confirmations(durable: Durable, quorum: int, ask: Callable[..., Awaitable[Any]]) -> int:
-    """The number of confirmations, where WAIT or WAITAOF itself works."""
+    """The number of confirmations. Raises Invalid if WAIT or WAITAOF itself does not work."""
     words = _command(durable, quorum)
     try:
         return _count(await ask(*words, str(_TRY_MILLISECONDS)))

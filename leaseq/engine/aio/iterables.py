@@ -1,4 +1,4 @@
-"""Goes through the items of a call that takes any number, also where they come by and by."""
+"""Iterates over the items of a call that accepts any number, also asynchronously."""
 
 from __future__ import annotations
 

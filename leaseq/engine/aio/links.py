@@ -1,5 +1,5 @@
-"""One connection of redis.asyncio, and what all calls over it share: its event loop, its time limit, and work
-that is done to its end though its task is cancelled."""
+"""One connection of redis.asyncio, and what all its calls share: its event loop, its time limit, and work
+that is finished even if its task is cancelled."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from leaseq.engine.transport import FAILURES, TIMEOUT
 from leaseq.errors import Invalid
 
 MOST_CALLS = 64
-"""Calls that run at once by one client; more wait for their turn. Tasks are cheap, connections are not."""
+"""Calls that run at the same time by one client; others wait. Tasks are cheap, connections are not."""
 
 _tasks: set[asyncio.Task[None]] = set()
 
 
 async def run_to_end(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine in a task of its own, and wait for it even where the caller is cancelled meanwhile, for
-    TIMEOUT seconds at most. Then raise the cancellation."""
+    """Run a coroutine in a task of its own, and wait for it even if the caller is cancelled, for at most
+    TIMEOUT seconds. Then raise the cancellation."""
     task = asyncio.create_task(work)
     _tasks.add(task)
     task.add_done_callback(_tasks.discard)
@@ -42,7 +42,7 @@ async def run_to_end(work: Coroutine[Any, Any, None]) -> None:
 
 
 class Turns:
-    """Limits how many calls of a client run at once, and binds the client to one event loop."""
+    """Limits how many calls of a client run at the same time, and binds the client to one event loop."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -71,7 +71,7 @@ async def within(seconds: float, work: Awaitable[Any]) -> Any:
 async def read_reply(
     read: Callable[[float], Awaitable[Any]], seconds: float, is_replaced: Callable[[], Awaitable[bool]]
 ) -> Any:
-    """As `leaseq.engine.silence.read_reply`."""
+    """Like `leaseq.engine.silence.read_reply`."""
     loop = asyncio.get_running_loop()
     until, pause = loop.time() + seconds, silence.SILENCE
     while True:
@@ -88,8 +88,8 @@ async def read_reply(
 
 
 class Link:
-    """A connection as a call needs one. redis.asyncio's own limit, which starts a task for each write, is
-    off: a timer here counts. ``is_replaced``: whether another server took the place of this one."""
+    """A connection for a call, with its own timeout: redis.asyncio's, which starts a task for each write, is
+    off. ``is_replaced``: whether another server took the place of this one."""
 
     def __init__(
         self, connection: Any, seconds: float, is_replaced: Callable[[], Awaitable[bool]] | None = None
@@ -119,7 +119,7 @@ class Link:
         return await within(seconds, reading)
 
     def restore_limit(self) -> None:
-        """For redis.asyncio's own commands over this connection: without it they would wait for ever."""
+        """Restore the timeout for redis.asyncio's own commands, which would otherwise wait forever."""
         self.connection.socket_timeout = self._limit
 
     async def drop(self) -> None:

@@ -1,4 +1,4 @@
-"""Waiting for an item in an event loop: as `leaseq.engine.notifications`, with a task for the thread."""
+"""Waiting for an item in an event loop: like `leaseq.engine.notifications`, but in a task."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class Listener(Waiters):
     event = asyncio.Event
 
     async def join(self, name: str, stop: asyncio.Event | None = None) -> Waiter:
-        """Add a waiter on the queue of this channel, at most until ``stop`` is set."""
+        """Add a waiter for the queue of this channel. Setting ``stop`` ends its wait."""
         waiter, channel = self._add(name, stop, None)
         if self._runner is None:
             self._runner = asyncio.create_task(self._run(), name="leaseq-waiting")
         try:
-            # Not to miss the first message; it is no matter if one is missed.
+            # So as not to miss the first message, though missing one does no harm.
             await _wait(channel.subscribed, 1)
         except BaseException:  # the task was cancelled
             self.leave(waiter)
@@ -37,7 +37,7 @@ class Listener(Waiters):
         return waiter
 
     async def end(self) -> None:
-        """End all waits, and the task."""
+        """End all waits, and stop the task."""
         self.close()
         if (task := self._runner) is not None:
             self._runner = None
@@ -76,7 +76,7 @@ class Listener(Waiters):
                 await pubsub.aclose()
 
     async def _subscribe(self, pubsub: Any, subscribed_names: set[str]) -> bool:
-        """Subscribe to the queues that are, or just were, waited on. False where there are none."""
+        """Subscribe to the queues that are, or just were, waited on. False if there are none."""
         names = self._refresh_channels()
         if new_names := names - subscribed_names:
             await pubsub.subscribe(*new_names)
@@ -96,7 +96,7 @@ async def _wait(event: asyncio.Event, seconds: float) -> None:
 async def wait_for(
     listener: Listener, waiters: Sequence[Waiter], seconds: float, attempts: Sequence[Attempt]
 ) -> Lease | None:
-    """Try until there is a lease, the time is over or the wait was ended. The caller then leaves the line."""
+    """Try until there is a lease, the time is up or the wait was ended. The caller then leaves the line."""
     until = time.monotonic() + seconds
     stop, wake_event = waiters[0].stop, waiters[0].wake_event
     while not listener.has_ended(stop):
@@ -108,7 +108,7 @@ async def wait_for(
                 if not listener.closed:
                     raise
                 return None
-            except ServerUnavailable:  # it may come back, or another take its place, while there is time
+            except ServerUnavailable:  # while there is time, it may come back or be replaced
                 # equivalent mutant: compare: a clock with nanoseconds is not read at that very moment
                 if time.monotonic() >= until or listener.has_ended(stop):
                     raise

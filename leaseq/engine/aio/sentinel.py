@@ -1,4 +1,4 @@
-"""Finds a primary by its sentinels, in an event loop: as `leaseq.engine.sentinel`."""
+"""Finds a primary through its sentinels, in an event loop: like `leaseq.engine.sentinel`."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from redis.asyncio.sentinel import MasterNotFoundError, Sentinel
 
 
 class SentinelClient(Sentinel):
-    """Asks the sentinels in random order, those that ever failed to answer at the end, the longest ago first.
-    redis.asyncio's own moves the sentinel that answered to the front of a list, and concurrent tasks lose
-    others from that list."""
+    """Asks the sentinels in random order; those that have failed to answer are last, the longest ago first.
+    redis.asyncio's class moves the sentinel that answered to the front of a list, and concurrent tasks can
+    lose others from that list."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)  # type: ignore[no-untyped-call]
@@ -28,7 +28,7 @@ class SentinelClient(Sentinel):
         return int((await self._state(service_name))["num-slaves"])
 
     async def _state(self, service_name: str) -> Any:
-        """The service's state, by the first sentinel that knows a primary which is reachable."""
+        """The service's state, from the first sentinel that knows a reachable primary."""
         silent_count = 0
         for sentinel in sorted(self.sentinels, key=lambda one: (self._failed_at.get(one, 0.0), random())):  # noqa: S311
             try:

@@ -1,4 +1,4 @@
-"""Sends a script call to the server in an event loop: as `leaseq.engine.transport`."""
+"""Sends a script call to the server in an event loop: like `leaseq.engine.transport`."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class PooledTransport:
             return replies
 
     async def _take(self) -> Link:
-        """An idle connection, or a new one: past the pool's own count, which only grows."""
+        """An idle connection, or a new one, made without the pool: the pool's own count only grows."""
         if self._idle:
             return self._idle.pop()
         connection = self._pool.connection_class(**self._pool.connection_kwargs)
@@ -112,7 +112,7 @@ class PooledTransport:
         return link
 
     async def _is_replaced(self, connection: Any) -> bool:
-        """Whether a sentinel names another primary; False where none is named."""
+        """Whether a sentinel names another primary; False if none is named."""
         try:
             return bool(await self._pool.get_master_address() != (connection.host, connection.port))
         except FAILURES:
@@ -147,7 +147,7 @@ class PooledTransport:
             return await self._redis.scan(cursor, match=pattern, count=count)
 
     async def replicas(self, _key: str, /) -> int:
-        """Sentinels count disconnected replicas too; a server alone counts the connected ones."""
+        """Sentinels count disconnected replicas too; a standalone server counts only connected ones."""
         async with self._turn():
             if self._sentinels is not None:
                 return int(await self._sentinels.replica_count(self._pool.service_name))
@@ -160,15 +160,15 @@ class ClusterTransport:
 
     def __init__(self, client: Any) -> None:
         self._redis = client
-        self._failed_node = ""  # the node that a link broke to: asked last where the slots are now
+        self._failed_node = ""  # the node whose connection broke: asked last for the slots
         self._turn = Turns().turn
         self.timeout = client.get_connection_kwargs().get("socket_timeout") or TIMEOUT
 
     async def send(
         self, bound: BoundScript, args: tuple[str, ...], wait: Wait | None, *, loading: bool = False
     ) -> list[Any]:
-        """Send a call, following redirects. No reply that redirects it, or asks for a retry, has changed
-        anything."""
+        """Send a call, following redirects. A reply that redirects the call or asks for a retry means that
+        nothing has changed."""
         async with self._turn():
             cluster_script, wait = bound.for_cluster, wait and wait._replace(mark=wait.mark.for_cluster)
             until = monotonic() + transport._MIGRATION_SECONDS  # noqa: SLF001
@@ -202,7 +202,7 @@ class ClusterTransport:
             return await durability.send(link, bound, args, loading=loading)
 
     async def _ask_node(self, node: Any, *words: str) -> Any:
-        """The reply of one node, as it sent it."""
+        """The reply of one node, as the node sent it."""
         async with self._link(node) as link:
             await link.send_packed_command([pack(words)])
             return await link.read_response()
@@ -211,7 +211,7 @@ class ClusterTransport:
     async def _link(
         self, node: Any, is_replaced: Callable[[], Awaitable[bool]] | None = None
     ) -> AsyncIterator[Link]:
-        """A connection of a node, shared with redis.asyncio's own commands."""
+        """A connection to a node, shared with redis.asyncio's own commands."""
         link = Link(node.acquire_connection(), self.timeout, is_replaced)
         try:
             await link.open()
@@ -226,7 +226,7 @@ class ClusterTransport:
             node.release(link.connection)
 
     async def _is_replaced(self, node: Any, key: str) -> bool:
-        """Whether another node, chosen at random, names another primary. It may not answer, either."""
+        """Whether another node, chosen at random, names another primary; False if it doesn't answer."""
         others = [other for other in self._redis.get_nodes() if other.name != node.name]
         slot = self._redis.keyslot(key)
         try:
@@ -237,7 +237,7 @@ class ClusterTransport:
         return any(host and f"{host.decode()}:{port}" != node.name for host, port, *_ in primaries)
 
     async def _node(self, key: str) -> Any:
-        await self._redis.initialize()  # does nothing where that was done
+        await self._redis.initialize()  # does nothing if already done
         try:
             return self._redis.get_node_from_key(key)
         except rx.SlotNotCoveredError:
@@ -258,28 +258,28 @@ class ClusterTransport:
             return replies
 
     async def scan(self, key: str, cursor: int, pattern: str, count: int, /) -> Any:
-        """Of one node: redis.asyncio's own goes through all of them, and gives a cursor for each."""
+        """Scan one node: redis.asyncio's own method scans all nodes, and returns a cursor for each."""
         async with self._turn():
             return await self._ask_node(
                 await self._node(key), "SCAN", str(cursor), "MATCH", pattern, "COUNT", str(count)
             )
 
     async def replicas(self, key: str, /) -> int:
-        """The number of replicas by the primary's count, which for a while includes disconnected ones."""
+        """The number of replicas as the primary counts them: for a while, this includes disconnected ones."""
         async with self._turn():
             node, slot = await self._node(key), self._redis.keyslot(key)
             shards = await self._ask_node(node, "CLUSTER", "SLOTS")
             return next((len(shard) - 3 for shard in shards if shard[0] <= slot <= shard[1]), 0)
 
     async def load(self, bound: BoundScript) -> None:
-        """Load the script on one node: where another does not answer, this one's queues still work."""
+        """Load the script on one node only: if another does not answer, this node's queues still work."""
         async with self._turn():
             await self._ask_node(await self._node(bound.keys[0]), "SCRIPT", "LOAD", bound.script.source)
 
     async def reset(self) -> None:
-        """Where one connection broke, those that are idle may have: the next call is not to find another."""
+        """Drop idle connections: if one connection broke, they may be broken, too."""
         for node in self._redis.get_nodes():
-            for connection in tuple(node._free):  # noqa: SLF001 - its own method lets a call take one halfway
+            for connection in tuple(node._free):  # noqa: SLF001 - its own method lets a call take one midway
                 await connection.disconnect(nowait=True)
         await self._redis.nodes_manager.initialize(last_failed_node_name=self._failed_node)
 

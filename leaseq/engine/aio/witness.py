@@ -1,9 +1,9 @@
-"""Tells whether a server is still the one that it was.
+"""Detects whether a server process has been restarted or replaced.
 
-The cursor of a scan means something else in a server that was restarted, or that took another's place: a scan
-that went on there would pass over entries, and nobody would notice. A script is neither replicated nor kept
-over a restart, so one of its own tells. Its text is loaded into one server only, and serves all scans there:
-each stays in the server's memory until it is restarted.
+A scan's cursor means something else in a server that was restarted or replaced: a scan that continued there
+would skip entries without an error. Scripts are neither replicated nor kept over a restart, so a script with
+a random text identifies the server process. It is loaded into one server only, and used for all scans there,
+since each script stays in the server's memory until a restart.
 
 Made of leaseq/engine/witness.py by ``python -m tests.meta.asynchronous``; not to be edited.
 """
@@ -20,7 +20,7 @@ from leaseq.engine.witness import _script
 
 
 class Witness:
-    """A script in the server that has a key, to be loaded there before a scan; it returns ``word``."""
+    """A script that returns ``word``. It is loaded, before a scan, into the server that has ``key``."""
 
     def __init__(self, connection: Connection, key: str, word: str = "") -> None:
         self._connection, self._key = (connection, key)
@@ -37,7 +37,7 @@ class Witness:
         self._connection.witnesses.append(self.word)
 
     async def is_there(self) -> bool:
-        """Whether the key is in the same process since `load`."""
+        """Whether the key is still in the same server process as at `load`."""
         return await self._has(self.word)
 
     async def _has(self, word: str) -> bool:

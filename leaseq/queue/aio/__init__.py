@@ -1,1 +1,1 @@
-"""The methods of `leaseq.aio.Queue`, made of those of `leaseq.Queue`: see docs/decisions/0028-asyncio.md."""
+"""The methods of `leaseq.aio.Queue`, made from `leaseq.Queue`'s: see docs/decisions/0028-asyncio.md."""

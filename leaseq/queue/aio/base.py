@@ -44,8 +44,8 @@ class Base:
 
     @property
     async def schema(self) -> int | None:
-        """The schema number of its keys; None where there is no queue. Every other call raises
-        QueueUnreadable, before anything changes, where this version of leaseq doesn't know the schema."""
+        """The schema number of the queue's keys; None if there is no queue. If this version of leaseq doesn't
+        know the schema, every other call raises QueueUnreadable before anything changes."""
         try:
             return int((await self._commands.schema()).rest[0])
         except QueueNotFound:
@@ -53,11 +53,11 @@ class Base:
 
     @property
     async def policy(self) -> Policy:
-        """The policy in force; the defaults where there is no queue."""
+        """The current policy; the default policy if there is no queue."""
         return await self.find_policy() or Policy()
 
     async def find_policy(self) -> Policy | None:
-        """The policy in force, or None where there is no queue: `exists` and `policy` in one call."""
+        """The current policy, or None if there is no queue: `exists` and `policy` in one call."""
         try:
             lease_seconds, form_version, rules, *texts = (await self._commands.policy(TEXTS)).rest
         except QueueNotFound:
@@ -75,12 +75,11 @@ class Base:
         create_only: bool = False,
         **changes: Unpack[PolicyChanges],
     ) -> Policy:
-        """Change some fields of the policy and return the whole. Creates the queue where there is none.
+        """Change some fields of the policy and return the whole policy. Creates the queue if there is none.
 
-        ``expected``, a policy or its ``version``: change it only if this one is in force; raises
-        PolicyChanged where another is, and QueueNotFound where there is no queue. ``create_only``: raises
-        QueueExists where there is a queue. Raises Invalid with the field's name. After an error nothing has
-        changed.
+        ``expected``, a policy or its ``version``: change the policy only if this one is in force; otherwise
+        raises PolicyChanged, or QueueNotFound if there is no queue. ``create_only``: raises QueueExists if
+        there is a queue. Raises Invalid with the field's name. After an error nothing has changed.
         """
         version = expected_version(expected)
         if version and create_only:
@@ -109,7 +108,7 @@ class Base:
         return policy
 
     async def _is_new(self) -> bool:
-        """Whether there is no queue. Unlike `exists`, refuses one of an unknown schema."""
+        """Whether there is no queue. Unlike `exists`, raises QueueUnreadable for an unknown schema."""
         try:
             await self._commands.policy(())
         except QueueNotFound:
@@ -117,14 +116,14 @@ class Base:
         return False
 
     async def _check_expected(self, reply: Reply, policy: Policy) -> None:
-        """Raise PolicyChanged where another policy is in force than the one that was expected."""
+        """Raise PolicyChanged if the policy in force is not the expected one."""
         if reply.code == replies.CHANGED:
             now = await self.policy
             if not reply.resent or now != policy:
                 raise PolicyChanged(self.name, now)
 
     async def _create(self, policy: Policy, by: str = "") -> bool:
-        """Create the queue; False where another process was faster."""
+        """Create the queue; False if another process was faster."""
         fields = [*_stored_fields(policy, sorted(FIELDS)), "schema", str(SCHEMA)]
         await self._enter()
         while (reply := (await self._commands.configure(by, "create", fields))).code == replies.DELETING:
@@ -134,12 +133,12 @@ class Base:
         return bool(reply.rest[0]) or (reply.resent and await self.policy == policy)
 
     async def _enter(self) -> None:
-        """Add the name to the list of queues, again if it was lost: see `queues`."""
+        """Add the name to the list of queues, also if the list has lost it: see `queues`."""
         await self._connection.ask_all([("SADD", QUEUES, self.name)])
         self._connection.names.add(self.name)
 
     async def _delete_keys(self) -> None:
-        """Finish what `delete` began: unlink the queue's keys, and take it off all lists."""
+        """Finish what `delete` began: unlink the queue's keys, and remove its name from all lists."""
         with suppress(QueueNotFound):
             while (await self._commands.delete_keys(())).rest == [1]:
                 pass
@@ -156,8 +155,8 @@ class Base:
             await self._enter()
 
     async def _unlink_keys(self) -> bool:
-        """Look through the server's keys once; whether there were any of this queue, or may be, since the
-        server was restarted or replaced meanwhile."""
+        """Scan the server's keys once, and unlink those of this queue. True if there were any, or may still
+        be some, because the server was restarted or replaced during the scan."""
         cursor, has_keys = (0, False)
         witness = Witness(self._connection, self._keys.ledger)
         await witness.load()
@@ -170,8 +169,8 @@ class Base:
                 return has_keys or not await witness.is_there()
 
     async def _scan_keys(self, cursor: int) -> tuple[int, list[str]]:
-        """One step through the server's keys: where the next one begins, and those of this queue but for the
-        two that go last or stay, each without what all begin with."""
+        """One step of a scan of the server's keys: the next cursor, and the keys of this queue without their
+        common prefix, except the one that is deleted last and the one that is kept."""
         next_cursor, names = await self._connection.scan(
             self._keys.ledger, cursor, of_queue(self.name), _SCAN_COUNT
         )
@@ -180,11 +179,11 @@ class Base:
         return (next_cursor, [part.removeprefix(of_queue(self.name, "")) for part in parts])
 
     async def _send_checked(self, result: Json, send: Callable[[str], Awaitable[Reply]]) -> Reply:
-        """The reply to an answer, which ``send`` sends with the version of the form that it was checked
-        against: as last read, and again where the server says that it was changed since.
+        """Send an answer with the version of the form that it was checked against, and return the reply. The
+        form is the one last read; if the server replies that it has changed since, check and send again.
 
-        A result that doesn't fit is sent as well: it may be one that was taken before the form changed, or
-        belong to a lost lease, and then it is kept. In no other case is it taken.
+        A result that doesn't fit is sent as well: it may be one that was accepted before the form changed, or
+        belong to a lost lease, and then it is kept as a late answer. In all other cases it is refused.
         """
         while True:
             version, queue_form = self._form

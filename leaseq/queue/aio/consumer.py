@@ -1,4 +1,4 @@
-"""The queue's methods for people who work: renew, finish, give back; and reserve.
+"""The queue's methods for people who work: reserve, renew, finish, give back.
 
 Made of leaseq/queue/consumer.py by ``python -m tests.meta.asynchronous``; not to be edited.
 """
@@ -19,7 +19,7 @@ from leaseq.queue.consumer import UNDO_SECONDS
 
 
 class Consumer(Reserving):
-    """A verb on a lease takes the Lease, or its ``id=``, ``token=`` and ``person=``: see
+    """Methods on a lease accept the Lease, or its ``id=``, ``token=`` and ``person=``: see
     `arguments.lease_key`."""
 
     @overload
@@ -33,8 +33,9 @@ class Consumer(Reserving):
     ) -> Lease:
         """Extend a lease to the full lease time from now; never shortens one.
 
-        Also accepted after the lease expired, if nobody else was granted the item. Raises LeaseLost, or
-        Invalid where the policy allows no more renewals or the person holds as many items as allowed.
+        Also possible after the lease expired, if nobody else was granted the item. Raises LeaseLost, or
+        Invalid if the policy allows no more renewals, or if the lease expired and the person holds as many
+        items as allowed.
         """
         key = arguments.lease_key(self.name, lease, parts)
         return codec.lease(self.name, (await self._commands.renew(key, arguments.request(request_id))).rest)
@@ -46,7 +47,7 @@ class Consumer(Reserving):
     async def save_draft(self, *, draft: Json, **parts: Unpack[LeaseParts]) -> None: ...
 
     async def save_draft(self, lease: Lease | None = None, draft: Json = ..., **parts: object) -> None:
-        """Save a draft of the answer. The person gets it back with the item; a finish deletes it."""
+        """Save a draft of the answer. The person gets it again with the item; a finish deletes it."""
         key = arguments.lease_key(self.name, lease, parts)
         await self._commands.save_draft(key, validation.dump_json(draft, "draft"))
 
@@ -82,12 +83,13 @@ class Consumer(Reserving):
         request_id: str | None = None,
         **parts: object,
     ) -> Finished:
-        """Finish the item with its result; with ``then_reserve`` reserve the next one in the same round trip.
+        """Finish the item with its result; with ``then_reserve``, also reserve the next one in the same round
+        trip.
 
-        Raises Invalid (field ``result``, with ``errors``) where the result doesn't fit the queue's form: the
-        lease stays. Raises LeaseLost where somebody else was granted the item, a manager ended the lease, or
-        the item is finished; the refused answer is then kept as a late answer, if ``answer_kept`` is true.
-        Raises ItemNotFound where the item was removed.
+        Raises Invalid (field ``result``, with ``errors``) if the result doesn't fit the queue's form; the
+        person keeps the lease. Raises LeaseLost if somebody else was granted the item, a manager ended the
+        lease, or the item is finished; if ``answer_kept`` is true, the refused answer was kept as a late
+        answer. Raises ItemNotFound if the item was removed.
         """
         key = arguments.lease_key(self.name, lease, parts)
         text = validation.dump_json(result, "result")
@@ -133,8 +135,8 @@ class Consumer(Reserving):
         """Undo a finish, at most 15 seconds after it: the person who finished the item holds it again,
         under a new token, with the answer as its draft.
 
-        This may exceed the number of items that they may hold. Raises Invalid (field ``undo``) where it is
-        too late, and LeaseLost where this lease was not finished, or a manager changed its answer since.
+        They may then hold more items than allowed. Raises Invalid (field ``undo``) if it is too late, and
+        LeaseLost if this lease was not finished, or a manager has changed its answer since.
         """
         key = arguments.lease_key(self.name, lease, parts)
         request = arguments.request(request_id)
@@ -178,8 +180,8 @@ class Consumer(Reserving):
     ) -> Abandoned:
         """Give an item back. It returns to the front of the queue. ``then_reserve``: as for ``finish``.
 
-        ``again`` True: others go first; this person sees it again only when nothing else waits for them.
-        False: never this person again.
+        ``again`` True: others get it first; this person gets it again only if nothing else waits for them.
+        False: this person never gets it again.
         """
         key = arguments.lease_key(self.name, lease, parts)
         if not isinstance(again, bool):
@@ -226,8 +228,8 @@ class Consumer(Reserving):
         **parts: object,
     ) -> Failed:
         """Report that an item can't be done. It is retried after a delay, or is dead when its attempts are
-        used up (``retry_at`` is None then). ``retry`` False: dead at once, whatever attempts are left.
-        ``then_reserve``: as for ``finish``."""
+        used up (``retry_at`` is None then). ``retry`` False: it is dead immediately, even if attempts are
+        left. ``then_reserve``: as for ``finish``."""
         key = arguments.lease_key(self.name, lease, parts)
         if not isinstance(retry, bool):
             raise Invalid("retry", "true or false")
@@ -250,9 +252,9 @@ class Consumer(Reserving):
         """Take an abandon or a fail back, at most 15 seconds after it: the person holds the item again,
         under a new token.
 
-        This may exceed the number of items that they may hold. Raises Invalid (field ``undo``) where it is
-        too late. Raises LeaseLost where somebody else was granted the item since, this lease ended otherwise,
-        or an item with several answers died by it.
+        They may then hold more items than allowed. Raises Invalid (field ``undo``) if it is too late. Raises
+        LeaseLost if somebody else was granted the item since, this lease ended in another way, or an item
+        with several answers died of it.
         """
         key = arguments.lease_key(self.name, lease, parts)
         request = arguments.request(request_id)
@@ -260,13 +262,14 @@ class Consumer(Reserving):
         return codec.lease(self.name, reply.rest)
 
     async def mine(self, person: str) -> list[Lease]:
-        """The leases that a person holds and that have not expired, in the order in which they got them; one
-        that came back by `undo_finish` or `take_back` is first."""
+        """The leases of a person that have not expired, in the order in which they got them; one that
+        `undo_finish` or `take_back` returned is first."""
         reply = await self._commands.mine(validation.person_name(person))
         return [codec.lease(self.name, parts) for parts in reply.rest]
 
     async def why_nothing(self, person: str, skills: Sequence[str] = ()) -> WhyNothing:
-        """Why a reserve would get nothing now: empty, held by others, not eligible, or paused."""
+        """Why a reserve would return nothing now: the queue is empty or paused, others hold all items, or the
+        person is not eligible for those that wait."""
         reply = await self._commands.why_nothing(
             validation.person_name(person), ",".join(validation.skills(skills))
         )

@@ -1,4 +1,4 @@
-"""As `leaseq.queue.elsewhere`, whose functions get a blocking client, in a thread."""
+"""Like `leaseq.queue.elsewhere`: calls the functions in a thread, with a blocking client."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from leaseq.queue import elsewhere
 
 
 async def forget_elsewhere(client: Client, queue: str) -> None:
-    """Have each part delete what it has of a queue."""
+    """Have each part delete what it stores about a queue."""
     await asyncio.to_thread(_forget, client.url, queue)
 
 

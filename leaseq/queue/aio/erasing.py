@@ -1,4 +1,4 @@
-"""The queue's methods about one person: what it has of them, and another name in their place.
+"""The queue's methods about one person: what it stores about them, and the replacement of their name.
 
 Made of leaseq/queue/erasing.py by ``python -m tests.meta.asynchronous``; not to be edited.
 """
@@ -18,8 +18,8 @@ from leaseq.queue.erasing import _ROUNDS, _STEP, _person_item
 
 class Erasing(Base):
     def person_items(self, person: str) -> AsyncIterator[PersonItem]:
-        """Each item that names a person, in no order, by bounded reads: what they had of it, answered,
-        typed or put off."""
+        """Each item that names a person, in no particular order, with their leases, answers and draft of it.
+        The items are read in bounded steps."""
         return self._person_items(validation.person_name(person))
 
     async def _person_items(self, person: str) -> AsyncIterator[PersonItem]:
@@ -42,17 +42,17 @@ class Erasing(Base):
                 await witness.load()
 
     async def erase_person(self, person: str, to: str, *, by: str | None = None) -> Erased:
-        """Put another name in the place of a person's, in every item, in bounded steps.
+        """Replace a person's name with another, ``to``, in every item, in bounded steps.
 
-        ``to`` must be nobody else's, such as a new random one: who answered an item is still one person, and
-        an item is still given to nobody twice. Their leases end, their drafts are deleted, and items that
-        were assigned to them may go to anybody. The journal is not changed, so it has the name until it is
+        ``to`` must be nobody else's name, such as a new random one: their answers still belong to one person,
+        and nobody gets an item twice. Their leases end, their drafts are deleted, and items that were
+        assigned to them may go to anybody. The journal is not changed, so it contains the name until it is
         trimmed; texts that they wrote stay. If this is interrupted, call it again with the same ``to``.
-        Raises Invalid where they go on to reserve items, or are assigned some, meanwhile.
+        Raises Invalid if they continue to reserve items, or are assigned some, while this runs.
         """
         person, new_name = (validation.person_name(person), validation.person_name(to, "to"))
         if new_name == person:
-            raise Invalid("to", "another name than the person's")
+            raise Invalid("to", "a name other than the person's")
         manager, items, leases = (arguments.by(by), 0, 0)
         witness = Witness(self._connection, self._keys.ledger)
         for _ in range(_ROUNDS):
@@ -67,5 +67,5 @@ class Erasing(Base):
                 step = next_step.decode() or None
             if step is None and await witness.is_there():
                 return Erased(items, leases)
-        limit = f"somebody who reserves nothing meanwhile; {person!r} did so {_ROUNDS} times"
+        limit = f"a person who reserves nothing during this call; {person!r} did {_ROUNDS} times"
         raise Invalid("person", f"{limit}: stop what works under this name, and erase it again")

@@ -16,17 +16,18 @@ from leaseq.queue.following import _BATCH, _ENTRY_END, _follower
 
 class Following(Base):
     async def follow(self, name: str, *, read: str | None = None, keep: int | None = None) -> str:
-        """Where the follower of this name goes on in the journal: a cursor for `journal`'s ``after``.
+        """The position in the journal from which the follower of this name continues: a cursor for the
+        ``after`` of `journal`.
 
-        What a follower has not read is kept: the journal is not trimmed past it, up to four million entries,
-        and finished and dead items are not deleted. A new name begins with the oldest event. ``read``: the
-        cursor of the last event that the follower has processed.
+        Entries that a follower has not read are kept: the journal is not trimmed past its position, up to
+        four million entries, and finished and dead items are not deleted. A new name begins with the oldest
+        event. ``read``: the cursor of the last event that the follower has processed.
 
-        The position never moves back, and is always between two journal entries, each of which has the events
-        of one call: if only some events of an entry were read, all of them come again. So ask for the
-        position once, at the start, and continue from the cursor of the last event: a call may have more
-        events than a page of `journal`. Cursors are to be passed back, not compared. ``keep``: of what all
-        followers have read, keep only about so many entries.
+        The position never moves back, and is always between two journal entries. An entry has the events of
+        one call: if only some of them were read, all of them are returned again. So get the position once, at
+        the start, and then continue from the cursor of the last event: a call may have more events than a
+        page of `journal`. Pass cursors back as they are; don't compare them. ``keep``: keep only about this
+        many of the entries that all followers have read.
         """
         keep_text = "" if keep is None else str(validation.integer(keep, "keep", 0, 10**9))
         entry, number = ("", 0) if read is None else arguments.event(read, "read")
@@ -36,12 +37,12 @@ class Following(Base):
         return f"{reply.rest[0].decode()}.{_ENTRY_END}"
 
     async def unfollow(self, name: str) -> None:
-        """Forget a follower: nothing is kept for it any more."""
+        """Remove a follower: nothing is kept for it from then on."""
         await self._commands.unfollow(_follower(name))
 
     async def outcomes(self, ids: Sequence[str]) -> list[Outcome | None]:
-        """The state and the answers of many items; None for each that is not there. Payload and results are
-        the JSON texts that the server has."""
+        """The state and the answers of many items; None for each that doesn't exist. Payloads and results are
+        JSON texts, as the server stores them."""
         item_ids = [validation.item_id(id, "ids") for id in ids]
         outcomes: list[Outcome | None] = []
         while len(outcomes) < len(item_ids):

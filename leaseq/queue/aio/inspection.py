@@ -46,7 +46,7 @@ class Inspection(Base):
         return await self._page("due", limit, after)
 
     async def page(self, state: State, *, limit: int = 100, after: str | Item | None = None) -> Page:
-        """Like ``items``, with the cursor of the next page. ``after`` takes that, or an Item of the page."""
+        """Like ``items``, with the cursor of the next page. ``after`` accepts it, or an Item of the page."""
         if state not in STATES:
             raise Invalid("state", "one of " + ", ".join(STATES))
         return await self._page(state, limit, after)
@@ -62,8 +62,8 @@ class Inspection(Base):
         backwards: bool = False,
     ) -> Page:
         """The items of a list that match a filter: at most ``limit``, among the next ``look`` entries of
-        it. ``backwards`` begins at the list's end. Where the page's ``after`` is not None there are
-        more entries, though the page may be empty."""
+        it. ``backwards`` begins at the list's end. If the page's ``after`` is not None, there are more
+        entries, even if the page is empty."""
         if state not in get_args(ListName):
             raise Invalid("state", "one of " + ", ".join(get_args(ListName)))
         return await self._page(
@@ -112,7 +112,7 @@ class Inspection(Base):
         items in any state; the order is then by state first.
 
         ``person``, ``since`` (inclusive), ``until`` (exclusive) and ``late`` (True: only late ones; False:
-        only those in time) restrict them.
+        only those in time) restrict the answers.
         """
         where = Filter(person=person, outcome="finished" if person else None, since=since, until=until)
         arguments.criteria(where, backwards=False)
@@ -148,7 +148,7 @@ class Inspection(Base):
             del page
 
     async def stats(self) -> Stats:
-        """Counts of the five states, the age of the oldest item in inbound, the counters, and the alerts."""
+        """Counts of the five states, the age of the oldest inbound item, the counters, and the alerts."""
         counts = (await self._commands.stats(COUNTERS)).rest
         inbound, reserved, scheduled, finished, dead = (int(n) for n in counts[:5])
         return Stats(
@@ -177,8 +177,8 @@ class Inspection(Base):
         return [codec.event(row) for row in rows[:max_events]]
 
     async def event_rows(self, after: str | None = None, limit: int = 10000) -> list[EventRow]:
-        """Like `journal`, undecoded, and in a third of the time: for programs that store events. Ends with a
-        whole entry, and so may give some more than ``limit``."""
+        """Like `journal`, but undecoded, in a third of the time: for programs that store events. Always ends
+        with a whole journal entry, and so may return more than ``limit`` events."""
         return await self._event_rows(after, validation.integer(limit, "limit", 1, 10000), _ENTRIES)
 
     async def _event_rows(self, after: str | None, max_rows: int, batch_size: int) -> list[EventRow]:
@@ -211,8 +211,8 @@ class Inspection(Base):
                 return events
 
     async def history(self, id: str, *, look: int = 10000) -> History:
-        """The journal's events of an item since it was enqueued, among the ``look`` entries from then on;
-        and those of managers who ended its leases, at any later time."""
+        """The journal's events about an item, among the ``look`` entries since it was enqueued; and, from any
+        later time, the events of managers who ended its leases."""
         item = await self.get(id)
         remaining = validation.integer(look, "look", 1, MAX_LOOK)
         start, known_events = (str(codec.microseconds(item.enqueued_at)), list[Event]())
@@ -230,7 +230,7 @@ class Inspection(Base):
         return History(tuple(known_events), whole=not start)
 
     async def _item_events(self, id: str, start: str, look: int) -> tuple[int, str, list[Event]]:
-        """How many entries were scanned, with which to go on, and what they tell of the item."""
+        """The number of entries scanned, the entry to continue with, and the item's events in them."""
         scanned, next_entry, *entries = (await self._commands.history(start, look, id)).rest
         moves = [move for entry in entries for move in codec.events(*entry)]
         return (int(scanned), next_entry.decode(), [move for move in moves if move.id == id])

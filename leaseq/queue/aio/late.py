@@ -1,4 +1,4 @@
-"""The queue's methods about late answers: the items that have some, all or by pages.
+"""The queue's methods for late answers: the items that have some, in one iterator or page by page.
 
 Made of leaseq/queue/late.py by ``python -m tests.meta.asynchronous``; not to be edited.
 """
@@ -20,8 +20,8 @@ from leaseq.queue.late import _FIRST, _STEP, LatePlace
 
 class Late(Base):
     def late_items(self, since: datetime | None = None) -> AsyncIterator[Item]:
-        """Each item that has late answers, in any state and in no order; ``since``: only items with one
-        from then on."""
+        """Each item that has late answers, in any state and in no particular order; ``since``: only items
+        with a late answer at or after this time."""
         since_text = arguments.bound(since, "since")
         return self._late_items(since_text)
 
@@ -43,8 +43,8 @@ class Late(Base):
                 await witness.load()
 
     async def late_page(self, *, limit: int = 100, after: str | None = None) -> Page:
-        """Like ``late_items``, by pages. An item may be on two of them, if the server was replaced in between
-        or reordered its items; one that has late answers all the time is on at least one page."""
+        """Like ``late_items``, page by page. An item may be on two pages if the server was replaced or
+        reordered its items in between; one that has late answers throughout is on at least one page."""
         max_items = validation.integer(limit, "limit", 1, 1000)
         place = LatePlace.read(after)
         witness = Witness(self._connection, self._keys.ledger, place.witness)
@@ -68,8 +68,8 @@ class Late(Base):
         return Page(tuple(page_items.values()), place.text(), len(page_items))
 
     async def _late_step(self, place: LatePlace, step: str, max_items: int) -> tuple[list[Item], LatePlace]:
-        """The first items of a step, and where to go on: behind the last of them where the step has all that
-        there are, else with those that are left of it."""
+        """The first items of a step, and where to continue: after the last of them if the step has all that
+        there are, otherwise with those left over from the step."""
         next_step, *rows = (await self._commands.late_items(step, min(max_items, _STEP), "")).rest
         entries = sorted(((name.decode(), item) for name, item in rows if name.decode() > place.past_id))
         items = [codec.item(id, item) for id, item in entries[:max_items]]

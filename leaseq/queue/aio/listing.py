@@ -15,7 +15,7 @@ from leaseq.queue.listing import _BATCH
 
 
 async def names(connection: Connection) -> list[str]:
-    """The names of the queues, sorted. Enters again those that the list lost: see `leaseq.queues`."""
+    """The names of the queues, sorted. Adds again those that the list has lost: see `leaseq.queues`."""
     (members,) = await connection.ask_all([("SMEMBERS", QUEUES)])
     listed_names = {name.decode() if isinstance(name, bytes) else name for name in members}
     missing_names = connection.names - listed_names
@@ -29,7 +29,7 @@ async def names(connection: Connection) -> list[str]:
 
 
 async def _existing_names(connection: Connection, candidates: Sequence[str]) -> list[str]:
-    """Those of the queues that exist."""
+    """The names of the candidates that exist."""
     statuses: list[bytes | None] = []
     for start in range(0, len(candidates), _BATCH):
         batch = candidates[start : start + _BATCH]

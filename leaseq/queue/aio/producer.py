@@ -37,15 +37,15 @@ class Producer(Base):
     ) -> Enqueued:
         """Add one item. If the queue already has the id, nothing changes and ``added`` is False.
 
-        The same holds for an equal payload within the policy's ``dedupe_seconds``: then ``id`` is that of the
-        earlier item.
+        The same is true if an equal payload was added within the policy's ``dedupe_seconds``; ``id`` is then
+        that of the earlier item.
 
-        ``delay`` (in seconds) or ``at`` (a time with a time zone) says when it may be reserved, by the
+        ``delay`` (in seconds) or ``at`` (a time with a time zone) sets when it may be reserved, by the
         server's clock.
 
-        ``request_id`` names this call, so that repeating it returns the same. Without an ``id``, the item's
-        id is derived from it. Raises Invalid, before anything changes, where the request id was used for
-        another item. ``on_conflict`` is called where the item with this id has another payload.
+        ``request_id`` identifies this call: repeating it returns the same result. Without an ``id``, the
+        item's id is derived from it. Raises Invalid, before anything changes, if the request id was used for
+        another item. ``on_conflict`` is called if the item with this id has another payload.
         """
         own_request = None if request_id is None else arguments.request(request_id)
         skills = validation.skills(requires, "requires")
@@ -70,13 +70,13 @@ class Producer(Base):
         on_conflict: OnConflict | None = None,
         on_invalid: OnInvalid | None = None,
     ) -> EnqueuedMany:
-        """Add any number of payloads or NewItems, in chunks, each of which is added whole or not at all.
+        """Add any number of payloads or NewItems, in chunks. Each chunk is added as a whole or not at all.
 
         Raises Invalid for an invalid item, with its place in ``field`` (``items[17].priority``); the chunks
-        before it are added, its own and those after it are not. With explicit ids, or with a ``request_id``,
-        from which ids are derived, repeating the call adds only what is missing. ``on_conflict`` is called
-        with each item whose id exists with another payload. ``on_invalid`` is called with the place and the
-        error of each invalid item, which is left out and not counted; without it the call ends there.
+        before it are added, its own and later ones are not. With explicit ids, or with a ``request_id``, from
+        which ids are then derived, repeating the call adds only what is missing. ``on_conflict`` is called
+        with a Conflict for each item whose id exists with another payload. ``on_invalid`` is called with the
+        place and the error of each invalid item, which is skipped and not counted, instead of raising.
         """
         own_request = None if request_id is None else arguments.request(request_id)
         make_id = self._id_maker(own_request)
@@ -113,7 +113,7 @@ class Producer(Base):
         return EnqueuedMany(added, total - invalid_count - added)
 
     def _id_maker(self, own_request: str | None) -> Callable[[int], str]:
-        """A function that makes the id of the item at a place: a new one, or one derived from the request
+        """A function that returns the id for the item at a place: a new one, or one derived from the request
         id."""
         if own_request is not None:
             return lambda place: ids.derived_id(self.name, own_request, place)
@@ -129,8 +129,8 @@ class Producer(Base):
     async def _enqueue(self, rows: Sequence[str], own_request: str | None, chunk: int) -> _EnqueueResult:
         """Send items: id, head and payload of each. ``own_request``: the caller's request id.
 
-        The server asks for digests where the policy needs them, and its reply says whether it used them, so
-        that no cached policy is relied on.
+        The server asks for digests if the policy requires them, and replies whether it used them, so this
+        doesn't depend on a cached policy.
         """
         request = (
             ids.request_id() if own_request is None else arguments.numbered_request(own_request, chunk, rows)
@@ -150,8 +150,8 @@ class Producer(Base):
         return _EnqueueResult(int(added), twin.decode() if twin else "", differing_places or ())
 
     async def _differs(self, row: Sequence[str]) -> bool:
-        """Whether the item with this row's id has another payload. True where the server said so and the
-        item was removed since."""
+        """Whether the item with this row's id has another payload. True, as the server replied, if the item
+        has been removed since."""
         id, _, payload = row
         try:
             existing_item = self._item(await self._commands.get(id), id)

@@ -1,4 +1,4 @@
-"""The queue's method reserve, and the wait for an item.
+"""The queue's method `reserve`, and the wait for an item.
 
 Made of leaseq/queue/reserving.py by ``python -m tests.meta.asynchronous``; not to be edited.
 """
@@ -30,14 +30,14 @@ class Reserving(Base):
         stop: asyncio.Event | None = None,
         request_id: str | None = None,
     ) -> Lease | None:
-        """Reserve an item that nobody else has, or return None where there is none now (see ``why_nothing``).
+        """Reserve an item that nobody else has, or return None if there is none now (see ``why_nothing``).
 
-        ``wait``: wait up to so many seconds for one, in line with all other waiters. ``stop``, once set, ends
-        that wait at once, as closing the client and an exception do: then the caller has left the line, and
-        holds nothing by this call. A wait raises QueueNotFound where the queue is deleted meanwhile.
+        ``wait``: wait up to this many seconds for one, in line with all other waiting calls. Setting ``stop``
+        ends the wait immediately, as do closing the client and an exception: the caller has then left the
+        line, and holds nothing from this call. Raises QueueNotFound if the queue is deleted during the wait.
 
-        A person who holds as many items as allowed gets one of those again. ``request_id`` names this call:
-        repeating it returns the same lease, if the person has reserved nothing else since.
+        A person who holds as many items as allowed gets one of those again. ``request_id`` identifies this
+        call: repeating it returns the same lease, if the person has reserved nothing else since.
         """
         person, skills_text = (validation.person_name(person), ",".join(validation.skills(skills)))
         request = arguments.request(request_id)
@@ -60,7 +60,7 @@ class Reserving(Base):
     async def _reserve_waiting(
         self, person: str, request: str, skills: str, seconds: float, stop: asyncio.Event | None
     ) -> Lease | None:
-        """However it ends: either the caller has the lease, or the queue has the item."""
+        """Wait for an item. However this ends, either the caller has the lease or the queue has the item."""
         listener, last_token, queue_existed = (self._connection.listener, 0, False)
         waiter: Waiter | None = None
 
@@ -104,8 +104,8 @@ class Reserving(Base):
     async def _leave_line(
         self, waiter: str, person: str, request: str, last_token: int, *, broken_off: bool
     ) -> None:
-        """Leave the line, and give back an item that came meanwhile. A call that was ``broken_off`` may
-        still be unread at the server: once it has answered another one, it has read that one, too."""
+        """Leave the line, and give back an item that was granted in the meantime. The server may not have
+        read a ``broken_off`` call yet, but it has once it has answered another call: so this leaves twice."""
         with suppress(LeaseqError):
             for _ in range(2 if broken_off else 1):
                 await self._commands.leave_line(waiter, person, request, last_token)

@@ -1,4 +1,4 @@
-"""Each engine is booted once for a worker of the run; each test has a queue of its own on it."""
+"""Each engine is started once per test worker; each test has a queue of its own on it."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ def client(engine: Engine) -> leaseq.Client:
 
 @pytest.fixture(scope="session")
 def other(engine: Engine) -> leaseq.Client:
-    """Another program's."""
+    """A client as of another program."""
     return engine.connect()
 
 
 @pytest.fixture(scope="session")
 def admin(engine: Engine) -> leaseq.Client:
-    """For a look at all there is."""
+    """A client with the rights to inspect everything."""
     return engine.connect(engine.admin_url)
 
 
 @pytest.fixture(scope="session")
 def aio_clients(engine: Engine) -> Iterator[tuple[LoopThread, leaseq.aio.Client, leaseq.aio.Client]]:
-    """Two programs in an event loop."""
+    """An event loop with the clients of two programs."""
     loop = LoopThread()
     first_client, second_client = leaseq.aio.connect(engine.url), leaseq.aio.connect(engine.url)
     yield loop, first_client, second_client
@@ -61,5 +61,5 @@ def queue(client: leaseq.Client, queue_name: str) -> leaseq.Queue:
 
 @pytest.fixture
 def timed_queue(client: leaseq.Client, queue_name: str, clock: Clock) -> leaseq.Queue:
-    """A queue that lives by the test's clock."""
+    """A queue that uses the test's clock."""
     return leaseq.Queue(client, queue_name, clock=clock)

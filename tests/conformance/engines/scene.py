@@ -1,4 +1,4 @@
-"""A small queue as two programs see it, and what happens there before a call."""
+"""A small queue as two programs use it, prepared for a call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.conftest import Clock
 
 @dataclass
 class Scene:
-    """A queue with four items, by the test's clock; another program sees it too."""
+    """A queue with four items, which uses the test's clock; another program has it open, too."""
 
     queue: leaseq.Queue
     other: leaseq.Queue
@@ -35,7 +35,7 @@ class Scene:
         return lease.id
 
     def finish_late(self) -> leaseq.Lease:
-        """Ann's answer came when bob held the item already."""
+        """Let ann's answer arrive when bob already holds the item."""
         lease = self.take()
         self.clock.tick(301)
         self.take("bob")

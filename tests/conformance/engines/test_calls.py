@@ -1,4 +1,4 @@
-"""Every public call of a queue once, in its main effect, on every engine."""
+"""Every public call of a queue once, for its main effect, on every engine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The eleven guarantees on every engine. tests/engine attacks each with many more, on one."""
+"""The eleven guarantees on every engine. tests/engine attacks each with many more tests, on one engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.conftest import Clock
 from tests.support.engines import Engine
 
 Take = Callable[[str], leaseq.Lease]
-MOST_COMMANDS = 1_500  # of one script; each takes about a microsecond
+MOST_COMMANDS = 1_500  # commands of one script; each takes about a microsecond
 
 
 def test_1_conservation(timed_queue: leaseq.Queue, clock: Clock, take: Take) -> None:
@@ -122,7 +122,7 @@ def test_8_server_time(engine: Engine, queue: leaseq.Queue, monkeypatch: pytest.
 
 
 def commands(engine: Engine, call: Callable[[], object]) -> tuple[int, int]:
-    """How many commands the primaries ran for a call, and how many scripts."""
+    """Return how many data commands the primaries ran for a call, and how many scripts."""
     for node in engine.primaries:
         node.config_resetstat()
     call()
@@ -163,7 +163,7 @@ def test_10_flat_cost(engine: Engine, timed_queue: leaseq.Queue) -> None:
     day()
     small_cost = commands(engine, day)[0]
     timed_queue.enqueue_many([{}] * 3_000)
-    assert abs(commands(engine, day)[0] - small_cost) <= 3, "but for a look at the policy now and then"
+    assert abs(commands(engine, day)[0] - small_cost) <= 3, "except for an occasional read of the policy"
 
 
 def test_11_clear_errors(queue: leaseq.Queue) -> None:

@@ -1,4 +1,4 @@
-"""From `leaseq up` to another server, of each kind: backup and restore, as docs/operator.md says."""
+"""Moving from `leaseq up` to another server of each kind by backup and restore, as in docs/operator.md."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tests.support.ports import free_port
 from tests.support.processes import LEASEQ, UpProcess, environment
 from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD, SECRET, Browser
 
-NAMES = ("moved-1", "moved-2", "moved-3")  # in slots of different nodes
+NAMES = ("moved-1", "moved-2", "moved-3")  # their slots are on different nodes
 
 
 @pytest.fixture(scope="module")
 def backup_and_lease() -> Iterator[tuple[Path, leaseq.Lease]]:
-    """What people did with a `leaseq up`, and a backup that was made while it ran."""
+    """Work on a `leaseq up`; return a backup made while it ran, and a lease."""
     with tempfile.TemporaryDirectory(prefix="leaseq-") as folder:
         up = UpProcess(Path(folder) / "data", free_port(), "--workers", "1")
         try:

@@ -1,4 +1,4 @@
-"""An error inside a script names the file and line that a person can open, to the caller and in the log."""
+"""An error inside a script is reported with the file and line to open, to the caller and in the log."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ fault = pytest.mark.parametrize("fault", FAULTS.values(), ids=FAULTS)
 
 
 class PlantedFault:
-    """Scripts of a folder of their own, with one line more in one of its files."""
+    """A copy of the scripts with one faulty line inserted into one file."""
 
     def __init__(self, folder: Path, file: str, behind: str, fault: str) -> None:
         self.lua = folder / "lua"
@@ -43,7 +43,7 @@ class PlantedFault:
         return BoundScript(read(self.lua, name, *SCRIPTS[name].keys), Keys(queue.name))
 
     def check_named(self, message: str, fault: str) -> None:
-        """As a place that leads to the fault, and no other."""
+        """Check that the message names the position of the fault, and no other position."""
         matches = re.findall(r"[\w/]+\.lua:\d+", message)
         assert set(matches) == {self.position}, message
         file, _, line = matches[0].rpartition(":")
@@ -53,19 +53,19 @@ class PlantedFault:
 
 
 def log_message(caplog: pytest.LogCaptureFixture) -> str:
-    """The only one of leaseq."""
+    """Return the only log message of leaseq."""
     (record,) = (one for one in caplog.records if one.name.startswith("leaseq"))
     assert record.levelno == logging.ERROR
     return record.getMessage()
 
 
 def in_an_include(folder: Path, fault: str) -> PlantedFault:
-    """In an include of an include, which runs where the case is not the ordinary one."""
+    """Plant a fault in a nested include that runs only outside the ordinary case."""
     return PlantedFault(folder, "lib/queue.lua", "function queue.open(read_only, new_status)", fault)
 
 
 def pause(queue: leaseq.Queue) -> None:
-    """No ordinary case."""
+    """Pause the queue, so that the ordinary case doesn't apply."""
     queue.enqueue({})
     queue.pause("for a test")
 
@@ -103,7 +103,7 @@ def test_the_exception_and_the_log_name_the_line(
 def test_they_name_the_line_of_the_script_that_confirms(
     queue: leaseq.Queue, tmp_path: Path, caplog: pytest.LogCaptureFixture, fault: str
 ) -> None:
-    """It is a script of its own, and the one to name."""
+    """Confirmation is a separate script, and the message must name that one."""
     queue.enqueue({})
     line_before = "local durable = redis.call('HGET', KEYS[1], 'durable')"
     planted_fault = PlantedFault(tmp_path, "confirm.lua", line_before, fault)

@@ -1,4 +1,4 @@
-"""What the library asks of a server besides moves: to wake people, to confirm, and to have the scripts."""
+"""What the library needs of a server besides moves: wake-ups, confirmations and loaded scripts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ AioClients = tuple[LoopThread, leaseq.aio.Client, leaseq.aio.Client]
 
 
 def test_who_waits_is_woken_in_order(queue: leaseq.Queue, other: leaseq.Client) -> None:
-    """By another program, whichever node it speaks to."""
+    """By another program, whichever node it is connected to."""
     queue.configure()
     people = ["ann", "bob", "cyd"]
     with ThreadPoolExecutor() as pool:
@@ -64,7 +64,7 @@ def call_count(engine: Engine, command: str) -> int:
 
 
 def privileged_queue(engine: Engine, queue: leaseq.Queue) -> leaseq.Queue:
-    """The queue as somebody has it who may look at the server's settings, as `fsync` needs of who sets it."""
+    """The queue as a user who may read the server's settings, which is needed to set `fsync`."""
     return leaseq.Queue(engine.connect(engine.admin_url), queue.name)
 
 
@@ -91,7 +91,7 @@ def test_durable_where_it_can_be_had_and_else_refused(
         command = {"fsync": "waitaof", "replica": "wait"}[durable]
         count_before = call_count(engine, command)
         a_day(queue)
-        assert call_count(engine, command) - count_before >= 5, "each move waits"
+        assert call_count(engine, command) - count_before >= 5, "each move waits for the confirmation"
     finally:
         set_files(engine, **before)
 
@@ -109,7 +109,7 @@ def test_fsync_is_refused_without_a_file(engine: Engine, queue: leaseq.Queue) ->
 def test_scripts_that_were_forgotten_are_loaded_again(
     engine: Engine, timed_queue: leaseq.Queue, other: leaseq.Client, clock: Clock
 ) -> None:
-    """At every call: the answer is as if nothing had been."""
+    """In every call; the result is the same as without the loss."""
     for name, call in CALLS.items():
         queue = leaseq.Queue(timed_queue._client, f"{timed_queue.name}.{name}", clock=clock)
         queue.enqueue_many(leaseq.NewItem({"n": n}, f"{n}") for n in range(4))
@@ -148,7 +148,7 @@ async def look(queue: leaseq.aio.Queue) -> None:
 def test_links_of_aio_that_broke_are_made_again(
     engine: Engine, aio_clients: AioClients, queue_name: str, call: Callable[[leaseq.aio.Queue], Any]
 ) -> None:
-    """However many are idle, and also those for commands beside the scripts."""
+    """However many of them are idle; also those for commands outside scripts."""
     loop, client, _ = aio_clients
 
     async def work() -> None:

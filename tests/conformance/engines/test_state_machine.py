@@ -1,4 +1,4 @@
-"""Anything in any order, on every engine: a little in an ordinary run, and at length with --soak."""
+"""Random sequences of operations on every engine: a few in an ordinary run, many with --soak."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_anything_in_any_order(
     plain: bool,
 ) -> None:
     class EngineMachine(Machine):
-        """What is set here is of this run alone."""
+        """A subclass, so that attributes set here apply to this run only."""
 
     EngineMachine.servers = {"server": Server(engine.url, client, admin), "fsync": disk}
     EngineMachine.plain = plain

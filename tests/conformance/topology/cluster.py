@@ -1,4 +1,4 @@
-"""A cluster of three primaries with replicas, whose nodes fail and whose slots are moved."""
+"""A cluster of three primaries with replicas; tests make nodes fail and move slots."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ _OPTIONS = ("--cluster-enabled", "yes", *QUICK)
 
 
 class ReplicatedCluster:
-    """``replicas``: of each primary. ``node_timeout``: seconds until a silent node is taken to be gone."""
+    """``replicas``: number for each primary. ``node_timeout``: seconds until a silent node is considered
+    failed."""
 
     def __init__(self, stack: ExitStack, replicas: int, node_timeout: float) -> None:
         self._replicas = replicas
@@ -36,7 +37,7 @@ class ReplicatedCluster:
         self.whole()
 
     def _configuration(self, own_number: int) -> str:
-        """What the nodes would tell each other within some seconds."""
+        """The configuration that the nodes would otherwise exchange within a few seconds."""
         lines = []
         for number, node in enumerate(self.nodes):
             index = number % PRIMARIES
@@ -49,15 +50,15 @@ class ReplicatedCluster:
         return "\n".join([*lines, f"vars currentEpoch {PRIMARIES} lastVoteEpoch 0", ""])
 
     def owner(self, slot: int, *, than: Node | None = None) -> Node:
-        """The primary that has this slot, as all that run say; ``than`` is not asked."""
+        """Return the primary of this slot if all nodes agree on it; ``than`` is not asked."""
         ports = {_owner(node.client, slot) for node in self.nodes if node is not than}
         if len(ports) != 1:
-            raise redis.ConnectionError("they don't agree yet")
+            raise redis.ConnectionError("the nodes don't agree yet")
         port = ports.pop()
         return next(node for node in self.nodes if node.port == port)
 
     def others(self, slot: int) -> list[Node]:
-        """The primaries that don't have this slot."""
+        """Return the primaries that don't have this slot."""
         primaries = [node for node in self.nodes if node.client.info("replication")["role"] == "master"]
         return [node for node in primaries if node is not self.owner(slot)]
 
@@ -65,11 +66,11 @@ class ReplicatedCluster:
         return _id(self.nodes.index(node))
 
     def replaced(self, slot: int, primary: Node) -> None:
-        """Return when another node has the slot of one that is gone."""
+        """Return when another node has the slot of the failed primary."""
         eventually(lambda: self.owner(slot, than=primary) is not primary)
 
     def whole(self) -> None:
-        """Return when all agree, and each primary has its replicas."""
+        """Return when all nodes agree, and each primary has its replicas."""
         eventually(self._is_whole)
 
     def _is_whole(self) -> bool:
@@ -98,7 +99,7 @@ def _nodes(node: redis.Redis) -> dict[str, dict[str, Any]]:
 
 
 def _known(node: redis.Redis) -> list[tuple[str, str]]:
-    """Each node's part, without which one was asked."""
+    """Return each node's address and role, without the mark of the node that was asked."""
     return sorted(
         (address, node_info["flags"].removeprefix("myself,")) for address, node_info in _nodes(node).items()
     )
@@ -108,7 +109,7 @@ def _owner(node: redis.Redis, slot: int) -> int:
     for first, last, (_, port, *_), *_ in node.execute_command("CLUSTER SLOTS", keys_only=False):
         if first <= slot <= last:
             return int(port)
-    raise redis.ConnectionError(f"nobody has slot {slot}")
+    raise redis.ConnectionError(f"no node has slot {slot}")
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from tests.support.waiting import eventually
 
 
 class Node:
-    """It keeps what its folder keeps. ``options`` are as on the server's command line."""
+    """A server process with a data folder. ``options`` are those of the server's command line."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         folder.mkdir()
@@ -38,7 +38,7 @@ class Node:
         return f"<Node {self.port}>"
 
     def start(self, *extra_options: str) -> None:
-        """Return once it answers. ``extra_options`` are for this start only."""
+        """Start it, and return once it answers. ``extra_options`` are for this start only."""
         address_options = ("--port", str(self.port), "--dir", str(self.folder), "--bind", "127.0.0.1")
         with (self.folder / "log").open("ab") as log:
             command = [server_binary(), *self._options, *address_options, *extra_options]
@@ -51,7 +51,7 @@ class Node:
         os.kill(self._process.pid, number)
 
     def freeze(self) -> None:
-        """Its links stay, and it says nothing: as a machine does that hangs, or is far behind."""
+        """Stop the process without closing its connections: like a machine that hangs, or lags far behind."""
         self.signal(signal.SIGSTOP)
 
     def thaw(self) -> None:

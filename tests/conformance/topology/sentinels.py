@@ -1,4 +1,4 @@
-"""A service of three data nodes that three sentinels watch, and that loses its primary again and again."""
+"""A service of three data nodes and three sentinels, for tests in which it loses its primary repeatedly."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from tests.conformance.topology.splitter import Splitter
 from tests.support.waiting import eventually
 
 NAME = "mymaster"
-# Seconds. A sentinel connects anew once a second at most: with one second, it may take the primary that was
-# just promoted for gone, before it ever spoke to it, and replace it by one that nobody follows.
+# Seconds. A sentinel reconnects at most once a second: with a limit of one second, it may consider a just
+# promoted primary failed before it ever reached it, and replace it by one that has no replicas.
 DOWN_AFTER = 2.0
-_LATER = 0.2  # on the second sentinel, twice on the third: who begin at once may each vote for themselves
-FAILOVER_TIMEOUT = 2.0  # twice this is how long the sentinels wait before they replace a primary once more
-_UP_TO = 1.0  # by which each of them draws this out, not to begin all at once
+_LATER = 0.2  # more for each further sentinel: noticing together, each may vote for itself
+FAILOVER_TIMEOUT = 2.0  # sentinels wait twice this long between two failovers
+_UP_TO = 1.0  # each adds up to this at random, so that they don't all start together
 
 
 class SentinelService:
-    """``split`` puts a proxy of the test's own before each data node, for all its connections."""
+    """Start the service. ``split``: each data node is behind a proxy for all its connections."""
 
     def __init__(self, stack: ExitStack, *, split: bool = False) -> None:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="leaseq")))
@@ -54,7 +54,7 @@ class SentinelService:
         return node
 
     def port(self, node: Node) -> int:
-        """By which all others know it."""
+        """Return the port by which all others know the node."""
         return self.splitters[node].port if node in self.splitters else node.port
 
     def _start(self, node: Node, primary: Node) -> None:
@@ -63,7 +63,7 @@ class SentinelService:
         node.start(*announcement, *(replication if node is not primary else ()))
 
     def _configuration(self, number: int) -> str:
-        """With all that the sentinels would find out by themselves within some seconds."""
+        """Return a configuration with what the sentinels would otherwise discover within a few seconds."""
         lines = [
             f"sentinel myid {_id(number)}",
             "sentinel announce-ip 127.0.0.1",
@@ -81,7 +81,7 @@ class SentinelService:
         return "\n".join(lines) + "\n"
 
     def primary(self) -> Node:
-        """As most sentinels say."""
+        """Return the primary according to most sentinels."""
         ports = [_primary(sentinel.client) for sentinel in self.sentinels]
         port = max(ports, key=ports.count)
         return next(node for node in self.nodes if self.port(node) == port)
@@ -91,7 +91,7 @@ class SentinelService:
         return [node for node in self.nodes if node is not primary]
 
     def whole(self) -> None:
-        """Return when all sentinels agree, both replicas follow, and another failover may come."""
+        """Return when all sentinels agree, both replicas follow, and another failover is allowed."""
         eventually(self._is_whole)
         votes = [one.at for one in read_logs(self.sentinels, 0) if one.text.startswith("+vote-for-leader")]
         ready = max(votes, default=0.0) + 2 * FAILOVER_TIMEOUT + _UP_TO
@@ -109,14 +109,14 @@ class SentinelService:
         return is_known and is_followed and primary.client.info("replication")["connected_slaves"] == 2
 
     def has_another_primary(self, than: Node, *, silent: Node | None = None) -> bool:
-        """As all sentinels say, except one that does not answer."""
+        """Whether all sentinels, except ``silent``, name another primary."""
         sentinels = [sentinel for sentinel in self.sentinels if sentinel is not silent]
         return all(_primary(sentinel.client) != self.port(than) for sentinel in sentinels)
 
     def start_again(self, node: Node) -> None:
-        """As it comes up by itself, a primary without data that nobody is led to: the sentinels make it a
-        replica. Told by the test whom to follow, it would confirm what another one took whom they no longer
-        hold for the primary."""
+        """Start the node as a primary without data, as it would start by itself; no client is led to it, and
+        the sentinels make it a replica. If the test made it a replica of a node that the sentinels no longer
+        consider the primary, it would confirm writes of that one."""
         eventually(lambda: self.has_another_primary(node))
         self._start(node, node)
 

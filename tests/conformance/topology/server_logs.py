@@ -1,4 +1,4 @@
-"""What servers wrote into their logs."""
+"""Reads the logs of servers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LINE = re.compile(r"\d+:\w (\d+ \w+ \d+ [\d:.]+) \S (.*)")
 
 @dataclass(frozen=True)
 class LogMessage:
-    """A line of a log. ``at`` is of this machine's wall clock."""
+    """A line of a log. ``at`` is in this machine's wall-clock time."""
 
     at: float
     node: str
@@ -22,12 +22,12 @@ class LogMessage:
 
 
 def read_logs(nodes: Iterable[Node], since: float) -> list[LogMessage]:
-    """The lines that these servers have written since then, in order."""
+    """Return the lines that these servers have written since this time, in order."""
     messages: list[LogMessage] = []
     for server in nodes:
         for line in (server.folder / "log").read_text(errors="replace").splitlines():
             if match := _LINE.fullmatch(line):
                 at = datetime.strptime(match[1], "%d %b %Y %H:%M:%S.%f").astimezone().timestamp()
-                if at >= since - 0.001:  # they write milliseconds
+                if at >= since - 0.001:  # logs have a resolution of a millisecond
                     messages.append(LogMessage(at, server.folder.name, match[2]))
     return sorted(messages, key=lambda one: one.at)

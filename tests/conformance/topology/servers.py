@@ -1,4 +1,4 @@
-"""Real clusters and sentinels on this machine's loopback, for as long as a test needs them."""
+"""Real clusters and sentinels on this machine's loopback interface, for the duration of a test."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tests.support.ports import free_port
 from tests.support.waiting import eventually
 
 SLOTS = 16_384
-PRIMARIES = 3  # of each cluster
-QUICK = ("--save", "", "--repl-diskless-sync-delay", "0")  # a replica has its copy at once
+PRIMARIES = 3  # in each cluster
+QUICK = ("--save", "", "--repl-diskless-sync-delay", "0")  # replicas get their copy without delay
 
 
 @contextmanager
 def running(*arguments: str, binary: str | None = None) -> Iterator[redis.Redis]:
-    """One server process, of the embedded kind unless told; the client is connected once it answers."""
+    """Run one server process, of the embedded kind by default; yield a client once the server answers."""
     port = free_port()
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder:
         log = (Path(folder) / "log").open("wb")
@@ -46,7 +46,7 @@ def port_of(client: redis.Redis) -> int:
 
 
 def share_slots(primaries: Sequence[redis.Redis]) -> None:
-    """Among the primaries of a cluster to be, before they meet."""
+    """Assign the slots to the primaries of a new cluster, before they meet."""
     for number, node in enumerate(primaries):
         first, end = (SLOTS * part // len(primaries) for part in (number, number + 1))
         node.execute_command("CLUSTER", "ADDSLOTSRANGE", first, end - 1)
@@ -55,7 +55,7 @@ def share_slots(primaries: Sequence[redis.Redis]) -> None:
 
 @contextmanager
 def cluster() -> Iterator[str]:
-    """The URL of a cluster of primaries only."""
+    """Yield the URL of a cluster without replicas."""
     with ExitStack() as stack:
         nodes = [
             stack.enter_context(running("--cluster-enabled", "yes", "--save", "")) for _ in range(PRIMARIES)
@@ -75,14 +75,14 @@ def _is_whole(node: redis.Redis) -> bool:
 
 @contextmanager
 def sentinel() -> Iterator[str]:
-    """The URL of a service that one sentinel watches."""
+    """Yield the URL of a service that one sentinel watches."""
     with running("--save", "") as primary, watching(primary) as watcher:
         yield service_url(watcher)
 
 
 @contextmanager
 def watching(primary: redis.Redis) -> Iterator[redis.Redis]:
-    """A sentinel. It needs half a minute to find by itself that a primary is gone."""
+    """Run a sentinel. It would need half a minute to detect by itself that a primary has failed."""
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder:
         configuration = Path(folder) / "sentinel.conf"
         configuration.write_text(f"sentinel monitor mymaster 127.0.0.1 {port_of(primary)} 1\n")
@@ -97,7 +97,7 @@ def service_url(watcher: redis.Redis) -> str:
 
 @contextmanager
 def primary_and_replicas(count: int) -> Iterator[tuple[redis.Redis, ...]]:
-    """The replicas are connected and have all that the primary has."""
+    """Run a primary and replicas that are connected and have all its data."""
     with ExitStack() as stack:
         primary, *replicas = (stack.enter_context(running(*QUICK)) for _ in range(1 + count))
         for replica in replicas:
@@ -107,7 +107,7 @@ def primary_and_replicas(count: int) -> Iterator[tuple[redis.Redis, ...]]:
 
 
 def online(primary: redis.Redis) -> int:
-    """How many replicas follow."""
+    """Return how many replicas follow."""
     info = primary.info("replication")
     return sum(info.get(f"slave{n}", {}).get("state") == "online" for n in range(info["connected_slaves"]))
 

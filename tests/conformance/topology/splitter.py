@@ -1,4 +1,4 @@
-"""A proxy before a server that tells its peers apart by their address, and cuts it off from some of them."""
+"""A proxy in front of a server that can cut it off from some peers, distinguished by their address."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from contextlib import suppress
 
 from tests.support.relay import Relay, receive_from_both
 
-CLIENTS = "127.0.0.1"  # servers and sentinels come from others of loopback's addresses
+CLIENTS = "127.0.0.1"  # servers and sentinels connect from other loopback addresses
 
 
 class Splitter(Relay):
-    """Once ``cut()``, nothing passes between the server and other servers, though no connection breaks."""
+    """After ``cut()``, nothing passes between the server and other servers, but no connection breaks."""
 
     def __init__(self, server: int) -> None:
         listener = socket.create_server(("127.0.0.1", 0))
@@ -30,7 +30,8 @@ class Splitter(Relay):
         self._is_cut.set()
 
     def heal(self) -> None:
-        """What was said meanwhile is lost, and so are the links: both sides begin anew."""
+        """Let data pass again. Data sent during the cut is lost, so the connections close, and both sides
+        reconnect."""
         self._is_cut.clear()
         with self._lock:
             links = set(self._links)
@@ -55,7 +56,7 @@ class Splitter(Relay):
         for source, data in receive_from_both(peer, server):
             if self._is_cut.is_set():
                 lossy = True
-            elif lossy:  # healed, and what came before is missing
+            elif lossy:  # healed, but earlier data is missing
                 return
             else:
                 (server if source is peer else peer).sendall(data)

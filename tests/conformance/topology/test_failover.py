@@ -1,4 +1,4 @@
-"""What was acknowledged under ``durable="replica"`` is there after a replica took the primary's place."""
+"""Changes acknowledged under ``durable="replica"`` survive a failover to a replica."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ITEMS = 20
 
 
 class Service:
-    """A primary with two replicas, watched by a sentinel that fails over when it is told to."""
+    """A primary with two replicas, and a sentinel that fails over on request."""
 
     def __init__(self, stack: ExitStack) -> None:
         self.primary, *_ = stack.enter_context(primary_and_replicas(2))
@@ -36,7 +36,7 @@ class Service:
         eventually(lambda: self._port() != port_of(self.primary))
 
     def _port(self) -> int:
-        """The port of the primary, as the sentinels report it."""
+        """The port of the primary, as the sentinel reports it."""
         masters: Any = self._watcher.sentinel_masters()
         return int(masters["mymaster"]["port"])
 
@@ -49,7 +49,7 @@ def service() -> Iterator[Service]:
 
 @pytest.mark.parametrize("stopped", [True, False], ids=["a primary that hangs", "a primary cut off"])
 def test_what_was_acknowledged_survives_a_failover(service: Service, stopped: bool) -> None:
-    """One that is cut off still answers its connections, and no other server has what it accepts."""
+    """A primary that is only cut off still answers its clients, but no other server has what it accepts."""
     client = leaseq.connect(service.url)
     queue = leaseq.Queue(client, "reviews")
     queue.configure(durable="replica")
@@ -74,7 +74,7 @@ def test_what_was_acknowledged_survives_a_failover(service: Service, stopped: bo
 
 
 def test_a_call_that_gets_no_answer_goes_on_with_the_next_primary(service: Service) -> None:
-    """Long before its timeout is over."""
+    """Long before its timeout."""
     client = leaseq.connect(service.url.replace("timeout=1", f"timeout={2 * PATIENCE}"))
     queue = leaseq.Queue(client, "reviews")
     queue.configure(durable="replica")

@@ -22,7 +22,7 @@ NAME = "reviews"
 
 
 class Service(NamedTuple):
-    """A primary with two replicas, and the URLs by a sentinel and without one."""
+    """A primary with two replicas, and its URLs with and without a sentinel."""
 
     primary: redis.Redis
     replicas: list[redis.Redis]
@@ -43,7 +43,7 @@ def service() -> Iterator[Service]:
 
 
 def cut_off(service: Service) -> None:
-    """The primary and one replica see each other, and not the third node."""
+    """Disconnect one replica: the primary and the other replica are still connected."""
     service.replicas[0].replicaof("NO", "ONE")
     eventually(lambda: service.primary.info("replication")["connected_slaves"] == 1)
 
@@ -61,7 +61,7 @@ def test_a_primary_cut_off_with_one_of_two_replicas_acknowledges_nothing(service
     assert error.value.taken
     service.replicas[0].replicaof("127.0.0.1", str(port_of(service.primary)))
     eventually(lambda: service.primary.info("replication")["connected_slaves"] == 2)
-    assert not queue.enqueue({}, id="meanwhile").added  # it was taken, and both have it now
+    assert not queue.enqueue({}, id="meanwhile").added  # it was applied, and both replicas have it now
     client.close()
 
 
@@ -111,7 +111,7 @@ def test_in_a_cluster_the_replicas_of_the_slot_count() -> None:
     with run_cluster(replicas=2, node_timeout=60) as cluster:
         client = leaseq.connect(cluster.url)
         queue = leaseq.Queue(client, NAME)
-        # A node counts a replica once that has told it how far it is.
+        # A node counts a replica after it has reported its offset.
         eventually(lambda: connection_of(client).replicas(f"{{{NAME}}}") == 2)
         queue.configure(durable="majority")
         assert queue.enqueue({}).added

@@ -1,4 +1,4 @@
-"""Which sentinel is asked where the primary is, while one hangs; and what closing leaves."""
+"""Which sentinel is asked for the primary while one hangs, and what is closed with the client."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ THREADS = 8
 
 @pytest.fixture
 def silent_server() -> Iterator[socket.socket]:
-    """Takes every connection and answers none."""
+    """A server that accepts every connection and answers none."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         yield listener
 
 
 @pytest.fixture
 def sentinels(silent_server: socket.socket) -> Iterator[str]:
-    """Where the silent one and two more are."""
+    """A URL with the silent sentinel and two more."""
     with ExitStack() as stack:
         primary, *_ = stack.enter_context(primary_and_replicas(1))
         first, second = (stack.enter_context(watching(primary)) for _ in range(2))
@@ -54,13 +54,13 @@ def test_one_that_hangs_is_asked_last(sentinels: str, silent_server: socket.sock
     manager = client.redis.connection_pool.sentinel_manager  # type: ignore[union-attr]
     for _ in range(20):
         manager.discover_master("mymaster")
-    assert connection_count(silent_server) <= 1, "none where chance never asked it"
+    assert connection_count(silent_server) <= 1, "none if it was never chosen"
     client.close()
 
 
 @pytest.fixture
 def watcher() -> Iterator[redis.Redis]:
-    """A sentinel."""
+    """A client of a sentinel."""
     with primary_and_replicas(1) as (primary, *_), watching(primary) as sentinel:
         yield sentinel
 
@@ -81,7 +81,7 @@ def test_closing_leaves_no_connection_to_a_sentinel(watcher: redis.Redis, queue_
 def test_closing_in_an_event_loop_leaves_no_connection_to_a_sentinel(
     watcher: redis.Redis, queue_name: str
 ) -> None:
-    """Not even where a wait leaves the line only after it."""
+    """Even if a wait leaves the line only after the client was closed."""
 
     async def close_and_leave() -> None:
         client = leaseq.aio.connect(service_url(watcher))
@@ -90,14 +90,14 @@ def test_closing_in_an_event_loop_leaves_no_connection_to_a_sentinel(
         await client.close()
         await queue._commands.leave_line("waiter", "ann", "request", 0)
         await client._connection.drop_idle_links()
-        eventually(lambda: len(watcher.client_list()) == before)  # before the loop ends, which closes all
+        eventually(lambda: len(watcher.client_list()) == before)  # the end of the loop closes all
 
     before = len(watcher.client_list())
     asyncio.run(close_and_leave())
 
 
 def connection_count(server: socket.socket) -> int:
-    """How many connections it has."""
+    """Return the number of connections that wait to be accepted."""
     server.setblocking(False)
     count = 0
     with suppress(BlockingIOError):

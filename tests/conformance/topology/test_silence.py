@@ -1,4 +1,4 @@
-"""A node of a cluster that stops answering: it is waited for, and no call waits without a limit."""
+"""A call waits for a cluster's node that stops answering, but not without limit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAUSED = 5_000  # milliseconds
 
 @pytest.fixture
 def node() -> Iterator[redis.Redis]:
-    """The one node of a cluster."""
+    """The only node of a cluster."""
     with running("--cluster-enabled", "yes", "--save", "") as node:
         node.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, SLOTS - 1)
         eventually(lambda: node.execute_command("CLUSTER INFO")["cluster_state"] == "ok")
@@ -40,7 +40,7 @@ def test_a_command_on_a_connection_that_a_script_used(node: redis.Redis) -> None
 def test_where_no_other_node_says_that_it_was_replaced_it_is_waited_for(
     node: redis.Redis, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a thread and in an event loop."""
+    """With threads and in an event loop."""
     monkeypatch.setattr("leaseq.engine.silence.SILENCE", 0.1)
     url = f"redis+cluster://127.0.0.1:{port_of(node)}"
     client = leaseq.connect(url)

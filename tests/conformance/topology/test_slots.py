@@ -1,4 +1,4 @@
-"""A queue's slot is moved to another node of its cluster, key by key: no script runs on a part of it."""
+"""A queue's slot is moved to another node key by key: no script runs on only some of the keys."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.waiting import eventually
 
 @dataclass
 class SlotMigration:
-    """Of a queue's slot, from one node to another."""
+    """The migration of a queue's slot from one node to another."""
 
     queue: leaseq.Queue
     slot: int
@@ -62,13 +62,13 @@ def _know_each_other(first: redis.Redis, second: redis.Redis) -> bool:
 
 
 def _dump(node: redis.Redis, key: bytes) -> bytes:
-    node.execute_command("ASKING")  # where its slot is still to come
+    node.execute_command("ASKING")  # its slot may still be importing there
     return not_none(node.dump(key))
 
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[tuple[leaseq.Client, redis.Redis]]:
-    """A client of a cluster, and a node that joined without slots, so that the client doesn't know it."""
+    """A client of a cluster, and a node that joined without slots, so the client doesn't know it."""
     with cluster() as url, running("--cluster-enabled", "yes", "--save", "") as new_node:
         client = leaseq.connect(url)
         assert isinstance(client.redis, redis.RedisCluster)
@@ -94,10 +94,10 @@ def move(nodes: tuple[leaseq.Client, redis.Redis], queue_name: str) -> Iterator[
 
 
 def test_no_move_is_half_done(move: SlotMigration, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The only lease ends and another begins: within one script its key goes and comes back."""
+    """The only lease ends and another begins: its key is deleted and created within one script."""
     queue = move.queue
     queue.enqueue_many(leaseq.NewItem({}, id=id) for id in "abc")
-    queue.finish(not_none(queue.reserve("bob")), {})  # so that none of the keys of a finish is missing
+    queue.finish(not_none(queue.reserve("bob")), {})  # so that all keys of a finish exist
     lease = queue.reserve("ann")
     assert lease is not None
     move.begin()
@@ -134,7 +134,7 @@ def test_a_move_waits_for_a_slot_that_is_on_its_way(move: SlotMigration) -> None
 
 
 def test_a_call_follows_a_slot_that_was_moved(move: SlotMigration, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By the reply that names the node, and without reading anew where all slots are."""
+    """By the reply that names the node, without reading the slot table again."""
     move.queue.enqueue({}, id="a")
     move.begin()
     for key in move.remaining_keys():
@@ -142,7 +142,7 @@ def test_a_call_follows_a_slot_that_was_moved(move: SlotMigration, monkeypatch: 
     move.end()
 
     def read_anew(_: ClusterTransport) -> None:
-        raise AssertionError("the slots are read anew")
+        raise AssertionError("the slot table is read again")
 
     monkeypatch.setattr("leaseq.engine.transport._MIGRATION_SECONDS", 10)
     monkeypatch.setattr(ClusterTransport, "reset", read_anew)

@@ -1,4 +1,4 @@
-"""The same calls with TLS on the way, to a server and to one that a sentinel watches: Debian's Redis can."""
+"""The same calls over TLS, to a server and through a sentinel. Debian's Redis is built with TLS."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = [
 
 @dataclass
 class SecuredServers:
-    """A server, a sentinel that watches it, and whom to trust; neither has a port without TLS."""
+    """A server, a sentinel that watches it, and the trusted certificate; both have only a TLS port."""
 
     server: int
     sentinel: int
@@ -99,12 +99,12 @@ async def one_link_is_left(client: leaseq.aio.Client) -> None:
     def count(clients: list[dict[str, str]]) -> int:
         return [one["name"] for one in clients].count("hangs")
 
-    while count(await client.redis.client_list()) != 1:  # noqa: ASYNC110 - it is the server that says so
+    while count(await client.redis.client_list()) != 1:  # noqa: ASYNC110 - only the server has this state
         await asyncio.sleep(0.01)
 
 
 def test_a_cancelled_call_does_not_wait_for_a_server_that_hangs(secured: SecuredServers) -> None:
-    """Both sides of a connection with TLS confirm its end, where they can."""
+    """Normally, both sides of a TLS connection confirm its end."""
     url = f"rediss://127.0.0.1:{secured.server}/0?ssl_ca_certs={secured.trusted}"
 
     async def calls() -> None:

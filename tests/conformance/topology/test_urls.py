@@ -1,4 +1,4 @@
-"""The same calls through a Sentinel's and a cluster's URL."""
+"""The same calls through the URL of a sentinel and of a cluster."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_queues_are_worked_to_the_end(topology: Callable[[], AbstractContextMana
     with topology() as url:
         client = leaseq.connect(url)
         client.ping()
-        names = [f"queue-{n}" for n in range(6)]  # of a cluster's several slots
+        names = [f"queue-{n}" for n in range(6)]  # in several slots of a cluster
         for name in names:
             queue = leaseq.Queue(client, name)
             queue.configure(title=name, max_attempts=1)

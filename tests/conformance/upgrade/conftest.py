@@ -1,4 +1,4 @@
-"""What is upgraded is the accounts too: the web app's user of the server looks."""
+"""Accounts are upgraded as well, so these tests use the web app's user of the server."""
 
 from __future__ import annotations
 
@@ -9,5 +9,5 @@ import pytest
 
 @pytest.fixture(scope="session")
 def server(server_of_pages: Any) -> Any:
-    """The app's user of the server."""
+    """The server, with the web app's user."""
     return server_of_pages

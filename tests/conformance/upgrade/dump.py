@@ -1,4 +1,5 @@
-"""A server's keys as lines of JSON, and back by plain commands: RESTORE takes no other version's payload."""
+"""Dumps a server's keys to lines of JSON, and loads them by plain commands: RESTORE accepts no payload of
+another version."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ _ENTRIES = "return redis.call('XRANGE', KEYS[1], '-', '+')"
 
 
 def lines(server: Any) -> Iterator[str]:
-    """One for each key: its name, its type, whether it expires, and its content."""
+    """Yield a line for each key: its name, its type, its content, and whether it expires."""
     for key in sorted(server.scan_iter(count=10_000)):
         kind = server.type(key).decode()
         record = {"key": key.decode(), "type": kind, "content": _CONTENT[kind](server, key)}
@@ -21,7 +22,7 @@ def lines(server: Any) -> Iterator[str]:
 
 
 def load(server: Any, texts: Iterable[str]) -> None:
-    """What expired then has a day left now."""
+    """Load the keys; those that expire get a day."""
     for text in texts:
         record = json.loads(text)
         _LOAD[record["type"]](server, record["key"], record["content"])
@@ -30,7 +31,7 @@ def load(server: Any, texts: Iterable[str]) -> None:
 
 
 def _stream(server: Any, key: bytes) -> dict[str, Any]:
-    raw_entries = cast("Any", server.eval(_ENTRIES, 1, key))  # fields come in order, and one may come twice
+    raw_entries = cast("Any", server.eval(_ENTRIES, 1, key))  # fields are ordered, and may repeat
     entries = [[id.decode(), [word.decode() for word in words]] for id, words in raw_entries]
     return {"entries": entries, "groups": [_group(server, key, one) for one in server.xinfo_groups(key)]}
 

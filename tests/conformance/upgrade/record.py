@@ -1,8 +1,8 @@
-"""Writes down a state of today, at a release: ``python -m tests.conformance.upgrade.record FILE``, a new
-file in tests/conformance/upgrade/states.
+"""Records a state of the current version, at a release: ``python -m tests.conformance.upgrade.record FILE``
+writes a new file in tests/conformance/upgrade/states.
 
-The first line is what the library says of it and what the test needs to know besides; the others are the
-server's keys. A file that is there is never written again.
+The first line has what the library reads from the state, and what else the test needs; the other lines are
+the server's keys. An existing file is never overwritten.
 """
 
 from __future__ import annotations
@@ -29,7 +29,8 @@ from tests.web.conftest import CHEAP_PASSWORDS, PASSWORD
 
 
 def people(client: leaseq.Client) -> dict[str, Any]:
-    """Some of everything in the accounts, and the secrets that let somebody in. They open nothing else."""
+    """Create some of everything in the accounts; return the secrets that give access, which are used nowhere
+    else."""
     accounts = Accounts(client, passwords=CHEAP_PASSWORDS)
     setup = accounts.setup_token()
     assert setup is not None

@@ -1,4 +1,4 @@
-"""What happens in the queues whose state is recorded: something of everything that a queue can hold."""
+"""The content of the queues whose state is recorded: an example of everything that a queue can hold."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RESULT = {"ok": True, "note": "naïve\nsecond line\ttab"}
 class Scenario:
     def __init__(self, client: leaseq.Client) -> None:
         self.client = client
-        self.clocks: dict[str, Clock] = {}  # a queue has a time of its own
+        self.clocks: dict[str, Clock] = {}  # each queue has a clock of its own
 
     def queue(self, name: str) -> leaseq.Queue:
         self.clock = self.clocks[name] = Clock(NOW)
@@ -48,7 +48,7 @@ class Scenario:
         self.line()
 
     def plain(self) -> None:
-        """All five states of a queue without rules, and each way into them."""
+        """A queue without rules: all five states, and each way into them."""
         queue = self.queue("plain")
         queue.configure(form={"ask": ASK}, title="Reviews – «plain»", instructions="*Look*.", by="meg")
         queue.configure(retry_seconds=20, renewals=5)
@@ -132,7 +132,7 @@ class Scenario:
         return dead_ids.pop()
 
     def several(self) -> None:
-        """Several answers, skills, assignments, what people passed over."""
+        """Several answers, skills, assignments, and items that people passed over."""
         queue = self.queue("several")
         queue.configure(answers=3, holds=2, max_abandons=3, share_drafts=True, max_attempts=4)
         queue.enqueue_many(NewItem({"n": n}, f"{n}", priority=(10, 100, 100, 200)[n % 4]) for n in range(8))
@@ -162,7 +162,7 @@ class Scenario:
         queue.fail(self.take(queue, "dan"), "torn")
 
     def window(self) -> None:
-        """Duplicates, retention, and a reader of the journal who is half-way through."""
+        """Duplicates, retention, and a reader that is half-way through the journal."""
         queue = self.queue("window")
         queue.configure(dedupe_seconds=86_400, keep_finished_seconds=3_600)
         queue.enqueue({}, id="forgotten")
@@ -189,7 +189,7 @@ class Scenario:
         queue.pause("lunch – back at one", by="meg")
 
     def alerts(self) -> None:
-        """One alert was resolved, one is raised, and nobody works."""
+        """One alert is resolved, one is raised, and nobody works."""
         queue = self.queue("alerts")
         queue.configure(alerts=("waiting>1", "oldest>60", "idle>600"))
         queue.enqueue_many(NewItem({"n": n}, f"{n}") for n in range(2))
@@ -204,7 +204,7 @@ class Scenario:
         assert [alert.name for alert in queue.alerts()] == ["oldest"]
 
     def line(self) -> None:
-        """Two stand in line and one was woken; none of them is there any more."""
+        """Three people in line, one of them woken; none of them is there any longer."""
         queue = self.queue("line")
         queue.configure()
         for number, person in enumerate(("ann", "b b", "dan")):

@@ -1,4 +1,4 @@
-"""What the library says of the queues in a server, as JSON: the next version must say so too, of the same."""
+"""What the library reads from the queues in a server, as JSON: the next version must read the same."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any
 import leaseq
 from leaseq.engine.codec import microseconds
 
-# Where a page goes on is nobody's to read.
+# A page's cursor is opaque.
 _OPAQUE = {"cursor"}
 
 
@@ -48,7 +48,8 @@ def _plain(value: object) -> object:
 
 
 def differences(then: Any, now: Any, path: str = "") -> list[str]:
-    """Where what is said now lacks something that was said then. What is new now is no difference."""
+    """Return where ``now`` lacks or contradicts something in ``then``. Additions in ``now`` are no
+    difference."""
     if isinstance(then, dict) and isinstance(now, dict):
         return [line for name in then for line in differences(then[name], now.get(name), f"{path}/{name}")]
     if isinstance(then, list) and isinstance(now, list) and len(then) == len(now):

@@ -1,4 +1,4 @@
-"""Each state that was ever recorded is read by the library of today, and worked to its end."""
+"""The current library reads each recorded state, and works its queues until they are empty."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ ROUNDS = 400
 
 @dataclass
 class State:
-    """What was recorded, in a server of its own."""
+    """A recorded state, loaded into a server of its own."""
 
     facts: dict[str, Any]
     keys: list[str]
@@ -92,14 +92,14 @@ def state(request: pytest.FixtureRequest, url: str) -> Iterator[State]:
     facts = json.loads(head)
     clocks = {name: Clock(now) for name, now in facts["clocks"].items()}
     recorded_state = State(facts, keys, client, clocks)
-    recorded_state.redis.flushall()  # a server of this file's own
+    recorded_state.redis.flushall()  # the server is used by this file only
     load(recorded_state.redis, keys)
     yield recorded_state
     client.close()
 
 
 def test_what_was_written_is_there(state: State) -> None:
-    """And loading it changes none of it."""
+    """Loading the state and reading it change nothing."""
     assert list(lines(state.redis)) == state.keys
 
 
@@ -122,7 +122,7 @@ def result_of(person: str) -> dict[str, object]:
 
 
 def work(queue: leaseq.Queue, clock: Clock) -> None:
-    """Everybody works until nothing is left; time goes by."""
+    """Let everybody work, with time passing, until nothing is left."""
     for _ in range(ROUNDS):
         stats = queue.stats()
         if not (stats.inbound or stats.reserved or stats.scheduled):
@@ -133,7 +133,7 @@ def work(queue: leaseq.Queue, clock: Clock) -> None:
                 queue.finish(lease, result_of(person))
         clock.tick(600)
         queue.clear()
-    raise AssertionError(f"{queue.name} does not come to its end: {queue.stats()}")
+    raise AssertionError(f"{queue.name} still has items: {queue.stats()}")
 
 
 def whole(item: leaseq.Item, policy: leaseq.Policy) -> bool:
@@ -189,7 +189,7 @@ def test_what_is_kept_for_later_counts(state: State) -> None:
     window = state.queue("window")
     assert window.enqueue({"n": 5}, id="new").id == "5"
     state.clocks["window"].tick(4_000)
-    assert window.clear().forgotten == 0, "its reader has not read that they are finished"
+    assert window.clear().forgotten == 0, "the reader has not read the events that finished them"
     group = state.redis.xreadgroup("archive", "one", {"leaseq:{window}:journal": ">"})
     pending = state.redis.xreadgroup("archive", "one", {"leaseq:{window}:journal": "0"})
     assert len(pending[0][1]) == len(group[0][1]) + 1
@@ -221,7 +221,7 @@ def test_the_accounts_are_those_of_then(state: State) -> None:
     session = accounts.sessions.person(facts["session"])
     assert session is not None
     assert session.name == "ann"
-    moment = time.time() + 30  # its code was not used even where the state was recorded just now
+    moment = time.time() + 30  # a code not used yet, even if the state was just recorded
     code = pyotp.TOTP(facts["factor"]).at(moment)
     assert accounts.factors.accepts("b b", code)
     assert accounts.factors.accepts("b b", facts["recovery"])
@@ -236,7 +236,7 @@ def test_the_accounts_are_those_of_then(state: State) -> None:
 
 
 def test_the_latest_holds_something_of_everything() -> None:
-    """What is not in it is not known to survive."""
+    """An upgrade is only tested for what the latest state contains."""
     text = STATES[-1].read_text(encoding="utf-8")
     queues = json.loads(text.splitlines()[0])["seen"]
     keys = {json.loads(line)["key"] for line in text.splitlines()[1:]}
@@ -247,7 +247,7 @@ def test_the_latest_holds_something_of_everything() -> None:
         "wake",
         "absent",
         "deleted",
-    }  # a channel, what is never there, and what only a deleted queue leaves
+    }  # a channel, a key that never exists, and the mark of a deleted queue
     assert key_parts() - parts == absent_keys
     heads = [
         record.partition("\n")[0]

@@ -1,4 +1,4 @@
-"""Which schema a queue is of, and what this version does with one that is newer than it knows."""
+"""The schema number of a queue, and how this version treats a queue with a newer schema."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ CALLS: dict[str, Callable[[leaseq.Queue], object]] = {
     "dump_items": lambda queue: queue._commands.dump_items("0", 10),
     "leave_line": lambda queue: queue._commands.leave_line("waiter", "ann", "r", 0),
 }
-# What is no call of a queue's own, or answers for any schema.
+# Scripts that are not calls of a queue, or that work with any schema.
 OTHERS = {"confirm", "journal", "schema", "delete_keys", "load", "load_items"}
 
 
 @pytest.fixture
 def newer_queue(server: Server, queue: leaseq.Queue) -> Iterator[leaseq.Queue]:
-    """A queue at work that a later version has taken over meanwhile."""
+    """A queue in use that a later version has upgraded."""
     queue.enqueue_many(leaseq.NewItem({}, id) for id in ("one", "two"))
     assert queue.reserve("ann") is not None
     queue.pause()
@@ -82,7 +82,7 @@ def newer_queue(server: Server, queue: leaseq.Queue) -> Iterator[leaseq.Queue]:
     assert status is not None
     server.redis.hset(ledger, mapping={"schema": SCHEMA + 1, "status": f"v{SCHEMA + 1} {status.decode()}"})
     yield queue
-    server.redis.hset(ledger, "status", status)  # other tests walk over all queues
+    server.redis.hset(ledger, "status", status)  # other tests read all queues
 
 
 def test_a_queue_says_its_schema(server: Server, queue: leaseq.Queue) -> None:
@@ -103,7 +103,7 @@ def test_one_of_before_the_first_release_is_refused(server: Server, queue: lease
         queue.reserve("ann")
     assert everything(server.redis, queue.name) == before
     assert queue.schema == 1
-    server.redis.delete(ledger)  # other tests walk over all queues
+    server.redis.delete(ledger)  # other tests read all queues
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -1,4 +1,4 @@
-"""What a person gave back: put off, or never again."""
+"""Items that a person gave back: postponed, or declined permanently."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_never_is_for_good_and_for_this_person_alone(abc: leaseq.Queue, clock: C
     take(abc, "bob")
     clock.tick(301)
     abc.clear()
-    assert abc.reserve("ann") is None, "nor when it comes back"
+    assert abc.reserve("ann") is None, "not even when it comes back"
     assert {take(abc, person).id for person in ("bob", "cyd", "dan")} == {"a", "b", "c"}
     abc.enqueue({}, id="new")
     assert take(abc, "ann").id == "new"
@@ -84,7 +84,7 @@ def test_what_came_back_while_they_passed_it_over_is_not_forgotten(timed_queue: 
     timed_queue.enqueue({}, id="b")
     timed_queue.abandon(bobs)
     lease = take(timed_queue, "ann")
-    assert lease.id == "b", "a is put off"
+    assert lease.id == "b", "ann postponed a"
     timed_queue.finish(lease, {})
     assert take(timed_queue, "ann").id == "a"
 
@@ -126,7 +126,7 @@ def test_reviving_shows_again_all_that_was_looked_past(timed_queue: leaseq.Queue
     timed_queue.abandon(take(timed_queue, "bob"), again=False)
     cyds = take(timed_queue, "cyd")
     timed_queue.fail(anns, "torn")
-    timed_queue.abandon(cyds)  # it was in hand when the rest died, and waits
+    timed_queue.abandon(cyds)  # it was held when the rest died, so it waits
     assert timed_queue.reserve("bob") is None
     timed_queue.revive("a")
     assert take(timed_queue, "dan").id == "a"
@@ -134,7 +134,7 @@ def test_reviving_shows_again_all_that_was_looked_past(timed_queue: leaseq.Queue
 
 
 def test_reviving_shows_again_what_waits_of_it_too(timed_queue: leaseq.Queue) -> None:
-    """Of an item with several answers, one that somebody took back may wait while the rest is dead."""
+    """If an item has several answers, one given back may wait while the rest is dead."""
     timed_queue.configure(answers=2, max_attempts=1)
     timed_queue.enqueue({}, id="a")
     for person in ("cyd", "eve"):
@@ -176,7 +176,7 @@ def test_a_pause_is_no_way_round(abc: leaseq.Queue) -> None:
 
 
 def test_what_came_back_right_behind_what_they_may_not_have_is_theirs(abc: leaseq.Queue) -> None:
-    """A microsecond lies between the two."""
+    """The two came back a microsecond apart."""
     anns, bobs = take(abc, "ann"), take(abc, "bob")
     abc.abandon(anns, again=False)
     abc.abandon(bobs)
@@ -184,7 +184,7 @@ def test_what_came_back_right_behind_what_they_may_not_have_is_theirs(abc: lease
 
 
 def test_a_look_goes_on_where_the_one_before_ended(timed_queue: leaseq.Queue) -> None:
-    """One call at a time: ``reserve`` makes them until there is no more to look at."""
+    """Calls the script directly: ``reserve`` repeats it until everything was searched."""
     timed_queue.configure(holds=100)
     timed_queue.enqueue_many([{}] * 101)
     for lease in [take(timed_queue, "ann") for _ in range(100)]:
@@ -193,7 +193,7 @@ def test_a_look_goes_on_where_the_one_before_ended(timed_queue: leaseq.Queue) ->
 
 
 def test_more_than_one_call_may_look_at(timed_queue: leaseq.Queue, clock: Clock) -> None:
-    """What a person passes over is looked at a hundred at a time; they don't notice."""
+    """A call passes over at most a hundred entries; ``reserve`` hides that from the caller."""
     timed_queue.configure(holds=100)
     timed_queue.enqueue_many(leaseq.NewItem({}, id=f"{n:03}") for n in range(250))
     for _ in range(250):
@@ -203,7 +203,7 @@ def test_more_than_one_call_may_look_at(timed_queue: leaseq.Queue, clock: Clock)
     timed_queue.enqueue({}, id="newer")
     lease = take(timed_queue, "ann")
     assert lease.id == "new"
-    for n in range(230):  # each entry is a new one, behind the cursor's place
+    for n in range(230):  # each comes back as a new entry after the cursor
         take(timed_queue, f"p{n % 3}")
     clock.tick(301)
     timed_queue.clear()
@@ -220,7 +220,7 @@ def test_more_than_one_call_may_look_at(timed_queue: leaseq.Queue, clock: Clock)
 
 
 def test_what_was_put_off_and_is_done_is_forgotten(abc: leaseq.Queue, server: Server) -> None:
-    """A person who puts off much pays nothing for what others did of it."""
+    """Many postponed items cost a person nothing after others did them."""
     for id in "abc":
         assert take(abc, "ann").id == id
         abc.abandon(take(abc, "ann"))

@@ -105,7 +105,7 @@ def test_sent_twice_it_gives_the_same_next(
 def test_sent_again_with_a_reserve_it_brings_the_next(
     timed_queue: leaseq.Queue, take: Take, give_back: GiveBack, way: str
 ) -> None:
-    """The first call did not ask for one."""
+    """The first call had no `then_reserve`."""
     lease = take("ann")
     if way == "fail":
         timed_queue.fail(lease)

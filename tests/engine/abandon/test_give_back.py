@@ -60,7 +60,7 @@ def test_an_abandon_sent_twice_counts_once(timed_queue: leaseq.Queue, take: Take
 def test_sent_again_when_others_had_it_since_it_still_succeeds_and_counts_once(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, answers: int
 ) -> None:
-    """As where the first reply was lost, and somebody took the item before the second came."""
+    """For instance if the first reply was lost, and somebody reserved the item before the second call."""
     timed_queue.configure(answers=answers, max_attempts=9)
     abandoned_lease = take("ann")
     timed_queue.abandon(abandoned_lease)
@@ -139,7 +139,7 @@ def test_the_wait_doubles_up_to_the_longest_and_is_at_most_a_quarter_shorter(
         clock.tick(41)
     for delay, longest in zip(delays, [3, 6, 12, 24, *[40] * 56], strict=True):
         assert longest * 0.75 <= delay <= longest + 0.001
-    assert len({round(delay, 3) for delay in delays[4:]}) > 30, "spread by chance"
+    assert len({round(delay, 3) for delay in delays[4:]}) > 30, "delays have random jitter"
 
 
 def test_an_expiry_counts_as_a_failure_for_the_wait(

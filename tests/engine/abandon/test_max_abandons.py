@@ -1,4 +1,4 @@
-"""An item that so many people gave back is dead."""
+"""An item that this many people gave back is dead."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_all_of_it_that_waits_dies_and_what_is_held_may_be_finished(two: leaseq.
     assert [a.person for a in two.get("a").answers] == ["ann"]
     two.revive("a")
     assert {take(two, "cyd").id, take(two, "dan").id} == {"a"}
-    assert two.reserve("ann") is None, "who answered gets it no more"
+    assert two.reserve("ann") is None, "ann, who answered, does not get it again"
 
 
 def test_without_a_limit_it_never_dies_of_it(timed_queue: leaseq.Queue) -> None:

@@ -156,7 +156,7 @@ def test_a_pause_stops_reserve_and_nothing_else(timed_queue: leaseq.Queue, take:
     assert timed_queue.reserve("bob") is None
     assert timed_queue.stats().paused == "lunch"
     assert timed_queue.why_nothing("bob") == leaseq.WhyNothing("paused", detail="lunch")
-    assert take("ann") == lease, "what is held stays in hand"
+    assert take("ann") == lease, "a held lease stays valid"
     timed_queue.enqueue({}, id="three")
     timed_queue.renew(lease)
     timed_queue.save_draft(lease, {})

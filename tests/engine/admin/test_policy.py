@@ -68,7 +68,7 @@ def test_two_who_change_different_fields_both_count(queue: leaseq.Queue, server:
 
 
 def before_making(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
-    """Let another program act after the look whether there is a queue, and before this one makes it."""
+    """Let another program act after the check whether the queue exists, and before this one creates it."""
     make = queue._create
 
     def create_late(*arguments: Any) -> bool:
@@ -127,7 +127,7 @@ def test_queues_are_listed_by_name_and_only_those_that_are_there(queue: leaseq.Q
 
 
 def test_a_name_that_was_lost_is_entered_again_by_who_knew_it(queue: leaseq.Queue, server: Server) -> None:
-    """As a cluster may lose the latest names with a primary, and not their queues."""
+    """A cluster's failover can lose the latest names without losing their queues."""
     first_client, second_client = leaseq.connect(server.url), leaseq.connect(server.url)
     gone_name = f"{queue.name}.gone"
     for name in (queue.name, gone_name):
@@ -173,7 +173,8 @@ def test_find_policy_tells_a_queue_that_is_not_there_from_one_with_the_defaults(
 def test_who_expects_a_policy_that_was_changed_meanwhile_changes_nothing(
     queue: leaseq.Queue, server: Server
 ) -> None:
-    """Two who looked at the same settings: the second is told what is in force, and may then save over it."""
+    """Two people edit the same settings: the second gets the current policy in the error, and may then
+    overwrite it."""
     queue.configure(title="one", form={"show": ["ä"]}, retry_seconds=0.5, instructions="a\nb")
     policy = queue.policy
     assert leaseq.Queue(server.client, queue.name).configure(expected=policy, holds=2).holds == 2

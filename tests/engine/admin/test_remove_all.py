@@ -1,4 +1,4 @@
-"""All items of a state are removed, or those that a filter names: the filters of `revive_all`."""
+"""Remove all items of a state, or those that a filter selects, as in `revive_all`."""
 
 from __future__ import annotations
 

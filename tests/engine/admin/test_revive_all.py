@@ -1,4 +1,4 @@
-"""Dead letters come back all at once, or those that a filter names."""
+"""Revive all dead items, or those that a filter selects."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Take = Callable[[str], leaseq.Lease]
 
 @pytest.fixture
 def dead(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> list[str]:
-    """Six dead items, each a second after the one before: three people, two errors."""
+    """Six dead items, one second apart: three people, two errors."""
     timed_queue.configure(max_attempts=1)
     for n in range(6):
         timed_queue.enqueue({"n": n}, id=f"item-{n}")
@@ -65,7 +65,7 @@ def test_what_ran_out_has_no_error_but_a_person(timed_queue: leaseq.Queue, take:
     take("ann")
     clock.tick(6)
     assert timed_queue.clear().died == 1
-    assert timed_queue.revive_all(error="") == 1, "every error contains the empty text"
+    assert timed_queue.revive_all(error="") == 1, "every error contains the empty string"
     take("ann")
     clock.tick(6)
     timed_queue.clear()
@@ -87,7 +87,7 @@ def test_an_item_of_several_answers_counts_once(timed_queue: leaseq.Queue, take:
     for id in ("one", "two"):
         timed_queue.enqueue({}, id=id)
         timed_queue.fail(take("ann"), f"not {id}")
-    assert timed_queue.stats().dead == 4, "the assignment that failed, and the next one that waited"
+    assert timed_queue.stats().dead == 4, "for each item, the failed assignment and the waiting one"
     assert timed_queue.revive_all(error="not two") == 1
     assert (timed_queue.stats().dead, timed_queue.stats().inbound) == (2, 2)
     assert timed_queue.get("one").state == "dead"
@@ -98,7 +98,7 @@ def test_an_item_of_several_answers_counts_once(timed_queue: leaseq.Queue, take:
 def test_an_item_that_dies_again_meanwhile_stays_dead(
     timed_queue: leaseq.Queue, take: Take, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Else a program that fails at once whatever it gets would keep the call going."""
+    """Otherwise a program that fails every item immediately would keep the call running."""
     timed_queue.configure(answers=2, max_attempts=1)
     timed_queue.enqueue({}, id="one")
     timed_queue.fail(take("ann"), "torn")
@@ -130,7 +130,7 @@ def test_more_than_one_look_takes(timed_queue: leaseq.Queue, take: Take) -> None
 def test_what_others_do_meanwhile_is_passed_over(
     timed_queue: leaseq.Queue, same_queue: leaseq.Queue, dead: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between the look and the moves, one is removed, one revived and finished, one revived."""
+    """After the list was read, others remove one, revive and finish one, and revive one."""
     revive = timed_queue.revive
 
     def after_others(id: str, *, by: str | None = None) -> leaseq.Item:

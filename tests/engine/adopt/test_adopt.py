@@ -15,7 +15,7 @@ Take = Callable[[str], leaseq.Lease]
 
 @pytest.fixture
 def stale(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
-    """Ann's answer to "one" came after bob was granted it, and is kept; bob holds the item."""
+    """Ann's answer to "one" came after bob got the item, and is kept; bob holds the item."""
     timed_queue.enqueue({"n": 1}, id="one")
     lease = take("ann")
     clock.tick(301)
@@ -60,7 +60,7 @@ def test_an_adopted_answer_keeps_the_time_at_which_it_was_given(
         late_answer.finished_at
     ]
     assert item.state_since - late_answer.finished_at > timedelta(minutes=59), (
-        "the item is finished since it was adopted"
+        "the item's time is that of the adoption"
     )
     until = late_answer.finished_at + timedelta(minutes=1)
     assert [one.result for one in timed_queue.answers(since=late_answer.finished_at, until=until)] == [

@@ -1,4 +1,4 @@
-"""adopt on a queue of several answers: which of them a late answer takes the place of."""
+"""adopt with several answers: which of the item's assignments a late answer replaces."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def answerers(item: leaseq.Item) -> list[tuple[str, bool]]:
 
 @pytest.fixture
 def stale_lease(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
-    """Of two answers, bob gave one, by the assignment that was ann's; the other is cyd's to give, and
-    ann's answer is kept."""
+    """An item with two answers: bob gave one, by the assignment that ann had; cyd holds the other; ann's late
+    answer is kept."""
     timed_queue.configure(answers=2, max_attempts=2)
     timed_queue.enqueue({}, id="a")
     stale = take("ann")
@@ -48,7 +48,7 @@ def test_of_several_what_nobody_holds_or_answered_is_taken_first(
     assert (item.state, item.late_answers, item.attempts) == ("finished", (), 3)
     assert len(item.history) == 3
     assert sets() == {"inbound": [], "reserved": [], "scheduled": [], "finished": ["a", "a\a2"], "dead": []}
-    assert timed_queue.adopt("a", stale_lease.token) == item, "once more is no more"
+    assert timed_queue.adopt("a", stale_lease.token) == item, "adopting again changes nothing"
     assert timed_queue.stats().counters["finished"] == 2
     assert timed_queue.reserve("ann") is None
 
@@ -69,7 +69,7 @@ def test_of_several_an_answer_is_replaced_where_the_rest_is_held(
 def test_of_several_a_holder_keeps_the_item_where_another_waits(
     timed_queue: leaseq.Queue, take: Take
 ) -> None:
-    """And the one after that comes into being, as it does when one is handed out."""
+    """The next assignment is created, as if this one was handed out."""
     timed_queue.configure(answers=3)
     timed_queue.enqueue({}, id="a")
     stale = take("ann")
@@ -98,7 +98,7 @@ def test_of_several_that_wait_the_first_is_taken(timed_queue: leaseq.Queue, take
     finish_late(timed_queue, stale, {"by": "ann"})
     timed_queue.adopt("a", stale.token)
     assert [waiting_item.assignment for waiting_item in timed_queue.items("inbound")] == [3], (
-        "which nobody had yet"
+        "the assignment that nobody had yet"
     )
 
 
@@ -123,7 +123,7 @@ def test_of_several_what_waits_for_somebody_else_alone_is_taken_last(
     timed_queue.release("a")
     for person in ("cyd", "dan"):
         timed_queue.finish(take(person), {})
-    timed_queue.assign("a", "eve")  # one of the two that wait
+    timed_queue.assign("a", "eve")  # one of the two that are waiting
     finish_late(timed_queue, anns, {})
     finish_late(timed_queue, bobs, {})
     assert timed_queue.adopt("a", anns.token).assigned_to == ("eve",)
@@ -149,7 +149,7 @@ def test_of_several_an_answer_taken_replaced_and_taken_again_is_one_attempt(
     attempts = timed_queue.get("a").attempts
     assert attempts == 4
     for token, people in (
-        (stale.token, [("ann", True), ("bob", False)]),  # by the assignment that cyd had
+        (stale.token, [("ann", True), ("bob", False)]),  # answered by the assignment that cyd had
         (cyds.token, [("bob", False), ("cyd", True)]),
         (stale.token, [("ann", True), ("bob", False)]),
     ):
@@ -160,7 +160,7 @@ def test_of_several_an_answer_taken_replaced_and_taken_again_is_one_attempt(
 def test_of_several_the_attempts_stay_where_the_answers_were_given(
     timed_queue: leaseq.Queue, take: Take
 ) -> None:
-    """Also where the answers of the later attempts are taken elsewhere before those of the earlier ones."""
+    """Even if the answers of later attempts are adopted elsewhere before those of earlier ones."""
     timed_queue.configure(answers=3)
     timed_queue.enqueue({}, id="a")
     anns = take("ann")
@@ -172,7 +172,7 @@ def test_of_several_the_attempts_stay_where_the_answers_were_given(
     take("dan"), take("eve")
     finish_late(timed_queue, anns, {})
     finish_late(timed_queue, bobs, {})
-    assert answerers(timed_queue.adopt("a", bobs.token)) == [("bob", True)], "in the place of cyd's"
+    assert answerers(timed_queue.adopt("a", bobs.token)) == [("bob", True)], "bob's answer replaces cyd's"
     for person in ("dan", "eve"):
         timed_queue.abandon(timed_queue.mine(person)[0])
     for token in (cyds.token, anns.token):

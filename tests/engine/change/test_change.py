@@ -1,4 +1,4 @@
-"""change: another priority, due date, set of skills, payload or time for what nobody holds."""
+"""change: priority, due date, skills, payload or time of items that nobody holds."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DUE = datetime(2027, 5, 1, 12, tzinfo=UTC)
 
 
 def changes(queue: leaseq.Queue) -> list[Any]:
-    """What the journal has of each change: the item, by whom, and what was changed."""
+    """Return the item, the person and the changes of each change in the journal."""
     events = [event for event in queue.journal(limit=1000) if event.what == "changed"]
     return [(event.id, event.person, json.loads(event.detail or "")) for event in events]
 
@@ -76,7 +76,7 @@ def test_what_was_out_before_stays_ahead_of_what_was_not(timed_queue: leaseq.Que
     for lease in (third, first):
         timed_queue.abandon(lease)
     timed_queue.change("a", priority=10)
-    assert sets()["inbound"] == ["a", "c", "b"], "by when they came back"
+    assert sets()["inbound"] == ["a", "c", "b"], "in the order in which they came back"
 
 
 def test_the_due_date_is_that_of_the_list_and_of_the_item(timed_queue: leaseq.Queue, clock: Clock) -> None:
@@ -98,7 +98,7 @@ def test_other_skills_are_of_the_people_who_may_have_it(timed_queue: leaseq.Queu
     timed_queue.change("a", requires=["fr"])
     assert timed_queue.reserve("ann") is None
     assert timed_queue.why_nothing("ann").reason == "not-eligible"
-    assert take(timed_queue, "bob", "fr").id == "a", "the older one"
+    assert take(timed_queue, "bob", "fr").id == "a", "a is the older one"
     timed_queue.change("b", requires=[])
     assert take(timed_queue, "ann").id == "b"
 
@@ -282,7 +282,7 @@ def test_a_request_that_comes_again_is_not_carried_out_twice(timed_queue: leaseq
         timed_queue.enqueue({}, id=f"{n}")
         timed_queue.change(f"{n}", priority=10)
     requests = server_field(timed_queue, "changes")
-    assert len(requests.split()) == 16, "and no more"
+    assert len(requests.split()) == 16, "the number of kept requests is limited"
 
 
 def server_field(queue: leaseq.Queue, field: str) -> str:
@@ -295,4 +295,4 @@ def test_a_repeated_enqueue_of_the_first_payload_is_a_duplicate_still(timed_queu
     timed_queue.enqueue({"n": 1}, id="a")
     timed_queue.change("a", payload={"n": 2})
     assert timed_queue.enqueue({"n": 1}, id="b") == leaseq.Enqueued("a", False)
-    assert timed_queue.enqueue({"n": 2}, id="c").added, "dedupe_seconds goes by what was enqueued"
+    assert timed_queue.enqueue({"n": 2}, id="c").added, "dedupe_seconds compares with the enqueued payload"

@@ -1,4 +1,4 @@
-"""change of an item that several people answer, or that somebody had before."""
+"""change of an item with several answers, or one that somebody had before."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_what_waits_moves_and_what_is_held_stays(three: leaseq.Queue) -> None:
     item = three.change("a", priority=10, requires=["fr"])
     assert (item.state, item.priority, item.requires) == ("reserved", 10, ("fr",))
     assert three.mine("ann") == [lease]
-    assert [take(three, "bob", "fr").id, take(three, "cyd").id] == ["0", "1"], "its first answer is given"
+    assert [take(three, "bob", "fr").id, take(three, "cyd").id] == ["0", "1"], "ann still holds a"
     three.abandon(lease)
     assert take(three, "dan", "fr").id == "a"
 
@@ -93,7 +93,7 @@ def test_an_answer_to_the_earlier_payload_is_kept_as_a_late_one(
     assert (second_lease.payload, second_lease.attempt) == ({"n": 2}, 2)
     clock.tick(301)
     timed_queue.clear()
-    assert timed_queue.finish(second_lease, "new").late, "and one to the present payload counts"
+    assert timed_queue.finish(second_lease, "new").late, "an answer to the current payload counts"
     assert timed_queue.adopt("a", lease.token).answers[-1].result in ("old", "new")
 
 

@@ -1,4 +1,4 @@
-"""Where a changed item goes: by its age, and never where somebody's cursor hides it from them."""
+"""The position of a changed item: by its age, and never where a person's cursor would hide it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_within_a_band_the_oldest_is_first(
 
 @pytest.mark.parametrize("gone", [False, True])
 def test_it_goes_behind_what_somebody_passed_over(timed_queue: leaseq.Queue, sets: Sets, gone: bool) -> None:
-    """Eva said no to three, which came back later than 0 did: ahead of them it would be hidden from her."""
+    """Eva declined three items that came back later than 0: ahead of them, 0 would be hidden from her."""
     timed_queue.enqueue({}, id="0", requires=["fr"])
     timed_queue.abandon(take(timed_queue, "ann", "fr"))
     timed_queue.enqueue({}, id="low", priority=200)
@@ -56,7 +56,7 @@ def test_it_goes_behind_what_somebody_passed_over(timed_queue: leaseq.Queue, set
         timed_queue.abandon(take(timed_queue, "eva"), again=False)
     assert take(timed_queue, "eva").id == "4"
     timed_queue.finish(timed_queue.mine("eva")[0], {}, then_reserve=True)
-    assert timed_queue.mine("eva")[0].id == "low", "past the others"
+    assert timed_queue.mine("eva")[0].id == "low", "eva passed over the others"
     for person in ("fay", "gus", "hal") if gone else ():
         take(timed_queue, person)
     timed_queue.change("0", priority=10, requires=())
@@ -66,7 +66,7 @@ def test_it_goes_behind_what_somebody_passed_over(timed_queue: leaseq.Queue, set
 
 
 def test_several_go_behind_it_one_by_one(server: Server, timed_queue: leaseq.Queue, sets: Sets) -> None:
-    """Where the next microseconds are taken, behind these."""
+    """Each gets the next free microsecond after these."""
     for n in range(3):
         timed_queue.enqueue({}, id=f"{n}")
     leases = [take(timed_queue, person) for person in ("ann", "bob", "cyd")]
@@ -74,13 +74,13 @@ def test_several_go_behind_it_one_by_one(server: Server, timed_queue: leaseq.Que
         timed_queue.abandon(lease)
     timed_queue.enqueue({}, id="u", priority=10)
     timed_queue.abandon(take(timed_queue, "eva"), again=False)
-    assert take(timed_queue, "eva").id == "0", "past u"
+    assert take(timed_queue, "eva").id == "0", "eva passed over u"
     for id in "21":
         timed_queue.change(id, priority=10)
     assert sets()["inbound"] == ["u", "2", "1"]
     scores = server.redis.zrange(Keys(timed_queue.name).inbound + ":high:returned", 0, -1, withscores=True)
     assert [score - scores[0][1] for _, score in scores] == [0, 1, 2]
-    assert [take(timed_queue, "eva").id for _ in range(1)] == ["0"], "hands full"
+    assert [take(timed_queue, "eva").id for _ in range(1)] == ["0"], "eva is at her limit"
     timed_queue.finish(take(timed_queue, "eva"), {}, then_reserve=True)
     assert timed_queue.mine("eva")[0].id == "2"
 
@@ -92,7 +92,7 @@ def test_where_no_place_is_near_it_goes_ahead_of_what_was_not_out(
     score = server.redis.zscore(Keys(timed_queue.name).inbound + ":low", "old")
     scores = {f"{n}": score + n for n in range(301)}
     timed_queue.enqueue_many(NewItem({}, id, 10) for id in scores)
-    # One microsecond apart, as enqueue adds 250.
+    # One microsecond apart, as in one enqueue of 250 items.
     server.redis.zadd(Keys(timed_queue.name).inbound + ":high", scores)
     timed_queue.change("old", priority=10)
     assert sets()["inbound"][0] == "old"
@@ -102,7 +102,7 @@ def test_where_no_place_is_near_it_goes_ahead_of_what_was_not_out(
 def test_nobody_s_look_is_forgotten_while_there_are_cursors(
     timed_queue: leaseq.Queue, server: Server, clock: Clock
 ) -> None:
-    """Of very many shelves one score stands for all; without cursors there is none."""
+    """For very many shelves, one score is kept for all of them; without cursors, none."""
     key = Keys(timed_queue.name).passed
     timed_queue.enqueue({}, id="a")
     timed_queue.abandon(take(timed_queue, "ann"))
@@ -138,7 +138,7 @@ def test_it_goes_behind_the_score_that_stands_for_all_shelves(
 def test_cursors_without_that_score_count_for_every_shelf(
     timed_queue: leaseq.Queue, server: Server, sets: Sets
 ) -> None:
-    """They were written by an earlier version."""
+    """Such cursors were written by an earlier version."""
     timed_queue.enqueue({}, id="a")
     timed_queue.enqueue({}, id="b", priority=10)
     server.redis.hset(Keys(timed_queue.name).cursors, "ann", ":high\t1800000000000001\n")
@@ -146,4 +146,4 @@ def test_cursors_without_that_score_count_for_every_shelf(
     timed_queue.enqueue({}, id="c", priority=10)
     assert sets()["inbound"] == ["b", "a", "c"]
     scores = dict(server.redis.zrange(Keys(timed_queue.name).inbound + ":high", 0, -1, withscores=True))
-    assert len(set(scores.values())) == 3, "else a cursor on one hides another"
+    assert len(set(scores.values())) == 3, "with equal scores, a cursor on one would hide another"

@@ -1,4 +1,4 @@
-"""What the tests of alerts ask of a queue."""
+"""Helpers for the tests of alerts."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ AlertEvent = tuple[str, str, int, int]
 
 
 def alert_events(queue: leaseq.Queue) -> list[AlertEvent]:
-    """What the journal has of alerts: the kind, the measure, the limit, the value."""
+    """Return kind, measure, limit and value of the alerts in the journal."""
     return [
         (event.what, event.detail["alert"], event.detail["limit"], event.detail["value"])
         for event in queue.journal(limit=1_000)

@@ -1,4 +1,4 @@
-"""What an alert measures: what waits, the oldest, what is dead, idle time, and consumers that are behind."""
+"""What alerts measure: waiting, oldest and dead items, idle time, and consumers that lag behind."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_items_that_are_dead(timed_queue: leaseq.Queue, take: Take, clock: Clock
     timed_queue.revive("first")
     timed_queue.clear()
     assert alert_events(timed_queue)[1:] == [("alert.resolved", "dead", 100, 11)], (
-        "by the one that has been dead longest"
+        "the item that has been dead longest counts"
     )
 
 
@@ -70,7 +70,7 @@ def test_nobody_works_while_something_waits(timed_queue: leaseq.Queue, take: Tak
     clock.tick(1_000)
     fill(timed_queue, 3)
     timed_queue.clear()
-    assert raised_alerts(timed_queue) == [], "nothing waited before"
+    assert raised_alerts(timed_queue) == [], "no items were waiting before"
     clock.tick(100)
     timed_queue.clear()
     assert raised_alerts(timed_queue) == []
@@ -82,7 +82,7 @@ def test_nobody_works_while_something_waits(timed_queue: leaseq.Queue, take: Tak
     timed_queue.clear()
     clock.tick(100)
     timed_queue.clear()
-    assert raised_alerts(timed_queue) == [], "since ann finished hers, 100 seconds are over, and no more"
+    assert raised_alerts(timed_queue) == [], "exactly 100 seconds after ann's finish"
     clock.tick(0.5)
     timed_queue.clear()
     assert alert_events(timed_queue) == [("alert.raised", "idle", 100, 101)]
@@ -116,7 +116,7 @@ def test_a_pause_is_not_idle(timed_queue: leaseq.Queue, clock: Clock) -> None:
     timed_queue.resume()
     clock.tick(200)
     timed_queue.clear()
-    assert raised_alerts(timed_queue) == [], "from the first look on"
+    assert raised_alerts(timed_queue) == [], "idle time counts from the first check after the pause"
     clock.tick(101)
     timed_queue.clear()
     assert raised_alerts(timed_queue) == ["idle>100"]
@@ -153,14 +153,14 @@ def test_a_consumer_of_the_journal_that_is_behind(
     server.redis.xgroup_create(journal, name, "$")
     clock.tick(1_000)
     timed_queue.clear()
-    assert alert_events(timed_queue) == [], "it has read all"
+    assert alert_events(timed_queue) == [], "the group has read everything"
     fill(timed_queue, 1)
     clock.tick(59)
     fill(timed_queue, 1)
     clock.tick(2.5)
     timed_queue.clear()
     assert alert_events(timed_queue) == [("alert.raised", name, 60, 62)], (
-        "since the first that it has not read"
+        "the lag counts from the first unread entry"
     )
     server.redis.xgroup_setid(journal, name, timed_queue.journal(limit=1_000)[-1].cursor.partition(".")[0])
     timed_queue.clear()

@@ -1,4 +1,4 @@
-"""Alerts: clear raises each once where its measure is above the limit, and resolves it below 80 % of that."""
+"""Alerts: clear raises each once when its measure exceeds the limit, and resolves it below 80 % of that."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_it_is_raised_once_and_resolved_once(timed_queue: leaseq.Queue, clock: C
     timed_queue.configure(alerts=("waiting>10",))
     fill(timed_queue, 10)
     timed_queue.clear()
-    assert (alert_events(timed_queue), timed_queue.alerts()) == ([], ()), "at the limit it is not above it"
+    assert (alert_events(timed_queue), timed_queue.alerts()) == ([], ()), "at the limit is not above it"
     fill(timed_queue, 2)
     clock.tick(60)
     timed_queue.clear()
@@ -32,7 +32,7 @@ def test_it_is_raised_once_and_resolved_once(timed_queue: leaseq.Queue, clock: C
     for _ in range(3):
         clock.tick(1)
         timed_queue.clear()
-    assert timed_queue.alerts() == (Alert("waiting", 10, 12, now),), "since when, and with which value, stays"
+    assert timed_queue.alerts() == (Alert("waiting", 10, 12, now),), "it keeps its first time and value"
     remove(timed_queue, 9)
     timed_queue.clear()
     assert raised_alerts(timed_queue) == ["waiting>10"], "8 of 10 are not below 80 %"
@@ -62,7 +62,7 @@ def test_a_rule_that_is_removed_resolves_its_alert(timed_queue: leaseq.Queue, se
     fill(timed_queue, 3)
     timed_queue.clear()
     timed_queue.configure(alerts=())
-    assert raised_alerts(timed_queue) == ["waiting>1"], "until the next look"
+    assert raised_alerts(timed_queue) == ["waiting>1"], "until the next check"
     timed_queue.clear()
     timed_queue.clear()
     assert raised_alerts(timed_queue) == []
@@ -71,7 +71,7 @@ def test_a_rule_that_is_removed_resolves_its_alert(timed_queue: leaseq.Queue, se
         ("alert.resolved", "waiting", 1, 3),
     ]
     assert not server.redis.hexists(Keys(timed_queue.name).ledger, "raised"), (
-        "so that clear need not look again"
+        "so that clear need not check again"
     )
 
 
@@ -120,7 +120,7 @@ def test_several_clear_jobs_raise_it_once(queue: leaseq.Queue, server: Server) -
 
 
 def test_a_raised_alert_of_a_newer_version_is_left_alone(timed_queue: leaseq.Queue, server: Server) -> None:
-    """A clear job of an older version beside one of a newer does not resolve what it can't measure."""
+    """An older clear job that runs next to a newer one does not resolve an alert that it can't measure."""
     timed_queue.configure(alerts=("waiting>1",))
     ledger = Keys(timed_queue.name).ledger
     server.redis.hset(
@@ -134,9 +134,9 @@ def test_a_raised_alert_of_a_newer_version_is_left_alone(timed_queue: leaseq.Que
     timed_queue.clear()
     assert raised_alerts(timed_queue) == ["waiting>1", "tomorrow>5"]
     assert alert_events(timed_queue) == [("alert.raised", "waiting", 1, 2)]
-    with pytest.raises(leaseq.QueueUnreadable, match=r"another value of 'alerts'.*newer version"):
+    with pytest.raises(leaseq.QueueUnreadable, match=r"a value of 'alerts'.*newer version"):
         _ = timed_queue.policy
-    server.redis.delete(ledger)  # other tests walk over all queues
+    server.redis.delete(ledger)  # other tests read all queues
 
 
 def test_an_alert_is_raised_by_a_clear_that_moves_items_as_well(

@@ -38,7 +38,7 @@ def test_it_returns_what_ran_out_in_that_order(
     timed_queue.renew(take("bob"))
     clock.tick(1)
     take("cyd")
-    clock.tick(298.5)  # ann's and bob's have run out
+    clock.tick(298.5)  # ann's and bob's leases have expired
     assert timed_queue.clear() == Cleared(returned=1, released=0, died=0, more=False)
     clock.tick(1)
     assert timed_queue.clear().returned == 1
@@ -86,7 +86,8 @@ def test_it_does_at_most_so_much_and_says_whether_there_is_more(
 
 
 def test_what_is_due_by_the_next_call_is_more_to_do(timed_queue: leaseq.Queue, clock: Clock) -> None:
-    """A change takes a microsecond: what is due at its end is not left to the next round of the clear job."""
+    """A change takes a microsecond: items that are due after it are not left to the next round of the clear
+    job."""
     due = clock.now + 60_000_000
     timed_queue.enqueue_many(NewItem({}, at=codec.to_datetime(due + microseconds)) for microseconds in (0, 1))
     clock.now = due
@@ -136,7 +137,7 @@ def test_a_lease_renewed_in_time_is_left_alone(timed_queue: leaseq.Queue, take: 
 def test_what_is_left_of_an_enqueue_that_the_server_broke_off_does_not_stop_it(
     timed_queue: leaseq.Queue, server: Server, clock: Clock, sets: Sets
 ) -> None:
-    """Its record is written last, so an entry without one was never acknowledged."""
+    """The record is written last, so an entry without a record was never acknowledged."""
     timed_queue.enqueue({}, id="whole", delay=2)
     server.redis.zadd(Keys(timed_queue.name).scheduled, {"broken": clock.now})
     clock.tick(3)
@@ -161,7 +162,7 @@ def test_what_was_never_acknowledged_holds_up_nobody_who_looks_with_care(
     lease = timed_queue.reserve("ann")
     assert lease is not None
     assert lease.id == "whole"
-    assert timed_queue.stats().inbound == 1, "the second answer of the whole one"
+    assert timed_queue.stats().inbound == 1, "the second answer of the complete item"
 
 
 def test_a_queue_whose_journal_somebody_removed_is_cleared_all_the_same(

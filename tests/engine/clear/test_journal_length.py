@@ -1,4 +1,4 @@
-"""How long the journal gets: clear, and enqueue where no clear job runs, take off what is too much of it."""
+"""The length of the journal: clear trims it, and so does enqueue where no clear job runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.engine.script_rewrites import rewrite
 
 
 def short_journal(queue: leaseq.Queue, move: str) -> None:
-    """Let a move think that a journal of 500 entries is long, and one of 2,000 too long."""
+    """Rewrite a script so that a journal of 500 entries is long, and one of 2,000 too long."""
     rewrite(queue, move, "ENTRIES = 1000000, MAX_ENTRIES = 4000000", "ENTRIES = 500, MAX_ENTRIES = 2000")
 
 
@@ -24,7 +24,7 @@ def test_a_long_journal_is_trimmed_past_what_was_read_and_within_a_bound(
     journal = Keys(timed_queue.name).journal
 
     def fill(count: int) -> int:
-        """So many entries, then a clear; how many are left."""
+        """Add this many entries, then clear; return how many are left."""
         clock.tick(10)
         timed_queue.enqueue({})
         pipe = server.redis.pipeline()
@@ -37,10 +37,10 @@ def test_a_long_journal_is_trimmed_past_what_was_read_and_within_a_bound(
         assert timed_queue.clear().returned == 1
         return int(server.redis.xlen(journal))
 
-    # Without a limit of ours one trim takes 10,000 entries.
+    # By default, one trim of the server removes at most 10,000 entries.
     assert 500 <= fill(13_000) <= 600
     group(server, timed_queue)
-    assert fill(1_000) > 1_500  # the group has read nothing
+    assert fill(1_000) > 1_500  # the group has read nothing yet
     entries = read(server, timed_queue, 700)
     acknowledge(server, timed_queue, entries)
     unread_id = server.redis.xrange(journal, min=b"(" + entries[-1], count=1)[0][0]
@@ -49,7 +49,7 @@ def test_a_long_journal_is_trimmed_past_what_was_read_and_within_a_bound(
     assert server.redis.xrange(journal, count=1)[0][0] <= unread_id
     assert fill(13_000) <= 2_100
     acknowledge(server, timed_queue, read(server, timed_queue, 10_000))
-    assert fill(0) >= 500, "what all have read stays, within what the journal keeps"
+    assert fill(0) >= 500, "read entries stay, within the normal length"
 
 
 @pytest.mark.parametrize("read_by", ["nobody", "all"])
@@ -72,7 +72,7 @@ def test_one_call_takes_only_so_many_entries_off(
 
 
 def test_an_enqueue_keeps_the_journal_within_the_bound(timed_queue: leaseq.Queue, server: Server) -> None:
-    """Where no clear job runs."""
+    """If no clear job runs."""
     short_journal(timed_queue, "enqueue")
     for _ in range(2_200):
         timed_queue.enqueue({}, id="one")

@@ -1,5 +1,5 @@
-"""What the clear job forgets of people who are gone, walk by walk: the first begins a day after the
-queue, each other one a day after the one before."""
+"""What the clear job forgets about people who are gone. It walks through their records: first a day after the
+queue's creation, then a day after each walk."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from tests.conftest import Clock, Server
 from tests.support.leases import take
 
 DAY = 86_400
-WINDOW = 50  # of what a person put off, as many as one look at it covers
+WINDOW = 50  # number of a person's postponed items that one step examines
 
 
 def walk(queue: leaseq.Queue) -> None:
-    """As many steps as a walk through a small queue has, and more."""
+    """Make at least as many steps as a walk through a small queue has."""
     for _ in range(12):
         queue.clear()
 
 
 def put_off_by_ann(server: Server, queue: leaseq.Queue, row: str = "") -> int:
-    """How many items of a row she may have again, as they lie in the server."""
+    """Return how many postponed items of a row the server has for ann."""
     inbound = Keys(queue.name).inbound
     return int(server.redis.zcard(f"{inbound.removesuffix('inbound')}later:{row}:ann"))
 
 
 @pytest.mark.parametrize("count", [WINDOW - 1, WINDOW + 1])
-@pytest.mark.parametrize("microseconds", [0, 13, 26, 39])  # of a larger set the time says where a look begins
+@pytest.mark.parametrize("microseconds", [0, 13, 26, 39])  # the time decides where a step begins
 def test_one_walk_forgets_all_that_others_did(
     server: Server, timed_queue: leaseq.Queue, clock: Clock, count: int, microseconds: int
 ) -> None:
@@ -56,7 +56,7 @@ def test_the_last_of_many_that_somebody_put_off_is_looked_at_too(
     for _ in range(4):
         clock.now += DAY * 1_000_000 + 1
         walk(timed_queue)
-    assert put_off_by_ann(server, timed_queue) == WINDOW, "those that wait still"
+    assert put_off_by_ann(server, timed_queue) == WINDOW, "those that are still waiting"
 
 
 @pytest.mark.parametrize("early", [1, 0])
@@ -101,7 +101,7 @@ def test_where_it_is_not_known_how_far_a_walk_was_a_new_one_begins(
 
 
 def progress(server: Server, queue: leaseq.Queue) -> list[str]:
-    """When the next step is due, in microseconds, and what it looks at."""
+    """Return the time of the next step in microseconds, and what it examines."""
     fields: list[str] = server.redis.hget(Keys(queue.name).ledger, "tidy").decode().split()
     return fields
 
@@ -110,18 +110,18 @@ def progress(server: Server, queue: leaseq.Queue) -> list[str]:
 def test_a_walk_begins_a_day_after_the_one_before_and_no_earlier(
     server: Server, timed_queue: leaseq.Queue, clock: Clock, early: int
 ) -> None:
-    """Also where clear has something else to do before that."""
+    """Even if clear has other work before that."""
     timed_queue.enqueue({})
     walk(timed_queue)
     before = progress(server, timed_queue)
-    take(timed_queue, "ann")  # her lease runs out before
+    take(timed_queue, "ann")  # her lease expires before then
     clock.now = int(before[0]) - early
     assert timed_queue.clear().returned == 1
     assert (progress(server, timed_queue) == before) == bool(early)
 
 
 def steps_through_looks(server: Server, queue: leaseq.Queue, clock: Clock) -> int:
-    """How many calls of clear a walk takes, which is due, behind those through people's records."""
+    """Return how many clear calls of a due walk examine looks, after those for people's records."""
     queue.clear()
     states: list[str] = []
     while int(progress(server, queue)[0]) < clock.now + DAY * 1_000_000 and len(states) < 20:
@@ -186,10 +186,10 @@ def test_a_cursor_goes_at_once_where_what_waits_is_just_behind_it(
     bobs = take(timed_queue, "bob")
     assert (
         timed_queue.reserve("ann") is None
-    )  # the next look changes nothing but her cursor, and takes no time
+    )  # her next reserve changes nothing but her cursor, and takes no time
     timed_queue.abandon(anns, again=False)
     assert timed_queue.reserve("ann") is None
-    timed_queue.abandon(bobs)  # it returns a microsecond after the other one
+    timed_queue.abandon(bobs)  # it comes back a microsecond after the other one
     assert sorted(server.redis.hkeys(Keys(timed_queue.name).cursors)) == [b"ann", b"bob"]
     timed_queue.finish(take(timed_queue, "cyd"), {})
     assert timed_queue.get("passed over").state == "finished"

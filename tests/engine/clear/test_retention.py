@@ -1,5 +1,5 @@
-"""Finished items older than the policy keeps them are forgotten by the clear job, whole; none that a consumer
-of the journal has not read; and the journal keeps what its consumers have not read."""
+"""The clear job forgets finished items that are older than the policy keeps them, completely, but none that a
+consumer of the journal has not read; the journal keeps what its consumers have not read."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_a_policy_that_changes_counts_at_once(
 
 
 def test_what_may_not_go_yet_is_looked_at_once(daily: leaseq.Queue, clock: Clock) -> None:
-    """One call at a time: ``clear`` makes them until there is no more to do."""
+    """Calls the script directly: ``clear`` repeats it until nothing is left to do."""
     daily.configure(answers=2)
     daily.enqueue({})
     daily.finish(not_none(daily.reserve("ann")), {})
@@ -169,7 +169,7 @@ def test_each_answer_has_its_time(daily: leaseq.Queue, clock: Clock) -> None:
     assert daily.clear().forgotten == 1
 
 
-@pytest.mark.not_on("cluster")  # its statistics are of one node
+@pytest.mark.not_on("cluster")  # its statistics are for one node
 @pytest.mark.parametrize("later_ids", [(), ("b", "c")], ids=["all-go", "some-stay"])
 def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
     daily: leaseq.Queue, clock: Clock, server: Server, later_ids: tuple[str, ...]
@@ -183,7 +183,7 @@ def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
     assert command_counts(server.redis, daily.clear) == {"evalsha": 1, "hmget": 1}
 
 
-@pytest.mark.not_on("cluster")  # its statistics are of one node
+@pytest.mark.not_on("cluster")  # its statistics are for one node
 def test_items_that_many_gave_back_are_forgotten_a_few_at_a_time(
     daily: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
@@ -204,11 +204,11 @@ def test_nothing_goes_that_a_consumer_has_not_read_and_acknowledged(
     daily: leaseq.Queue, clock: Clock, server: Server, sets: Sets
 ) -> None:
     group(server, daily)
-    finish(daily, "a", "b", "c")  # five entries: created, enqueued, and reserved and finished of each
+    finish(daily, "a", "b", "c")  # entries: created, enqueued, and for each item reserved and finished
     clock.tick(DAY + 1)
     assert daily.clear() == leaseq.Cleared(0, 0, 0, more=False, forgotten=0)
     entries = read(server, daily, 4)
-    assert daily.clear().forgotten == 0  # read, and not acknowledged
+    assert daily.clear().forgotten == 0  # read, but not acknowledged
     acknowledge(server, daily, entries[1:])
     assert daily.clear().forgotten == 0
     acknowledge(server, daily, entries[:1])

@@ -1,4 +1,4 @@
-"""Retention by count, and of dead items: which of them clear forgets, and when; beside `test_retention`."""
+"""Retention by count, and of dead items: which items clear forgets, and when; see also `test_retention`."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_an_item_with_several_answers_goes_whole(timed_queue: leaseq.Queue, sets
     timed_queue.enqueue({}, id="a")
     timed_queue.finish(take(timed_queue, "ann"), {})
     finish(timed_queue, "b")
-    assert timed_queue.clear() == NOTHING, "somebody may still answer it"
+    assert timed_queue.clear() == NOTHING, "a can still get an answer"
     timed_queue.finish(take(timed_queue, "bob"), {})
     finish(timed_queue, "c")
     assert len(timed_queue.get("a").answers) == 2
@@ -158,7 +158,7 @@ def test_answers_of_a_dead_item_stay_as_long_as_answers_do(
     assert timed_queue.clear().forgotten == (0 if keep_finished is None else 1)
 
 
-@pytest.mark.not_on("cluster")  # its statistics are of one node
+@pytest.mark.not_on("cluster")  # its statistics are for one node
 def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
     timed_queue: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
@@ -175,7 +175,7 @@ def test_a_call_is_bounded_and_finding_nothing_costs_as_little_as_ever(
 def test_a_queue_of_before_these_fields_goes_on(
     timed_queue: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
-    """Its ledger has the word of a version without them, and gets no other."""
+    """Its ledger has the field as an older version writes it, and keeps that form."""
     timed_queue.configure(keep_finished_seconds=DAY)
     finish(timed_queue, "a")
     server.redis.hset(Keys(timed_queue.name).ledger, "forget", "0 0")

@@ -1,4 +1,4 @@
-"""Client.ask: commands on keys that are not a queue's, in one round trip."""
+"""Client.ask: commands on keys outside queues, in one round trip."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_replies_come_in_the_order_of_the_commands(server: Server, key: str) -> 
 def test_an_error_is_raised_and_leaves_no_reply_behind(server: Server, key: str) -> None:
     with pytest.raises(leaseq.ServerRefused, match="WRONGTYPE"):
         server.client.ask(("HSET", key, "a", 1), ("ZADD", key, 1, "x"), ("HSET", key, "a", 2))
-    assert server.client.ask(("HGET", key, "a")) == [b"2"], "the reply to this command, and to no earlier one"
+    assert server.client.ask(("HGET", key, "a")) == [b"2"], "the reply to this command, not to an earlier one"
 
 
 def test_a_broken_connection_is_replaced(server: Server, key: str) -> None:

@@ -1,4 +1,4 @@
-"""A client that was closed."""
+"""A closed client."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def test_how_long_it_waits_for_a_server_is_an_option_of_a_sentinel_s_url_too() -
     client = leaseq.connect("redis+sentinel://one/mymaster?socket_timeout=2")
     assert connection_of(client).wait_milliseconds == 1_600
     client = leaseq.connect("redis+sentinel://one/mymaster")
-    assert connection_of(client).wait_milliseconds == 4_000, "of five seconds"
+    assert connection_of(client).wait_milliseconds == 4_000, "80 % of the default of five seconds"
 
 
 def test_where_no_sentinel_answers_the_error_says_so() -> None:
@@ -116,7 +116,7 @@ def test_nor_where_the_url_is_bad() -> None:
         assert "hunter2" not in str(error.value)
 
 
-@pytest.mark.not_on("cluster")  # its list of connections is of one node
+@pytest.mark.not_on("cluster")  # its list of connections is for one node
 def test_closing_ends_the_connections(server: Server, queue_name: str) -> None:
     client = leaseq.connect(server.url)
     queue = leaseq.Queue(client, queue_name)
@@ -130,7 +130,7 @@ def test_closing_ends_the_connections(server: Server, queue_name: str) -> None:
 
 @pytest.mark.not_on("cluster")
 def test_closing_ends_a_connection_that_is_in_use(server: Server) -> None:
-    def ids() -> set[str]:  # and no count: links of other tests may end meanwhile
+    def ids() -> set[str]:  # not a count: links of other tests may end at any time
         return {one["id"] for one in server.redis.client_list()}
 
     client = leaseq.connect(server.url)
@@ -145,7 +145,7 @@ def test_closing_ends_a_connection_that_is_in_use(server: Server) -> None:
 
 def test_no_redis_exception_leaves_translating(server: Server) -> None:
     with pytest.raises(leaseq.ServerRefused, match="the server refused"), server.client.translating():
-        server.redis.execute_command("HGET", "leaseq:{x}:y")  # a word is missing
+        server.redis.execute_command("HGET", "leaseq:{x}:y")  # a missing argument
     with pytest.raises(leaseq.ServerUnavailable), server.client.translating():
         raise redis.TimeoutError("slow")
 
@@ -173,7 +173,7 @@ def test_threads_share_a_client(queue: leaseq.Queue) -> None:
 def test_a_call_that_was_interrupted_leaves_no_reply_to_the_next(
     queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As by Ctrl-C, between what was sent and what comes back."""
+    """For instance by Ctrl-C, between the request and the reply."""
     queue.enqueue({}, id="one")
 
     def interrupt(*_: object, **__: object) -> None:
@@ -187,7 +187,7 @@ def test_a_call_that_was_interrupted_leaves_no_reply_to_the_next(
 
 
 def test_a_fork_s_child_has_links_of_its_own(queue: leaseq.Queue) -> None:
-    """Two processes on one socket would read each other's replies."""
+    """Two processes that share a socket would read each other's replies."""
     queue.configure(holds=100)
     queue.enqueue_many([{}] * 200)
     queue.reserve("parent")

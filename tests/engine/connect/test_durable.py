@@ -1,4 +1,4 @@
-"""What an acknowledgement waits for: the policy's ``durable``, with real disks."""
+"""What an acknowledgement waits for, according to the policy's ``durable``, with real disks."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_each_move_waits_and_no_look_does(disk: EmbeddedServer) -> None:
         queue.pause()
         queue.resume()
 
-    day()  # a script that the server hasn't is sent twice
+    day()  # scripts that are not loaded yet are sent twice
     assert calls(server, "waitaof", day) == 13
 
     def look() -> None:
@@ -115,13 +115,13 @@ def test_without_the_policy_nothing_waits_and_it_is_read_now_and_then(disk: Embe
     assert calls(server, "evalsha", lambda: [queue.reserve("ann") for _ in range(50)]) in (50, 51)
     other = leaseq.Queue(queue._client, "q")
     first = calls(server, "evalsha", lambda: other.reserve("ann"))
-    assert first in (1, 2)  # queues share what a client knows
+    assert first in (1, 2)  # queues share the client's cache
     assert calls(server, "wait", lambda: queue.reserve("ann")) == 0
 
 
 @pytest.fixture
 def other(disk: EmbeddedServer) -> leaseq.Queue:
-    """A client that knows the policy from before another one made the queue durable."""
+    """A queue of a client that cached the policy before another client made the queue durable."""
     queue = leaseq.Queue(leaseq.connect(disk.url), "q")
     queue.enqueue({})
     queue.reserve("ann")
@@ -133,7 +133,7 @@ def test_another_program_follows_a_changed_policy(
     disk: EmbeddedServer, other: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(commands, "_CACHE_SECONDS", -1.0)
-    _ = other.policy  # what it knew is past its time
+    _ = other.policy  # the cached policy has expired
     assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 1
     durable_queue(disk.url, "q", "server")
     assert calls(raw(other), "waitaof", lambda: other.reserve("ann")) == 0
@@ -216,7 +216,7 @@ def test_a_server_that_confirms_too_early_by_now_is_refused(
     queue.enqueue({}, id="one")
     monkeypatch.setattr(commands, "_CACHE_SECONDS", -1.0)
     raw(queue).config_set("appendfsync", "everysec")
-    queue._connection.disks.clear()  # what it knew is past its time
+    queue._connection.disks.clear()  # as if the cache had expired
     with pytest.raises(leaseq.ServerRefused, match=r"now has appendfsync everysec.*nothing was changed"):
         queue.reserve("ann")
     assert queue.stats().reserved == 0
@@ -231,7 +231,7 @@ def test_a_server_that_confirms_too_early_by_now_is_refused(
 def test_who_may_not_read_the_configuration_asks_once(
     disk: EmbeddedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each refused command is in the server's log of these."""
+    """The server logs each refused command."""
     admin = durable_queue(disk.url, "q", "fsync")
     raw(admin).execute_command("ACL", "SETUSER", "low", *MINIMAL.split())
     queue = leaseq.Queue(leaseq.connect(f"unix://low:pw@{disk.url.removeprefix('unix://')}"), "q")

@@ -1,4 +1,4 @@
-"""A server that forgot the scripts, went away, or is full."""
+"""A server without the scripts, a server that went away, or a full one."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.leases import not_none, take, wait_and_take
 
 @pytest.fixture
 def own_server() -> Iterator[EmbeddedServer]:
-    """A server of the test's own, to be hurt."""
+    """A server for this test only, which the test may break."""
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder, fsync="no") as embedded,

@@ -1,4 +1,4 @@
-"""`connect` without a URL finds the server as the command line does."""
+"""`connect` without a URL finds the server in the same way as the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A move is sent again once after a broken link, also where its script had to be loaded before or after."""
+"""A move is sent again once after a broken link, even if its script had to be loaded before or after."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from leaseq.server.embedded import EmbeddedServer
 from tests.conftest import Server
 from tests.engine.proxy import CuttingProxy
 
-# The proxies stand before one server's socket. tests/conformance/engines breaks links on the others.
+# The proxies are in front of a single server's socket. tests/conformance/engines breaks links of the others.
 pytestmark = pytest.mark.not_on("cluster", "sentinel")
 
 
 class LoadCuttingProxy(CuttingProxy):
     def cut_load(self) -> None:
-        """The next reply to SCRIPT LOAD never arrives."""
+        """Lose the next reply to SCRIPT LOAD."""
         self._script = b"SCRIPT"
 
     def cut_each(self, script: str) -> None:
-        """No reply to this script arrives."""
+        """Lose each reply to this script."""
         self.cut(script)
         self._each = self._script
 
@@ -66,13 +66,13 @@ def test_the_script_is_missing_and_then_the_reply_is_lost(
 ) -> None:
     server.redis.script_flush()
     proxy.cut("enqueue")
-    assert unreliable_queue.enqueue({}, id="one").added, "the second send is told what the first one did"
+    assert unreliable_queue.enqueue({}, id="one").added, "the second call returns what the first one did"
     assert proxy.cuts == 1
     assert (unreliable_queue.stats().inbound, unreliable_queue.stats().counters["enqueued"]) == (1, 1)
 
 
 def test_the_link_breaks_and_then_the_script_is_missing(queue_name: str) -> None:
-    """As after a new start of the server: what it acknowledged is on the disk, its scripts are gone."""
+    """As after a restart of the server: acknowledged changes are on disk, and its scripts are gone."""
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as own:
         client = leaseq.connect(own.url)
         queue = leaseq.Queue(client, queue_name)
@@ -100,7 +100,7 @@ def test_the_script_is_missing_and_loading_it_breaks_the_link(
 
 
 class ForgettingProxy(CuttingProxy):
-    """After each SCRIPT LOAD that comes alone, the server forgets all scripts."""
+    """Makes the server forget all scripts after each SCRIPT LOAD that is sent alone."""
 
     def __init__(self, server: str, folder: Path, forget: Callable[[], object]) -> None:
         super().__init__(server, folder)
@@ -116,7 +116,7 @@ class ForgettingProxy(CuttingProxy):
 
 
 def test_the_script_is_forgotten_as_soon_as_it_is_loaded(server: Server, queue: leaseq.Queue) -> None:
-    """Another program on the server may call SCRIPT FLUSH at any time."""
+    """Another program may call SCRIPT FLUSH at any time."""
     queue.configure(lease_seconds=60)
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,

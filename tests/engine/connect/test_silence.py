@@ -1,4 +1,4 @@
-"""A server does not answer, and the sentinels are asked whether another one replaced it."""
+"""A server does not answer, and the sentinels are asked whether it was replaced."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Answer = Callable[..., Any]
 
 
 def in_loop(read: Callable[..., Any], seconds: float, is_replaced: Callable[[], bool]) -> Any:
-    """`leaseq.aio`'s, called as the other."""
+    """The same function of `leaseq.aio`, with the same arguments."""
 
     async def async_read(seconds: float) -> Any:
         return read(timeout=seconds)
@@ -65,7 +65,7 @@ def test_the_last_wait_ends_with_the_timeout(answer: Answer, timeout: float, sho
     timeouts: list[float] = []
 
     def read(timeout: float) -> str:
-        assert not timeouts, "the timeout was over"
+        assert not timeouts, "it read again after the timeout"
         timeouts.append(timeout)
         raise rx.TimeoutError
 

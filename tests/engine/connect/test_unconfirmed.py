@@ -1,4 +1,4 @@
-"""What a replica did not confirm is no acknowledgement, and the links to its primary are left."""
+"""Without a replica's confirmation there is no acknowledgement, and the links to that primary are closed."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Pair:
         self._replica = int(replica.info("server")["process_id"])
 
     def queue(self, name: str) -> leaseq.Queue:
-        """What is done there waits for the replica."""
-        queue = leaseq.Queue(leaseq.connect(f"{self.url}?socket_timeout=1"), name)  # waits 0.2 s less
+        """A queue whose changes wait for the replica."""
+        queue = leaseq.Queue(leaseq.connect(f"{self.url}?socket_timeout=1"), name)  # waits 0.2 s less for it
         queue.configure(durable="replica")
         return queue
 
@@ -59,7 +59,7 @@ def test_a_replica_that_does_not_confirm(pair: Pair, queue_name: str) -> None:
     queue.enqueue({}, id="one")
     lease = not_none(queue.reserve("ann"))
     pair.stop()
-    for _ in range(2):  # the second changes nothing, and is no more confirmed for that
+    for _ in range(2):  # the second changes nothing, but is not confirmed either
         with pytest.raises(leaseq.ServerUnavailable, match=r"replica did not confirm.*safe to send"):
             queue.finish(lease, {"x": 1})
     assert queue.get("one").state == "finished"
@@ -90,7 +90,7 @@ def test_who_stops_waiting_is_not_kept_waiting(pair: Pair, queue_name: str) -> N
 
 
 def test_a_primary_with_too_few_replicas_is_left(pair: Pair, queue_name: str) -> None:
-    """As after a split: nothing is written there, and another link may lead to the new primary."""
+    """As after a split: the old primary accepts no writes, and a new link may lead to the new primary."""
     queue = pair.queue(queue_name)
     pair.primary.config_set("min-replicas-to-write", 2)
     try:
@@ -104,9 +104,9 @@ def test_a_primary_with_too_few_replicas_is_left(pair: Pair, queue_name: str) ->
 
 
 def test_every_link_to_who_does_not_confirm_is_left(pair: Pair, queue_name: str) -> None:
-    """Also those that lie idle: it may be a primary that was replaced, and they would lead there again."""
+    """Also idle links: the primary may have been replaced, and they would lead to the old one."""
     queue = pair.queue(queue_name)
-    queue.enqueue({})  # so that the script is there
+    queue.enqueue({})  # loads the script
     pair.stop()
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(queue.enqueue, {})
@@ -122,11 +122,11 @@ def test_every_link_to_who_does_not_confirm_is_left(pair: Pair, queue_name: str)
 def test_a_wait_that_the_server_breaks_off_may_be_asked_for_again(
     pair: Pair, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As one does that is no primary any more."""
+    """As a server does when it is demoted to a replica."""
     monkeypatch.setitem(MAX_MILLISECONDS, "replica", 60_000)
     queue = leaseq.Queue(leaseq.connect(f"{pair.url}?socket_timeout=60"), queue_name)
     queue.configure(durable="replica")
-    queue.enqueue({})  # so that the script is there
+    queue.enqueue({})  # loads the script
     pair.stop()
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(queue.enqueue, {})
@@ -138,7 +138,7 @@ def test_a_wait_that_the_server_breaks_off_may_be_asked_for_again(
 
 
 def test_a_long_timeout_makes_nobody_wait_long_for_a_replica(pair: Pair, queue_name: str) -> None:
-    """The primary may have been replaced: another link may lead to the new one."""
+    """The primary may have been replaced, and a new link may lead to the new one."""
     queue = leaseq.Queue(leaseq.connect(f"{pair.url}?socket_timeout=60"), queue_name)
     queue.configure(durable="replica")
     with pair.primary.monitor() as monitor:

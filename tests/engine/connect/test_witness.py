@@ -1,4 +1,4 @@
-"""The witness of a server: it stays while the server does, and a program leaves one in each."""
+"""The witness of a server: it exists as long as the server runs, and a program leaves one in each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_one_serves_all_scans_of_a_program(server: Server, client: leaseq.Client
 
 
 def test_a_server_that_was_restarted_gets_another(server: Server, client: leaseq.Client) -> None:
-    """Its text is in no other server: one that comes back is not taken for the one that took its place."""
+    """Its text is unique: a server that comes back is not mistaken for the one that replaced it."""
     witness = Witness(connection_of(client), KEY)
     witness.load()
     before = Witness(connection_of(client), KEY, witness.word)

@@ -1,4 +1,4 @@
-"""Deleting a queue: nothing of it is left, nobody finds it, and a new one of its name begins anew."""
+"""Deleting a queue: nothing of it is left, nobody finds it, and a new queue of that name starts empty."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.waiting import eventually
 
 
 class MissingPart:
-    """Another part, by its entry point, whose module or one that this needs is not installed."""
+    """The entry point of another part, which can't be imported because a module is not installed."""
 
     def __init__(self, module_name: str) -> None:
         self._module_name = module_name
@@ -38,14 +38,14 @@ def test_a_part_that_is_not_installed_keeps_nothing_of_a_queue(
     if module_name == "flask":
         timed_queue.delete()
         assert not timed_queue.exists()
-    else:  # leaseq itself is installed in part
+    else:  # leaseq itself is incomplete
         with pytest.raises(ModuleNotFoundError):
             timed_queue.delete()
 
 
 @pytest.fixture
 def full(timed_queue: leaseq.Queue, clock: Clock) -> leaseq.Queue:
-    """A queue that has made use of every key that there is."""
+    """A queue that uses every kind of key."""
     timed_queue.configure(
         answers=2, holds=9, dedupe_seconds=60, keep_finished_seconds=9_000, alerts=("waiting>1",)
     )
@@ -158,7 +158,7 @@ def test_only_the_policy_that_is_expected(queue: leaseq.Queue) -> None:
 
 
 def test_other_queues_stay(queue: leaseq.Queue, server: Server) -> None:
-    """A name is no pattern, and none begins with another one's."""
+    """A name is no pattern, and names that begin or end alike are different queues."""
     other_queues = [leaseq.Queue(server.client, name) for name in (f"{queue.name}2", f"a{queue.name}")]
     for any_queue in (queue, *other_queues):
         any_queue.enqueue({}, id="it")
@@ -194,7 +194,7 @@ def test_more_who_wait_than_one_call_wakes(queue: leaseq.Queue, server: Server) 
 
 @pytest.fixture
 def half_deleted_queue(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> leaseq.Queue:
-    """Its deletion stops behind the first few keys."""
+    """A queue whose deletion stopped after the first few keys."""
     queue.enqueue_many([{"n": n} for n in range(30)])
     take(queue, "ann")
     monkeypatch.setattr(base, "_UNLINK_COUNT", 2)
@@ -232,7 +232,7 @@ def test_what_was_broken_off_is_finished_by_the_next(
 def test_a_restart_in_the_middle_of_a_look_leaves_nothing(
     full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its cursor means another place then, and what is ahead of that is not seen."""
+    """After a restart, the cursor of SCAN means another place, so keys could be missed."""
     scan_keys, look_count = full._scan_keys, 0
 
     def look(cursor: int) -> tuple[int, list[str]]:
@@ -256,7 +256,7 @@ def test_a_new_one_finishes_it_first(half_deleted_queue: leaseq.Queue, server: S
 
 
 def test_a_late_step_of_a_deletion_leaves_the_new_queue_alone(half_deleted_queue: leaseq.Queue) -> None:
-    """Whose caller was away while another one finished it, and made the queue anew."""
+    """The caller was delayed while another one completed the deletion and created the queue again."""
     half_deleted_queue.configure(title="New")
     half_deleted_queue.enqueue({}, id="new")
     for end in ("", "end"):

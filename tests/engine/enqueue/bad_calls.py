@@ -1,4 +1,4 @@
-"""Calls with arguments that are refused: which field is named, and values of it."""
+"""Calls with invalid arguments: the field that the error names, and values for it."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ TIMES = [
     5,
     datetime(1969, 1, 1, tzinfo=UTC),
     datetime(9001, 1, 1, tzinfo=UTC),
-    datetime(1970, 1, 1, tzinfo=timezone(timedelta(hours=5))),  # in UTC it is of 1969
+    datetime(1970, 1, 1, tzinfo=timezone(timedelta(hours=5))),  # in UTC it is in 1969
     datetime.max.replace(tzinfo=UTC),
 ]
 CURSORS = ["x", "", "/", "normal", "5", "//", "normal//a", "normal/x/a", "normal/5/", "no/5/a", "/5/a", 5]
@@ -80,7 +80,7 @@ SKILLS = [
 Call = Callable[[leaseq.Queue, Any], object]
 TOKEN: dict[str, Any] = {"id": "held", "person": "ann", "token": 1}
 
-# A call, the field that is named, and values which it refuses.
+# A call, the field that the error names, and values that are refused.
 CALLS: list[tuple[str, Call, str, list[Any]]] = [
     ("enqueue payload", lambda q, v: q.enqueue(v), "payload", JSON),
     ("enqueue id", lambda q, v: q.enqueue({}, id=v), "id", IDS),

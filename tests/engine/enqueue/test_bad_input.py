@@ -1,4 +1,4 @@
-"""Guarantee 11: bad input is refused with the field's name, and nothing has changed."""
+"""Guarantee 11: invalid input is refused with the field's name, and nothing has changed."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ def test_within_the_window_the_first_one_stands_for_all(hourly: leaseq.Queue, cl
 def test_the_window_counts_from_the_first_one(hourly: leaseq.Queue, clock: Clock) -> None:
     hourly.enqueue({"n": 1}, id="one")
     clock.tick(HOUR - 1)
-    assert not hourly.enqueue({"n": 1}).added  # does not make it longer
+    assert not hourly.enqueue({"n": 1}).added  # does not extend the window
     clock.tick(2)
     assert hourly.enqueue({"n": 1}, id="two") == Enqueued("two", added=True)
     clock.tick(HOUR - 1)
@@ -62,7 +62,7 @@ def test_what_was_removed_does_not_count(hourly: leaseq.Queue, clock: Clock) -> 
     assert hourly.enqueue({"n": 1}, id="two").added
     hourly.remove("two")
     clock.tick(1)
-    hourly.enqueue({"other": 1}, id="two")  # the same id, and not the payload
+    hourly.enqueue({"other": 1}, id="two")  # the same id, but another payload
     assert hourly.enqueue({"n": 1}, id="three") == Enqueued("three", added=True)
 
 
@@ -72,7 +72,7 @@ def test_many_at_once(hourly: leaseq.Queue) -> None:
         [{"n": 0}, {"n": 1}, {"n": 1}, NewItem({"n": 2}, id="before")]
     ) == EnqueuedMany(1, 3)
     assert hourly.enqueue_many({"n": n % 400} for n in range(800)) == EnqueuedMany(398, 402)
-    assert hourly.stats().counters["deduped"] == 404  # one had an id that was there
+    assert hourly.stats().counters["deduped"] == 404  # one of them had an existing id
     assert hourly.stats().inbound == 400
 
 
@@ -119,7 +119,7 @@ def test_a_program_that_runs_on_follows_the_policy(hourly: leaseq.Queue, same_qu
     hourly.configure(dedupe_seconds=HOUR)
     assert same_queue.enqueue_many([{"n": 1}] * 2) == EnqueuedMany(
         1, 1
-    )  # what entered without it is not known
+    )  # items enqueued without it are not remembered
     hourly.configure(dedupe_seconds=0)
     assert same_queue.enqueue_many([{"n": 1}] * 2) == EnqueuedMany(2, 0)
     assert same_queue.get(same_queue.enqueue({"n": 1}, id="plain").id).payload == {"n": 1}

@@ -74,7 +74,7 @@ def test_large_payloads_go_in_by_their_size(timed_queue: leaseq.Queue) -> None:
     assert timed_queue.enqueue_many([payload] * 9).added == 9
     assert timed_queue.items("inbound", limit=1)[0].payload == payload
     calls = {event.at for event in timed_queue.journal() if event.what == "enqueued"}
-    assert len(calls) == 3, "of a megabyte, more or less"
+    assert len(calls) == 3, "about a megabyte for each call"
 
 
 def test_no_items_is_fine(timed_queue: leaseq.Queue) -> None:
@@ -123,7 +123,7 @@ def test_an_item_for_a_time_that_is_past_waits_at_once(
 def test_a_request_for_a_time_sent_again_later_names_the_item(
     timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
-    """With a delay counted from the caller's clock it would be another item."""
+    """With a delay relative to the caller's clock, it would be another request."""
     at = datetime.fromtimestamp(clock() / 1e6, UTC) + timedelta(seconds=60)
     first = timed_queue.enqueue({}, at=at, request_id="reminder")
     clock.tick(30)

@@ -1,4 +1,4 @@
-"""What one item may gather has a bound, so that no call on it gets long (guarantee 9)."""
+"""The data stored for one item are bounded, so that no call on it takes long (guarantee 9)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_late_answers_are_kept_up_to_a_megabyte_and_then_refused(
     item = timed_queue.get("a")
     assert [answer.result["n"] for answer in item.late_answers] == [1, 2, 3, 4]
     assert timed_queue.stats().counters["late"] == 4
-    with pytest.raises(leaseq.LeaseLost) as error:  # one that is kept already still is
+    with pytest.raises(leaseq.LeaseLost) as error:  # an answer that is already kept stays
         timed_queue.finish(lease, {"n": 2, "text": LARGE})
     assert error.value.answer_kept
 

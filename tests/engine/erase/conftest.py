@@ -1,4 +1,4 @@
-"""A queue in which somebody did everything that there is."""
+"""A queue in which a person did everything that is possible."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ import pytest
 import leaseq
 from tests.conftest import Clock
 
-NAME, OTHER = "Ann %w+ (a)", "Ann"  # a pattern of Lua, and a part of it
+NAME, OTHER = "Ann %w+ (a)", "Ann"  # a Lua pattern, and a prefix of it
 IDS = ("both", "late", "draft", "later", "never", "failed", "corrected", "held")
 
 
 @pytest.fixture
 def full(timed_queue: leaseq.Queue, clock: Clock) -> leaseq.Queue:
-    """A queue in which the person did everything that there is."""
+    """A queue in which the person did everything that is possible."""
     return fill(timed_queue, clock, NAME, OTHER)
 
 

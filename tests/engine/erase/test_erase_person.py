@@ -1,4 +1,4 @@
-"""Erasing a person: their name is nowhere but in the journal, and everything counts as before."""
+"""Erasing a person: their name is only left in the journal, and everything counts as before."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.leases import take
 
 
 def renamed_contents(item: leaseq.Item, person: str, to: str) -> dict[str, Any]:
-    """What is to be kept of an item, with another name."""
+    """Return what must be kept of an item, with the name replaced."""
 
     def swap(record: Any) -> Any:
         return replace(record, person=to) if record.person == person else record
@@ -41,7 +41,7 @@ def test_the_name_is_left_in_the_journal_alone(full: leaseq.Queue, server: Serve
     assert any(key.startswith("inbound:@") for key in before)
     totals = full.erase_person(NAME, "erased-1")
     assert totals.leases >= 1
-    assert totals.items == len(list(full.person_items("erased-1"))) + 2, "and the two that were theirs alone"
+    assert totals.items == len(list(full.person_items("erased-1"))) + 2, "including the two assigned to them"
     assert server_contents.naming(server.redis, full.name, NAME) == {"journal"}
     assert list(full.person_items(NAME)) == []
     assert full.erase_person(NAME, "erased-1") == leaseq.Erased(0, 0)
@@ -69,7 +69,7 @@ def test_what_they_held_or_was_theirs_alone_is_anybodys(full: leaseq.Queue, cloc
 
 
 def take_all(queue: leaseq.Queue, person: str) -> set[str]:
-    """All that a person can be given."""
+    """Return the ids of all items that a person can get."""
     ids: set[str] = set()
     while (lease := queue.reserve(person, skills=IDS)) and lease.id not in ids:
         ids.add(lease.id)
@@ -78,7 +78,7 @@ def take_all(queue: leaseq.Queue, person: str) -> set[str]:
 
 
 def test_who_has_the_other_name_is_given_nothing_twice(full: leaseq.Queue) -> None:
-    """Were somebody to work under it: it is the same person as before."""
+    """If somebody worked under the new name, they would count as the same person."""
     full.erase_person(NAME, "erased-1")
     ids = take_all(full, "erased-1")
     assert not ids & {"both", "never", "corrected"}
@@ -151,7 +151,7 @@ names = st.text("aA %.+-@=~:()[]^$é", min_size=1, max_size=6).filter(lambda nam
 @given(person=names, other=names)
 @settings(max_examples=25, suppress_health_check=[*HealthCheck])
 def test_whatever_the_names_are(server: Server, queue_name: str, person: str, other: str) -> None:
-    """Of another person, whose name may begin or end as theirs does, nothing changes."""
+    """Nothing changes for another person, whose name may have a common beginning or end."""
     if person == other:
         return
     queue = leaseq.Queue(server.client, queue_name)
@@ -184,7 +184,7 @@ def test_whatever_the_names_are(server: Server, queue_name: str, person: str, ot
 def test_what_was_theirs_alone_is_ahead_of_what_comes_after(
     timed_queue: leaseq.Queue, server: Server
 ) -> None:
-    """Each entry of a shelf has a time of its own, though the clock stands still."""
+    """Each entry of a shelf has a different time, although the clock stands still."""
     timed_queue.enqueue_many([NewItem({}, id=id) for id in ("before", "after", "theirs")])
     for person in ("bob", "cyd"):
         take(timed_queue, person)
@@ -198,7 +198,7 @@ def test_what_was_theirs_alone_is_ahead_of_what_comes_after(
 
 
 def test_how_far_others_looked_stays(queue: leaseq.Queue, server: Server) -> None:
-    """The row of a person whose name begins with theirs is not theirs."""
+    """The rows of people whose names merely begin alike are kept."""
     queue.configure()
     key = Keys(queue.name).passed
     own_shelves = ["@ann:normal", "@ann:high:2", "@ann:low:3:returned", "@ann:normal:returned"]

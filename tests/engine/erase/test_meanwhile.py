@@ -1,4 +1,4 @@
-"""Erasing a person while they go on, or while the server is restarted."""
+"""Erasing a person while they keep working, or while the server is restarted."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.support.leases import take
 def test_what_was_broken_off_is_finished_by_the_next(
     full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:
-    for n in range(400):  # so that it takes steps
+    for n in range(400):  # so that it takes several steps
         full.enqueue({"n": n, "long": "x" * 100})
     erase_person, calls = full._commands.erase_person, 0
 
@@ -60,8 +60,8 @@ def test_who_comes_back_meanwhile_is_erased_once_more(
 
 @pytest.fixture
 def restarted_queue(full: leaseq.Queue, server: Server, monkeypatch: pytest.MonkeyPatch) -> leaseq.Queue:
-    """Its server is restarted behind the first step through the items: the scripts are gone, and from the
-    place of the next step, which means another one there, nothing follows."""
+    """A queue whose server is restarted after the first step through the items: the scripts are gone, and the
+    cursor of the next step, which now means another place, finds nothing."""
     for n in range(400):
         full.enqueue({"n": n, "long": "x" * 100})
     restarts = 0

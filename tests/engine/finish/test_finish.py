@@ -208,7 +208,7 @@ def test_a_next_item_that_is_new_was_given_at_the_finish(
     clock.tick(1)
     outcome = timed_queue.finish(first, {}, then_reserve=True)
     assert outcome.next is not None
-    assert outcome.next.id == second.id, "one that was held before"
+    assert outcome.next.id == second.id, "an item that ann held before"
     assert outcome.finished_at
     assert outcome.next.reserved_at < outcome.finished_at
     clock.tick(1)

@@ -28,7 +28,7 @@ def test_the_next_item_comes_with_it(timed_queue: leaseq.Queue, take: Take, sets
     assert [e.what for e in timed_queue.journal()][-2:] == ["finished", "reserved"]
 
 
-@pytest.mark.parametrize("seconds", [0, 1])  # where the time goes on, it is the ordinary case
+@pytest.mark.parametrize("seconds", [0, 1])  # the ordinary case needs a later time
 def test_the_next_item_is_the_oldest(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, seconds: float
 ) -> None:
@@ -96,7 +96,7 @@ def test_a_late_answer_and_what_ran_out_for_others(
     outcome = timed_queue.finish(stale, {}, then_reserve=True)
     assert outcome.late
     assert outcome.next is not None
-    assert (outcome.next.id, outcome.next.attempt) == ("b", 2), "bob's came back, ahead of what never left"
+    assert (outcome.next.id, outcome.next.attempt) == ("b", 2), "bob's item came back, ahead of the others"
     assert timed_queue.stats().finished == 1
 
 

@@ -1,4 +1,4 @@
-"""Several answers, and leases that ran out: an answer that comes late takes what still waits of its item."""
+"""Several answers and expired leases: a late answer takes an assignment of its item that is still waiting."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.leases import take
 
 @pytest.fixture
 def stale(three: leaseq.Queue, clock: Clock) -> leaseq.Lease:
-    """Ann's lease of the item "a", expired."""
+    """Ann's expired lease of the item "a"."""
     three.enqueue({}, id="a")
     lease = take(three, "ann")
     clock.tick(301)
@@ -49,7 +49,7 @@ def test_a_late_answer_takes_an_assignment_that_waits_for_its_person_alone(
 def test_the_earlier_grants_of_an_assignment_go_with_the_last_of_them(
     three: leaseq.Queue, stale: leaseq.Lease, server: Server
 ) -> None:
-    """The answer moved along with its grant, and the record of what is left has no empty piece."""
+    """The answer moved with its grant, and the record of the rest has no empty part."""
     bobs = take(three, "bob")  # the assignment that ann had
     three.finish(stale, {"by": "ann"})
     assert not server.redis.exists(Keys(three.name).history)
@@ -63,7 +63,7 @@ def test_the_earlier_grants_of_an_assignment_go_with_the_last_of_them(
 def test_a_late_answer_of_somebody_who_answered_meanwhile_is_only_kept(
     three: leaseq.Queue, stale: leaseq.Lease, granted: bool
 ) -> None:
-    """Also where the assignment of the expired lease was granted to nobody since."""
+    """Even if the assignment of the expired lease was not granted to anybody since."""
     if not granted:
         three.clear()
         three.assign("a", "bob")
@@ -104,7 +104,7 @@ def test_an_answer_adopted_counts_for_its_person(three: leaseq.Queue, clock: Clo
 def test_a_late_answer_that_takes_the_next_one_along_hides_nothing(
     three: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
-    """Two assignments come into being in that one call; each has an entry of its own time."""
+    """Two assignments are created in one call; their entries have different times."""
     three.enqueue({}, id="x")
     stale = take(three, "ann")
     clock.tick(301)
@@ -122,7 +122,7 @@ def test_what_they_passed_over_beside_another_of_it_shows_when_they_let_go(three
     three.configure(answers=2, holds=2)
     three.enqueue({}, id="a")
     lease = take(three, "ann")
-    assert three.reserve("ann") is None, "the second one is not for who has the first"
+    assert three.reserve("ann") is None, "ann can't have both assignments"
     three.release("a")
     assert take(three, "bob").id == "a"
     with pytest.raises(leaseq.LeaseLost):
@@ -131,7 +131,7 @@ def test_what_they_passed_over_beside_another_of_it_shows_when_they_let_go(three
 
 
 def test_a_lease_that_ran_out_counts_the_same_in_a_pause(timed_queue: leaseq.Queue, clock: Clock) -> None:
-    """With one answer, the answer of the person who was granted the item after them counts."""
+    """With a single answer, the answer of the next holder counts."""
     timed_queue.enqueue({}, id="a")
     stale = take(timed_queue, "ann")
     clock.tick(301)
@@ -153,7 +153,7 @@ def test_a_late_answer_for_another_counts_as_the_grant_that_it_was(
     bobs = take(three, "bob")  # the assignment that ann had
     three.finish(stale, {})
     assert three.get("a").attempts == len(three.get("a").history) == 2
-    assert three.mine("bob") == [bobs], "what bob holds is as it was"
+    assert three.mine("bob") == [bobs], "bob's lease is unchanged"
     cyds = take(three, "cyd")
     clock.tick(301)
     take(three, "dan")

@@ -1,5 +1,5 @@
-"""Every verb in any order, and no model: the journal's totals are the counters, and no record of an item has
-an empty piece."""
+"""Every verb in any order, without a model: the journal's totals equal the counters, and no record of an item
+has an empty part."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ NO_MOVES = {
     "delete_keys",
     "load",
     "load_items",
-}  # they write, and change no item and no policy, or leave no journal
+}  # these write, but change neither items nor policy, or leave no journal
 
 
 class JournalTotals(RuleBasedStateMachine):
@@ -148,7 +148,7 @@ class JournalTotals(RuleBasedStateMachine):
 
     @rule(index=index)
     def adopt(self, index: int) -> None:
-        """A late answer; and sometimes what is none."""
+        """Adopt a late answer, or sometimes a token without one."""
         late = [answer for item in self.queue.late_items() for answer in item.late_answers]
         answer = (late or self.leases)[index % len(late or self.leases)]
         with contextlib.suppress(leaseq.LeaseqError):
@@ -162,7 +162,7 @@ class JournalTotals(RuleBasedStateMachine):
 
     @rule(person=person)
     def erase_person(self, person: str) -> None:
-        """Nobody finds their name then; and others answered as much as before."""
+        """Erase a person: afterwards nothing has their name, and the number of answers is unchanged."""
         before = self.tokens_and_people()
         new_name = f"erased-{next(numbers)}"
         self.queue.erase_person(person, new_name)
@@ -181,7 +181,7 @@ class JournalTotals(RuleBasedStateMachine):
             self.queue.correct(answer.id, answer.token, {}, by=by)
 
     def answer(self, index: int) -> leaseq.Answer | leaseq.Lease:
-        """One that counts; and sometimes what is none."""
+        """Return an answer that counts, or sometimes a lease without one."""
         answers = list(self.queue.answers()) or self.leases
         return answers[index % len(answers)]
 
@@ -201,7 +201,7 @@ class JournalTotals(RuleBasedStateMachine):
 
     @rule(people=st.permutations(list(PEOPLE)))
     def leases_run_out_and_others_get_the_items(self, people: list[str]) -> None:
-        """So that answers come late."""
+        """So that there are late answers."""
         self.clock.tick(61)
         for name in people:
             self.reserve(name)
@@ -214,7 +214,7 @@ class JournalTotals(RuleBasedStateMachine):
         assert {kind: events[kind] for kind in counters if kind != "deduped"} == {
             kind: n
             for kind, n in counters.items()
-            if kind != "deduped"  # which moves nothing
+            if kind != "deduped"  # which changes nothing
         }
         keys, redis = Keys(self.queue.name), self.server.redis
         for record in (*redis.hvals(keys.history), *redis.hvals(keys.late)):
@@ -222,7 +222,7 @@ class JournalTotals(RuleBasedStateMachine):
         self.nothing_is_left()
 
     def nothing_is_left(self) -> None:
-        """Of items that are removed, and of people who stay away."""
+        """Nothing is left of removed items and of people who stay away."""
         for id in ("one", "two", "three"):
             self.remove(id)
         for days in (2, 100, 2):
@@ -238,6 +238,6 @@ class JournalTotals(RuleBasedStateMachine):
 def test_the_journal_s_totals_are_the_counters(server: Server) -> None:
     verbs = {name for name, script in SCRIPTS.items() if script.writes} - NO_MOVES
     rules = {verb for verb in dir(JournalTotals) if verb in SCRIPTS} | {"pause", "resume"}
-    assert rules == verbs, "a rule for each verb"
+    assert rules == verbs, "there is a rule for each verb"
     JournalTotals.server = server
     run_machine(JournalTotals, examples=100, steps=50)

@@ -1,5 +1,5 @@
-"""A move that the server breaks off half-way: what it moves is in the set that it goes to before it leaves
-the one that it was in, so nothing is lost by it."""
+"""A move that the server breaks off half-way: an item is added to its new set before it is removed from the
+old one, so nothing is lost."""
 
 from __future__ import annotations
 
@@ -98,9 +98,8 @@ CALLS: dict[str, tuple[Call, Call]] = {
 
 @pytest.fixture(scope="module")
 def clients() -> Iterator[Clients]:
-    """Of a user with all rights, of one to whom the server refuses what puts something into a set, of one
-    who may put something into the set of what is finished only, and of one to whom it refuses what writes a
-    grant."""
+    """Clients of four users: one with all rights, one who may not add to any set, one who may only add to the
+    set of finished items, and one who may not write grants."""
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder, fsync="no") as embedded,
@@ -120,7 +119,7 @@ def clients() -> Iterator[Clients]:
             open_client.close()
 
 
-@pytest.mark.parametrize("seconds", [0, 1])  # where the time goes on, it is the ordinary case
+@pytest.mark.parametrize("seconds", [0, 1])  # the ordinary case needs a later time
 @pytest.mark.parametrize("call", CALLS)
 def test_nothing_is_lost(clients: Clients, queue_name: str, clock: Clock, call: str, seconds: float) -> None:
     queue, limited_queue = (leaseq.Queue(client, queue_name, clock=clock) for client in clients[:2])
@@ -152,7 +151,7 @@ def test_the_next_item_after_a_finish_is_not_lost(
     assert sorted({id for ids in state.values() for id in ids}) == ["one", "two"]
 
 
-@pytest.mark.parametrize("seconds", [0, 1])  # where the time goes on, it is the ordinary case
+@pytest.mark.parametrize("seconds", [0, 1])  # the ordinary case needs a later time
 @pytest.mark.parametrize("then_reserve", [False, True])
 def test_what_nobody_was_granted_waits_for_others(
     clients: Clients, queue_name: str, clock: Clock, seconds: float, then_reserve: bool
@@ -187,7 +186,7 @@ def test_a_queue_whose_deletion_is_refused_stays(clients: Clients, queue_name: s
 
 
 def test_what_an_enqueue_left_has_no_negative_age(clients: Clients, queue_name: str, clock: Clock) -> None:
-    """The queue's time is written after its entry, and so does not hold the clock where that was."""
+    """The queue's time is written after its entries: here, an entry is newer than the queue's time."""
     queue, limited_queue = (
         leaseq.Queue(client, queue_name, clock=clock) for client in (clients[0], clients[3])
     )

@@ -1,5 +1,5 @@
-"""Each string that the server keeps has one codec, in ``lua/lib``, and a half in Python where Python reads or
-writes it: each reads what the other writes."""
+"""Each stored string has one codec in ``lua/lib``, and a counterpart in Python if Python reads or writes it:
+each reads what the other writes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ texts = values.map(lambda value: json.dumps(value, ensure_ascii=False))
 
 @pytest.fixture(scope="module")
 def lua(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Lua:
-    """Calls ``parse`` and ``format`` of a codec with the words that are given; a table goes as JSON."""
+    """Call ``parse`` and ``format`` of a codec with these words; a table is returned as JSON."""
     folder = tmp_path_factory.mktemp("lua")
     (folder / "lib").symlink_to(LUA / "lib")
     includes = "".join(f"--- @include {name}\n" for name in CODECS)
@@ -270,6 +270,6 @@ def test_each_reads_the_rules_that_the_other_writes(lua: Lua, policy: Policy) ->
 
 
 def test_a_rule_that_has_its_default_is_left_out(lua: Lua) -> None:
-    """So that a queue which does not use a new field is worked by older programs, too."""
+    """So that older programs can work with a queue that does not use a new field."""
     line = " ".join(f"{name}={value}" for name, value in sorted(rule_defaults().items()))
     assert lua("rules", "again", line) == ""

@@ -1,5 +1,5 @@
-"""Guarantees 9 and 10, by counting what the server does and never by the clock: each script runs a bounded
-number of commands, and the same number whether a thousand items wait or many times that."""
+"""Guarantees 9 and 10, by counting the server's commands and never by the clock: each script runs a bounded
+number of commands, and the same number for a thousand waiting items as for many times that."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ MOST = 1_500  # commands of one script; each takes about a microsecond
 
 @pytest.fixture(scope="module")
 def own_redis() -> Iterator[redis.Redis]:
-    """A server that nobody else talks to, so that its statistics are this test's."""
+    """A server without other clients, so that its statistics are for this test only."""
     with (
         pytest.MonkeyPatch.context() as patch,
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder, fsync="no") as embedded,
     ):
-        patch.setattr(commands, "_CACHE_SECONDS", 3_600.0)  # or the clock says which move reads the policy
+        patch.setattr(commands, "_CACHE_SECONDS", 3_600.0)  # else the time decides which move reads it
         client = leaseq.connect(embedded.url)
         assert isinstance(client.redis, redis.Redis)
         yield client.redis
@@ -37,10 +37,10 @@ def own_redis() -> Iterator[redis.Redis]:
 
 
 def command_counts(server: redis.Redis, call: Callable[[], object]) -> dict[str, int]:
-    """How often each command ran while ``call`` did."""
+    """Return how often each command ran during ``call``."""
     server.config_resetstat()
     call()
-    stats = {  # without the EVALSHA of a script that the server does not have yet
+    stats = {  # without each EVALSHA of a script that was not loaded yet
         name.removeprefix("cmdstat_"): value["calls"] - value["failed_calls"]
         for name, value in server.info("commandstats").items()
     }
@@ -48,7 +48,7 @@ def command_counts(server: redis.Redis, call: Callable[[], object]) -> dict[str,
 
 
 def commands_per_script(server: redis.Redis, call: Callable[[], object]) -> float:
-    """Commands per script, at most on average, of what ``call`` sends."""
+    """Return the average number of commands per script that ``call`` sends."""
     counts = command_counts(server, call)
     return (sum(counts.values()) - counts["evalsha"]) / counts["evalsha"]
 
@@ -69,7 +69,7 @@ def server_url(server: redis.Redis) -> str:
 
 
 def a_day(server: redis.Redis, queue: leaseq.Queue) -> list[dict[str, int]]:
-    """What each of the moves of guarantee 10 costs."""
+    """Return what each of the moves of guarantee 10 costs."""
     leases: list[leaseq.Lease] = []
     calls_made = [command_counts(server, lambda: leases.append(not_none(queue.reserve("ann"))))]
     calls_made.append(command_counts(server, lambda: queue.renew(leases[0])))
@@ -91,12 +91,12 @@ def test_a_move_costs_the_same_in_a_large_queue(own_redis: redis.Redis) -> None:
     small = filled_queue(own_redis, "small", 1_000, 10)
     large = filled_queue(own_redis, "large", 50_000, 1_500)
     for queue in (small, large):
-        a_day(own_redis, queue)  # so that every script is loaded, and this person has a record
+        a_day(own_redis, queue)  # loads every script, and creates this person's record
     assert a_day(own_redis, large) == a_day(own_redis, small)
 
 
 def test_reserve_renew_and_finish_take_few_commands(own_redis: redis.Redis) -> None:
-    a_day(own_redis, filled_queue(own_redis, "first", 10, 0))  # so that every script is loaded
+    a_day(own_redis, filled_queue(own_redis, "first", 10, 0))  # loads every script
     queue = filled_queue(own_redis, "few", 10, 0)
     day = [sum(moves.values()) - 1 for moves in a_day(own_redis, queue)]
     reserve, renew, finish_and_next = day[:3]
@@ -109,7 +109,7 @@ def test_reserve_renew_and_finish_take_few_commands(own_redis: redis.Redis) -> N
 
 @pytest.fixture(scope="module")
 def crowded(own_redis: redis.Redis) -> leaseq.Queue:
-    """Everything at once: much that ran out, came due, died and was finished."""
+    """A queue with many expired, due, dead and finished items at the same time."""
     clock = Clock()
     queue = leaseq.Queue(leaseq.connect(server_url(own_redis)), "crowded", clock=clock)
     queue.configure(lease_seconds=100, max_attempts=2, holds=100)
@@ -143,7 +143,7 @@ def test_every_script_is_bounded(own_redis: redis.Redis, crowded: leaseq.Queue, 
 
 
 def test_no_script_reads_much_of_the_journal(own_redis: redis.Redis, crowded: leaseq.Queue) -> None:
-    """To the server a read is one command, however many entries it gives: others wait meanwhile."""
+    """A read of any number of entries is one command, which blocks the server meanwhile."""
     entries = {event.cursor.partition(".")[0] for event in crowded.journal(limit=10_000)}
     assert len(entries) > 2_000
     assert command_counts(own_redis, lambda: crowded.journal(limit=10_000))["xrange"] > len(entries) / 1_000
@@ -157,7 +157,7 @@ def test_a_reserve_takes_back_only_a_few(own_redis: redis.Redis, clock: Clock) -
 
 
 def test_a_look_at_alerts_that_finds_nothing_new_writes_nothing(own_redis: redis.Redis, clock: Clock) -> None:
-    """And one at a queue without rules is no look at all: see nothing_to_clear above."""
+    """For a queue without rules there is no check at all: see nothing_to_clear above."""
     queue = filled_queue(own_redis, "alerts", 200, 0, clock)
     own_redis.xgroup_create(Keys(queue.name).journal, "bridge", 0)
     queue.configure(alerts=("waiting>100", "oldest>60", "dead>60", "idle>40", "bridge>60", "webhooks>60"))

@@ -1,5 +1,5 @@
 """Guarantees 9 and 10 with the rules for people: several answers, a hundred sets of skills, and a person who
-passed many items over. By counting commands, never by the clock."""
+passed over many items. Commands are counted; no time is measured."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SKILLS = [f"s{n}" for n in range(16)]
 
 
 def queue_with_history(server: redis.Redis, name: str, waiting_count: int, **policy: Any) -> leaseq.Queue:
-    """A queue where ann passed over many items for good, and as many for later."""
+    """A queue where ann declined many items permanently, and postponed as many."""
     queue = leaseq.Queue(leaseq.connect(server_url(server)), name, clock=Clock())
     queue.configure(lease_seconds=10_000, **policy)
     queue.enqueue_many(
@@ -77,7 +77,7 @@ def test_a_move_costs_the_same_in_a_large_queue(own_redis: redis.Redis, answers:
     name = f"{answers}.{person}"
     small = queue_with_history(own_redis, f"small.{name}", 1_000, answers=answers)
     large = queue_with_history(own_redis, f"large.{name}", 20_000, answers=answers)
-    for queue in (small, large):  # so that every script is loaded, and they looked past what they passed over
+    for queue in (small, large):  # loads every script, and moves their cursors past these items
         a_day(own_redis, queue, person)
     assert a_day(own_redis, large, person) == a_day(own_redis, small, person)
 
@@ -97,7 +97,7 @@ def test_skipping_many_items_costs_a_person_once(own_redis: redis.Redis) -> None
 
 @pytest.fixture(scope="module")
 def crowded(own_redis: redis.Redis) -> leaseq.Queue:  # noqa: F811
-    """A hundred sets of skills in three bands, several answers, and everybody has passed much over."""
+    """A hundred sets of skills in three bands, several answers, and everybody has passed over many items."""
     queue = leaseq.Queue(leaseq.connect(server_url(own_redis)), "crowded-rules", clock=Clock())
     queue.configure(lease_seconds=10_000, answers=5, holds=20, max_abandons=50)
     queue.enqueue_many(
@@ -162,7 +162,7 @@ def test_an_item_with_a_hundred_answers_is_bounded_too(own_redis: redis.Redis) -
         lambda: queue.remove("a"),
     ]
     for call in calls:
-        # All hundred of it at once; each is a few microseconds.
+        # All hundred in one call; each takes a few microseconds.
         assert commands_per_script(own_redis, call) <= 2 * MOST
 
 
@@ -176,7 +176,7 @@ def test_a_look_past_what_they_may_not_have_is_bounded_too(own_redis: redis.Redi
     for n in range(400):
         queue.reserve(f"p{n % 4}")
     clock.tick(301)
-    queue.clear()  # behind everything that she has looked at
+    queue.clear()  # after everything that she has passed over
     assert commands_per_script(own_redis, lambda: queue.reserve("ann")) <= 400
 
 
@@ -189,9 +189,9 @@ def test_a_look_beside_what_they_hold_is_bounded_too(own_redis: redis.Redis) -> 
     leases = [take(queue, f"p{n}") for n in range(25) for _ in range(30)]
     for lease in leases:
         queue.abandon(lease)
-    for _ in range(2):  # what they look at, and what they put off by that
+    for _ in range(2):  # first entries beside theirs, then those thereby postponed
         assert commands_per_script(own_redis, lambda: queue.reserve("ann")) <= 2 * MOST
-    # Of the 750 that they put off, each that is looked at takes one ZSCORE.
+    # Each examined item of the 750 that they postponed takes one ZSCORE.
     assert command_counts(own_redis, lambda: queue.reserve("ann"))["zscore"] == 400
 
 
@@ -207,7 +207,7 @@ def test_what_others_did_of_what_they_put_off_is_passed_over_in_several_calls(
     leases: list[leaseq.Lease] = []
     counts = command_counts(own_redis, lambda: leases.append(take(queue, "ann")))
     assert leases[0].id == "249"
-    assert counts["evalsha"] == 3, "each looks at a hundred"
+    assert counts["evalsha"] == 3, "each call examines a hundred"
 
 
 @pytest.mark.parametrize(("people", "items_each"), [(600, 1), (1, 600)])
@@ -222,15 +222,15 @@ def test_a_step_through_what_is_left_of_people_looks_at_a_little_of_it(
     for n in range(people):
         for _ in range(items_each):
             queue.abandon(take(queue, f"person {n}"))
-    clock.tick(86_400 + 1)  # a walk begins
+    clock.tick(86_400 + 1)  # a walk is due
     for _ in range(100):
         counts = command_counts(own_redis, queue.clear)
         assert sum(counts.values()) <= 200
-        assert counts.get("zscore", 0) <= 50, "each item that is looked at takes one"
+        assert counts.get("zscore", 0) <= 50, "each examined item takes one"
     (next_step,) = own_redis.hmget(Keys(queue.name).ledger, "tidy")
     assert next_step is not None
     assert int(next_step.split()[0]) >= clock.now + 86_400_000_000, (
-        "the walk is over, and the next is tomorrow"
+        "the walk is over, and the next is due tomorrow"
     )
 
 
@@ -241,8 +241,8 @@ def test_a_step_looks_at_one_more_person_until_it_took_300_commands(
     shelves: int,
     people_count: int,
 ) -> None:
-    """Each put off 97 items, which take 3 commands each, in two rows, which take 2 each. One more writes what
-    is kept. With one for each shelf, that is 299 or 300."""
+    """Each person postponed 97 items at 3 commands each, in two rows at 2 each. One more command writes the
+    result. With one for each shelf, these are 299 or 300."""
     queue = leaseq.Queue(leaseq.connect(server_url(own_redis)), f"one-more.{shelves}", clock=clock)
     items = [NewItem({}, priority=1), *[NewItem({})] * 49, *[NewItem({}, requires=("fr",))] * 46]
     items.append(NewItem({}, requires=("fr",), priority=1 if shelves == 4 else 100))
@@ -252,8 +252,8 @@ def test_a_step_looks_at_one_more_person_until_it_took_300_commands(
             queue.abandon(take(queue, person, "fr"))
     clock.tick(86_400 + 1)
     walk = [command_counts(own_redis, queue.clear) for _ in range(9)]
-    counts = next(step for step in walk if "zscore" in step)  # behind those through their records
-    assert counts["zscore"] == people_count * len(items), "each item that is looked at takes one"
+    counts = next(step for step in walk if "zscore" in step)  # after the steps through their records
+    assert counts["zscore"] == people_count * len(items), "each examined item takes one"
     assert sum(counts.values()) <= people_count * 300 + 10
 
 
@@ -268,7 +268,7 @@ def test_a_page_that_is_full_reads_no_more_rows(own_redis: redis.Redis) -> None:
     def cost(rows: int) -> dict[str, int]:
         queue = leaseq.Queue(leaseq.connect(server_url(own_redis)), f"rows.{rows}", clock=Clock())
         queue.enqueue_many(NewItem({}, requires=(f"s{n}",)) for n in range(rows))
-        queue.page("inbound", limit=1)  # so that the script is loaded
+        queue.page("inbound", limit=1)  # loads the script
         return command_counts(own_redis, lambda: queue.page("inbound", limit=1))
 
     assert cost(300) == cost(3)

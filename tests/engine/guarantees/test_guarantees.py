@@ -168,7 +168,7 @@ def test_return_needs_no_clear_job_however_many_ran_out(timed_queue: leaseq.Queu
 def test_return_is_on_time_though_the_server_s_clock_steps_back(
     timed_queue: leaseq.Queue, take: Take, clock: Clock, step: float
 ) -> None:
-    """What the step hides is the time since the queue's last move; here that is nothing."""
+    """The step hides the time since the queue's last move, which is zero here."""
     timed_queue.configure(lease_seconds=100)
     timed_queue.enqueue({}, id="one")
     take("ann")

@@ -1,4 +1,4 @@
-"""A verb on a lease takes the Lease, or its id, token and person; anything else is refused, and named."""
+"""A verb on a lease takes the Lease, or its id, token and person; the error for anything else names it."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_lease_that_is_named_wrongly(server: Server, verb: str, case: str) -> 
 
 @pytest.mark.parametrize("verb", TAKERS)
 def test_a_part_that_no_lease_has(queue: leaseq.Queue, verb: str) -> None:
-    """As of any function of Python: which arguments there are is not a matter of values."""
+    """As for any Python function, an unknown argument is a TypeError."""
     for lease, parts in (([], PARTS), ([replace(LEASE, queue=queue.name)], {})):
         with pytest.raises(TypeError, match="unexpected keyword argument 'tokn'"):
             TAKERS[verb](queue, *lease, **parts, tokn=7)

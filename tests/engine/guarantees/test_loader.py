@@ -1,4 +1,4 @@
-"""How the loader joins a script of its files, and what it refuses."""
+"""How the loader joins a script from its files, and what it refuses."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from leaseq.engine.scripts import ScriptError, read
         ("c = 1\n", "x.lua uses c, which"),
         ("return { d }\n", "x.lua uses d, which"),
         ("--- @include one\nreturn one.hidden(inner)\n", "x.lua uses inner, which"),
-        ("--- @include one\nlocal one = 1\n", "x.lua declares one, as"),
+        ("--- @include one\nlocal one = 1\n", "x.lua declares one, which"),
     ],
 )
 def test_a_file_that_is_put_together_wrongly_is_refused(tmp_path: Path, text: str, error: str) -> None:
@@ -35,7 +35,7 @@ def test_a_file_that_is_put_together_wrongly_is_refused(tmp_path: Path, text: st
 
 
 def test_a_function_that_nothing_uses_is_left_out(tmp_path: Path) -> None:
-    """Making a function costs each call. Of those that stay, each line is still that of its file."""
+    """Creating a function costs time in each call. The other lines still match their files."""
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib/one.lua").write_text(
         "local one = {}\n"
@@ -69,7 +69,7 @@ def test_a_function_that_nothing_uses_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_function_is_made_where_it_is_needed_first(tmp_path: Path) -> None:
-    """A script that returns before does not pay for it."""
+    """A script that returns earlier does not pay for it."""
     (tmp_path / "lib").mkdir()
     (tmp_path / "lib/one.lua").write_text(
         "local one = {}\n"

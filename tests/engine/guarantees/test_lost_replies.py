@@ -1,7 +1,7 @@
-"""Guarantee 7, idempotence: each call succeeds though the first reply was lost, and acts once.
+"""Guarantee 7, idempotence: each call succeeds although the first reply was lost, and acts once.
 
-The same story is lived twice, once over a whole link and once over one that is cut after the server acted;
-at the end the two queues are alike to the microsecond.
+The same calls run twice, once over an intact link and once over one that is cut after the server acted; at
+the end, the two queues are equal to the microsecond.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.engine import server_contents
 from tests.engine.calls import CALLS, Before, Call
 from tests.engine.proxy import CuttingProxy
 
-# The proxy stands before one server's socket. tests/conformance/engines breaks links on the others.
+# The proxy is in front of a single server's socket. tests/conformance/engines breaks links of the others.
 pytestmark = pytest.mark.not_on("cluster", "sentinel")
 
 
@@ -35,7 +35,7 @@ def proxy(server: Server) -> Iterator[CuttingProxy]:
 
 
 def contents(server: Server, name: str) -> dict[str, str]:
-    """All that the server has of a queue, with the request ids left out, which are made at random."""
+    """Return everything that the server has of a queue, without the request ids, which are random."""
     request = re.compile(r"(b'p:\w+': b' ?)[0-9a-f]+|( q)[^ \\]+|(b'(?:request|changes)': b')[^']+")
     state = server_contents.everything(server.redis, name).items()
     return {key.decode().partition("}")[2]: request.sub(r"\1\2\3", str(value)) for key, value in state}
@@ -87,4 +87,4 @@ def test_who_wants_only_a_new_queue_has_it_though_the_reply_is_lost(
 def test_every_script_that_changes_state_is_tried() -> None:
     names = {script for _, _, script, _ in CALLS}
     writing_names = {name for name, script in SCRIPTS.items() if script.writes}
-    assert names == writing_names - {"confirm"}  # that one is part of the others (connect/test_durable.py)
+    assert names == writing_names - {"confirm"}  # it is a part of the others (connect/test_durable.py)

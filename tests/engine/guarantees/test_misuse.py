@@ -1,4 +1,4 @@
-"""What is easily got wrong at first: each refusal says what to do instead."""
+"""Common mistakes of beginners: each error says what to do instead."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ def test_a_policy_field_that_is_like_none(queue: leaseq.Queue) -> None:
         ({"show": [{"field": "a", "kind": 5}]}, "5 is unknown"),
         (
             {"ask": form_schema("strng")},
-            "ask: a self-contained JSON Schema (draft 2020-12): 'strng' is no type; did",
+            "ask: a self-contained JSON Schema (draft 2020-12): 'strng' is not a type; did",
         ),
         (
             {"ask": form_schema("xyz")},
-            "'xyz' is no type; they are array, boolean, integer, null, number, object, s",
+            "'xyz' is not a type; they are array, boolean, integer, null, number, object, s",
         ),
-        ({"ask": form_schema(5)}, "5 is no type; they are "),
-        ({"ask": form_schema(["null", "strng"])}, "'strng' is no type; did you mean string?"),
+        ({"ask": form_schema(5)}, "5 is not a type; they are "),
+        ({"ask": form_schema(["null", "strng"])}, "'strng' is not a type; did you mean string?"),
         ({"ask": form_schema(["null", "null"])}, '["null","null"] is not valid'),
         ({"ask": {"type": "object", "properties": {"type": "string"}}}, '"string" is not of types'),
     ],
@@ -136,7 +136,7 @@ def test_an_option_of_a_url_that_is_not_known(url: str, option: str, message: st
 
 
 def test_what_may_be_of_a_password_is_not_named() -> None:
-    """A password with a question mark in it: what follows that looks like options."""
+    """After a password with a question mark, the rest looks like options."""
     for url in ("redis://:12?hunter=x@localhost", "redis://h?hunter%21=1", "redis://h?=hunter"):
         with pytest.raises(leaseq.Invalid) as error:
             leaseq.connect(url)

@@ -1,4 +1,4 @@
-"""The very moment: what runs out or comes due at a microsecond has done so in it, and had not one before."""
+"""Exact times: whatever expires or comes due at a microsecond has done so at it, but not one before."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.conftest import Clock
 from tests.engine.script_rewrites import rewrite
 from tests.support.leases import not_none
 
-DIGIT_MORE = 10**15  # microseconds: a time in 2001; a machine that was not told the time is before it
+DIGIT_MORE = 10**15  # microseconds: a time in 2001; a machine whose clock was never set is before it
 Take = Callable[[str], leaseq.Lease]
 Until = Callable[[datetime], None]
 
 
 @pytest.fixture
 def until(clock: Clock) -> Until:
-    """Let the time be this one."""
+    """Return a function that sets the clock to this time."""
 
     def set_clock(moment: datetime) -> None:
         clock.now = codec.microseconds(moment)
@@ -32,7 +32,7 @@ def until(clock: Clock) -> Until:
 
 @pytest.fixture
 def lease(timed_queue: leaseq.Queue, take: Take, clock: Clock, until: Until) -> leaseq.Lease:
-    """Ann's, and it is a microsecond before it runs out."""
+    """Ann's lease, a microsecond before it expires."""
     timed_queue.enqueue({}, id="one")
     lease = take("ann")
     until(lease.expires_at)
@@ -49,7 +49,7 @@ def test_a_lease_is_held_until_then(timed_queue: leaseq.Queue, lease: leaseq.Lea
 
 @pytest.fixture
 def expired_lease(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> leaseq.Lease:
-    """It ran out before the times got a digit more, and now they have."""
+    """A lease that expired before times got one more digit, which they have now."""
     clock.now = DIGIT_MORE - 2_000_000
     timed_queue.configure(lease_seconds=1)
     timed_queue.enqueue({}, id="one")
@@ -201,14 +201,14 @@ def test_a_lease_that_is_shorter_than_those_before_runs_out_in_time(
     else:
         assert take("bob").id == "b"
     clock.tick(11)
-    assert take("cyd").id == "b", "it came back, to the front"
+    assert take("cyd").id == "b", "it came back to the front"
 
 
 @pytest.mark.parametrize(("step_back", "added"), [(100_000, 0), (100_001, 100_002)])
 def test_a_clock_that_was_set_back_by_a_tenth_of_a_second_is_waited_for(
     timed_queue: leaseq.Queue, clock: Clock, step_back: int, added: int
 ) -> None:
-    """By more than that, the difference counts from then on."""
+    """If it was set back by more, the queue's time continues with that difference."""
     timed_queue.enqueue({}, id="before")
     clock.now = codec.microseconds(timed_queue.get("before").state_since) - step_back
     timed_queue.enqueue({}, id="meanwhile")

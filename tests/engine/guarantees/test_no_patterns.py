@@ -1,4 +1,4 @@
-"""Names and ids are compared as they are, not as patterns: ``a.b`` is another name than ``axb``."""
+"""Names and ids are compared literally, not as patterns: ``a.b`` is not ``axb``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Take = Callable[[str], leaseq.Lease]
 
 @pytest.fixture
 def of_two_answers(timed_queue: leaseq.Queue) -> leaseq.Queue:
-    """A queue with one item, which takes the answers of two people."""
+    """A queue with one item that wants two answers."""
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="one")
     return timed_queue

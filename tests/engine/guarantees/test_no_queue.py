@@ -1,4 +1,4 @@
-"""A queue that is not there: every call says so, but for those that make one or ask whether there is one."""
+"""A queue that doesn't exist: every call raises, except those that create it or check for it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.conftest import Server
 
 @pytest.fixture
 def calls_of_queue() -> dict[str, Callable[[leaseq.Queue], object]]:
-    """Every call of a queue but those that make one or say whether there is one."""
+    """Every call of a queue, except those that create it or check whether it exists."""
     lease: dict[str, Any] = {"id": "one", "token": 1, "person": "ann"}
     return {
         "renew": lambda q: q.renew(**lease),
@@ -91,7 +91,7 @@ def test_a_queue_that_is_not_there_is_said_so_by_every_call(
         if not isinstance(outcome, leaseq.QueueNotFound) or outcome.queue != queue.name:
             wrong_outcomes[name] = outcome
     assert wrong_outcomes == {}
-    assert list(server.redis.scan_iter(f"*{queue.name}*")) == [], "and nothing was made"
+    assert list(server.redis.scan_iter(f"*{queue.name}*")) == [], "nothing was created"
     assert queue.name not in leaseq.queues(server.client)
 
 

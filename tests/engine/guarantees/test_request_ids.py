@@ -1,4 +1,4 @@
-"""A call that its caller named by ``request_id=`` acts once, and says the same again."""
+"""A call with a ``request_id=`` acts once, and returns the same again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leaseq import Conflict, Enqueued, EnqueuedMany, NewItem
 from tests.conftest import Server
 from tests.support.leases import not_none
 
-OTHERS = 15  # calls that may come between the two
+OTHERS = 15  # calls that may come in between
 
 
 def test_an_enqueue_sent_again_names_the_item_that_is_there(timed_queue: leaseq.Queue) -> None:
@@ -41,7 +41,7 @@ def test_a_request_id_makes_an_item_in_each_queue(
 
 
 def test_no_item_of_a_request_has_an_id_that_is_made_from_the_time(timed_queue: leaseq.Queue) -> None:
-    """Those of requests are the higher ones until the year 2248."""
+    """Ids from requests are higher than ids from the time until the year 2248."""
     timed_queue.enqueue_many([{}] * 100)
     latest = max(one.id for one in timed_queue.items("inbound"))
     timed_queue.enqueue_many([{}] * 100, request_id="r")
@@ -148,7 +148,7 @@ def test_many_sent_again_enter_once_and_are_counted_the_same(timed_queue: leaseq
 
 
 def test_each_chunk_of_many_is_a_call_and_the_rest_goes_in(timed_queue: leaseq.Queue) -> None:
-    """As where the server went away half-way: the first chunks are in, the last ones are not."""
+    """For instance if the server went away half-way: only the first chunks were added."""
     items = [{"n": n} for n in range(600)]
 
     def broken_items() -> Any:
@@ -182,7 +182,7 @@ def test_a_request_id_that_is_no_good(timed_queue: leaseq.Queue, bad: Any) -> No
     assert not timed_queue.exists()
 
 
-# An id that is there, with another payload: told to who asks, so that nothing is lost in silence.
+# An existing id with another payload: `on_conflict` reports it, so that no payload is lost silently.
 
 
 def test_who_asks_is_told_of_another_payload(timed_queue: leaseq.Queue) -> None:

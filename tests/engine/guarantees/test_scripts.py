@@ -1,4 +1,4 @@
-"""The moves as files: their headers say what they take and answer, and the loader joins all of them."""
+"""The scripts as files: their headers describe arguments and replies, and the loader joins all of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def section(name: str, begin: str, end: str) -> str:
 
 
 def keys(name: str) -> tuple[str, ...]:
-    """The keys that a header names, in order."""
+    """Return the keys in a header, in order."""
     text = section(name, "KEYS", "ARGV")
     other = re.match(r" +as (\w+)\.lua", text)
     if other:
@@ -66,7 +66,7 @@ def test_each_key_is_called_by_its_name(name: str) -> None:
 def test_the_header_says_what_it_may_answer(name: str) -> None:
     codes = set(re.findall(r"\{'([a-z-]+)'", header(name).partition("\nREPLY")[2]))
     answers = set(re.findall(r"return \{ '([a-z-]+)'", FILES[name]))
-    assert answers - {"leased"} <= codes - {"leased"}, "a lease may come inside an answer"
+    assert answers - {"leased"} <= codes - {"leased"}, "a lease may be a part of another reply"
 
 
 def test_each_include_is_used_and_each_that_is_used_is_there() -> None:
@@ -118,12 +118,12 @@ def test_what_changes_nothing_says_so_and_what_must_work_in_full_memory_too() ->
 
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_no_script_reads_all_entries_of_a_range_of_scores(name: str) -> None:
-    """To the server that is one command, however many it gives: others wait meanwhile."""
+    """It is one command for any number of entries, which blocks the server meanwhile."""
     _, *calls = SCRIPTS[name].source.split("'ZRANGEBYSCORE'")
     assert all("'LIMIT', 0, " in "".join(call.split("\n")[:2]) for call in calls)
 
 
-TABLES = ("--- @defaults", "--- @texts")  # lines that stand for tables of the policy's fields
+TABLES = ("--- @defaults", "--- @texts")  # lines that are replaced by tables of the policy's fields
 
 
 def source_lines(name: str) -> list[str]:
@@ -142,7 +142,7 @@ def test_each_line_of_a_script_is_found_in_its_file(name: str) -> None:
     own_lines = [file_number for file, file_number in places if file == f"{name}.lua"]
     lines = FILES[name].partition("]]\n")
     code = [line for line in lines[2].split("\n") if line in TABLES or re.match(r" *(?!--)[^ ]", line)]
-    assert len(own_lines) == 1 + len(code), "all but comments and empty lines"
+    assert len(own_lines) == 1 + len(code), "all lines except comments and empty ones"
 
 
 def test_a_line_past_the_end_is_the_last_one() -> None:
@@ -170,7 +170,7 @@ def test_the_ordinary_case_returns_before_a_function_is_made(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["reserve", "finish"])
 def test_the_ordinary_case_reads_the_status_as_its_codec_does(name: str, server: Server) -> None:
-    """It has a pattern of its own, so that its file can be read alone."""
+    """The script has its own pattern, so that its file can be read alone."""
     names, pattern = re.findall(
         r"^local ([\w, ]+) =\n  string\.match\(state, '(.*?)'\)$", FILES[name], re.MULTILINE
     )[0]
@@ -203,7 +203,7 @@ def test_each_function_that_a_script_uses_is_in_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_a_script_sets_and_reads_no_global_but_these(name: str) -> None:
-    """Of the whole script as the server gets it."""
+    """Checked for the complete script as the server gets it."""
     lua_source = LuaSource(SCRIPTS[name].source)
     assert lua_source.used_names - lua_source.declared_names <= GLOBALS
 

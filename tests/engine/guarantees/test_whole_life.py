@@ -1,4 +1,4 @@
-"""What a queue keeps of people and items that are gone: nothing grows for ever."""
+"""What a queue keeps about people and items that are gone: nothing grows for ever."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.engine.guarantees.test_cost import MOST, commands_per_script, own_red
 from tests.support.leases import not_none, take
 
 DAY = 86_400
-# What the ledger has for a queue without items and people.
+# The ledger's fields in a queue without items and people.
 SETTINGS = {"status", "rules", "schema", "durable", "form", "title", "instructions", "alerts"}
 OWN = {"mixed", "forget", "request", "tidy"}
 skills = itertools.cycle([("fr",), ("fr", "legal"), ("de",)])
@@ -27,7 +27,7 @@ Take = Callable[..., leaseq.Lease]
 
 
 def days_pass(queue: leaseq.Queue, clock: Clock, days: int, each: int = 1) -> None:
-    """The clear job runs, if not as often as it does."""
+    """Let days pass with a running clear job, which is called less often than in reality."""
     for _ in range(days // each):
         clock.tick(each * DAY)
         for _ in range(12):
@@ -35,7 +35,7 @@ def days_pass(queue: leaseq.Queue, clock: Clock, days: int, each: int = 1) -> No
 
 
 def key_sizes(server: Server, queue: leaseq.Queue) -> dict[str, int]:
-    """Each key and its size; but the journal's, which has a bound of its own."""
+    """Return each key and its size, except the journal, which has its own bound."""
     prefix = len(Keys(queue.name).ledger) - len("ledger")
     state = server_contents.everything(server.redis, queue.name)
     return {
@@ -50,7 +50,7 @@ def fields(server: Server, queue: leaseq.Queue) -> set[str]:
 
 
 def work(queue: leaseq.Queue, clock: Clock, people: list[str]) -> None:
-    """Every way in which a person leaves something behind."""
+    """Let people do everything that leaves data behind."""
     for n, person in enumerate(people):
         own_skills = next(skills)
         queue.enqueue_many([NewItem({"n": n}, requires=own_skills), {"n": n}, {"n": n}, {"n": n}])
@@ -105,7 +105,7 @@ def test_without_items_and_people_only_settings_counters_and_the_journal_are_lef
 def test_in_a_year_of_people_who_come_and_go_nothing_grows(
     server: Server, timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
-    """What is finished is forgotten after a day; some of what waits is never taken."""
+    """Finished items are forgotten after a day; some waiting items are never reserved."""
     timed_queue.configure(answers=2, holds=3, lease_seconds=60, max_attempts=3, keep_finished_seconds=DAY)
     timed_queue.enqueue_many([NewItem({}, id=f"nobody can {n}", requires=("latin",)) for n in range(3)])
     sizes = []
@@ -121,16 +121,16 @@ def test_in_a_year_of_people_who_come_and_go_nothing_grows(
                     timed_queue.remove(old_item.id)
         sizes.append(key_sizes(server, timed_queue))
         sizes[-1]["people"] = sum(name.startswith("p:") for name in fields(server, timed_queue))
-    people = 8 + 1  # of a month
+    people = 8 + 1  # in a month
     for month_sizes in sizes:
-        assert month_sizes.get("people", 0) <= people, "those of this month"
-        assert month_sizes.get("cursors", 0) <= 4 * people, "those of the last three months, and of this one"
+        assert month_sizes.get("people", 0) <= people, "people of this month"
+        assert month_sizes.get("cursors", 0) <= 4 * people, "people of this month and the last three"
         assert sum(key.startswith("later:") for key in month_sizes) <= 2 * 4 * people
     assert sum(sizes[-1].values()) <= max(sum(month_sizes.values()) for month_sizes in sizes[:6])
 
 
 def line(server: Server, queue: leaseq.Queue, person: str) -> bytes | None:
-    """What the ledger has of a person."""
+    """Return the ledger's record of a person."""
     holdings: bytes | None = server.redis.hget(Keys(queue.name).ledger, f"p:{person}")
     return holdings
 
@@ -182,7 +182,7 @@ def test_who_holds_something_or_was_there_this_week_keeps_their_record(
 def test_a_cursor_goes_when_nothing_is_left_of_what_was_passed_over(
     server: Server, timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
-    """At once and not after months; and what others have still in front of them stays passed over."""
+    """Immediately and not after months; items that others still have to pass over stay passed over."""
     timed_queue.configure(answers=2)
     timed_queue.enqueue_many([NewItem({}, id=id, requires=("fr",)) for id in ("a", "b")])
     for person in ("ann", "bob"):
@@ -195,7 +195,7 @@ def test_a_cursor_goes_when_nothing_is_left_of_what_was_passed_over(
     timed_queue.abandon(not_none(timed_queue.reserve("cyd", skills=("de",))), again=False)
     assert timed_queue.reserve("cyd", skills=("de",)) is None
     assert timed_queue.reserve("dan", skills=("fr",)) is not None, (
-        "so that its second answer waits where theirs did"
+        "so that its second assignment waits on the same shelf"
     )
     assert server.redis.hlen(Keys(timed_queue.name).cursors) >= 2
     days_pass(timed_queue, clock, 3)
@@ -256,7 +256,7 @@ def test_what_was_put_off_and_then_assigned_to_another_goes_with_the_item(
 
 
 def test_each_step_is_bounded_and_all_are_reached(own_redis: Any, clock: Clock) -> None:  # noqa: F811
-    """Many people are gone, and each had put off many items that other people then finished."""
+    """Many people are gone, and each had postponed many items that others then finished."""
     queue = leaseq.Queue(leaseq.connect(server_url(own_redis)), "many-gone", clock=clock)
     queue.configure(answers=2, holds=100)
     queue.enqueue_many([{}] * 70)
@@ -279,7 +279,7 @@ def test_each_step_is_bounded_and_all_are_reached(own_redis: Any, clock: Clock) 
         assert commands_per_script(own_redis, queue.clear) <= MOST
     assert own_redis.hkeys(keys.cursors) == []
     assert list(own_redis.scan_iter(match=f"leaseq:{{{queue.name}}}:later:*", count=10_000)) == []
-    assert own_redis.hlen(keys.ledger) > len(people), "these are kept for a week"
+    assert own_redis.hlen(keys.ledger) > len(people), "people's records are kept for a week"
     for days in (8, 1):
         clock.tick(days * DAY)
         for _ in range(100):

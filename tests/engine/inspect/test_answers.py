@@ -22,7 +22,7 @@ def test_answers_of_a_person_of_a_time_late_or_not(
     for n, person in enumerate(("ann", "bob", "ann", "bob")):
         timed_queue.enqueue(n, id=str(n))
         lease = take(person)
-        clock.tick(20 if n > 1 else 1)  # the last two finish late
+        clock.tick(20 if n > 1 else 1)  # the last two answers are late
         timed_queue.finish(lease, n)
     timed_queue.enqueue(4, id="4")
     lease = take("ann")

@@ -1,4 +1,4 @@
-"""``EventKind`` names each kind of event that a queue's journal can have, and no other."""
+"""``EventKind`` names exactly the kinds of events that a queue's journal can have."""
 
 from __future__ import annotations
 

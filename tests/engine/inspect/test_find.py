@@ -1,4 +1,4 @@
-"""find: a list of items, filtered by what a manager remembers of an item, forwards and backwards."""
+"""find: a list of items with a manager's filters, forwards and backwards."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def names(page: leaseq.Page) -> list[str]:
 
 @pytest.fixture
 def past_items(timed_queue: leaseq.Queue, clock: Clock) -> leaseq.Queue:
-    """Items with a past: each named after who had it and how it went, one second apart."""
+    """Items with a past, one second apart: each is named after its person and its outcome."""
     timed_queue.configure(max_attempts=1, lease_seconds=600, holds=9)
     for id, person, verb in (
         ("ann-done", "ann", "finish"),
@@ -41,7 +41,7 @@ def past_items(timed_queue: leaseq.Queue, clock: Clock) -> leaseq.Queue:
             timed_queue.finish(lease, {"text": "Unreadable, \t said nobody"})
         elif verb == "abandon":
             timed_queue.abandon(lease, 'Not my "Language"\tat all', again=False)
-            timed_queue.assign(id, "carol of it")  # out of the way of those that follow
+            timed_queue.assign(id, "carol of it")  # so that the next people don't get it
         elif verb == "fail":
             timed_queue.fail(lease, "Unreadable scan")
     return timed_queue
@@ -141,7 +141,7 @@ def test_a_page_says_how_far_it_looked_and_goes_on_there(timed_queue: leaseq.Que
     page = timed_queue.find("inbound", condition, look=400, after=page.after)
     assert (names(page), page.scanned, page.after) == (["rare-950"], 200, None)
     page = timed_queue.find("inbound", condition, limit=1)
-    assert (page.scanned, page.after is None) == (951, False), "there is more to look at behind it"
+    assert (page.scanned, page.after is None) == (951, False), "there are more items to examine"
 
 
 def test_a_page_backwards_says_how_far_it_looked_too(timed_queue: leaseq.Queue) -> None:
@@ -167,7 +167,7 @@ def test_a_page_backwards_reads_no_more_of_a_list_than_it_looks_at(
             arguments = command["command"].split(" ")
             if arguments[0] == "ZRANGE" and arguments[-1] == "WITHSCORES":
                 ranges.append((int(arguments[2]), int(arguments[3])))
-            if arguments[0] == "XADD":  # of the pause
+            if arguments[0] == "XADD":  # the journal entry of the pause
                 break
     assert ranges == [(94, 99)]
 
@@ -186,8 +186,8 @@ def test_from_a_time_on_and_up_to_another(past_items: leaseq.Queue, clock: Clock
         assert found_names("inbound", until=fifth) == ["ann-back", "bob-back"]
         assert found_names("inbound", since=fifth) == []
         moment = past_items.get("ann-failed").state_since
-        assert found_names("dead", since=moment) == ["ann-failed"], "from this very moment on"
-        assert found_names("dead", until=moment) == ["bob-failed"], "up to it, and without it"
+        assert found_names("dead", since=moment) == ["ann-failed"], "`since` includes its moment"
+        assert found_names("dead", until=moment) == ["bob-failed"], "`until` excludes its moment"
 
 
 def test_an_item_due_is_found_by_any_of_its_assignments(timed_queue: leaseq.Queue, take: Take) -> None:
@@ -197,7 +197,7 @@ def test_an_item_due_is_found_by_any_of_its_assignments(timed_queue: leaseq.Queu
     assert [take(person).id for person in ("ann", "bob", "cyd")] == ["one", "two", "one"]
     assert names(timed_queue.find("due", Filter(person="bob", outcome="held"))) == ["two"]
     assert names(timed_queue.find("due", Filter(person="cyd", outcome="held"))) == ["one"], (
-        "its second assignment"
+        "cyd holds its second assignment"
     )
     assert names(timed_queue.find("due", Filter(until=datetime(2031, 1, 1, tzinfo=UTC)))) == ["one"]
 

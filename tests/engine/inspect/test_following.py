@@ -1,4 +1,4 @@
-"""Programs that follow the journal: what they have not read stays, and they go on where they were."""
+"""Programs that follow the journal: unread entries are kept, and each program continues where it was."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_finished_items_stay_until_every_follower_has_read_of_them(
 
 
 def filled_journal(timed_queue: leaseq.Queue, clock: Clock, server: Server, count: int) -> str:
-    """The key of a journal with so many entries."""
+    """Fill a journal with this many entries; return its key."""
     timed_queue.configure()
     journal, pipe = Keys(timed_queue.name).journal, server.redis.pipeline()
     for n in range(1, count + 1):
@@ -80,7 +80,7 @@ def filled_journal(timed_queue: leaseq.Queue, clock: Clock, server: Server, coun
 def test_a_long_journal_is_trimmed_in_several_calls(
     timed_queue: leaseq.Queue, clock: Clock, server: Server
 ) -> None:
-    """Each takes 20,000 entries at most, so that it holds nobody else up."""
+    """Each call removes at most 20,000 entries, so that it doesn't block others."""
     journal = filled_journal(timed_queue, clock, server, 25_000)
     timed_queue.follow("archive", read=timed_queue.latest_events(1)[0].cursor, keep=0)
     assert 5_000 <= server.redis.xlen(journal) <= 5_200

@@ -31,7 +31,7 @@ def test_the_journal_tells_of_one_item_and_by_whom(timed_queue: leaseq.Queue, ta
     ]
     assert history.whole
     part = timed_queue.history("one", look=2)
-    assert [event.what for event in part.events] == ["enqueued", "released"], "by whom is found by its time"
+    assert [event.what for event in part.events] == ["enqueued", "released"], "the release is found by time"
     assert not part.whole
     assert [event.what for event in timed_queue.history("boss").events] == ["enqueued"]
 

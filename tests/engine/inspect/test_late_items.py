@@ -1,4 +1,4 @@
-"""late_items: the items that have late answers, wherever they are by now."""
+"""late_items: the items with late answers, wherever they are now."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Take = Callable[[str], leaseq.Lease]
 
 @pytest.fixture
 def answer_late(timed_queue: leaseq.Queue, clock: Clock) -> Callable[..., leaseq.Lease]:
-    """Lets ann answer the item of this id when bob has it; gives bob's lease."""
+    """Return a function that lets ann answer an item while bob has it, and returns bob's lease."""
 
     def answer(id: str, **extra: str) -> leaseq.Lease:
         timed_queue.configure(lease_seconds=60, holds=100)
-        skill = re.sub("[^a-z0-9]", "-", id)  # so that nothing else comes
+        skill = re.sub("[^a-z0-9]", "-", id)  # so that they get no other item
         timed_queue.enqueue({"of": id}, id=id, requires=(skill,))
         lease = timed_queue.reserve("ann", skills=[skill])
         clock.tick(61)
@@ -90,7 +90,7 @@ def test_many_are_all_found_and_each_once(
 def test_each_is_told_once_though_most_are_gone_half_way(
     timed_queue: leaseq.Queue, answer_late: Callable[..., leaseq.Lease]
 ) -> None:
-    """The server moves what is left together then, to where the walk has not been yet."""
+    """The server then compacts the rest, to places that the walk has not reached yet."""
     all_ids = [f"n{n:03}" for n in range(600)]
     for id in all_ids:
         timed_queue.finish(answer_late(id, text="long " * 20), {})
@@ -100,7 +100,7 @@ def test_each_is_told_once_though_most_are_gone_half_way(
         if id not in ids:
             timed_queue.remove(id)
     ids += [item.id for item in walk]
-    assert len(ids) < 100, "a look is a short one, and what is gone by the next one is not told"
+    assert len(ids) < 100, "each step is short, and items that are gone by then are not returned"
     assert len(ids) == len(set(ids))
 
 
@@ -132,7 +132,7 @@ def test_by_pages_each_is_on_one(
 def test_what_is_gone_or_used_by_the_next_page_is_not_on_it(
     timed_queue: leaseq.Queue, answer_late: Callable[..., leaseq.Lease]
 ) -> None:
-    """Also of what was left of the server's last step, and while the server moves what it has."""
+    """Also for the rest of the server's last step, and while the server moves its entries."""
     ids = [f"n{n:03}" for n in range(300)]
     for id in ids:
         timed_queue.finish(answer_late(id, text="long " * 20), {})
@@ -150,7 +150,7 @@ def test_what_is_gone_or_used_by_the_next_page_is_not_on_it(
 def test_a_cursor_of_a_server_that_was_replaced_begins_anew(
     timed_queue: leaseq.Queue, answer_late: Callable[..., leaseq.Lease], server: Server, text: str
 ) -> None:
-    """There, the place where a step begins means another one."""
+    """On the new server, the cursor means another place."""
     expected = [f"n{n:03}" for n in range(60)]
     for id in expected:
         timed_queue.finish(answer_late(id, text=text), {})

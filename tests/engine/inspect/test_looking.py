@@ -1,4 +1,4 @@
-"""get, mine, why_nothing, stats and journal: what people and managers see."""
+"""get, mine, why_nothing, stats and journal: what people and managers read."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_mine_shows_what_is_held_alive_and_only_mine(
     take("bob")
     assert timed_queue.mine("ann") == [first, second]
     clock.tick(101)
-    assert timed_queue.mine("ann") == [second], "before anything swept"
+    assert timed_queue.mine("ann") == [second], "before any call takes expired leases back"
 
 
 def test_why_there_is_nothing(timed_queue: leaseq.Queue, take: Take, clock: Clock) -> None:
@@ -79,13 +79,13 @@ def test_why_there_is_nothing(timed_queue: leaseq.Queue, take: Take, clock: Cloc
     assert timed_queue.why_nothing("ann") == WhyNothing(None)
     lease = take("bob")
     assert timed_queue.why_nothing("ann") == WhyNothing("held", lease.expires_at)
-    assert timed_queue.why_nothing("bob") == WhyNothing(None), "bob would get his own"
+    assert timed_queue.why_nothing("bob") == WhyNothing(None), "bob would get his own lease"
     timed_queue.enqueue({}, id="soon", delay=100)
     explanation = timed_queue.why_nothing("ann")
     assert explanation.reason == "held"
     assert close(explanation.free_at, at(clock, 100))
     clock.tick(101)
-    assert timed_queue.why_nothing("ann") == WhyNothing(None), "one is due, though nothing swept yet"
+    assert timed_queue.why_nothing("ann") == WhyNothing(None), "due, although no call released it yet"
     take("ann")
     timed_queue.finish(lease, {})
     assert timed_queue.why_nothing("bob").reason == "held"
@@ -206,7 +206,7 @@ def test_a_page_of_the_journal_may_end_anywhere(timed_queue: leaseq.Queue, take:
         assert len(page) <= limit
         page = timed_queue.journal(after=page[-1].cursor, limit=limit)
         events = events + page
-        assert len(events) <= len(all_events), "each goes on behind the one before"
+        assert len(events) <= len(all_events), "each page continues after the one before"
     assert events == all_events
 
 
@@ -228,5 +228,5 @@ def test_the_journal_backwards_is_the_journal(timed_queue: leaseq.Queue, take: T
         assert len(page) <= limit
         page = timed_queue.latest_events(limit, before=page[-1].cursor)
         events = events + page
-        assert len(events) <= len(all_events), "each goes on behind the one before"
+        assert len(events) <= len(all_events), "each page continues after the one before"
     assert events == all_events[::-1]

@@ -1,4 +1,4 @@
-"""page and items: managers leaf through a state while people work."""
+"""page and items: managers page through a state while people work."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_page_goes_on_where_its_last_item_has_moved_back(timed_queue: leaseq.Q
     for n in range(3):
         timed_queue.abandon(take(f"p{n}"))
     assert ids(timed_queue.items("inbound", after=page.after)) == item_ids[3:], (
-        "what came back is ahead of the cursor"
+        "items that came back are ahead of the cursor"
     )
 
 

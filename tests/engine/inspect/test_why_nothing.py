@@ -1,4 +1,4 @@
-"""Why a person gets nothing, with several answers, bars, skills and assigned items; the plain queue is in
+"""Why a person gets nothing, with several answers, bars, skills and assigned items; for the plain queue, see
 test_looking."""
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ def test_after_what_was_put_off_there_is_something(timed_queue: leaseq.Queue, cl
     bobs = take(timed_queue, "bob")
     assert timed_queue.why_nothing("ann") == WhyNothing("held", bobs.expires_at)
     clock.tick(301)
-    timed_queue.reserve("ann")  # takes it back, and sees that it is not for them
+    timed_queue.reserve("ann")  # takes it back, but ann may not have it
     assert timed_queue.why_nothing("ann") == WhyNothing("not-eligible")
 
 
@@ -103,7 +103,7 @@ def test_a_queue_that_is_empty(timed_queue: leaseq.Queue) -> None:
 
 
 def test_what_stands_between_them_and_what_waits(timed_queue: leaseq.Queue) -> None:
-    """By the rows that hold something, however many items wait in front."""
+    """Found by the non-empty rows, however many items are waiting in front."""
     timed_queue.enqueue_many(leaseq.NewItem({}, requires=("fr",)) for _ in range(150))
     timed_queue.enqueue({}, requires=["legal", "de"])
     timed_queue.enqueue({}, requires=["legal", "de", "fr"])

@@ -1,4 +1,4 @@
-"""What the state machine chooses among: people with skills, and new items."""
+"""The values that the state machine chooses from: people with skills, and new items."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 SKILLS: dict[str, tuple[str, ...]] = {"ann": (), "b b": ("fr",), "cyd": ("fr", "legal"), "@d:1": ("fr",)}
 SKILLS |= {"eva": (), "fay": ("fr",)}
-# Leases and delays end between whole seconds, and time goes by in whole ones: nothing ends on the dot.
+# Time moves in whole seconds, and leases and delays end in between: nothing ends at the exact moment.
 LEASE_SECONDS = 9.5
 
 BAND = {10: "high", 100: "normal", 200: "low"}

@@ -1,4 +1,4 @@
-"""What becomes of a grant: given, answered in time or late, taken back."""
+"""The life of a grant: given, answered in time or late, taken back."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Grants(Sets):
         )
 
     def follow(self, part: Part) -> None:
-        """The next assignment comes into being when one is handed out for the first time."""
+        """Create the next assignment when one is handed out for the first time."""
         if not part.attempts and len(part.item.parts) == part.number < self.rules.answers:
             part.item.parts.append(Part(part.item, part.number + 1))
             self.wait(part.item.parts[-1], returned=False)
@@ -35,14 +35,14 @@ class Grants(Sets):
         self.count("reserved")
 
     def latest(self, id: str, token: int, person: str) -> Part | None:
-        """The assignment whose latest grant this is."""
+        """Return the assignment with this latest grant."""
         for part in self.items[id].parts if id in self.items else ():
             if part.grant and (part.grant.token, part.grant.person) == (token, person):
                 return part
         return None
 
     def once(self, id: str, token: int, person: str) -> tuple[Part, Grant] | None:
-        """The assignment that was once granted so."""
+        """Return the assignment that had this grant, with the grant."""
         for part in self.items[id].parts:
             for grant in part.grants:
                 if (grant.token, grant.person) == (token, person):
@@ -60,13 +60,13 @@ class Grants(Sets):
         )
 
     def finish(self, id: str, token: int, person: str, result: object, now: datetime) -> str:
-        """in time, late, again, kept or refused"""
+        """Return "in time", "late", "again", "kept" or "refused"."""
         item, part = self.items[id], self.latest(id, token, person)
         grant = part.grant if part else None
         if part and grant and grant.how == "held":
             self.end(part, "finished")
             return self.answer(part, grant, result, late=grant.expires <= now, now=now)
-        is_current_payload = token > item.changed_at  # of the payload that it has now
+        is_current_payload = token > item.changed_at  # granted since the last change of the payload
         if is_current_payload and part and grant and grant.how == "expired" and self.may_answer(item, person):
             return self.answer(part, grant, result, late=True, now=now)
         if grant and (grant.how, grant.result) == ("finished", result):
@@ -86,7 +86,7 @@ class Grants(Sets):
         return "kept"
 
     def free_part(self, item: Item, person: str) -> Part | None:
-        """An assignment that a late answer may take, where the item has several."""
+        """Return an assignment that a late answer may take, if the item has several."""
         if len(item.parts) == 1 or not self.may_answer(item, person):
             return None
         free_parts = [p for p in item.parts if p.state == "inbound" and p.assigned in (None, person)]
@@ -110,7 +110,7 @@ class Grants(Sets):
         return "late" if late else "in time"
 
     def undo(self, part: Part, token: int, expires: datetime) -> None:
-        """A finish that is taken back: they hold it again, ahead of what else they hold."""
+        """Take a finish back: the person holds it again, as the first of their leases."""
         item, grant = part.item, part.grants[-1]
         grant.how = "undone"
         part.finished_at = None
@@ -126,12 +126,12 @@ class Grants(Sets):
         self.count("undone")
 
     def has_another(self, part: Part, person: str) -> bool:
-        """Whether they hold or answered another assignment of the item."""
+        """Whether the person holds or answered another assignment of the item."""
         others = (one.grant for one in part.item.parts if one is not part)
         return any(one and one.person == person and one.how in ("held", "finished") for one in others)
 
     def replace_answer(self, part: Part, ending: str) -> Grant:
-        """A manager takes the answer back, or puts another one in its place: it is a late one."""
+        """Let a manager take the answer back, or replace it: it becomes a late one."""
         grant = part.grants[-1]
         grant.how = ending
         part.item.late.append((grant.token, grant.person, grant.result))
@@ -165,18 +165,18 @@ class Grants(Sets):
         part.grants.append(Grant(token, person, now, before.attempt))
         item, finished_count = part.item, self.counters["finished"]
         self.answer(part, part.grants[-1], result, late=False, now=now)
-        self.counters["finished"] = finished_count  # an answer in the place of another is no more of them
+        self.counters["finished"] = finished_count  # a replaced answer does not change the number
         assert item.state != "finished" or not item.drafts
 
     def may_undo(self, part: Part) -> bool:
-        """Whether an abandon or a fail may be taken back: not where other assignments died with this one."""
+        """Whether an abandon or a fail may be taken back: not if other assignments died with this one."""
         return part.state != "dead" or len(part.item.parts) == 1
 
     def take_back(self, part: Part, token: int, expires: datetime) -> None:
-        """An abandon or a fail is undone: they hold it again, ahead of what else they hold."""
+        """Undo an abandon or a fail: the person holds it again, as the first of their leases."""
         item, grant = part.item, part.grants[-1]
         if grant.how == "failed":
-            item.failures = max(0, item.failures - 1)  # it may have been revived since
+            item.failures = max(0, item.failures - 1)  # a revive may have reset it since
         else:
             item.later.discard(grant.person)
             item.never.discard(grant.person)

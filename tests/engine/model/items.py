@@ -1,4 +1,4 @@
-"""What the model of a queue is made of."""
+"""The parts of the model of a queue."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ class Item:
     max_attempts: int
     requires: tuple[str, ...] = ()
     due: datetime | None = None
-    payload: str = ""  # the id that it was made up of: its own, or that of an item like it
-    changed: object = None  # the payload in its place
-    changed_at: int = 0  # the latest token then
+    payload: str = ""  # the id in its payload: its own, or that of an item with the same payload
+    changed: object = None  # the payload that replaced it
+    changed_at: int = 0  # the latest token at that time
     failures: int = 0
-    died: bool = False  # while somebody held some of it
+    died: bool = False  # it died while somebody held an assignment
     drafts: dict[str, object] = field(default_factory=dict)
     late: list[tuple[int, str, object]] = field(default_factory=list)  # token, person, result
     answerers: set[str] = field(default_factory=set)
-    later: set[str] = field(default_factory=set)  # gave it back: they see it when nothing else waits for them
-    never: set[str] = field(default_factory=set)  # gave it back for good
+    later: set[str] = field(default_factory=set)  # people who postponed it until nothing else is left
+    never: set[str] = field(default_factory=set)  # people who declined it permanently
     parts: list[Part] = field(default_factory=list)
 
     @property
@@ -67,7 +67,7 @@ class Part:
     state: str = ""
     shelf: tuple[str, str] = ("", "")  # inbound: row and shelf
     entry: int = 0  # inbound: the number of this entry among all entries
-    order: float = 0  # inbound: its score, where it was asked for, else as much later as it entered
+    order: float = 0  # inbound: its real score if it was read, otherwise a number above all scores
     until: datetime | None = None  # scheduled: when it is due
     assigned: str | None = None
     attempts: int = 0

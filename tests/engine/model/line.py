@@ -14,23 +14,23 @@ SETTLED = timedelta(seconds=3)
 @dataclass
 class Waiter:
     name: str
-    until: datetime  # believed to be there
-    woken: bool = False  # and on the way
-    late: bool = False  # woken, and did not come
+    until: datetime  # counted as present until then
+    woken: bool = False  # and on the way to reserve
+    late: bool = False  # woken, but did not come
 
 
 class Line:
     def __init__(self, now: Callable[[], datetime]) -> None:
         self.now = now
-        self.waiters: dict[str, Waiter] = {}  # in the order in which they began
-        self.woken_names: list[str] = []  # who was woken since the machine last looked
-        self.last: datetime | None = None  # when somebody was woken
+        self.waiters: dict[str, Waiter] = {}  # in the order in which they began to wait
+        self.woken_names: list[str] = []  # woken since the machine last checked
+        self.last: datetime | None = None  # time of the last wake-up
 
     def standing(self) -> list[Waiter]:
         return [waiter for waiter in self.waiters.values() if not waiter.woken]
 
     def stand(self, name: str) -> None:
-        """At the end; who was here before has their place."""
+        """Join the line at its end; those who are already in it keep their place."""
         now = self.now()
         waiter = self.waiters.setdefault(name, Waiter(name, now))
         if waiter.late or waiter.until - now < BELIEVED / 2:
@@ -48,7 +48,7 @@ class Line:
         return name in self.waiters and self.waiters[name].woken
 
     def wake(self, behind: str | None = None) -> None:
-        """The first who is there; with ``behind``, of those who began after that one."""
+        """Wake the first who is present; with ``behind``, only of those who began after that one."""
         names = list(self.waiters)
         after = names.index(behind) if behind else -1
         for waiter in self.standing():
@@ -61,8 +61,8 @@ class Line:
             self.leave(waiter.name)
 
     def look_by_oneself(self, name: str) -> bool:
-        """They stand where they stood. Two are woken for each who was woken and did not come in time; gives
-        whether that is for others to come first."""
+        """Look without being woken, and keep the place in line. For each who was woken but did not come in
+        time, two are woken; return whether they come first."""
         if name not in self.waiters or self.waiters[name].woken:
             return False
         self.stand(name)
@@ -79,13 +79,13 @@ class Line:
         return bool(late_waiters) and first != name
 
     def drop(self, names: list[str]) -> None:
-        """Who is believed to be there no longer, but for those."""
+        """Remove those who no longer count as present, except these names."""
         for waiter in self.standing():
             if waiter.until < self.now() and waiter.name not in names:
                 self.leave(waiter.name)
 
     def has_turn(self, name: str) -> bool:
-        """Whether one who was not woken may look. They overtake nobody while wake-ups go round."""
+        """Whether a waiter who was not woken may look. They overtake nobody while others are being woken."""
         waiter = self.waiters.get(name)
         if waiter is None or waiter.woken or self.last is None:
             return True

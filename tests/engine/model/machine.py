@@ -1,4 +1,4 @@
-"""A queue and its model side by side, and what must hold after every step."""
+"""A queue and its model in parallel, and what must hold after every step."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ numbers = itertools.count()
 
 
 class WatchedMachine(RuleBasedStateMachine):
-    servers: dict[str, Server]  # by what they do before they answer: see the policy's `durable`
+    servers: dict[str, Server]  # by the durability that they offer: see the policy's `durable`
     plain: bool
 
     def __init__(self) -> None:
         super().__init__()
         self.clock = Clock()
-        self.leases: list[leaseq.Lease] = []  # every one ever given, stale ones included
+        self.leases: list[leaseq.Lease] = []  # all leases ever granted, including stale ones
         self.undone_finishes: list[
             tuple[leaseq.Lease, str, leaseq.Lease]
-        ] = []  # its finish, the request, what it gave
+        ] = []  # the finished lease, the request, the new lease
         self.ids: list[str] = []
         self.waiting: dict[str, str] = {}  # waiter → the person
-        self.heard_names: list[str] = []  # who was told that they are woken, since the last step
-        self.weeks = 0  # that everybody was away
-        self.most_items = 6 if self.plain else 3  # few, so that they come round often
+        self.heard_names: list[str] = []  # those whose wake-ups were received since the last step
+        self.weeks = 0  # for which everybody was away
+        self.most_items = 6 if self.plain else 3  # few, so that each is used often
 
     @initialize(
         holds=st.integers(1, 3),
@@ -89,7 +89,7 @@ class WatchedMachine(RuleBasedStateMachine):
 
     @contextmanager
     def apart(self) -> Iterator[None]:
-        """What those who wait do is at times of its own: nobody is believed gone on the dot."""
+        """Give the actions of waiters separate times, so that nobody's presence ends at the exact moment."""
         self.clock.tick(0.0005)
         yield
         self.clock.tick(0.0005)
@@ -115,7 +115,7 @@ class WatchedMachine(RuleBasedStateMachine):
             self.ids.append(item.id)
 
     def come(self, person: str, twice: bool = False) -> None:
-        """Somebody reserves. There mostly is something."""
+        """Let somebody reserve. Mostly there is an item for them."""
         if self.few() and not self.model.parts("inbound"):
             self.add([(100, 0, 2, None, ())])
         request = f"request-{next(numbers)}"
@@ -123,17 +123,17 @@ class WatchedMachine(RuleBasedStateMachine):
         self.check_lease(person, lease)
         if lease and twice:
             assert self.queue.reserve(person, skills=SKILLS[person], request_id=request) == lease
-            self.model.sweep(self.now, 8)  # what else ran out came back
+            self.model.sweep(self.now, 8)  # other expired leases came back
 
     def lease(self, index: int) -> leaseq.Lease:
-        """A lease, mostly one of the latest, and every third time one that is asked for now."""
+        """Return a lease, mostly one of the latest; every third time somebody reserves a new one."""
         if index % 3 == 0:
             self.come(list(SKILLS)[index // 3 % len(SKILLS)])
             index = 0
         return self.leases[-1 - index % min(len(self.leases), 12)]
 
     def id(self, index: int) -> str:
-        """An item, mostly one that is there, and of those often one in hand or dead."""
+        """Return an item's id, mostly an existing one; of those often one that is held or dead."""
         busy_ids = [part.item.id for part in self.model.parts("reserved") + self.model.parts("dead")]
         likely_ids = busy_ids if index % 3 else list(self.model.items)
         ids = likely_ids if likely_ids and index % 7 else self.ids
@@ -144,7 +144,7 @@ class WatchedMachine(RuleBasedStateMachine):
         return (item and item.payload) or self.id(index)
 
     def latest(self, lease: leaseq.Lease, *endings: str) -> Part | None:
-        """The assignment whose latest grant this is, where that is held or ended so."""
+        """Return the assignment with this latest grant if the grant is held or has one of these endings."""
         part = self.model.latest(lease.id, lease.token, lease.person)
         return part if part and part.grants[-1].how in endings else None
 
@@ -154,7 +154,7 @@ class WatchedMachine(RuleBasedStateMachine):
             call()
 
     def check_lease(self, person: str, lease: leaseq.Lease | None, waiter: str = "") -> None:
-        """What a reserve gave is what it ought to give."""
+        """Check that a reserve returned what the model expects."""
         expected = self.model.in_hand(person, self.now)
         if not expected:
             if waiter and not self.model.line.has_turn(waiter):
@@ -178,13 +178,13 @@ class WatchedMachine(RuleBasedStateMachine):
         self.leases.append(lease)
 
     def reserved_part(self, parts: list[Part]) -> Part:
-        """Which of these assignments of one item was handed out."""
+        """Return which of these assignments of one item was handed out."""
         reserved_names = server_contents.sets(self.server.redis, self.queue.name)["reserved"]
         return next(part for part in parts if part.name in reserved_names)
 
     @invariant()
     def every_assignment_is_where_it_ought_to_be(self) -> None:
-        """Conservation and order in one: the same in the same sets, in the same order, each once."""
+        """Conservation and order together: the same members in the same sets and order, each once."""
         real_sets = server_contents.sets(self.server.redis, self.queue.name)
         assert {state: real_sets[state] for state in self.model.sets()} == self.model.sets()
         assert (
@@ -192,12 +192,12 @@ class WatchedMachine(RuleBasedStateMachine):
         )
         stats = self.queue.stats()
         assert stats.waiting == sum(waiter.until >= self.now for waiter in self.model.line.standing())
-        assert stats.inbound == len(self.model.parts("inbound")), "and on no other shelf"
+        assert stats.inbound == len(self.model.parts("inbound")), "nothing is on any other shelf"
         assert {kind: n for kind, n in stats.counters.items() if n} == self.model.counters
         assert stats.overdue == sum(due < self.now for due in self.model.due())
 
     def all_wait(self, people: list[str]) -> None:
-        """They take what is there, and then stand in line."""
+        """Let people reserve what is there, and then wait in line."""
         with self.apart():
             for person in people:
                 for _ in range(2 + self.model.rules.holds - len(self.model.hands.get(person, []))):
@@ -212,7 +212,7 @@ class WatchedMachine(RuleBasedStateMachine):
                 self.look(waiter)
 
     def look(self, waiter: str) -> None:
-        """One who waits looks: by themselves, or since they were woken. No two look in the same moment."""
+        """Let a waiter look, with or without a wake-up. No two look at the same moment."""
         self.clock.tick(0.0001)
         person, line = self.waiting[waiter], self.model.line
         was_woken, earlier_leases = line.is_woken(waiter), [(lease.id, lease.token) for lease in self.leases]
@@ -234,14 +234,14 @@ class WatchedMachine(RuleBasedStateMachine):
         soonest = self.model.soonest()
         if soonest and waiter in [one.name for one in line.standing()[:2]]:
             assert outcome.seconds <= (soonest - self.now).total_seconds() + 0.002, (
-                "they look when a lease runs out"
+                "they look when a lease expires"
             )
         if was_woken:
             self.pass_on(waiter)
 
     def pass_on(self, behind: str | None = None) -> None:
-        """What one who was woken doesn't take is for the next. Where nothing lies there that is no matter,
-        and neither is whether those who are gone are dropped then."""
+        """Wake the next if a woken one doesn't take the item. If nothing is waiting, it doesn't matter
+        whether this happens, nor whether absent waiters are dropped."""
         self.hear()
         line = self.model.line
         is_waiting = not self.model.paused and self.model.parts("inbound")
@@ -254,7 +254,7 @@ class WatchedMachine(RuleBasedStateMachine):
         return [name.decode() for name in self.server.redis.zrange(Keys(self.queue.name).line, 0, -1)]
 
     def hear(self) -> None:
-        """What was said to those who wait, up to now: the answer to a ping comes behind it."""
+        """Read all wake-ups up to now: the reply to a ping comes after them."""
         self.wakes.ping()
         while (message := self.wakes.get_message(timeout=5)) is None or message["type"] != "pong":
             if message and message["type"] == "message":
@@ -262,7 +262,7 @@ class WatchedMachine(RuleBasedStateMachine):
 
     @invariant()
     def people_wait_in_line(self) -> None:
-        """In the order in which they began, but for who was woken; and those were told, in that order."""
+        """Waiters are in the order in which they began; woken ones have left and were notified in order."""
         line = self.model.line
         keys = Keys(self.queue.name)
         pipe = self.server.redis.pipeline(transaction=True)
@@ -270,7 +270,7 @@ class WatchedMachine(RuleBasedStateMachine):
         standing_names, known_names, has_line = pipe.execute()
         assert [name.decode() for name in standing_names] == [waiter.name for waiter in line.standing()]
         assert {name.decode() for name in known_names} == set(line.waiters)
-        assert has_line == bool(line.waiters), "where nobody waits a move pays nothing for it"
+        assert has_line == bool(line.waiters), "without waiters, a move has no extra cost"
         self.hear()
         assert self.heard_names == line.woken_names
         self.heard_names, line.woken_names = [], []
@@ -283,7 +283,7 @@ class WatchedMachine(RuleBasedStateMachine):
             ]
 
     def teardown(self) -> None:
-        """Nothing that was typed is missing, nobody answered twice, and each transition was told once."""
+        """No answer is missing, nobody answered twice, and each transition was recorded once."""
         if not hasattr(self, "model"):
             return
         self.wakes.close()
@@ -297,7 +297,7 @@ class WatchedMachine(RuleBasedStateMachine):
         assert len({(id, person) for id, _, person, _ in answers}) == len(answers)
         kinds: list[str] = [event.what for event in self.queue.journal(limit=10_000)]
         for kind, count in self.model.counters.items():
-            assert kinds.count(kind) == count or kind == "deduped"  # which is no transition
+            assert kinds.count(kind) == count or kind == "deduped"  # it is no transition
         for id, item in self.model.items.items():
             real_item = self.queue.get(id)
             grants = sorted((g.token, g.person, g.how) for part in item.parts for g in part.grants)

@@ -1,4 +1,4 @@
-"""Items that are changed while they wait, as a rule of the state machine."""
+"""Changes of waiting items, as a rule of the state machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.engine.model.choices import BAND
 from tests.engine.model.machine import numbers
 from tests.engine.model.machine_managing import INDEX, ManagedMachine
 
-NO = "no"  # not given: None is a value
+NO = "no"  # no argument; None is a value
 
 
 class ChangingMachine(ManagedMachine):
@@ -64,5 +64,5 @@ class ChangingMachine(ManagedMachine):
         self.model.change(item, new_payload, delay == 4.25, delay == 0, self.scores())
 
     def scores(self) -> dict[str, float]:
-        """Of all that waits or is scheduled."""
+        """Return the scores of all that is waiting or scheduled."""
         return server_contents.scores(self.server.redis, self.queue.name)

@@ -1,4 +1,4 @@
-"""What managers do, as rules of the state machine."""
+"""Managers' calls as rules of the state machine."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ class ManagedMachine(WatchedMachine):
 
     @rule(indeed=st.integers(0, 3))
     def delete(self, indeed: int) -> None:
-        """And make it anew: old leases are worth nothing, and nothing comes back but its last token."""
-        if indeed:  # else most queues would be short-lived
+        """Delete the queue and create it again: old leases are worthless; only its last token is kept."""
+        if indeed:  # rarely, as otherwise most queues would be short-lived
             return
         before, standing_names = self.model, self.standing()
         self.queue.delete()

@@ -1,4 +1,4 @@
-"""What managers do with answers, as rules of the state machine."""
+"""Managers' calls on answers, as rules of the state machine."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class ReplacingMachine(UndoingMachine):
             with pytest.raises(leaseq.Invalid, match="another part"):
                 self.queue.reopen(id, token, to=person)
             return
-        for _ in range(1 + twice):  # sent again it does nothing more
+        for _ in range(1 + twice):  # a repeated call changes nothing
             item = self.queue.reopen(id, token, to=person, reason="look again")
         assert (token, "reopened", "look again") in [(g.token, g.how, g.reason) for g in item.history]
         self.model.reopen(part, person)
@@ -47,7 +47,7 @@ class ReplacingMachine(UndoingMachine):
         (answer,) = (one for one in item.answers if one.result == result)
         assert (answer.person, answer.late) == (by, False)
         self.model.correct(part, answer.token, by, result, self.now)
-        assert self.queue.correct(id, token, result, by=by) == item, "sent again"
+        assert self.queue.correct(id, token, result, by=by) == item, "a repeated call changes nothing"
         with pytest.raises(leaseq.Invalid, match="the token of an answer"):
             self.queue.correct(id, token, {"corrected": "otherwise"}, by=by)
 

@@ -1,4 +1,4 @@
-"""What a person takes back, as rules of the state machine."""
+"""Undo by people, as rules of the state machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class UndoingMachine(ChangingMachine):
     @precondition(lambda self: self.leases)
     @rule(index=INDEX, late=st.booleans())
     def undo(self, index: int, late: bool) -> None:
-        """A finish is taken back, mostly in time."""
+        """Take a finish back, mostly in time."""
         lease = self.lease(index)
         if late:
             self.clock.tick(UNDO_SECONDS + 1)
@@ -42,7 +42,7 @@ class UndoingMachine(ChangingMachine):
     @precondition(lambda self: self.leases)
     @rule(index=INDEX, late=st.booleans())
     def take_back(self, index: int, late: bool) -> None:
-        """An abandon or a fail is taken back, mostly in time."""
+        """Take an abandon or a fail back, mostly in time."""
         lease = self.lease(index)
         if late:
             self.clock.tick(UNDO_SECONDS + 1)
@@ -69,7 +69,7 @@ class UndoingMachine(ChangingMachine):
     @precondition(lambda self: self.undone_finishes)
     @rule(index=INDEX)
     def undo_again(self, index: int) -> None:
-        """Sent again after a lost reply: what it gave is what they get, for as long as they hold it."""
+        """Repeat an undo after a lost reply: it returns the same lease as long as they hold it."""
         lease, request, new_lease = self.undone_finishes[-1 - index % len(self.undone_finishes)]
         call: Callable[[], leaseq.Lease] = lambda: self.queue.undo_finish(lease, request_id=request)  # noqa: E731
         part = self.latest(new_lease, "held")

@@ -1,7 +1,7 @@
-"""What a queue ought to do, in plain Python and by brute force. It knows no script.
+"""What a queue ought to do, in plain Python and by brute force, without any script.
 
-It takes from the real queue only what the real queue chooses: tokens, and the times at which leases run
-out and items come due.
+It takes from the real queue only what the real queue chooses: tokens, and the times at which leases expire
+and items come due.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ class Model(Grants):
         return True
 
     def twin(self, item: Item, now: datetime) -> Item | None:
-        """The item that has this payload, where the window for it is open."""
+        """Return the item with this payload while its window is open."""
         first, entered_at = self.first.get(item.payload or item.id, (item, now))
         is_there = self.items.get(first.id) is first
         return first if is_there and (now - entered_at).total_seconds() < self.rules.dedupe_seconds else None
 
     def fails(self, part: Part) -> bool:
-        """Whether the item's attempts are used up by this failure."""
+        """Count a failure; return whether the item's attempts are used up."""
         part.item.failures += 1
         return part.item.died or part.item.failures >= part.item.max_attempts
 
@@ -64,7 +64,7 @@ class Model(Grants):
         return {ending: endings.count(ending) for ending in ("returned", "released", "died")}
 
     def old(self, now: datetime) -> list[Item]:
-        """What was finished or dead for so long, or so many ago, that it is to be forgotten."""
+        """Return the finished or dead items to forget: those that are too old, or too many."""
         rules = self.rules
         limit = len(self.finished) if rules.keep_finished_count is None else rules.keep_finished_count
         surplus_names = self.finished[: max(len(self.finished) - limit, 0)]
@@ -84,14 +84,14 @@ class Model(Grants):
         self.count("forgotten")
 
     def waiting_for(self, person: str, skills: tuple[str, ...]) -> Iterator[Part]:
-        """All on the rows that they qualify for, in the order of precedence."""
+        """Yield all assignments on the rows that they qualify for, in the order of precedence."""
         for part in sorted(self.parts("inbound"), key=lambda part: part.rank):
             fits = set(part.item.requires) <= set(skills)
             if part.assigned == person or (fits and part.assigned is None):
                 yield part
 
     def in_hand(self, person: str, now: datetime) -> list[Part]:
-        """What a person gets again whose hands are full, after what ran out came back."""
+        """Return the lease that a person at their limit gets again, after expired ones came back."""
         self.sweep(now, TAKEN_BACK_BY_A_RESERVE)
         for part in list(self.hands.get(person, [])):
             if part.grants[-1].expires <= now:
@@ -100,7 +100,7 @@ class Model(Grants):
         return hands[:1] if len(hands) >= self.rules.holds else []
 
     def choose(self, person: str, skills: tuple[str, ...]) -> list[Part]:
-        """Which one this person ought to get: one of these. The caller then calls ``add_grant``."""
+        """Return the assignments of which this person ought to get one. Then call ``add_grant``."""
         if self.paused:
             return []
         passed_entries = self.looked_past.setdefault(person, set())
@@ -116,12 +116,12 @@ class Model(Grants):
         return parts_again
 
     def may_have(self, person: str, skills: tuple[str, ...]) -> bool:
-        """Whether anything lies there for them."""
+        """Whether anything is waiting for them."""
         waiting_parts = self.waiting_for(person, skills)
         return any(self.may_answer(p.item, person) and person not in p.item.never for p in waiting_parts)
 
     def why_nothing(self, now: datetime) -> tuple[NothingReason | None, datetime | None]:
-        """After a reserve that gave nothing."""
+        """Explain a reserve that returned nothing."""
         if self.paused:
             return "paused", None
         if self.is_due(now):
@@ -131,11 +131,11 @@ class Model(Grants):
         return ("held" if self.parts("reserved") else "empty"), self.soonest()
 
     def alive(self, person: str, now: datetime) -> int:
-        """How many leases a person has that did not run out."""
+        """Return how many unexpired leases a person has."""
         return sum(part.grants[-1].expires > now for part in self.hands.get(person, []))
 
     def give_back(self, part: Part, ending: str, again: bool, until: datetime | None) -> None:
-        """abandoned, released, or failed: to be tried again then, or dead."""
+        """End a lease as abandoned, released, or failed; a failed item is retried at ``until``, or dead."""
         item, person = part.item, part.grants[-1].person
         self.end(part, ending)
         self.count(ending)
@@ -172,7 +172,7 @@ class Model(Grants):
             self.wait(part, returned=True)
 
     def assign(self, item: Item, person: str) -> bool:
-        """False where it is refused."""
+        """Assign the item; return False if that is refused."""
         open = [part for part in item.parts if part.state not in ("finished", "dead")]
         if any(part.assigned == person for part in open):
             return True
@@ -189,14 +189,14 @@ class Model(Grants):
         return True
 
     def may_change(self, item: Item, payload: object, *, delayed: bool) -> bool:
-        """``delayed``: a delay is named, be it 0."""
+        """``delayed``: a delay is given, even 0."""
         states = [part.state for part in item.parts]
         is_taken = "reserved" in states or "finished" in states
         is_waiting = "inbound" in states or "scheduled" in states
         return (is_waiting or ("dead" in states and not delayed)) and not (payload and is_taken)
 
     def change(self, item: Item, payload: object, delayed: bool, now: bool, scores: dict[str, float]) -> None:
-        """What it is to be is set already. ``scores``: where its assignments are by now."""
+        """Apply a change whose new values are already set. ``scores``: its assignments' scores after it."""
         if payload:
             item.changed, item.changed_at = payload, self.last_token
         for part in item.parts:
@@ -209,7 +209,7 @@ class Model(Grants):
 
     def remove(self, id: str) -> None:
         reserved_parts = [part for part in self.items[id].parts if part.state == "reserved"]
-        for _ in reserved_parts[1:]:  # the event of the removal names one lease
+        for _ in reserved_parts[1:]:  # the event of the removal names only one lease
             self.count("released")
         for part in self.items.pop(id).parts:
             self.leave(part)

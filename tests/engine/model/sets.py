@@ -1,4 +1,4 @@
-"""Where the model of a queue has its items, and who holds them."""
+"""The items of the model of a queue in their sets, and who holds them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from datetime import datetime
 from tests.engine.model.items import BANDS, Item, Part, Rules
 from tests.engine.model.line import Line
 
-LATER = 4e15  # than any score, and small enough to be counted on from
+LATER = 4e15  # greater than any score, but small enough to count up exactly
 
 
 class Sets:
@@ -24,8 +24,8 @@ class Sets:
         self.hands: dict[str, list[Part]] = {}
         self.counters: dict[str, int] = {}
         self.looked_past: dict[str, set[int]] = {}  # person → entries
-        self.shelves_passed: set[tuple[str, str]] = set()  # where anybody looked past anything
-        self.first: dict[str, tuple[Item, datetime]] = {}  # payload → which item entered with it, and when
+        self.shelves_passed: set[tuple[str, str]] = set()  # shelves on which anybody passed over an entry
+        self.first: dict[str, tuple[Item, datetime]] = {}  # payload → the item that entered with it, and when
         self.entries = 0
         self.last_token = 0
 
@@ -33,7 +33,8 @@ class Sets:
         return [part for item in self.items.values() for part in item.parts if part.state == state]
 
     def due(self) -> list[datetime]:
-        """The due dates of what is neither finished nor has anything dead, which is to be revived first."""
+        """Return the due dates of unfinished items without dead assignments, which would have to be revived
+        first."""
 
         def counts(item: Item) -> bool:
             return item.state != "finished" and all(part.state != "dead" for part in item.parts)
@@ -81,8 +82,8 @@ class Sets:
             self.line.wake()
 
     def move(self, part: Part, order: float) -> None:
-        """Its priority or its skills are others: among what is there, by its age; but behind what anybody
-        looked past, where they would not see it."""
+        """Move it after a change of priority or skills: by its age, but after everything that anybody passed
+        over, since they would not see it ahead of that."""
         shelf = self.shelf_of(part, "returned" in part.shelf[1])
         if shelf != part.shelf:
             assert order == part.order or (order > part.order and shelf in self.shelves_passed)
@@ -99,7 +100,7 @@ class Sets:
             self.line.wake()
 
     def soonest(self) -> datetime | None:
-        """When the next lease runs out or the next item comes due."""
+        """Return when the next lease expires or the next item comes due."""
         leases = [part.grants[-1].expires for part in self.parts("reserved")]
         return min([*leases, *(part.until for part in self.parts("scheduled") if part.until)], default=None)
 
@@ -108,7 +109,7 @@ class Sets:
         return first is not None and first <= now
 
     def die(self, part: Part) -> None:
-        """What waits of the item dies along."""
+        """Let the item's waiting assignments die with this one."""
         part.item.died |= any(p.state == "reserved" for p in part.item.parts if p is not part)
         for dying_part in [p for p in part.item.parts if p is part or p.state in ("inbound", "scheduled")]:
             self.leave(dying_part)

@@ -1,5 +1,6 @@
-"""Anything in any order: the real queue against the model, after every step. Once as a plain queue, and once
-with the rules for people: several answers, skills, assigned items, a limit to how many give an item back."""
+"""Random sequences of calls: the real queue against the model, after every step. Once as a plain queue, and
+once with the rules for people: several answers, skills, assigned items, a limit to how many people give an
+item back."""
 
 from __future__ import annotations
 
@@ -39,7 +40,7 @@ class Machine(ReplacingMachine):
         id = self.id(index)
         added = self.queue.enqueue({"n": id}, id=id, max_attempts=2).added
         assert added == self.model.enqueue(Item(id, "normal", 2), None, self.now)
-        if added:  # it was removed: a new item, for which old leases are worth nothing
+        if added:  # it was removed before: a new item, so old leases are worthless
             self.leases = [lease for lease in self.leases if lease.id != id]
 
     @precondition(lambda self: self.ids)
@@ -54,7 +55,7 @@ class Machine(ReplacingMachine):
 
     @rule(people=st.lists(PEOPLE, min_size=1, max_size=5), twice=st.booleans(), go_on=st.booleans())
     def reserve(self, people: list[str], twice: bool, go_on: bool) -> None:
-        if self.model.paused and go_on:  # else half of all days would be pauses
+        if self.model.paused and go_on:  # otherwise half of the time would be pauses
             self.pause_or_resume()
         for person in people:
             self.come(person, twice)
@@ -122,7 +123,7 @@ class Machine(ReplacingMachine):
             is_known = lease.id in self.model.items
             earlier_grant = self.model.once(lease.id, lease.token, lease.person) if is_known else None
             if earlier_grant and earlier_grant[1].how == ending:
-                outcome = call()  # repeated, even if another person has it by now: nothing happens
+                outcome = call()  # a repeated call changes nothing, even if another person has it by now
             else:
                 self.check_refused(lease, call)
                 return
@@ -154,7 +155,7 @@ class Machine(ReplacingMachine):
         assert result.more == (self.model.is_due(self.now) or bool(self.model.old(self.now)))
 
     def forget_old(self, limit: int) -> int:
-        """How many are to go now; the queue chooses which."""
+        """Forget old items in the model; return how many the queue ought to forget, which chooses them."""
         sets = server_contents.sets(self.server.redis, self.queue.name)
         kept_names, old_items = {*sets["finished"], *sets["dead"]}, self.model.old(self.now)
         for item in [item for item in old_items if item.id not in kept_names]:
@@ -163,7 +164,7 @@ class Machine(ReplacingMachine):
 
     @rule(seconds=st.sampled_from([0, 1, 2, 5, 10, 30]), backwards=st.booleans())
     def time_goes_by(self, seconds: int, backwards: bool) -> None:
-        """For up to five seconds, who waits looks now and then: more often than who is believed gone."""
+        """Let time pass. Up to five seconds, waiters look now and then, often enough to count as present."""
         steps = {0: [0], 5: [2, 2, 1]}.get(seconds, [seconds])
         for step in steps:
             self.clock.tick(step)
@@ -175,10 +176,10 @@ class Machine(ReplacingMachine):
         self.clock.tick(10)
         self.clear(50)
 
-    @precondition(lambda self: self.weeks < 4)  # after months they look at everything anew
+    @precondition(lambda self: self.weeks < 4)  # after months, their cursors are forgotten
     @rule()
     def everybody_is_away_for_two_weeks(self) -> None:
-        """Long enough for clear to forget who holds nothing."""
+        """Long enough for clear to forget people without leases."""
         self.weeks += 2
         for _ in range(2):
             self.clock.tick(8 * 86_400)
@@ -198,7 +199,7 @@ class Machine(ReplacingMachine):
         assert (self.waits() > before) == (durable == "fsync")
 
     def waits(self) -> int:
-        """How often anything waited for the disk."""
+        """Return how often a call waited for the disk."""
         stats: Any = self.server.redis.info("commandstats")
         return int(stats.get("cmdstat_waitaof", {"calls": 0})["calls"])
 
@@ -225,12 +226,12 @@ class Machine(ReplacingMachine):
     @precondition(lambda self: self.waiting)
     @rule()
     def who_is_woken_comes(self) -> None:
-        """And then nobody waits while something lies there that they may have."""
+        """Let all woken waiters look: afterwards nobody waits although there is an item for them."""
         line = self.model.line
         with self.apart():
             while woken_names := [waiter for waiter in self.waiting if line.is_woken(waiter)]:
                 self.look(woken_names[0])
-        if self.model.paused or len(line.standing()) < len(line.waiters):  # one died on the way
+        if self.model.paused or len(line.standing()) < len(line.waiters):  # a woken waiter died
             return
         for waiter in line.standing():
             person = self.waiting.get(waiter.name)
@@ -254,4 +255,4 @@ def disk() -> Iterator[Server]:
 @pytest.mark.parametrize("plain", [True, False], ids=["plain", "people"])
 def test_anything_in_any_order(server: Server, disk: Server, plain: bool) -> None:
     Machine.servers, Machine.plain = {"server": server, "fsync": disk}, plain
-    run_machine(Machine, examples=20, steps=40)  # and 200 on each engine in ./dev soak
+    run_machine(Machine, examples=20, steps=40)  # ./dev soak runs 200 on each engine

@@ -27,7 +27,7 @@ def test_a_draft_comes_back_with_the_lease(timed_queue: leaseq.Queue, take: Take
     timed_queue.save_draft(lease, {"first": 1})
     timed_queue.save_draft(lease, DRAFT)
     assert timed_queue.mine("ann")[0].draft == DRAFT
-    assert take("ann").draft == DRAFT, "full hands: what is held"
+    assert take("ann").draft == DRAFT, "ann is at her limit, so she gets her lease again"
     assert timed_queue.renew(lease).draft == DRAFT
 
 
@@ -77,9 +77,9 @@ def test_a_shared_draft_goes_to_the_next_person_who_has_none(timed_queue: leaseq
         timed_queue.save_draft(lease, {"of": person})
         timed_queue.abandon(lease)
     lease = take("cyd")
-    assert lease.draft == {"of": "bob"}, "the latest"
+    assert lease.draft == {"of": "bob"}, "the latest draft"
     timed_queue.abandon(lease)
-    assert take("ann").draft == {"of": "ann"}, "one's own before others'"
+    assert take("ann").draft == {"of": "ann"}, "a person's own draft comes first"
 
 
 def test_a_finish_removes_every_draft_of_the_item(
@@ -94,7 +94,7 @@ def test_a_finish_removes_every_draft_of_the_item(
     third_lease = take("cyd")
     assert drafts_in(server, timed_queue) == 4
     timed_queue.finish(third_lease, {})
-    assert drafts_in(server, timed_queue) == 2, "two's are left"
+    assert drafts_in(server, timed_queue) == 2, "the drafts of item two are left"
     timed_queue.finish(lease, {}, then_reserve=True)
     assert drafts_in(server, timed_queue) == 0
 
@@ -187,7 +187,7 @@ def test_a_draft_is_there_for_a_person_named_like_a_mark(timed_queue: leaseq.Que
 def test_drafts_go_with_the_last_answer_though_the_policy_asks_for_more_by_now(
     timed_queue: leaseq.Queue, take: Take, server: Server
 ) -> None:
-    """What was handed out whole before the policy changed gets no answer more."""
+    """An item with all its assignments handed out before the policy changed gets no more answers."""
     timed_queue.configure(answers=2)
     first, second = take("ann"), take("bob")
     timed_queue.save_draft(second, DRAFT)
@@ -195,7 +195,7 @@ def test_drafts_go_with_the_last_answer_though_the_policy_asks_for_more_by_now(
     second = take("cyd")
     timed_queue.configure(answers=3)
     timed_queue.finish(first, {})
-    assert drafts_in(server, timed_queue) == 2, "bob's"
+    assert drafts_in(server, timed_queue) == 2, "bob's drafts are left"
     timed_queue.finish(second, {})
     assert timed_queue.get("one").state == "finished"
     assert drafts_in(server, timed_queue) == 0

@@ -1,4 +1,4 @@
-"""What is said of a lease that is lost is true for the person who asks."""
+"""The message about a lost lease is true for the person who gets it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def one(timed_queue: leaseq.Queue) -> None:
 
 
 def message_of(call: Callable[[], object]) -> str:
-    """The message of the LeaseLost that a call raises."""
+    """Return the message of the LeaseLost that a call raises."""
     with pytest.raises(leaseq.LeaseLost) as error:
         call()
     return str(error.value)
@@ -92,7 +92,7 @@ def test_a_lease_that_never_was_theirs(timed_queue: leaseq.Queue) -> None:
 
 @pytest.mark.parametrize("several", [False, True])
 def test_their_answer_stands(timed_queue: leaseq.Queue, several: bool) -> None:
-    """Also where others are to answer it: it does not wait for somebody instead of them."""
+    """Also if others are to answer it: the message doesn't say that it waits for somebody else."""
     timed_queue.configure(answers=2 if several else 1)
     lease = take(timed_queue, "ann")
     timed_queue.finish(lease, {"v": 1})

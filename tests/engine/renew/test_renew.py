@@ -32,7 +32,7 @@ def test_renewing_gives_a_full_lease_from_now(timed_queue: leaseq.Queue, clock: 
     )
     assert renewed_lease.payload == {"n": 1}
     clock.tick(299)
-    assert timed_queue.reserve("bob") is None, "the first lease would have run out by now"
+    assert timed_queue.reserve("bob") is None, "the first lease would have expired by now"
     assert timed_queue.mine("ann") == [renewed_lease]
 
 

@@ -1,4 +1,4 @@
-"""A manager's answer in the place of one that was given; both are kept."""
+"""A manager's answer replaces one that was given; both are kept."""
 
 from __future__ import annotations
 

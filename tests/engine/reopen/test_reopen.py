@@ -12,7 +12,7 @@ from tests.support.leases import take
 
 @pytest.fixture
 def finished_lease(timed_queue: leaseq.Queue) -> leaseq.Lease:
-    """Ann's answer to "one"; "two" waits."""
+    """Ann has answered "one"; "two" is waiting."""
     timed_queue.enqueue({"n": 1}, id="one")
     timed_queue.enqueue({"n": 2}, id="two")
     lease = take(timed_queue, "ann")
@@ -70,7 +70,7 @@ def test_not_for_one_more_person_than_rows_may_wait_for(
         timed_queue.reopen("one", finished_lease.token, to="ann")
     assert error.value.field == "to"
     assert timed_queue.get("one").state == "finished"
-    assert timed_queue.reopen("one", finished_lease.token).state == "inbound", "for anybody it may wait"
+    assert timed_queue.reopen("one", finished_lease.token).state == "inbound", "it may wait for anybody"
 
 
 def test_sent_twice_it_is_reopened_once(timed_queue: leaseq.Queue, finished_lease: leaseq.Lease) -> None:
@@ -98,7 +98,7 @@ def test_it_is_not_theirs_to_undo_or_to_finish_again(
     with pytest.raises(leaseq.LeaseLost) as error:
         timed_queue.finish(finished_lease, {"by": "ann"})
     assert error.value.answer_kept
-    assert len(timed_queue.get("one").late_answers) == 1, "it is kept already"
+    assert len(timed_queue.get("one").late_answers) == 1, "the answer was already kept"
 
 
 def test_only_an_answer_that_the_item_has(timed_queue: leaseq.Queue, finished_lease: leaseq.Lease) -> None:

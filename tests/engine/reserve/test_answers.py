@@ -1,4 +1,5 @@
-"""Several answers: an item is given to as many people as its queue wants answers, never to one twice."""
+"""Several answers: an item is given to as many people as its queue wants answers, and never twice to one
+person."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def test_nobody_gets_an_item_twice(three: leaseq.Queue) -> None:
     assert three.why_nothing("ann").reason == "not-eligible"
     three.configure(holds=2)
     take(three, "bob")
-    assert three.reserve("bob") is None, "nor a second assignment while they hold one"
+    assert three.reserve("bob") is None, "no second assignment while they hold one"
 
 
 def test_breadth_first(three: leaseq.Queue) -> None:
@@ -114,7 +115,7 @@ def test_failures_are_the_items_and_it_dies_whole(three: leaseq.Queue, sets: Set
     assert three.fail(take(three, "cyd"), "torn").retry_at is None
     assert sets()["inbound"] == []
     assert three.get("a").failures == 3
-    three.finish(bobs, {"by": "bob"})  # who held one may still finish
+    three.finish(bobs, {"by": "bob"})  # holders may still finish
     assert three.get("a").state == "dead"
     assert three.reserve("dan") is None
     item = three.revive("a")
@@ -124,7 +125,7 @@ def test_failures_are_the_items_and_it_dies_whole(three: leaseq.Queue, sets: Set
 
 
 def test_the_journal_tells_of_each_assignment_that_dies(three: leaseq.Queue) -> None:
-    """Of the one that failed, of the one that waited, and of the one that came back later."""
+    """The one that failed, the one that was waiting, and the one that came back later."""
     three.configure(max_attempts=1)
     three.enqueue({}, id="a")
     take(three, "ann")
@@ -172,7 +173,7 @@ def test_what_was_held_when_its_item_died_dies_when_it_comes_back(
     assert three.reserve("dan") is None
     assert three.revive("a").state == "inbound"
     three.abandon(take(three, "dan"))
-    assert three.stats().inbound == 3, "revived, it is as any other"
+    assert three.stats().inbound == 3, "once revived, it is like any other"
 
 
 def test_release_and_remove_mean_all_of_it(three: leaseq.Queue, sets: Sets) -> None:
@@ -209,7 +210,7 @@ def test_more_answers_may_be_asked_for_later(timed_queue: leaseq.Queue) -> None:
     timed_queue.finish(take(timed_queue, "ann"), {})
     timed_queue.configure(answers=2)
     assert [take(timed_queue, person).id for person in ("bob", "cyd")] == ["b", "b"]
-    assert timed_queue.get("a").state == "finished", "what was handed out before stays as it was"
+    assert timed_queue.get("a").state == "finished", "finished items get no more answers"
 
 
 def test_fewer_answers_leave_what_is_there_alone(three: leaseq.Queue) -> None:
@@ -239,7 +240,7 @@ def test_what_is_finished_whole_is_not_revived(three: leaseq.Queue) -> None:
     leases = [take(three, person) for person in ("ann", "bob", "cyd")]
     for lease in leases[:2]:
         three.finish(lease, {})
-    three.revive("a")  # nothing of it is dead: as it was
+    three.revive("a")  # nothing of it is dead, so nothing changes
     assert three.get("a").state == "reserved"
     three.finish(leases[2], {})
     with pytest.raises(leaseq.Invalid, match="'a' is finished"):

@@ -1,4 +1,4 @@
-"""An item that is assigned: one person's, until they give it back."""
+"""An assigned item is for one person until they give it back."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_given_back_it_is_anybodys(timed_queue: leaseq.Queue, again: bool) -> No
     timed_queue.assign("a", "bob")
     timed_queue.abandon(take(timed_queue, "bob"), again=again)
     assert timed_queue.get("a").assigned_to == ()
-    assert timed_queue.reserve("ann") is None, "of those who can"
+    assert timed_queue.reserve("ann") is None, "only people with the skill get it"
     assert take(timed_queue, "ann", "fr").id == "a"
 
 
@@ -97,7 +97,7 @@ def test_who_said_never_gets_it_all_the_same_when_it_is_assigned_to_them(timed_q
 @pytest.mark.parametrize("person", ["bob", "ann"])
 @pytest.mark.parametrize("state", ["reserved", "finished", "dead"])
 def test_what_does_not_wait_is_not_assigned(timed_queue: leaseq.Queue, state: str, person: str) -> None:
-    """Nor to the one who has it, or had it."""
+    """Not even to the person who has or had it."""
     timed_queue.configure(max_attempts=1)
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, "ann")
@@ -127,7 +127,7 @@ def test_a_lease_that_ran_out_is_not_taken_back_from_whom_it_is_assigned_to(
     timed_queue.assign("a", "bob")
     with pytest.raises(leaseq.LeaseLost):
         timed_queue.renew(stale)
-    assert timed_queue.finish(stale, {}).late, "but what was typed counts"
+    assert timed_queue.finish(stale, {}).late, "but the late answer counts"
 
 
 def test_a_person_who_answered_or_holds_an_item_is_not_assigned_the_rest_of_it(
@@ -151,8 +151,8 @@ def test_what_is_assigned_to_somebody_who_answers_otherwise_is_anybodys(timed_qu
     timed_queue.enqueue({}, id="a")
     anns = take(timed_queue, "ann")
     timed_queue.abandon(take(timed_queue, "bob"))
-    timed_queue.assign("a", "bob")  # the second assignment, the only one that waits
-    timed_queue.abandon(anns)  # now the first one comes before it
+    timed_queue.assign("a", "bob")  # the second assignment, the only waiting one
+    timed_queue.abandon(anns)  # now the first one is ahead of it
     timed_queue.finish(take(timed_queue, "bob"), {})
     assert timed_queue.get("a").assigned_to == ()
     assert take(timed_queue, "cyd").id == "a"
@@ -195,9 +195,9 @@ def test_who_will_never_have_an_item_again_loses_the_rest_of_it_that_is_assigned
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="a")
     alices = take(timed_queue, "alice")
-    timed_queue.assign("a", person)  # the second assignment, the only one that waits
+    timed_queue.assign("a", person)  # the second assignment, the only waiting one
     timed_queue.abandon(alices)
-    timed_queue.abandon(take(timed_queue, person), again=False)  # the first one, which came before it
+    timed_queue.abandon(take(timed_queue, person), again=False)  # the first one, which was ahead of it
     assert timed_queue.get("a").assigned_to == ()
     assert [take(timed_queue, other).id for other in ("bob", "cyd")] == ["a", "a"]
     assert timed_queue.reserve(person) is None
@@ -244,7 +244,7 @@ def test_who_gives_it_back_for_later_keeps_the_rest_of_it_that_is_assigned_to_th
 
 @pytest.mark.parametrize("person", ODD)
 def test_any_name_will_do(timed_queue: leaseq.Queue, person: str) -> None:
-    """Names that look like a row, a sign, a pattern or a part of a path."""
+    """Including names that look like a row, a sign, a pattern or a part of a path."""
     others = [name for name in ODD if name != person]
     timed_queue.enqueue_many(leaseq.NewItem({}, id=f"%d[{n}]-*^$") for n in range(3))
     for n in range(3):

@@ -1,5 +1,5 @@
-"""Reserve says "nothing" only if there is nothing that this person may have, and what it gives is what comes
-first for them: the queue against brute force, over random days."""
+"""Reserve returns nothing only if there is nothing for this person, and otherwise the first that they may
+have: the queue against brute force, over random days."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ NEEDS: list[tuple[str, ...]] = [(), (), (), ("fr",), ("fr", "legal")]
 
 @dataclass
 class KnownItem:
-    """What brute force knows of an item."""
+    """What brute force records about an item."""
 
     requires: tuple[str, ...]
     answerers: set[str] = field(default_factory=set)
     never: set[str] = field(default_factory=set)
-    later: set[str] = field(default_factory=set)  # gave it back, to see it again
+    later: set[str] = field(default_factory=set)  # people who postponed it
     beside: set[str] = field(default_factory=set)  # had one of its assignments: may have passed others
     assigned: dict[int, str] = field(default_factory=dict)  # assignment → person
 
@@ -40,7 +40,7 @@ class Workday:
         self.leases: dict[str, leaseq.Lease] = {}  # by token
 
     def waiting_entries(self) -> list[tuple[str, int, str, str, float]]:
-        """Item, assignment, row, shelf and score of all that waits, as it lies in the server."""
+        """Return item, assignment, row, shelf and score of all waiting entries in the server."""
         queue_keys = Keys(self.queue.name)
         entries = []
         shelf_keys = list(self.server.redis.scan_iter(match=f"{queue_keys.inbound}*", count=1000))
@@ -54,7 +54,7 @@ class Workday:
             for member, score in members:
                 id, _, number = member.decode().partition("\a")
                 entries.append((id, int(number or 1), row, ":".join(parts), score))
-        return sorted(entries)  # the server's order of keys is its own
+        return sorted(entries)  # the server returns keys in any order
 
     def in_hand(self, person: str) -> set[str]:
         return {lease.id for lease in self.queue.mine(person)}
@@ -103,7 +103,7 @@ class Workday:
         if first_choices and person not in self.items[lease.id].beside:
             assert taken_entries[0] == min(first_choices, key=lambda w: self.rank(w[3], w[4]))
         self.leases[str(lease.token)] = lease
-        for other in PEOPLE:  # who has one of an item in hand passes over its other assignments
+        for other in PEOPLE:  # holders of an assignment pass over the item's others
             if self.answers > 1 and lease.id in self.in_hand(other):
                 self.items[lease.id].beside.add(other)
 

@@ -1,4 +1,4 @@
-"""Due dates: shown, listed by date, and counted when they are over."""
+"""Due dates: shown, listed by date, and counted when they have passed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.support.leases import take
 
 @pytest.fixture
 def dated_queue(timed_queue: leaseq.Queue, clock: Clock) -> leaseq.Queue:
-    """Due in an hour, in two, … the last one first."""
+    """Items due in one, two and three hours; the last one was enqueued first."""
     now = datetime.fromtimestamp(clock.now / 1e6, UTC)
     for hour in (3, 1, 2):
         timed_queue.enqueue({}, id=f"h{hour}", due=now + timedelta(hours=hour))
@@ -58,9 +58,9 @@ def test_what_is_over_is_counted_wherever_it_is(dated_queue: leaseq.Queue, clock
     clock.tick(3 * 3600 + 1)
     assert dated_queue.stats().overdue == 3
     lease = take(dated_queue, "ann")
-    assert dated_queue.stats().overdue == 3, "while it is held"
+    assert dated_queue.stats().overdue == 3, "a held item counts"
     dated_queue.fail(lease, "no")
-    assert dated_queue.stats().overdue == 3, "while it is to be tried again"
+    assert dated_queue.stats().overdue == 3, "a scheduled retry counts"
     dated_queue.finish(take(dated_queue, "ann"), {})
     assert dated_queue.stats().overdue == 2
 
@@ -119,7 +119,7 @@ def test_what_is_due_does_not_come_sooner(dated_queue: leaseq.Queue) -> None:
 
 
 def enqueue_overdue(queue: leaseq.Queue, **policy: Any) -> None:
-    """An item that is overdue, in a queue with this policy."""
+    """Enqueue an overdue item in a queue with this policy."""
     queue.configure(**policy)
     queue.enqueue({}, id="a", due=datetime(2020, 1, 1, tzinfo=UTC))
 
@@ -131,7 +131,7 @@ def overdue(queue: leaseq.Queue) -> tuple[int, list[str]]:
 def test_done_with_fewer_answers_than_are_asked_for_by_now_it_is_due_no_more(
     timed_queue: leaseq.Queue,
 ) -> None:
-    """What was handed out whole before the policy changed gets no answer more."""
+    """An item with all its assignments handed out before the policy changed gets no more answers."""
     enqueue_overdue(timed_queue, answers=2)
     leases = [take(timed_queue, person) for person in ("ann", "bob")]
     timed_queue.configure(answers=3)
@@ -154,7 +154,7 @@ def test_and_where_one_more_is_to_come_it_is_due_until_then(timed_queue: leaseq.
 
 
 def finish_one_and_fail_one(queue: leaseq.Queue) -> leaseq.Lease:
-    """Ann's answer is there; bob's assignment is dead."""
+    """Ann has answered; bob's assignment is dead."""
     enqueue_overdue(queue, answers=2, max_attempts=1)
     anns, bobs = take(queue, "ann"), take(queue, "bob")
     queue.finish(anns, {})
@@ -165,7 +165,7 @@ def finish_one_and_fail_one(queue: leaseq.Queue) -> leaseq.Lease:
 
 def test_an_undo_beside_what_is_dead_does_not_make_it_due(timed_queue: leaseq.Queue) -> None:
     new_lease = timed_queue.undo_finish(finish_one_and_fail_one(timed_queue))
-    assert overdue(timed_queue) == (0, []), "it is not until it is revived"
+    assert overdue(timed_queue) == (0, []), "not before it is revived"
     timed_queue.finish(new_lease, {})
     assert (timed_queue.get("a").state, overdue(timed_queue)) == ("dead", (0, []))
 
@@ -182,14 +182,14 @@ def test_revived_after_such_an_undo_it_is_due_until_it_is_done(timed_queue: leas
 def test_a_late_answer_in_place_of_what_is_dead_makes_the_rest_due_again(
     timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
-    """And if that dies when it comes back, it is not due again."""
+    """If the rest dies when it comes back, it is not due again."""
     enqueue_overdue(timed_queue, answers=2, max_attempts=1)
     anns = take(timed_queue, "ann")
     clock.tick(200)
     take(timed_queue, "bob")
     clock.tick(101)
     timed_queue.clear()
-    assert overdue(timed_queue) == (0, []), "ann's is dead"
+    assert overdue(timed_queue) == (0, []), "ann's assignment is dead"
     timed_queue.finish(anns, {})
     assert (timed_queue.get("a").state, overdue(timed_queue)) == ("reserved", (1, ["a"]))
     timed_queue.release("a")

@@ -33,7 +33,7 @@ def test_a_queue_that_is_not_there_gives_nothing_and_is_not_made(timed_queue: le
     assert not timed_queue.exists()
 
 
-@pytest.mark.parametrize("seconds", [0, 1])  # where the time goes on, it is the ordinary case
+@pytest.mark.parametrize("seconds", [0, 1])  # the ordinary case needs a later time
 def test_the_oldest_first(timed_queue: leaseq.Queue, take: Take, clock: Clock, seconds: float) -> None:
     timed_queue.enqueue_many(NewItem({}, id=id) for id in "abc")
     ids = []
@@ -86,7 +86,7 @@ def test_a_person_may_hold_as_many_as_the_policy_says(timed_queue: leaseq.Queue,
     timed_queue.enqueue_many(NewItem({}, id=id) for id in "abc")
     a, b = take("ann"), take("ann")
     assert [a.id, b.id] == ["a", "b"]
-    assert take("ann") == a, "with full hands, the one held longest"
+    assert take("ann") == a, "at the limit, the lease held longest is returned"
     assert timed_queue.mine("ann") == [a, b]
     timed_queue.finish(a, {})
     assert take("ann").id == "c"
@@ -139,7 +139,7 @@ def test_one_s_own_lease_that_ran_out_comes_as_a_new_grant(
 def test_hands_that_hold_nothing_alive_are_empty_however_much_else_ran_out(
     timed_queue: leaseq.Queue, clock: Clock, take: Take
 ) -> None:
-    """A reserve takes back eight; the caller's own come on top."""
+    """A reserve takes back eight expired leases, and the caller's own in addition."""
     timed_queue.enqueue_many(NewItem({}, id=f"{n:02}") for n in range(20))
     for n in range(20):
         take(f"p{n}")
@@ -218,7 +218,7 @@ def test_sent_again_it_gives_what_it_gave_though_another_was_taken_back_since(
 
 
 def test_and_though_a_finish_was_undone_since(timed_queue: leaseq.Queue, take: Take) -> None:
-    """What is undone has the latest token of all that they hold."""
+    """The lease from the undo has the latest token of all that they hold."""
     timed_queue.configure(holds=3)
     timed_queue.enqueue_many(NewItem({}, id=id) for id in "abc")
     first = take("ann")

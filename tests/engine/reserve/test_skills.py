@@ -1,4 +1,4 @@
-"""Items that require skills: only people who have all of them get one, and nobody else pays for it."""
+"""Items that require skills: only people with all of them get one, and nobody else pays for it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_all_of_them_are_needed(timed_queue: leaseq.Queue) -> None:
     assert timed_queue.get("both").requires == ("fr", "legal")
 
 
-@pytest.mark.parametrize("extra", [0, 8])  # rows asked for by name, and all looked through
+@pytest.mark.parametrize("extra", [0, 8])  # rows read by name, or all rows searched
 def test_the_oldest_that_they_can_do_comes_first_whatever_it_requires(
     timed_queue: leaseq.Queue, extra: int
 ) -> None:
@@ -109,7 +109,7 @@ def test_too_many_sets_of_skills_are_refused_and_nothing_of_them_enters(timed_qu
     assert error.value.field == "requires"
     assert timed_queue.stats().inbound == 490
     assert timed_queue.enqueue_many(NewItem({}, requires=(f"t{n}",)) for n in range(10)).added == 10
-    assert timed_queue.enqueue({}, requires=["s1"]).added, "one that is in use"
+    assert timed_queue.enqueue({}, requires=["s1"]).added, "a set that is already in use"
     with pytest.raises(leaseq.Invalid) as error:
         timed_queue.assign(timed_queue.items("inbound", limit=1)[0].id, "ann")
     assert error.value.field == "person"

@@ -1,4 +1,4 @@
-"""Items that a server lost are put back, with their answers, and under tokens that were never granted."""
+"""Items that a server lost are restored with their answers, with tokens that were never granted."""
 
 from __future__ import annotations
 

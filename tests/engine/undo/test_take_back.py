@@ -24,7 +24,7 @@ def items(timed_queue: leaseq.Queue) -> None:
 
 @pytest.fixture(params=["later", "never", "failed", "failed, at once"])
 def given_back_lease(request: pytest.FixtureRequest, timed_queue: leaseq.Queue, take: Take) -> leaseq.Lease:
-    """A lease that ann gave back a moment ago, while she has a draft."""
+    """A lease that ann just gave back, with a draft."""
     lease = take("ann")
     timed_queue.save_draft(lease, {"half": 1})
     if request.param.startswith("failed"):
@@ -53,7 +53,7 @@ def test_they_hold_it_again_with_their_draft(
 def test_what_they_said_of_it_does_not_count(
     timed_queue: leaseq.Queue, take: Take, given_back_lease: leaseq.Lease
 ) -> None:
-    """Neither "not for me" nor a failure, when it is free again."""
+    """Neither "not for me" nor a failure counts when the item is free again."""
     timed_queue.configure(max_attempts=2, max_abandons=2)
     timed_queue.take_back(given_back_lease)
     timed_queue.release("a")

@@ -42,7 +42,7 @@ def test_the_next_item_stays_in_their_hands_behind_it(timed_queue: leaseq.Queue)
     new_lease = timed_queue.undo_finish(lease)
     assert timed_queue.mine("ann") == [new_lease, next_lease]
     assert take(timed_queue, "ann") == new_lease, (
-        "full hands give the oldest, and that is what they went back to"
+        "at the limit the oldest is returned, which is the undone one"
     )
     assert timed_queue.finish(new_lease, {}, then_reserve=True).next == next_lease
 
@@ -80,7 +80,7 @@ def test_the_finish_that_was_undone_counts_no_more(timed_queue: leaseq.Queue) ->
     timed_queue.finish(lease, {"ok": True})
     new_lease = timed_queue.undo_finish(lease)
     with pytest.raises(leaseq.LeaseLost):
-        timed_queue.finish(lease, {"ok": True})  # its reply was late, or lost
+        timed_queue.finish(lease, {"ok": True})  # a retry after a late or lost reply
     timed_queue.finish(new_lease, {"ok": False})
     assert [answer.result for answer in timed_queue.get("a").answers] == [{"ok": False}]
 
@@ -102,7 +102,7 @@ def test_one_of_several_answers_is_undone_and_given_anew(timed_queue: leaseq.Que
 
 
 def test_who_else_has_a_draft_is_not_forgotten(timed_queue: leaseq.Queue) -> None:
-    """It goes with the item: an item of the same id begins with none."""
+    """The draft is deleted with the item: a new item with the same id has none."""
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="a")
     bobs, cyds = take(timed_queue, "bob"), take(timed_queue, "cyd")
@@ -149,7 +149,7 @@ def test_what_they_looked_past_since_they_had_answered_is_theirs_again(timed_que
 
 
 def test_sent_again_after_a_renewal_of_theirs_it_gives_what_they_hold(timed_queue: leaseq.Queue) -> None:
-    """The reply to the undo was lost; meanwhile their page renewed the lease, and saved a draft."""
+    """The reply to the undo was lost, and then their page renewed the lease and saved a draft."""
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, "ann")
     timed_queue.finish(lease, {"ok": True})
@@ -175,7 +175,7 @@ def test_sent_again_after_a_renewal_of_theirs_it_gives_what_they_hold(timed_queu
 def test_another_request_is_not_taken_for_one_that_its_id_is_a_piece_of(
     timed_queue: leaseq.Queue, person: str, first: str, second: str
 ) -> None:
-    """Nor for a piece of the person's name: nothing was undone by it, and it does not say so."""
+    """Nor if it is a part of the person's name: such a request undid nothing, and must not succeed."""
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, person)
     timed_queue.finish(lease, {})
@@ -203,7 +203,7 @@ def test_the_request_id_of_an_undo_is_not_taken_for_that_of_a_renewal(
     clock.tick(100)
     renewed_lease = timed_queue.renew(new_lease, request_id="r")
     assert renewed_lease.expires_at > new_lease.expires_at
-    assert timed_queue.renew(new_lease, request_id="r") == renewed_lease, "sent again it is the same one"
+    assert timed_queue.renew(new_lease, request_id="r") == renewed_lease, "a retry returns the same lease"
 
 
 def finish_late(queue: leaseq.Queue, lease: leaseq.Lease, result: object) -> None:
@@ -260,7 +260,7 @@ def test_of_several_answers_the_one_that_was_adopted_stays_and_their_own_can_be_
 
 
 def test_what_was_undone_and_finished_again_can_be_undone_again(timed_queue: leaseq.Queue) -> None:
-    """Though it is told by a mark of the grant who undid it, as it is who adopted one."""
+    """The mark of an undo in the grant, like that of an adoption, must not prevent it."""
     timed_queue.enqueue({}, id="a")
     lease = take(timed_queue, "ann")
     for number in range(3):
@@ -273,7 +273,7 @@ def test_what_was_undone_and_finished_again_can_be_undone_again(timed_queue: lea
 def test_a_late_answer_that_took_another_assignment_is_counted_once(
     timed_queue: leaseq.Queue, clock: Clock
 ) -> None:
-    """The grant that is undone was of the assignment that somebody else has by now."""
+    """The undone grant belonged to the assignment that somebody else has now."""
     timed_queue.configure(answers=2)
     timed_queue.enqueue({}, id="a")
     anns = take(timed_queue, "ann")

@@ -1,4 +1,4 @@
-"""A wait that is ended from outside leaves the line at once, and what came meanwhile goes back."""
+"""A wait that is ended from outside leaves the line immediately, and an item granted meanwhile goes back."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Then = Callable[[], object]
 
 
 class HookedQueue(leaseq.Queue):
-    """Something happens when the server has answered a look, ahead of the waiter."""
+    """Calls a function after the server has answered a look, before the waiter continues."""
 
     def __init__(self, client: leaseq.Client, name: str, *, after_nothing: Then, after_lease: Then) -> None:
         super().__init__(client, name)
@@ -49,7 +49,7 @@ def looks_seldom(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def left_no_trace(queue: leaseq.Queue, server: Server, person: str = "ann") -> bool:
-    """But for the attempt, which counts the grants of an item."""
+    """Check that nothing is left except the attempt, which counts the item's grants."""
     item, stats = queue.get("a"), queue.stats()
     assert (stats.inbound, stats.reserved, stats.waiting, in_line(server, queue)) == (1, 0, 0, 0)
     assert (item.state, item.failures, stats.counters["abandoned"]) == ("inbound", 0, 0)
@@ -90,7 +90,7 @@ def test_a_reserve_without_a_wait_that_is_interrupted_takes_nothing_either(
 
 
 class PollingOnceQueue(leaseq.Queue):
-    """It looks again only where it is woken."""
+    """A queue whose waits look again only when woken."""
 
     def _reserve(self, *arguments: Any, **keywords: Any) -> leaseq.Lease | NoItemYet:
         outcome = super()._reserve(*arguments, **keywords)
@@ -140,7 +140,7 @@ def test_the_next_in_line_gets_what_is_given_back(server: Server, queue: leaseq.
 def test_what_they_hold_by_another_call_stays_theirs(
     server: Server, queue: leaseq.Queue, course: str, scope: str
 ) -> None:
-    """Also where the item that came for the ended call was taken away again by then."""
+    """Even if the item that came for the ended call was already taken away again."""
     queue.configure(holds=2)
     queue.enqueue({}, id="held")
     lease = queue.reserve("ann")
@@ -166,7 +166,7 @@ def test_what_they_hold_by_another_call_stays_theirs(
 
 
 def test_a_full_hand_stays_full(server: Server, queue: leaseq.Queue) -> None:
-    """What they got back is theirs by an earlier call."""
+    """The lease that they got back was granted by an earlier call."""
     queue.enqueue({}, id="held")
     lease = queue.reserve("ann")
     stop = threading.Event()
@@ -186,7 +186,7 @@ def test_a_part_of_an_item_with_several_answers_is_given_back(server: Server, qu
     assert queue.reserve("cyd") is None
 
 
-@pytest.mark.not_on("sentinel")  # its URL takes no name for the client
+@pytest.mark.not_on("sentinel")  # its URL can't set a client name
 def test_a_client_that_was_closed_keeps_no_link(server: Server, queue: leaseq.Queue) -> None:
     queue.configure()
     name = "closed-by-test"
@@ -207,7 +207,7 @@ def test_what_a_stop_is(queue: leaseq.Queue, stop: Any) -> None:
 
 
 def test_an_answer_undone_meanwhile_stays_in_hand(queue: leaseq.Queue) -> None:
-    """It stands behind what the interrupted reserve was granted, and under a newer token."""
+    """It is listed after the lease of the interrupted reserve, with a newer token."""
     queue.configure(holds=2)
     queue.enqueue({}, id="a")
     first = not_none(queue.reserve("ann"))

@@ -1,4 +1,4 @@
-"""Processes that were killed while they waited: in no figure, and in nobody's way."""
+"""Processes that were killed while they waited: they count nowhere, and delay nobody."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ queue = leaseq.Queue(leaseq.connect(sys.argv[1]), sys.argv[2])
 for number in range(3):
     threading.Thread(target=queue.reserve, args=(f"killed {number}",), kwargs={"wait": 600}).start()
 """
-PROMISE = 5  # seconds for which a waiter is believed to be there, since it last said so
+PROMISE = 5  # seconds for which a waiter counts as present after its last look
 
 
 @pytest.fixture
 def stand(timed_queue: leaseq.Queue, clock: Clock) -> Callable[..., None]:
-    """Let people stand in line, a moment apart, each as the waiter of their name."""
+    """Return a function that lets people join the line, a moment apart, each with their name as waiter."""
 
     def stand(*people: str) -> None:
         for person in people:
@@ -45,7 +45,7 @@ def look(queue: leaseq.Queue, person: str, woken: bool = False) -> str | None:
 
 
 def test_they_are_in_no_figure_once_their_promise_is_over(server: Server, queue: leaseq.Queue) -> None:
-    """Though nothing else happens in the queue."""
+    """Although nothing else happens in the queue."""
     queue.configure()
     with subprocess.Popen([sys.executable, "-c", PROGRAM, server.url, queue.name]) as program:
         eventually(lambda: queue.stats().waiting == 3, "three wait")
@@ -68,7 +68,7 @@ def test_they_are_no_longer_stored_once_others_waited(
     timed_queue.enqueue({}, id="a")
     assert look(timed_queue, "ann", woken=True) == "a"
     assert not server.redis.exists(keys.line, keys.line_until)
-    assert not server.redis.hexists(keys.ledger, "line"), "an enqueue pays nothing any more"
+    assert not server.redis.hexists(keys.ledger, "line"), "an enqueue has no extra cost now"
 
 
 def test_where_all_were_killed_the_server_forgets_them(
@@ -76,7 +76,7 @@ def test_where_all_were_killed_the_server_forgets_them(
 ) -> None:
     timed_queue.configure()
     stand("ann", "bob")
-    timed_queue.enqueue({})  # ann is woken, and does not come
+    timed_queue.enqueue({})  # ann is woken, but does not come
     assert 0 < server.redis.ttl(Keys(timed_queue.name).line) <= 60
     assert 0 < server.redis.ttl(Keys(timed_queue.name).line_until) <= 60
 
@@ -88,7 +88,7 @@ def test_more_of_them_than_one_wake_up_looks_at_keep_no_item_from_who_is_there(
     stand(*(f"killed {n}" for n in range(60)), "ann")
     clock.tick(4)
     assert look(timed_queue, "ann") is None
-    clock.tick(1.5)  # five and a half seconds after the others looked
+    clock.tick(1.5)  # 5.5 seconds after the others looked
     timed_queue.enqueue({}, id="a")
     assert timed_queue.stats().waiting == 0, "ann is woken"
     assert look(timed_queue, "ann", woken=True) == "a"
@@ -110,13 +110,13 @@ def test_who_stands_behind_them_looks_when_a_lease_runs_out(
 def test_the_next_are_woken_in_the_place_of_who_does_not_come(
     timed_queue: leaseq.Queue, clock: Clock, stand: Callable[..., None]
 ) -> None:
-    """Also where all of them are believed to be there still."""
+    """Even while all of them still count as present."""
     timed_queue.configure()
     stand("killed 1", "killed 2", "killed 3", "ann", "bob")
     timed_queue.enqueue({}, id="a")
     clock.tick(0.25)
-    assert look(timed_queue, "ann") is None, "two more are woken, who were killed, too"
-    assert timed_queue.stats().waiting == 2, "ann and bob wait on"
+    assert look(timed_queue, "ann") is None, "two more are woken, who were killed as well"
+    assert timed_queue.stats().waiting == 2, "ann and bob still wait"
     clock.tick(0.25)
     assert look(timed_queue, "ann") == "a"
 
@@ -129,7 +129,7 @@ def test_no_more_than_two_are_woken_in_the_place_of_one(
     timed_queue.enqueue({})
     clock.tick(0.25)
     assert look(timed_queue, "dan") is None
-    assert timed_queue.stats().waiting == 2, "cyd and dan wait on"
+    assert timed_queue.stats().waiting == 2, "cyd and dan still wait"
 
 
 def test_however_many_do_not_come_one_call_wakes_only_so_many(
@@ -152,16 +152,16 @@ def test_who_was_slow_to_come_keeps_their_place(
     timed_queue: leaseq.Queue, clock: Clock, stand: Callable[..., None], server: Server, seconds: float
 ) -> None:
     timed_queue.configure()
-    stand("slow", "ann", "bob")  # two hundredths of a second
-    timed_queue.enqueue({}, id="a")  # wakes the slow one
+    stand("slow", "ann", "bob")  # 0.02 seconds
+    timed_queue.enqueue({}, id="a")  # wakes "slow"
     clock.tick(seconds)
-    assert look(timed_queue, "ann") == "a", "and bob is woken, too"
+    assert look(timed_queue, "ann") == "a", "ann gets it, and bob is woken"
     assert look(timed_queue, "bob", woken=True) is None
     clock.tick(0.25)
     assert look(timed_queue, "slow", woken=True) is None
     timed_queue.enqueue({}, id="b")
     assert server.redis.zrange(Keys(timed_queue.name).line, 0, -1) == [b"bob"], (
-        "who began later, and waits on"
+        "bob began later, and still waits"
     )
     assert look(timed_queue, "slow", woken=True) == "b"
 
@@ -170,7 +170,7 @@ def test_who_was_slow_to_come_keeps_their_place(
 def test_who_looks_first_does_not_take_the_turn_of_who_began_first(
     timed_queue: leaseq.Queue, clock: Clock, stand: Callable[..., None], seconds: float
 ) -> None:
-    """Where the one that was woken does not come: all that may come for it are woken, and begin anew."""
+    """If the woken one does not come, all candidates are woken, and start again."""
     timed_queue.configure()
     stand("killed", "ann", "bob")
     timed_queue.enqueue({}, id="a")
@@ -184,7 +184,7 @@ def test_who_looks_first_does_not_take_the_turn_of_who_began_first(
 def test_one_who_was_killed_while_others_got_an_item_holds_up_nobody_later(
     timed_queue: leaseq.Queue, clock: Clock, stand: Callable[..., None]
 ) -> None:
-    """They are on record still, though two were woken in their place."""
+    """They are still recorded, although two were woken in their place."""
     timed_queue.configure(lease_seconds=10)
     timed_queue.enqueue({}, id="held")
     assert timed_queue.reserve("gone")
@@ -196,13 +196,13 @@ def test_one_who_was_killed_while_others_got_an_item_holds_up_nobody_later(
     assert look(timed_queue, "ann", woken=True) == "a"
     assert look(timed_queue, "bob", woken=True) is None
     clock.tick(PROMISE - 1.25)
-    assert look(timed_queue, "cyd") is None, "who is second in line, and takes back the lease that ran out"
+    assert look(timed_queue, "cyd") is None, "cyd, second in line, takes the expired lease back"
     assert timed_queue.get("held").state == "inbound"
     assert look(timed_queue, "bob", woken=True) == "held"
 
 
 class RousedQueue(leaseq.Queue):
-    """Its waits never look by themselves."""
+    """A queue whose waits look only when woken."""
 
     def _reserve(self, *arguments: Any, **keywords: Any) -> leaseq.Lease | NoItemYet:
         outcome = super()._reserve(*arguments, **keywords)

@@ -1,4 +1,4 @@
-"""The one link over which a client hears that there is something: when it breaks, falls silent, or ends."""
+"""The one link over which a client is notified of items: when it breaks, falls silent, or ends."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ def test_a_broken_link_of_the_listener_costs_nobody_their_item(
     assert granted_ids(ann) == ["a"]
 
 
-@pytest.mark.not_on("cluster", "sentinel")  # the proxy stands before one server's socket
+@pytest.mark.not_on("cluster", "sentinel")  # the proxy is in front of a single server's socket
 def test_a_silent_link_of_the_listener_is_replaced(
     server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its other end may be gone without a word: a machine that was switched off, a table of a router."""
+    """Its other end may disappear without notice: a machine is switched off, a router loses its table."""
     monkeypatch.setattr("leaseq.engine.notifications._SILENCE", 0.1)
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (LONG, LONG))
     queue.configure()
@@ -45,13 +45,13 @@ def test_a_silent_link_of_the_listener_is_replaced(
         eventually(lambda: max(proxy.pongs.values(), default=0) > 2, "a link that answers stays")
         monkeypatch.setattr(
             "leaseq.engine.notifications._SILENCE", LONG
-        )  # however busy the machine is from here on
+        )  # from here on, however busy the machine is
         queue.enqueue({}, id="a")
         assert granted_ids(ann) == ["a"]
         client.close()
 
 
-@pytest.mark.not_on("cluster")  # who listens is known to one node, which may be any
+@pytest.mark.not_on("cluster")  # only one node knows the listeners, and it may be any
 def test_only_what_somebody_waits_on_is_heard(
     server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:

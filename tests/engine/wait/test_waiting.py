@@ -1,4 +1,4 @@
-"""Waiting: in line, across clients and processes, and awake the moment there is something."""
+"""Waiting: in line, across clients and processes, and woken the moment there is an item."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_who_began_first_gets_the_first_across_clients(
         queue.enqueue({}, id=f"{n}")
         assert granted_ids(futures[n]) == [f"{n}"]
     assert in_line(server, queue) == 0
-    assert server.redis.hget(Keys(queue.name).ledger, "line") is None, "an enqueue pays nothing any more"
+    assert server.redis.hget(Keys(queue.name).ledger, "line") is None, "an enqueue has no extra cost now"
 
 
 def test_as_many_wake_as_there_are_items(queue: leaseq.Queue, start: Start) -> None:
@@ -60,7 +60,7 @@ COMES_BACK: dict[str, Callable[[leaseq.Queue, leaseq.Lease], object]] = {
 def test_what_comes_back_wakes(
     queue: leaseq.Queue, start: Start, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also a lease that runs out and a retry that comes due while nothing runs but those who wait."""
+    """Also an expired lease, and a due retry, while only waiters are running."""
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (2 * LONG, 2 * LONG))
     queue.configure(lease_seconds=0.5, retry_seconds=0.2)
     queue.enqueue({}, id="a")
@@ -79,7 +79,7 @@ def test_what_is_not_for_the_first_goes_to_who_may_have_it(queue: leaseq.Queue, 
     queue.enqueue({}, id="french", requires=["fr"])
     assert granted_ids(bob) == ["french"]
     queue.enqueue({}, id="any")
-    assert granted_ids(ann) == ["any"], "who was passed over kept their place"
+    assert granted_ids(ann) == ["any"], "those who were passed over kept their place"
     assert not cyd.done()
     queue.enqueue({})
     granted_ids(cyd)
@@ -118,7 +118,7 @@ def test_who_died_in_line_holds_up_nobody(server: Server, queue: leaseq.Queue, s
 
 @pytest.mark.parametrize("wait", [-1, 3_601, float("nan"), "1", True, None])
 def test_how_long(queue: leaseq.Queue, wait: object) -> None:
-    """Refused, though nobody would have to wait."""
+    """An invalid wait is refused even if there is an item."""
     queue.enqueue({})
     with pytest.raises(leaseq.Invalid) as error:
         queue.reserve("ann", wait=wait)  # type: ignore[arg-type]
@@ -128,7 +128,7 @@ def test_how_long(queue: leaseq.Queue, wait: object) -> None:
 def test_who_stands_in_line_for_long_is_woken_first(
     timed_queue: leaseq.Queue, clock: Clock, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As long as they look now and then, as who waits does."""
+    """As long as they look now and then, as waiters do."""
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (0.05, 0.05))
     names: list[str] = []
     reserve = leaseq.Queue._reserve
@@ -153,7 +153,7 @@ def test_who_stands_in_line_for_long_is_woken_first(
 def test_a_wake_up_between_two_looks_is_not_lost(
     server: Server, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The item comes, and its wake-up is heard, while the answer is under way that there is nothing."""
+    """The item and its wake-up arrive while the reply that there is nothing is on its way."""
     monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (LONG, LONG))
     queue.configure()
 
@@ -163,7 +163,7 @@ def test_a_wake_up_between_two_looks_is_not_lost(
         ) -> leaseq.Lease | NoItemYet:
             if woken or not waiter:
                 return super()._reserve(person, request, skills, waiter, woken)
-            if not queue.stats().inbound:  # else she looks by herself, since her time is over
+            if not queue.stats().inbound:  # otherwise her time is over, and she looks by herself
                 super()._reserve(person, request, skills, waiter)
                 queue.enqueue({}, id="a")
                 channel = connection_of(server.client).listener._channels[Keys(queue.name).wake]
@@ -179,7 +179,8 @@ def test_a_wake_up_between_two_looks_is_not_lost(
 def test_who_waits_asks_the_server_seldom(
     server: Server, queue: leaseq.Queue, due_in: float, limit: int
 ) -> None:
-    """First, in line, and when the time is over; with pauses also where a lease is about to run out."""
+    """A wait calls the server once at first, once in line, and once at the end; it pauses between calls even
+    if a lease is about to expire."""
     waiters: list[str | None] = []
 
     class Asking(leaseq.Queue):

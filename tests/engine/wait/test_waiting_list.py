@@ -1,4 +1,4 @@
-"""The waiting list, by the test's clock: who is woken, in which order, and what a lost waiter costs."""
+"""The waiting list, by the test's clock: who is woken, in which order, and the effect of a lost waiter."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.waiting import eventually
 
 @pytest.fixture
 def stand(timed_queue: leaseq.Queue, clock: Clock) -> Callable[..., None]:
-    """Let people stand in line, a moment apart, each as the waiter of their name."""
+    """Return a function that lets people join the line, a moment apart, each with their name as waiter."""
 
     def stand(*people: str) -> None:
         for person in people:
@@ -31,12 +31,12 @@ def look(timed_queue: leaseq.Queue, person: str, woken: bool, skills: str = "") 
 
 
 def test_the_line_by_the_tests_clock(timed_queue: leaseq.Queue, clock: Clock, server: Server) -> None:
-    """Who has said nothing for five seconds is not woken any more."""
+    """A waiter that has not looked for five seconds is not woken."""
     timed_queue.configure()
     for name in ("first", "second"):
         timed_queue._commands.reserve(name, "r", "", f"w-{name}")
         clock.tick(1)
-    clock.tick(3.5)  # five and a half after the first, four and a half after the second
+    clock.tick(3.5)  # 5.5 seconds after the first, 4.5 after the second
     pubsub = server.redis.pubsub()
     pubsub.psubscribe("leaseq:*")
     eventually(lambda: (pubsub.get_message() or {}).get("type") == "psubscribe")
@@ -53,7 +53,7 @@ def test_the_line_by_the_tests_clock(timed_queue: leaseq.Queue, clock: Clock, se
 def test_a_waiter_counts_for_five_seconds_to_the_last_moment(
     timed_queue: leaseq.Queue, stand: Callable[..., None], clock: Clock, microseconds: int, count: int
 ) -> None:
-    """Afterwards the next one is woken instead, and no longer in line either."""
+    """Afterwards the next one is woken instead, and has left the line as well."""
     timed_queue.configure()
     stand("ann")
     start_time = clock.now
@@ -66,7 +66,8 @@ def test_a_waiter_counts_for_five_seconds_to_the_last_moment(
 def test_who_was_killed_after_being_woken_is_forgotten(
     timed_queue: leaseq.Queue, stand: Callable[..., None], server: Server
 ) -> None:
-    """Their entry is the last of the line: it goes by itself, and an enqueue pays nothing any more."""
+    """Theirs is the last entry of the line: it expires by itself, and an enqueue has no extra cost any
+    longer."""
     timed_queue.configure()
     stand("ann")
     timed_queue.enqueue({}, id="a")
@@ -74,7 +75,7 @@ def test_who_was_killed_after_being_woken_is_forgotten(
     keys = Keys(timed_queue.name)
     assert server.redis.hlen(keys.line_until) == 1
     assert 0 < server.redis.ttl(keys.line_until) <= 60
-    server.redis.delete(keys.line_until)  # as its time does
+    server.redis.delete(keys.line_until)  # as if it had expired
     timed_queue.enqueue({}, id="b")
     assert server.redis.hget(keys.ledger, "line") is None
 
@@ -96,10 +97,10 @@ def test_the_next_answer_wakes_another_than_who_took_the_one_before(
 ) -> None:
     timed_queue.configure(answers=2)
     stand("died", "second", "third")
-    timed_queue.enqueue({}, id="a")  # wakes the first, who does not come
+    timed_queue.enqueue({}, id="a")  # wakes the first, who doesn't come
     clock.tick(3.5)
     assert look(timed_queue, "second", woken=False) == "a"
-    assert timed_queue.stats().waiting == 0, "the third is woken for the other answer"
+    assert timed_queue.stats().waiting == 0, "the third is woken for the second answer"
     assert look(timed_queue, "third", woken=True) == "a"
 
 
@@ -108,7 +109,7 @@ def test_who_is_woken_and_has_their_hands_full_by_now_makes_room_for_the_next(
 ) -> None:
     timed_queue.configure()
     stand("ann", "bob")
-    timed_queue.enqueue({}, id="french", requires=["fr"])  # ann is woken for nothing, and so is bob then
+    timed_queue.enqueue({}, id="french", requires=["fr"])  # wakes ann, and then bob, for nothing
     assert look(timed_queue, "ann", woken=True) is None
     assert look(timed_queue, "bob", woken=True) is None
     timed_queue.enqueue({}, id="any", priority=200)
@@ -158,7 +159,7 @@ def test_what_is_not_for_who_was_woken_wakes_the_next(
 
 
 def waiters(server: Server, queue: leaseq.Queue) -> list[bytes]:
-    """In the order in which they are woken."""
+    """Return the waiters in the order in which they are woken."""
     names: list[bytes] = server.redis.zrange(Keys(queue.name).line, 0, -1)
     return names
 
@@ -179,16 +180,16 @@ def test_a_waiter_that_begins_while_those_in_front_are_woken_stands_behind_them(
     stand("cyd", "bob")
     timed_queue.enqueue_many(
         NewItem({}, requires=("fr",)) for _ in range(2)
-    )  # both are woken, and get nothing
+    )  # both are woken, but get nothing
     stand("ann")
-    for person in ("cyd", "bob", "ann"):  # each wakes the next by that
+    for person in ("cyd", "bob", "ann"):  # each thereby wakes the next
         assert look(timed_queue, person, woken=True) is None
     assert waiters(server, timed_queue) == [b"cyd", b"bob", b"ann"]
 
 
 @pytest.fixture
 def french(timed_queue: leaseq.Queue, stand: Callable[..., None]) -> None:
-    """An item that waits; ann and bob, who stand in line, were woken for it, and could not do it."""
+    """A waiting item for which ann and bob, in line, were woken, but lack the skill."""
     timed_queue.configure(answers=2)
     stand("ann", "bob")
     timed_queue.enqueue({}, id="french", requires=["fr"])
@@ -201,8 +202,8 @@ def french(timed_queue: leaseq.Queue, stand: Callable[..., None]) -> None:
 def test_a_waiter_that_was_not_woken_has_its_turn_a_while_after_the_last_wake_up(
     timed_queue: leaseq.Queue, clock: Clock, server: Server, person: str, microseconds: int
 ) -> None:
-    """The first in line when those who were woken had time to come; the others when no message can be on its
-    way any more."""
+    """The first in line after the woken ones had time to come; the others when no message can still be on its
+    way."""
     clock.now = int(server.redis.hget(Keys(timed_queue.name).ledger, "line")) + microseconds - 1
     assert look(timed_queue, person, woken=False, skills="fr") is None
     clock.now += 1

@@ -1,4 +1,4 @@
-/* Preloaded into a server: its wall clock is wrong by what the file SHIM_CLOCK says, 8 bytes of microseconds. */
+/* Preloaded into a server: shifts its wall clock by the microseconds in the file SHIM_CLOCK (8 bytes). */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

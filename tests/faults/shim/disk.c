@@ -1,16 +1,16 @@
-/* Preloaded into a server: it keeps a record of what of its files has reached the disk, and makes the disk
- * full where it is told to. tests/faults/disk.py reads the record and takes away what a power cut would take.
+/* Preloaded into a server: records which parts of its files have reached the disk, and simulates a full disk
+  * on request. tests/faults/disk.py reads the record and removes what a power cut would lose.
  *
- * SHIM_FOLDER  what lies below it is recorded
- * SHIM_RECORD  the record, a line each, words with tabs between:
+ * SHIM_FOLDER  the folder whose content is recorded
+ * SHIM_RECORD  the record: lines of words separated by tabs:
  *                made PATH INODE           a new name in its folder (inode 0: a folder)
  *                renamed FROM TO KEPT      KEPT: another name of what TO was before, or -
  *                unlinked PATH KEPT
- *                synced INODE LENGTH       so much of the file is on the disk
+ *                synced INODE LENGTH       this many bytes of the file are on the disk
  *                shortened INODE LENGTH
  *                synced-folder PATH        the names in it are on the disk
  * SHIM_KEPT    a folder for those other names, on the same disk
- * SHIM_ROOM    a file of 8 bytes: how many more may be written to files there; less than 0: any number
+ * SHIM_ROOM    a file of 8 bytes: how many more bytes may be written to files there; negative: no limit
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -65,7 +65,7 @@ __attribute__((format(printf, 1, 2))) static void record(const char *format, ...
     errno = before;
 }
 
-/* The whole path of a name, where it lies in the folder; else NULL. */
+/* The full path of a name if it is in the folder; else NULL. */
 static const char *ours(const char *path, char *whole) {
     char here[PATH_MAX] = "";
     if (!folder || !record_path) return NULL;
@@ -75,7 +75,7 @@ static const char *ours(const char *path, char *whole) {
     return strncmp(whole, folder, length) == 0 && whole[length] == '/' ? whole : NULL;
 }
 
-/* The path of what is open, where it is the folder or lies in it; else NULL. */
+/* The path of an open file if it is the folder or in it; else NULL. */
 static const char *path_of(int fd, char *path) {
     char link[64], whole[PATH_MAX];
     snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -99,7 +99,7 @@ static int64_t length_of(int fd) {
 }
 
 static int synced(int fd, int (*sync)(int)) {
-    int64_t length = length_of(fd); /* what comes while it syncs may not be in it */
+    int64_t length = length_of(fd); /* data written during the sync may not be included */
     int result = sync(fd);
     if (result == 0) record_length(fd, "synced", length);
     return result;
@@ -123,7 +123,7 @@ int truncate64(const char *path, off64_t length) {
     return result;
 }
 
-/* Whether the name is new in the folder, which a call is about to make. */
+/* Whether the name that a call is about to create is new in the folder. */
 static const char *about_to_make(const char *path, char *whole) {
     return ours(path, whole) && access(path, F_OK) ? whole : NULL;
 }
@@ -165,7 +165,7 @@ int mkdir(const char *path, mode_t mode) {
     return result;
 }
 
-/* Another name for what is about to lose this one, so that it can be given back. */
+/* A second name for a file that is about to lose this one, so that the name can be restored. */
 static const char *link_backup(const char *whole, char *backup) {
     static _Atomic unsigned number;
     snprintf(backup, PATH_MAX, "%s/%d.%u", backup_folder, (int)getpid(), number++);
@@ -190,7 +190,7 @@ int unlink(const char *path) {
     return result;
 }
 
-/* How much of `size` bytes there is room for; -1: none. */
+/* How many of `size` bytes there is room for; -1: none. */
 static int64_t room_for(int fd, int64_t size) {
     struct stat64 status;
     char path[PATH_MAX];
@@ -204,7 +204,7 @@ static int64_t room_for(int fd, int64_t size) {
 }
 
 ssize_t write(int fd, const void *bytes, size_t size) {
-    static ssize_t (*real_write)(int, const void *, size_t); /* looked up once: all replies go this way */
+    static ssize_t (*real_write)(int, const void *, size_t); /* looked up once: all replies use this function */
     if (!real_write) real_write = REAL(write);
     int64_t most = room_for(fd, (int64_t)size);
     return most < 0 ? -1 : real_write(fd, bytes, (size_t)most);

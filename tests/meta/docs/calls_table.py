@@ -1,4 +1,4 @@
-"""Prints the page of the library's calls, made from the code: ``python -m tests.meta.docs.calls_table``."""
+"""Prints the page of the library's calls from the code (``python -m tests.meta.docs.calls_table``)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ _PROPERTY_TYPES = (property, cached_property)
 
 
 def _module(module: ModuleType) -> str:
-    """Its functions, and how its classes that are no records are made."""
+    """A module's functions, and the constructors of its classes that are not records."""
     exports = [getattr(module, name) for name in module.__all__]
     functions = [value for value in exports if inspect.isfunction(value)]
     classes = [transfer.AnswersSince, transfer.Rejects] if module is transfer else []
@@ -72,7 +72,7 @@ def _module(module: ModuleType) -> str:
 
 
 def _class(kind: type[Any]) -> str:
-    constructor = [] if kind is leaseq.Client else [_call(kind.__name__, kind.__init__)]  # connect makes it
+    constructor = [] if kind is leaseq.Client else [_call(kind.__name__, kind.__init__)]  # see connect()
     description = markdown(inspect.getdoc(kind) or "")
     calls = (_member(name, member) for name, member in members(kind).items())
     return "\n\n".join([f"## `{kind.__name__}`", description, *constructor, *calls])
@@ -86,12 +86,12 @@ def _member(name: str, member: Any) -> str:
 
 
 def _call(name: str, call: Callable[..., Any]) -> str:
-    """With a lease, where there are several forms of it."""
+    """A call; the form with a lease if it has several forms."""
     overload = next(iter(get_overloads(call)), call)
     signature = inspect.signature(overload)
     parameters = ", ".join(_parameters(signature))
     return_type = str(signature.return_annotation)
-    if inspect.unwrap(call) is not call:  # by contextlib.contextmanager
+    if inspect.unwrap(call) is not call:  # wrapped by contextlib.contextmanager
         return_type = return_type.replace("Iterator", "AbstractContextManager")
     returns = "" if call.__name__ == "__init__" else f" -> {return_type}"
     return _section(f"{name}({parameters}){returns}", call)

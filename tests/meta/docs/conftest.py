@@ -1,4 +1,4 @@
-"""The pages' examples use all of leaseq: the web app's user of the server runs them."""
+"""The pages' examples use all of leaseq, so they run as the web app's user of the server."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from tests.web.conftest import app  # noqa: F401
 
 @pytest.fixture(scope="session")
 def server(server_of_pages: Any) -> Any:
-    """The app's user of the server."""
+    """The server, as the web app's user."""
     return server_of_pages

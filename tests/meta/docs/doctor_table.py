@@ -1,4 +1,4 @@
-"""The table of the doctor's checks, from the code: ``python -m tests.meta.docs.doctor_table`` prints it."""
+"""Prints the table of the doctor's checks, from the code (``python -m tests.meta.docs.doctor_table``)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def table() -> str:
 
 
 def _format(text: str) -> str:
-    """A fact's place is shown by its name: ``{fsync}`` as *fsync*."""
+    """A placeholder is shown as the fact's name: ``{fsync}`` as *fsync*."""
     markup = re.sub(r"\{(\w+)[^}]*\}", lambda match: f"*{match[1].replace('_', ' ')}*", text)
     return markup.replace("|", r"\|")
 

@@ -1,5 +1,5 @@
-"""Puts the grammars of the stored strings, the headers of ``lua/lib``, into the page about a queue's keys:
-``python -m tests.meta.docs.grammars`` writes it."""
+"""Copies the grammars of the stored strings (the headers of ``lua/lib``) into the page about a queue's keys
+(``python -m tests.meta.docs.grammars``)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _PLACEHOLDER = re.compile(r"(<!-- from lua/lib/(\w+)\.lua -->\n)(?:```text\n.*?\
 
 
 def header(name: str) -> str:
-    """The comment that explains the strings of a file."""
+    """The header comment of a file, which explains its strings."""
     text = (ROOT / "lua/lib" / f"{name}.lua").read_text(encoding="utf-8")
     match = re.search(r"^--\[\[ (.*?) ?\]\]$", text, re.MULTILINE | re.DOTALL)
     assert match, f"lua/lib/{name}.lua has a header in --[[ ]]"

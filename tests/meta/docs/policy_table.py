@@ -1,4 +1,4 @@
-"""Prints the page of the policy's fields, made from the code: ``python -m tests.meta.docs.policy_table``."""
+"""Prints the page of the policy's fields from the code (``python -m tests.meta.docs.policy_table``)."""
 
 from __future__ import annotations
 

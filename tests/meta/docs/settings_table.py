@@ -1,4 +1,4 @@
-"""The table of settings, made from the code: ``python -m tests.meta.docs.settings_table`` prints the page."""
+"""Prints the page of settings from the code (``python -m tests.meta.docs.settings_table``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The server's users that the page on them writes out: they can do what leaseq does, and no more."""
+"""The ACL users in docs/acl.md can do what leaseq does, and nothing else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RULES = dict(re.findall(r"^ACL SETUSER (\w+) (.+)$", PAGE, re.M))
 
 @pytest.fixture
 def acl_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedServer]:
-    """A server that has the page's users only for the test."""
+    """A server that has the page's users during the test."""
     with EmbeddedServer(tmp_path_factory.mktemp("s"), fsync="no") as server:
         redis: Any = leaseq.connect(server.url).redis
         for user, rules in RULES.items():
@@ -83,7 +83,7 @@ def set_up(app: Any, accounts: Accounts) -> Browser:
 
 
 def invite_and_shut_out(app: Any, accounts: Accounts) -> None:
-    """Somebody new sets a password by a link, gets it wrong until they must wait, and is shut out."""
+    """A new person sets a password by a link, types it wrong until they must wait, and is disabled."""
     accounts.add("bob", by="ann", skills=["fr"])
     accounts.use_link(accounts.password_link("bob", by="ann"), PASSWORD)
     bob_browser = Browser(app, "bob")

@@ -1,4 +1,4 @@
-"""The examples of docs/deploy.md name what there is, and nginx before a real leaseq does what they say."""
+"""The examples of docs/deploy.md name only what exists; nginx in front of leaseq does what they say."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_units_are_what_systemd_understands(unit: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def nginx(server: Any, tmp_path: Path) -> Iterator[int]:
-    """nginx by the example's file in front of leaseq; the port for TLS."""
+    """nginx with the example's file in front of leaseq; yields the port for TLS."""
     settings: dict[str, Any] = {"LEASEQ_SECURE_COOKIES": "true", "LEASEQ_TRUSTED_PROXIES": "1"}
     with (
         run_gunicorn(
@@ -87,14 +87,14 @@ FORM = b"Content-Type: application/x-www-form-urlencoded\r\n"
 
 @pytest.mark.skipif(not HAS_NGINX, reason="platform: there is no nginx, or no openssl")
 def test_behind_nginx_slow_clients_hold_nothing(nginx: int) -> None:
-    """Thirty of each kind: nothing is sent, half of the headers, half of a body, and no answer is read."""
+    """Thirty of each kind: they send nothing, half of the headers, or half of a body, or read no answer."""
     head = b"POST /login HTTP/1.1\r\nHost: leaseq.example.org\r\n" + FORM
     unread_request = b"GET /api/v1/openapi.json HTTP/1.1\r\nHost: leaseq.example.org\r\n\r\n"
     with ExitStack() as connections:
         for request in (b"", head, head + b"Content-Length: 9\r\n\r\nname", unread_request * 10) * 30:
             connections.enter_context(connect(nginx)).sendall(request)
         with connect(nginx) as connection:
-            # nginx gives up on the slow ones after its default of 60 seconds.
+            # nginx closes the slow ones after its default of 60 seconds.
             connection.settimeout(PATIENCE / 2)
             connection.sendall(
                 b"GET /healthz HTTP/1.1\r\nHost: leaseq.example.org\r\nConnection: close\r\n\r\n"
@@ -126,7 +126,7 @@ def test_behind_nginx_an_address_streams_four_imports_at_once(nginx: int, server
 @pytest.mark.skipif(not HAS_NGINX, reason="platform: there is no nginx, or no openssl")
 def test_behind_nginx_with_tls(nginx: int) -> None:
     def send_request(path: str, **headers: str) -> http.client.HTTPResponse:
-        context = ssl._create_unverified_context()  # a certificate that was made a moment ago
+        context = ssl._create_unverified_context()  # a self-signed certificate
         connection = http.client.HTTPSConnection("127.0.0.1", nginx, context=context, timeout=30)
         connection.request("GET", path, headers={"Host": "leaseq.example.org", **headers})
         response = connection.getresponse()
@@ -144,7 +144,7 @@ def test_behind_nginx_with_tls(nginx: int) -> None:
         "/healthz", **{"X-Request-Id": "forged-by-the-client", "X-Forwarded-For": "203.0.113.9"}
     )
     assert re.fullmatch(r"[0-9a-f]{32}", spoofed_response.headers["X-Request-Id"]), (
-        "nginx's own id came through"
+        "nginx's own id was passed on"
     )
     assert send_request("/metrics").status == 404
     assert send_request("/readyz").status == 200

@@ -1,4 +1,4 @@
-"""The page on the doctor: its table is the code's, and its example what a terminal shows."""
+"""docs/doctor.md: its table matches the code, and its example is what a terminal shows."""
 
 from __future__ import annotations
 

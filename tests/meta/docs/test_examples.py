@@ -1,4 +1,4 @@
-"""The README and the pages for developers: their commands and examples do what they say."""
+"""The commands and examples of the README and of the pages for developers do what they say."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_the_python_examples_run(page: str, server: Any, queue_name: str) -> Non
 def test_the_examples_for_event_loops_run(
     server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first two. Django and Celery are not installed for tests: their examples compile."""
+    """The first two run; Django and Celery are not installed for tests: their examples are only compiled."""
     plain, fastapi, *other_examples = blocks("docs/asyncio.md", "python")
     for example in other_examples:
         compile(example, "docs/asyncio.md", "exec")

@@ -1,4 +1,4 @@
-"""The page for who looks into a queue by hand names all that the scripts write, and can't fall behind."""
+"""docs/inspecting.md names everything that the scripts write."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ def section(title: str) -> str:
 
 
 def letters() -> set[str]:
-    """What may follow the time in an item's head."""
+    """The letters that may follow the time in an item's head."""
     return _letters("items", "LETTERS")
 
 
 def marks() -> set[str]:
-    """What may follow the attempt in a grant."""
+    """The marks that may follow the attempt in a grant."""
     return _letters("grants", "MARKS")
 
 
 def _letters(codec: str, table: str) -> set[str]:
-    """Of the pairs of a letter and its name."""
+    """The letters of the pairs of a letter and its name."""
     source = (Path(leaseq.__file__).parents[1] / "lua/lib" / f"{codec}.lua").read_text()
     (pairs,) = re.findall(rf"^local {table} = \{{ (.*?) \}}$", source, re.MULTILINE | re.DOTALL)
     return set(re.findall(r"'(\w+)'", pairs)[::2])

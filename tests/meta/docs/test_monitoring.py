@@ -1,4 +1,4 @@
-"""The rules for Prometheus and the dashboard for Grafana: they parse, and name only what a scrape gives."""
+"""The rules for Prometheus and the dashboard for Grafana parse, and name only metrics that exist."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ EXPRESSIONS = {rule["alert"]: rule["expr"] for rule in ALERTS} | {
 }
 
 Samples = dict[str, dict[str, set[str]]]
-"""The values of each label of each sample, by the sample's name."""
+"""The values of each label, by the sample's name."""
 
 
 @pytest.fixture(scope="module")
 def samples(shared_engine: Engine) -> Samples:
-    """What a web app gives that has a queue, and a user who may read the server's figures."""
+    """The metrics of a web app with a queue, as a user who may read the server's figures."""
     queue = leaseq.Queue(shared_engine.connect(), "monitored")
     queue.enqueue({})
     settings = Settings(redis_url=shared_engine.admin_url, secret_key=SECRET, metrics_token=TOKEN)
     client = create_app(settings, passwords=CHEAP_PASSWORDS).test_client()
-    client.get("/login", buffered=True)  # a request, of which the next scrape tells
+    client.get("/login", buffered=True)  # a request that the next scrape counts
     text = client.get("/metrics", headers={"Authorization": f"Bearer {TOKEN}"}).text
     labels_by_sample: Samples = defaultdict(lambda: defaultdict(set))
     for family in text_string_to_metric_families(text):
@@ -53,7 +53,7 @@ def samples(shared_engine: Engine) -> Samples:
 
 
 def parse(text: str) -> promql_parser.Expr:
-    """An expression, with Grafana's variables filled in."""
+    """Parse an expression, with Grafana's variables filled in."""
     return promql_parser.parse(text.replace("$__rate_interval", "1m").replace("$queue", "reviews"))
 
 
@@ -65,7 +65,7 @@ def nodes(text: str) -> Iterator[promql_parser.Expr]:
 
 
 def grouping_labels(text: str) -> set[str]:
-    """The labels by which it groups."""
+    """The labels by which an expression groups."""
     aggregates = [node for node in nodes(text) if isinstance(node, promql_parser.AggregateExpr)]
     return {label for aggregate in aggregates if aggregate.modifier for label in aggregate.modifier.labels}
 
@@ -121,7 +121,7 @@ def test_each_rule_has_a_name_of_its_own_and_the_page_on_it_names_each() -> None
 
 def test_the_dashboard_is_of_a_schema_that_grafana_11_reads() -> None:
     assert DASHBOARD["schemaVersion"] == 39
-    assert "id" not in DASHBOARD, "Grafana gives it one"
+    assert "id" not in DASHBOARD, "Grafana assigns one"
     assert (DASHBOARD["uid"], DASHBOARD["title"]) == ("leaseq", "leaseq")
     ids = [panel["id"] for panel in DASHBOARD["panels"]]
     assert len(set(ids)) == len(ids)

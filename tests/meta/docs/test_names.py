@@ -1,4 +1,4 @@
-"""The documentation names what there is, and nothing that isn't there."""
+"""The documentation names everything that exists, and nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page for who calls REST: its commands work, one after the other, and answer in the shapes it shows."""
+"""The commands of docs/rest.md work, one after the other, and their answers have the shapes shown."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TEST_SETTINGS = ("export LEASEQ=", "AUTH=")
 
 
 def commands() -> list[tuple[str, str]]:
-    """Each command of the page with what it is shown to print, '' where nothing is shown."""
+    """Each command of the page with the output shown for it, '' if none is shown."""
     text = "".join(blocks("docs/rest.md", "console"))
     matches = re.findall(r"^\$ ((?:.*\\\n)*.*)\n((?:(?!\$ ).*\n)*)", text, re.MULTILINE)
     return [(command, output.strip()) for command, output in matches if not command.startswith(TEST_SETTINGS)]

@@ -1,4 +1,4 @@
-"""Docs, page texts and source are literal: no phrase that was replaced by a plain one comes back."""
+"""Docs, page texts and source contain no phrase that was replaced by a plain one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prints the page of the public types, made from the code: ``python -m tests.meta.docs.types_table``."""
+"""Prints the page of the public types from the code (``python -m tests.meta.docs.types_table``)."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def records(module: ModuleType) -> list[type[Any]]:
 
 @dataclass
 class FieldDescription:
-    """A field in words."""
+    """The description of a field."""
 
     type: str
     default: str
@@ -76,7 +76,7 @@ class FieldDescription:
 
 
 def fields(record: type[Any]) -> dict[str, FieldDescription]:
-    """What the source says of each field."""
+    """The description of each field in the source."""
     source, tree = _parse(record)
     comments = _comments(source)
     descriptions = {}
@@ -152,7 +152,7 @@ def _is_property(node: ast.FunctionDef) -> bool:
 
 
 def _string_of(node: ast.stmt | None) -> str:
-    """A string that stands by itself, as it explains the field before it."""
+    """The text of an expression statement that is a string: it explains the field before it."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return " ".join(str(node.value.value).split())
     return ""
@@ -170,7 +170,7 @@ def _module(module: ModuleType, name: str) -> str:
 def _record(record: type[Any]) -> str:
     kind = "A named tuple. " if hasattr(record, "_fields") else ""
     about = inspect.cleandoc(record.__doc__ or "")
-    about = "" if about.startswith(f"{record.__name__}(") else kind + about  # a dataclass's is made by Python
+    about = "" if about.startswith(f"{record.__name__}(") else kind + about  # a dataclass's default
     descriptions = fields(record)
     if any(description.default for description in descriptions.values()):
         rows = [
@@ -227,7 +227,7 @@ def _row(*cells: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """A docstring's text, or a comment's."""
+    """The Markdown of a docstring's or comment's text."""
     return re.sub(r"``(.+?)``", r"`\1`", text)
 
 

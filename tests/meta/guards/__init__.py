@@ -1,8 +1,8 @@
-"""The security table: for each row what guards it, and the tests that fail when the guard is gone.
+"""The security table: for each row its guards, and the tests that fail without them.
 
-The product carries the marks (``# guard: name``). ``python -m tests.meta.guards.remove_guards`` takes the
-guards out one by one, in a copy of the tree, and fails where no test noticed. ``test_guards.py`` keeps this
-list, the marks and docs/security.md true to each other.
+The product carries the marks (``# guard: name``). ``python -m tests.meta.guards.remove_guards`` removes the
+guards one by one, in a copy of the tree, and fails if no test fails without one. ``test_guards.py`` checks
+that this list, the marks and docs/security.md agree.
 """
 
 from tests.meta.guards import access, browser, content, data, deployment, people, sessions, sign_in

@@ -1,4 +1,4 @@
-"""What a browser is told: CSRF, the content policy, cookies, where ``next`` leads, other origins."""
+"""Guards in the browser: CSRF, the content policy, cookies, where ``next`` leads, other origins."""
 
 from tests.meta.guards.guard import Guard, guard, row
 

@@ -1,4 +1,4 @@
-"""What people and programs put in is shown and exported as text, never run."""
+"""Content from people and programs is shown and exported as text, never run."""
 
 from tests.meta.guards.guard import Guard, guard, row
 

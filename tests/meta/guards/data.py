@@ -1,4 +1,4 @@
-"""What is read has limits, and means the same to every program."""
+"""Input has limits, and means the same to every program."""
 
 from tests.meta.guards.guard import Guard, guard, row
 

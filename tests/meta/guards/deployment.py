@@ -1,4 +1,4 @@
-"""How a place is run: its proxies, its log, its secret."""
+"""Deployment: proxies, the log, the secret."""
 
 from tests.meta.guards.guard import Guard, guard, row
 

@@ -1,4 +1,4 @@
-"""What a guard is."""
+"""A guard of the security table."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tests.support.planted_faults import nodes
 
 @dataclass(frozen=True, slots=True)
 class Guard:
-    """What keeps somebody out: a piece of the product that carries the mark ``guard: name``.
+    """A piece of the product that keeps somebody out and carries the mark ``guard: name``.
 
-    Without it, ``instead`` stands in its place; where that is None, a condition is false, a statement does
-    nothing, and an argument is left out.
+    To remove it, it is replaced by ``instead``. If that is None, a condition becomes false, a statement
+    does nothing, and an argument is left out.
     """
 
     id: str
@@ -29,11 +29,11 @@ class Guard:
 
     @property
     def nodes(self) -> list[str]:
-        """Its tests as pytest names them, with their files."""
+        """Its tests as pytest's node ids."""
         return [node for test in self.tests for node in nodes(test)]
 
     def apply(self, text: str) -> str:
-        """The text of its file without it."""
+        """Return the text of its file without the guard."""
         return remove_guard(self.file, text, self.id, self.instead)
 
 

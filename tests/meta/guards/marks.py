@@ -1,9 +1,9 @@
 """Marks in the product: ``# guard: name`` in Python, ``{# guard: name #}`` in templates, ``// guard: name``
 in JavaScript and ``-- guard: name`` in Lua.
 
-A mark stands at the end of its line, or in a line of its own above it. It marks an argument, an entry, an
-operand or a decorator that begins in that line; where there is none, the condition of the ``if``; else the
-statement. In other languages than Python it marks the line.
+A mark is at the end of its line, or alone in the line above. It marks an argument, an entry, an operand or a
+decorator that begins in that line; if there is none, the condition of the ``if``, or else the statement. In
+languages other than Python it marks the line.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _SUFFIXES = {".py", ".html", ".js", ".lua"}
 class Span:
     start: int
     end: int
-    replacement: str  # what stands there when the guard is gone
+    replacement: str  # the code in place of the guard
 
 
 @cache
@@ -76,7 +76,7 @@ def _python_span(source: str, number: int) -> Span:
 
 
 def _entry_spans(positions: _Positions, node: ast.AST, number: int) -> Iterator[Span]:
-    """What begins in the line as one of several: arguments, entries, operands, decorators."""
+    """The spans of arguments, entries, operands and decorators that begin in the line."""
     if isinstance(node, ast.BoolOp):
         for index, operand in enumerate(node.values):
             start, end = positions.range_of(operand)
@@ -93,7 +93,7 @@ def _entry_spans(positions: _Positions, node: ast.AST, number: int) -> Iterator[
 
 
 def _entries(node: ast.AST) -> Iterator[tuple[_PartNode, ...]]:
-    """Each with the first and the last node that it has."""
+    """Each entry's first and last node."""
     match node:
         case ast.Call():
             entries: list[_PartNode] = [*node.args, *node.keywords]
@@ -113,7 +113,7 @@ _PartNode = ast.expr | ast.stmt | ast.keyword
 
 
 class _Positions:
-    """Where in the text nodes are, of which ``ast`` counts lines and bytes."""
+    """The positions of nodes in the text; ``ast`` counts lines and bytes."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -126,7 +126,7 @@ class _Positions:
         return self._index(first.lineno, first.col_offset), self._index(last.end_lineno, last.end_col_offset)
 
     def begins(self, number: int, start: int, *prefixes: str) -> bool:
-        """Whether the line begins there, or with one of these words in front."""
+        """Whether the line begins there, or with one of these words before it."""
         line = sum(map(len, self._lines[: number - 1]))
         if not line <= start < line + len(self._lines[number - 1]):
             return False

@@ -1,4 +1,4 @@
-"""How people come in: invitations and links, the second factor, an identity provider."""
+"""How people get in: invitations and links, the second factor, an identity provider."""
 
 from tests.meta.guards.guard import Guard, guard, row
 

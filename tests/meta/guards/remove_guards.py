@@ -1,9 +1,9 @@
-"""``python -m tests.meta.guards.remove_guards [WORD …]``: does a test fail when a guard is gone?
+"""``python -m tests.meta.guards.remove_guards [WORD …]`` checks that a test fails without each guard.
 
-In copies of the tree under the folder for temporary files, one for each processor. First all the tests are
-run with every guard in its place, and have to pass. Then each guard is taken out by itself, its tests run,
-and it is put back. It exits with 1 where a guard went and no test failed. WORDs choose guards by their names,
-or by parts of their rows or files.
+It works in copies of the tree in the folder for temporary files, one for each processor. First all tests run
+with every guard in place, and must pass. Then each guard is removed by itself, its tests run, and it is put
+back. Exits with 1 if no test fails without some guard. WORDs choose guards by their names, or by parts of
+their rows or files.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def is_noticed(tree: Path, guard: Guard) -> bool:
 
 
 def run(tree: Path, tests: Iterable[str], *options: str) -> subprocess.CompletedProcess[str]:
-    """A test that comes to no end fails, and has noticed."""
+    """A test that does not end counts as failed, so the guard's removal was noticed."""
     return planted_faults.run(tree, sorted(tests), PATIENCE, f"--limit={LIMIT}", *options)
 
 

@@ -1,4 +1,4 @@
-"""Names and passwords: how often they are tried, what strangers learn, which passwords are taken."""
+"""Names and passwords: limits on tries, what strangers can find out, which passwords are accepted."""
 
 from tests.meta.guards.guard import Guard, guard, row
 

@@ -1,4 +1,4 @@
-"""The table of docs/security.md, made from the guards: ``python -m tests.meta.guards.table`` prints it."""
+"""Prints the table of docs/security.md from the guards (``python -m tests.meta.guards.table``)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _table_row(row: str) -> str:
 
 
 def _short_name(test: str) -> str:
-    """``tests/web/security/test_authorization.py::test_a_stranger_gets_nowhere`` in the words of its name."""
+    """``tests/web/security/test_authorization.py::test_a_stranger_gets_nowhere`` as file and words."""
     file, _, name = test.removeprefix("tests/").partition("::")
     return f"{file}: {name.removeprefix('test_').replace('_', ' ')}" if name else file
 

@@ -1,4 +1,4 @@
-"""The list of guards, the marks in the product and the page that shows them are true to each other."""
+"""The list of guards, the marks in the product and docs/security.md agree."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_guard_can_be_taken_out(guard: Guard) -> None:
 
 
 def test_without_a_guard_its_file_has_no_unknown_name(tmp_path: Path) -> None:
-    """Otherwise its tests fail for that, and not because somebody gets in."""
+    """Otherwise its tests would fail because of the name, and not because somebody gets in."""
     for guard in GUARDS:
         if guard.file.endswith(".py"):
             text = guard.apply((ROOT / guard.file).read_text())

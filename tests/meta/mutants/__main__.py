@@ -1,17 +1,17 @@
-"""``python -m tests.meta.mutants``: does a test fail for each fault that is planted?
+"""``python -m tests.meta.mutants`` checks that a test fails for each planted fault.
 
-    python -m tests.meta.mutants                         300 mutants by a new seed, and those of faults.py
+    python -m tests.meta.mutants                         300 mutants with a new seed, and those of faults.py
     python -m tests.meta.mutants --seed 7 --count 40     the same 40 mutants each time
-    python -m tests.meta.mutants --count 40 webapp/auth  40 mutants of files whose path has one of the words
-    python -m tests.meta.mutants webapp/app.py:61:call   one mutant, by the id that was printed for it
-    python -m tests.meta.mutants --count 0               the faults alone
-    python -m tests.meta.mutants --seed 7 --log FILE     first the tests that caught them in an earlier run
+    python -m tests.meta.mutants --count 40 webapp/auth  40 mutants of files whose path contains a word
+    python -m tests.meta.mutants webapp/app.py:61:call   one mutant, by its printed id
+    python -m tests.meta.mutants --count 0               only the faults
+    python -m tests.meta.mutants --seed 7 --log FILE     try first the tests that caught them earlier
     python -m tests.meta.mutants --list lua/finish       the ids of all mutants, and their changes
 
 Each is planted by itself in a copy of the tree. For a mutant, the tests of the folders that concern its file
-run up to the first that fails, beginning with those that share the most words with the lines around the
-change; for a fault, the tests that are named with it. The test that failed has to fail again by itself, and
-to pass with nothing planted. Exits with 1 where there was none.
+run until one fails, beginning with those that share the most words with the lines around the change; for a
+fault, the tests named with it run. The test that failed must fail again by itself, and pass with nothing
+planted. Exits with 1 if some fault has no such test.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MAX_SEED = 1_000_000
 def main(words: Sequence[str]) -> int:
     options = _options(words)
     seed = options.seed if options.seed is not None else random.randrange(_MAX_SEED)
-    os.environ.setdefault("LEASEQ_SEED", str(seed))  # the tests' own: what failed fails again by itself
+    os.environ.setdefault("LEASEQ_SEED", str(seed))  # for the tests: failures can be repeated
     if options.list:
         return _list(tuple(options.word))
     changes = _changes_of(options.word)
@@ -44,14 +44,12 @@ def main(words: Sequence[str]) -> int:
         mutants = sample(seed, options.count, tuple(options.word))
         changes = [*mutants, *(FAULTS if not options.word else ())]
         print(
-            f"{len(mutants)} mutants and {len(changes) - len(mutants)} faults; the same again: "
+            f"{len(mutants)} mutants and {len(changes) - len(mutants)} faults; to repeat: "
             f"python -m tests.meta.mutants --seed {seed} --count {options.count} {' '.join(options.word)}",
             flush=True,
         )
     if not changes:
-        print(
-            f"no mutant is of {' or '.join(options.word)}: name a part of a path, such as lua/ or webapp/auth"
-        )
+        print(f"no mutant in {' or '.join(options.word)}: name a part of a path, such as lua/ or webapp/auth")
         return 2
     start = time.monotonic()
     results = runner.run_changes(
@@ -67,15 +65,15 @@ def _options(words: Sequence[str]) -> argparse.Namespace:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("word", nargs="*", help="part of a path, or an id")
-    parser.add_argument("--seed", type=int, help="of the sample; made up and printed where none is given")
+    parser.add_argument("--seed", type=int, help="of the sample (default: a random one, which is printed)")
     parser.add_argument("--count", type=int, default=300, help="of mutants in the sample (default: 300)")
-    parser.add_argument("--log", type=Path, help="of an earlier run: the tests that it names are run first")
+    parser.add_argument("--log", type=Path, help="of an earlier run, whose tests run first")
     parser.add_argument("--list", action="store_true", help="print the ids and changes, and run nothing")
     return parser.parse_args(words)
 
 
 def _changes_of(words: Sequence[str]) -> list[Change]:
-    """Those whose ids are given; none where these are no ids."""
+    """The changes whose ids are given; none if the words are not ids."""
     changes: list[Change] = [fault for fault in FAULTS if fault.id in words]
     for word in words:
         file = word.partition(":")[0]

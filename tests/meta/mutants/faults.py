@@ -1,7 +1,7 @@
-"""Faults that no operator makes, planted by changed behaviour and not by changed lines.
+"""Faults that no operator can make, planted by changed behaviour instead of changed lines.
 
-A fault of a script stands in front of it and changes what ``redis.call``, ``string`` or ``math`` do in it.
-One of a Python module stands at its end and replaces one of its functions or values.
+A fault of a script is put before it and changes what ``redis.call``, ``string`` or ``math`` do in it.
+One of a Python module is put at its end and replaces one of its functions or values.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ class Fault:
     id: str  # in words: what is wrong
     file: str
     code: str
-    tests: tuple[str, ...]  # the names of test functions, of which one is to fail
+    tests: tuple[str, ...]  # names of test functions, one of which must fail
 
     def apply(self, text: str) -> str:
         if self.file.endswith(".py"):
             return f"{text}\n\n{self.code}"
-        # Behind the header, on one line with the first statement: all lines keep their numbers.
+        # After the header, on the same line as the first statement, so that all lines keep their numbers.
         start = tokens(text)[0].start
         return text[:start] + " ".join(self.code.split()) + " " + text[start:]
 
@@ -35,8 +35,8 @@ def script_faults(id: str, verbs: str, code: str, *tests: str) -> Iterator[Fault
 
 
 def replace_call(body: str) -> str:
-    """A ``redis.call`` for which ``body`` stands in. It has the command and its key, and ``has(part)``, which
-    says whether the key is of this part of the queue."""
+    """Replace ``redis.call`` by ``body``, which can use the command, its key, and ``has(part)``: whether the
+    key belongs to this part of the queue."""
     return f"""
         local redis = (function()
             local real, held = redis.call, {{}}
@@ -51,8 +51,8 @@ def replace_call(body: str) -> str:
 
 
 def remove_early(set_: str, to: str = "") -> str:
-    """What leaves a set does so before it is in another one. Where the server breaks the script off between
-    the two, it is nowhere."""
+    """Remove members from one set before they are added to another. If the server stops the script between
+    the two, they are in neither."""
     return replace_call(f"""
         if command == 'ZADD' and has('{to}') then
             held[#held + 1] = {{ ... }}
@@ -68,7 +68,7 @@ def remove_early(set_: str, to: str = "") -> str:
 
 
 def exclude_this_moment(set_: str) -> str:
-    """What ends at this very microsecond does not count as ended."""
+    """Don't count as ended what ends at exactly this microsecond."""
     return replace_call(f"""
         if command == 'ZRANGEBYSCORE' and has('{set_}') then
             local words = {{ ... }}
@@ -79,7 +79,7 @@ def exclude_this_moment(set_: str) -> str:
         """)
 
 
-# ZRANGE is of the ordinary case.
+# The ordinary case uses ZRANGE.
 NEWEST_FIRST = replace_call("""
     local words = { ... }
     if command == 'ZRANGE' and has('inbound') then
@@ -94,14 +94,14 @@ NEWEST_FIRST_IN_THE_ORDINARY_CASE = replace_call("""
     return real(...)
     """)
 
-# Names, ids and tokens come from outside and may hold what a pattern takes for a sign.
+# Names, ids and tokens come from outside and may contain magic characters of patterns.
 FIND_TAKES_PATTERNS = """
     local string = setmetatable({
         find = function(text, words, start) return string.find(text, words, start) end
     }, { __index = string })
     """
 
-# As `..` does it: a time in microseconds has 16 digits.
+# As `..` formats it: a time in microseconds has 16 digits.
 TIMES_OF_14_DIGITS = """
     local string = setmetatable({
         format = function(form, ...)

@@ -1,7 +1,7 @@
 """Which tests run a line of Python.
 
-All tests run once in a copy of the tree, and coverage.py notes for each line the tests in which it ran. What
-runs in a program that a test starts is not noted.
+All tests run once in a copy of the tree, and coverage.py records for each line the tests that ran it. What
+runs in a program that a test starts is not recorded.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import coverage
 from tests.support import planted_faults
 
 PACKAGES = ("leaseq", "webapp")
-ABOVE = 10  # lines: a line without code belongs to what begins above it
+ABOVE = 10  # lines: a line without code belongs to the statement that begins above it
 _PATIENCE = 3_600  # seconds
 _OPTIONS = ("-n2", "--cov-context=test", "--cov-report=", *(f"--cov={name}" for name in PACKAGES))
 
@@ -28,13 +28,13 @@ class Coverage:
     lines: dict[str, dict[int, frozenset[str]]]
 
     def tests(self, file: str, line: int) -> frozenset[str]:
-        """Those that run this line, or the nearest above it that any runs; empty where none is near."""
+        """The tests of this line, or of the nearest line above that any test runs; empty if none is near."""
         lines = self.lines.get(file, {})
         return next((lines[at] for at in range(line, line - ABOVE, -1) if lines.get(at)), frozenset())
 
 
 def measure(tree: Path, tests: Sequence[str]) -> Coverage:
-    """Of these tests, failed ones included, since a mutant's tests are looked at one by one."""
+    """Measure these tests, including failed ones, since a mutant's tests are judged one by one."""
     planted_faults.run(tree, tests, _PATIENCE, *_OPTIONS)
     data = coverage.CoverageData(str(tree / ".coverage"))
     data.read()

@@ -1,4 +1,4 @@
-"""Operators for Lua. They know the language and Redis's commands, and no file or function of the product."""
+"""Operators for Lua. They use the language and Redis's commands, but no file or function of the product."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def edits(text: str) -> Iterator[Edit]:
 
 
 def _flags(text: str) -> Iterator[Edit]:
-    """A script without its flags, or with the one that lets it write where memory is full."""
+    """A script without its flags, or with the one that lets it write when memory is full."""
     match = _FLAGS.match(text)
     if match:
         yield Edit("flags", 0, match.end(), "#!lua" if match["flags"] else "#!lua flags=allow-oom")
@@ -42,7 +42,7 @@ def _statement(text: str, node: Node) -> Iterator[Edit]:
 
 
 def _return(text: str, node: Node) -> Iterator[Edit]:
-    """A return within an if or a loop dropped, so that what follows runs as well."""
+    """A return inside an if or a loop dropped, so that the code after it also runs."""
     if node.kind in {"if", "while", "repeat", "for"}:
         for block in node.parts:
             if block.kind == "block" and block.parts and block.parts[-1].kind == "return":
@@ -100,8 +100,8 @@ def _limit(text: str, node: Node) -> Iterator[Edit]:
 
 
 def _field(text: str, node: Node) -> Iterator[Edit]:
-    """A pair that HSET or ZADD writes dropped where there are several, an entry of a table, or a part of a
-    text that is put together."""
+    """One of several pairs that HSET or ZADD writes dropped, an entry of a table, or a part of a
+    concatenation."""
     if node.kind == "call" and _command(node) in _IN_PAIRS:
         pairs = node.parts[3:]
         if len(pairs) >= 4 and len(pairs) % 2 == 0:
@@ -128,8 +128,8 @@ def _option(text: str, node: Node) -> Iterator[Edit]:
 
 
 def _order(text: str, node: Node) -> Iterator[Edit]:
-    """A write that adds and the one that removes right after it, the other way round: where the server
-    breaks off between them, something is nowhere."""
+    """A write that adds and the one right after it that removes, swapped: if the server stops between
+    them, the member is in neither."""
     if node.kind == "block":
         for statement, next_statement in pairwise(node.parts):
             if _statement_command(statement) in _ADD and _statement_command(next_statement) in _REMOVE:
@@ -159,7 +159,7 @@ def _empty_statement(text: str, operator: str, statement: Node) -> Edit:
 
 
 def _drop(text: str, operator: str, start: int, end: int) -> Edit:
-    """Its lines stay as well, as empty ones and not as blanks: the loader drops empty lines only."""
+    """Its lines also stay, empty and without blanks: the loader drops only empty lines."""
     line = text.rfind("\n", 0, start) + 1
     if "\n" in text[start:end] and not text[line:start].strip():
         start = line
@@ -167,7 +167,7 @@ def _drop(text: str, operator: str, start: int, end: int) -> Edit:
 
 
 def _drop_listed(text: str, operator: str, nodes: list[Node], index: int, count: int) -> Edit:
-    """So many of what stands between commas, with a comma."""
+    """This many comma-separated elements, with a comma."""
     if index + count < len(nodes):
         return _drop(text, operator, nodes[index].start, nodes[index + count].start)
     start = nodes[index - 1].end if index else nodes[index].start
@@ -179,7 +179,7 @@ def _function_name(text: str, call: Node) -> str:
 
 
 def _command(call: Node) -> str:
-    """HSET of ``call('HSET', …)``, '' for any other call."""
+    """``HSET`` for ``call('HSET', …)``, '' for any other call."""
     word = _unquoted(call.parts[1:2])
     return word if word.isupper() else ""
 
@@ -189,7 +189,7 @@ def _unquoted(nodes: Iterable[Node]) -> str:
 
 
 def _statement_command(statement: Node) -> str:
-    """The command of a statement that is one call of a command, else ''."""
+    """The command of a statement that is a single ``call``, else ''."""
     return _command(statement.parts[0]) if statement.kind == "call" and len(statement.parts) == 1 else ""
 
 

@@ -1,4 +1,4 @@
-"""Lua 5.1 as far as mutants need it: statements and expressions, each with its place in the text."""
+"""A parser of Lua 5.1, as far as mutants need it: statements and expressions with their positions."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNARY_POWER = 8
 
 @dataclass(slots=True)
 class Node:
-    """``kind`` says what the parts are.
+    """``kind`` determines what the parts are.
 
     Statements: call (the call), set (targets and values), local (values), if (conditions and blocks),
     while and repeat (condition, block), for (values, block), do, function (block), return (values), break.
@@ -44,7 +44,7 @@ class Node:
 
 
 def parse(text: str) -> Node:
-    """The block that a file is."""
+    """Parse a file into its block."""
     parser = _Parser(text)
     block = parser.block()
     parser.take("")

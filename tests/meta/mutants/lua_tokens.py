@@ -1,4 +1,4 @@
-"""The tokens of Lua 5.1: words, strings, numbers and marks, each with its place in the text."""
+"""The tokens of Lua 5.1: words, strings, numbers and punctuation, with their positions in the text."""
 
 from __future__ import annotations
 

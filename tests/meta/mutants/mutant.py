@@ -13,7 +13,7 @@ EQUIVALENT_MARK = re.compile(r"(?:#|--) equivalent mutant: (\w+(?::\d+)?): (.+)"
 
 
 class Edit(NamedTuple):
-    """``new`` in place of the characters from ``start`` to ``end``."""
+    """Replaces the characters from ``start`` to ``end`` by ``new``."""
 
     operator: str
     start: int
@@ -26,7 +26,7 @@ class Mutant:
     file: str
     edit: Edit
     line: int
-    ordinal: int  # among those of one operator on one line, from 1
+    ordinal: int  # among the mutants of one operator on one line, from 1
 
     @property
     def id(self) -> str:
@@ -47,7 +47,7 @@ class Mutant:
 
 
 def mutants(file: str, text: str, edits: Iterable[Edit]) -> Iterator[Mutant]:
-    """The edits in the order of the file, without those that are marked as equivalent."""
+    """Mutants for the edits in the order of the file, without those marked as equivalent."""
     equivalent = set(_equivalent_mutants(text))
     counts: Counter[tuple[int, str]] = Counter()
     for edit in sorted(set(edits), key=lambda edit: (edit.start, edit.end, edit.operator, edit.new)):
@@ -59,8 +59,8 @@ def mutants(file: str, text: str, edits: Iterable[Edit]) -> Iterator[Mutant]:
 
 
 def _equivalent_mutants(text: str) -> Iterator[tuple[int, str]]:
-    """Line and operator of each ``# equivalent mutant: operator: reason``, which stands at the end of the
-    line that it is about, or in a line of its own above it. ``operator:2`` is the second one in that line."""
+    """Line and operator of each ``# equivalent mutant: operator: reason``, which is at the end of the line
+    that it is about, or alone in the line above. ``operator:2`` is the second one in that line."""
     lines = text.splitlines()
     for number, line in enumerate(lines, start=1):
         match = EQUIVALENT_MARK.search(line)
@@ -69,7 +69,7 @@ def _equivalent_mutants(text: str) -> Iterator[tuple[int, str]]:
 
 
 def target_line(lines: list[str], number: int) -> int:
-    """The line that a mark in this line is about: itself, or the next one with code in it."""
+    """The line that a mark in this line is about: this one, or the next one with code."""
     while number < len(lines) and lines[number - 1].lstrip().startswith(("#", "--", "//", "{#")):
         number += 1
     return number

@@ -1,4 +1,4 @@
-"""Operators for Python, on what ``ast`` reads."""
+"""Operators for Python, based on ``ast``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _COMPARISON_SWAPS: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.GtE: (">=", ">"),
 }
 _LOGGERS = {"log", "_log", "logger", "_logger", "logging", "warnings"}
-# Keywords that hold a text to read, or a rule for the type checker.
+# Keywords for a text to read, or for the type checker.
 _TEXTS = {"help", "description", "title", "summary", "doc", "examples", "metavar", "epilog", "stacklevel"}
 
 
@@ -25,7 +25,7 @@ def edits(source: str) -> Iterator[Edit]:
 
 
 def is_program(source: str, mutant_text: str) -> bool:
-    """Whether it compiles, and means something else than the source does."""
+    """Whether it compiles, and means something else than the source."""
     try:
         compile(mutant_text, "<mutant>", "exec", dont_inherit=True)
     except SyntaxError:
@@ -44,7 +44,7 @@ class _Finder(ast.NodeVisitor):
         self.edits: list[Edit] = []
 
     def _index(self, line: int, column: int) -> int:
-        """Where a place of ``ast``, which counts bytes, is in the text."""
+        """Convert a position of ``ast``, which counts bytes, to an index in the text."""
         before = self._lines[line - 1].encode()[:column]
         return self._starts[line - 1] + len(before.decode())
 
@@ -64,7 +64,7 @@ class _Finder(ast.NodeVisitor):
         self.edits.append(Edit(operator, start, end, new + self._newlines(start, end, new)))
 
     def _newlines(self, start: int, end: int, new: str) -> str:
-        """As many as the replaced text has more, so that all other lines keep their numbers. They may only
+        """The newlines that the new text lacks, so that all other lines keep their numbers. They may only
         follow a whole statement."""
         return "\n" * self._source.count("\n", start, end) if new == "pass" else ""
 
@@ -80,7 +80,7 @@ class _Finder(ast.NodeVisitor):
 
     def visit_Assign(self, node: ast.Assign) -> None:
         if any(isinstance(target, ast.Name) and target.id == "__all__" for target in node.targets):
-            return  # read by tools, and by ``import *``
+            return  # read only by tools and ``import *``
         if all(isinstance(target, ast.Attribute | ast.Subscript) for target in node.targets):
             self._replace("set", node, "pass")
         self.generic_visit(node)
@@ -129,7 +129,7 @@ class _Finder(ast.NodeVisitor):
             self.visit(statement)
 
     def _drop_exit(self, block: Sequence[ast.stmt]) -> None:
-        """A return, continue or raise at the end of a block dropped, so that what follows runs as well."""
+        """A return, continue or raise at the end of a block dropped, so that the code after it also runs."""
         if block and isinstance(block[-1], ast.Return | ast.Continue | ast.Raise):
             self._replace("return", block[-1], "pass")
 
@@ -215,13 +215,13 @@ class _Finder(ast.NodeVisitor):
         self.generic_visit(node)
 
     def _drop_constants(self, elements: Sequence[ast.expr]) -> None:
-        """Elements of a list of words or numbers."""
+        """Elements dropped from a list of words or numbers."""
         if len(elements) > 1 and all(isinstance(element, ast.Constant) for element in elements):
             for index in range(len(elements)):
                 self._drop_listed("field", elements, index)
 
     def _drop_listed(self, operator: str, nodes: Sequence[ast.expr], index: int) -> None:
-        """One of several, with what stands between it and its neighbour."""
+        """One of several elements dropped, with the separator between it and its neighbour."""
         if index + 1 < len(nodes):
             start, end = self._start(nodes[index]), self._start(nodes[index + 1])
         else:
@@ -240,7 +240,7 @@ class _Finder(ast.NodeVisitor):
     # What is left alone
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
-        """Its body only; there are no async functions in the product."""
+        """Only its body; the product has no async functions."""
         for statement in node.body:
             self.visit(statement)
 
@@ -249,7 +249,7 @@ class _Finder(ast.NodeVisitor):
             self.visit(statement)
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
-        """Before Python 3.12, what is in an f-string has no place in the file."""
+        """Skipped: before Python 3.12, the parts of an f-string have no position in the file."""
 
 
 def _is_log_call(call: ast.Call) -> bool:

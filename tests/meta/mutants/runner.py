@@ -1,7 +1,7 @@
-"""Plants mutants and faults one at a time and runs the tests that may notice.
+"""Plants mutants and faults one at a time, and runs the tests that may notice them.
 
 A test has caught a change if it fails with it, fails again when it runs by itself, and passes in a copy of
-the tree without any change. Otherwise it fails for another reason, and the search goes on without it.
+the tree without any change. Otherwise it fails for another reason, and the search continues without it.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from tests.support import planted_faults
 TREES = 2
 NEAREST_FILES = 4  # test files that are run first
 MIN_FOR_COVERAGE = (
-    20  # mutants of Python, from which on it pays to run all tests once to see which run a line
+    20  # from this many mutants of Python on, it pays to run all tests once to see which run a line
 )
 LIMIT = 120  # seconds for one test
 NEAREST_SECONDS = 300  # for the nearest test files
 ALL_SECONDS = 1_800  # for the others
-# Plugins that these tests don't use take longer to load than most of the tests to run.
+# Plugins that these tests don't use. Loading them takes longer than most of the tests.
 _UNUSED_PLUGINS = ("schemathesis", "playwright", "anyio", "xdist", "xdist.looponfail")
 _OPTIONS = (*(f"-pno:{name}" for name in _UNUSED_PLUGINS), "-x", "--tb=short", f"--limit={LIMIT}")
 _CONFTEST_ERROR = "while loading conftest"
 _NOT_FOUND = "ERROR: not found:"
-# They need one of those plugins.
+# These tests need one of those plugins.
 _SKIPPED_FILES = {"test_schemathesis.py"}
 _SUMMARY = "short test summary info"
 _CATCH_LINE = re.compile(r"^ *[\d.]+ s  (.+?): caught by (.+)$", re.MULTILINE)  # as `report_line` writes it
@@ -48,12 +48,12 @@ Change = Mutant | Fault
 @dataclass(frozen=True, slots=True)
 class Result:
     change: Change
-    test: str  # the test that caught it, or its file where that can't be loaded; '' where it survived
+    test: str  # the test that caught it, or its file if that can't be loaded; '' if it survived
     seconds: float
 
 
 def run_changes(changes: Sequence[Change], earlier_tests: Mapping[str, str]) -> list[Result]:
-    """Each is printed once known. ``earlier_tests``: by the id of a change, the test to run first."""
+    """Print each result once known. ``earlier_tests``: by the id of a change, the test to run first."""
     python = [change for change in changes if isinstance(change, Mutant) and change.file.endswith(".py")]
     with planted_faults.copies(TREES + 1) as (unchanged, *trees):
         search = Search(unchanged)
@@ -77,28 +77,28 @@ def report_line(result: Result) -> str:
 
 
 def read_catchers(log: str) -> dict[str, str]:
-    """The test that caught each change, by its id, from the lines that an earlier run printed."""
+    """The test that caught each change, by the change's id, from the output of an earlier run."""
     return dict(_CATCH_LINE.findall(log))
 
 
 def _measure_coverage(tree: Path) -> Coverage:
     start = time.monotonic()
     coverage = line_coverage.measure(tree, sorted({*sources.tests_of("leaseq"), *sources.tests_of("webapp")}))
-    print(f"{time.monotonic() - start:6.1f} s  for which tests run a line of Python", flush=True)
+    print(f"{time.monotonic() - start:6.1f} s  to measure which tests run each line of Python", flush=True)
     return coverage
 
 
 def _stages(change: Change, coverage: Coverage, earlier_test: str) -> Iterator[tuple[list[str], float]]:
-    """The tests to run, the likeliest to fail first, and how many seconds they may take."""
+    """Groups of tests to run, the likeliest to fail first, and how many seconds each may take."""
     if Path(earlier_test.partition("::")[0]).is_file():
         yield [earlier_test], NEAREST_SECONDS
-    if isinstance(change, Fault):  # a test of how scripts are written may fail for any code that is put in
+    if isinstance(change, Fault):  # tests of how scripts are written may fail for any inserted code
         yield [node for test in change.tests for node in planted_faults.nodes(test)], NEAREST_SECONDS
         return
     ranked_files = sources.tests_for(change.file, change.lines_near(sources.text(change.file)))
     files = [test for test in ranked_files if Path(test).name not in _SKIPPED_FILES]
     tests = coverage.tests(change.file, change.line)
-    if not tests:  # it is Lua, or runs at import, or only in programs that tests start
+    if not tests:  # Lua, or code that runs at import or only in programs that tests start
         yield files[:NEAREST_FILES], NEAREST_SECONDS
         yield files[NEAREST_FILES:], ALL_SECONDS
         return
@@ -114,13 +114,13 @@ def _stages(change: Change, coverage: Coverage, earlier_test: str) -> Iterator[t
 
 @dataclass
 class Search:
-    """For a test that fails because of a change."""
+    """Searches for a test that fails because of a change."""
 
     unchanged: Path  # a copy of the tree without any change
     _results: dict[str, bool] = field(default_factory=dict)  # whether it passes unchanged, by test
 
     def catcher(self, tree: Path, stages: Iterable[tuple[list[str], float]]) -> str:
-        """The first test that fails because of the change in this tree, '' where none does."""
+        """The first test that fails because of the change in this tree, '' if none does."""
         return next(filter(None, (self._catcher_in_stage(tree, *stage) for stage in stages)), "")
 
     def _catcher_in_stage(self, tree: Path, tests: list[str], seconds: float) -> str:
@@ -143,7 +143,7 @@ class Search:
 
 
 def _passes(tree: Path, test: str) -> bool:
-    """By itself. A file is named where it can't be loaded: then loading is what it has to pass."""
+    """Whether the test passes by itself. For a file that can't be loaded, passing means that it loads."""
     try:
         process = planted_faults.run(
             tree, [test], NEAREST_SECONDS, *_OPTIONS, *(["--co"] if "::" not in test else [])
@@ -154,14 +154,14 @@ def _passes(tree: Path, test: str) -> bool:
 
 
 def _find_failure(tree: Path, tests: Sequence[str], seconds: float, options: Sequence[str]) -> str:
-    """'' where none fails. One test that comes to no end has failed; all of them, which took too long, have
-    not: that may be the machine."""
+    """The first failed test, '' if none fails. A single test that does not end has failed; several that took
+    too long have not, since that may be the machine's fault."""
     if not tests:
         return ""
     try:
         process = planted_faults.run(tree, tests, seconds, *_OPTIONS, *options)
     except subprocess.TimeoutExpired:
-        print(f"{len(tests)} test files had no end after {seconds:g} s", flush=True)
+        print(f"{len(tests)} test files did not end within {seconds:g} s", flush=True)
         return ""
     if (
         process.returncode in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)

@@ -1,4 +1,4 @@
-"""A sample of the mutants, by a seed."""
+"""Draws a sample of the mutants by a seed."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from tests.support.planted_faults import ROOT
 
 
 def sample(seed: int, count: int, words: tuple[str, ...] = ()) -> list[Mutant]:
-    """So many mutants of files whose path has one of the words, or of all files. Each of them compiles.
+    """This many mutants of files whose path contains one of the words, or of all files. Each compiles.
 
-    Lua, the library and the web app have equal parts in it, and within these each operator has: otherwise
+    Lua, the library and the web app have equal shares in it, and so do the operators within each: otherwise
     half of all would be keyword arguments.
     """
     with compiler() as compiles:
@@ -56,7 +56,7 @@ def _by_operator(seed: int, part: str, words: tuple[str, ...]) -> dict[str, list
 
 def rank(seed: int, mutant: Mutant, text: str) -> str:
     """The place of a mutant in the draw. It depends on the mutant's own line and not on the lines around it:
-    otherwise each change of the code would give the seed another sample, and nobody could finish one."""
+    otherwise each change of the code would give the seed another sample, and nobody could work one off."""
     line = text.splitlines()[mutant.line - 1].strip()
     words = (str(seed), mutant.file, mutant.edit.operator, str(mutant.ordinal), line)
     return sha256("\n".join(words).encode()).hexdigest()
@@ -64,7 +64,7 @@ def rank(seed: int, mutant: Mutant, text: str) -> str:
 
 @contextmanager
 def compiler() -> Iterator[Callable[[Mutant], bool]]:
-    """Whether a mutant is a program, of which a server or Python says so."""
+    """A function that checks with a server or Python whether a mutant compiles."""
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder:
         shutil.copytree(ROOT / "lua", Path(folder) / "lua")
         with EmbeddedServer(Path(folder) / "data", fsync="no") as server:

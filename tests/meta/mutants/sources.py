@@ -1,4 +1,4 @@
-"""What is mutated, and which tests are run for it."""
+"""Which files are mutated, and which tests run for them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.meta.mutants.mutant import Mutant, mutants
 from tests.support.planted_faults import ROOT
 
 PARTS = ("lua", "leaseq", "webapp")
-# They measure, make up data, or write the documentation's tables: nothing that a user relies on.
+# They measure, generate data, or write the documentation's tables: users rely on none of it.
 EXCLUDED_NAMES = {"bench", "simulation", "demo", "bench.py", "load.py"}
 
 # Folders of tests that may notice a fault in each part.
@@ -24,7 +24,7 @@ _TEST_FOLDERS = {
     "leaseq": (*_ENGINE, "aio", "bridge", "web", "doctor", "server"),
     "webapp": ("web", "unit", "cli", "doctor", "webhooks"),
 }
-# Sequences of calls by chance: they share words with everything, and take a minute.
+# Random sequences of calls: they share words with everything, and take a minute.
 _LAST_FILES = ("/test_state_machine.py",)
 
 
@@ -49,7 +49,7 @@ def mutants_of(file: str) -> tuple[Mutant, ...]:
 
 def tests_for(file: str, nearby_text: str) -> list[str]:
     """Test files, the likeliest to notice a fault in this file first: those that share the most telling
-    words with the text near it, then with the file. A word tells the more, the fewer tests have it."""
+    words with the text near it, then with the file. The fewer tests have a word, the more it counts."""
     words = tests_of(file.partition("/")[0])
     file_counts = Counter(word for file_words in words.values() for word in file_words)
     nearby_words = _words(nearby_text)
@@ -66,7 +66,7 @@ def tests_for(file: str, nearby_text: str) -> list[str]:
 
 
 def tests_of(part: str) -> dict[str, frozenset[str]]:
-    """The files of tests that may notice a fault in this part, with their words."""
+    """The test files that may notice a fault in this part, with their words."""
     return {
         path: words for path, words in _words_by_file().items() if path.split("/")[1] in _TEST_FOLDERS[part]
     }

@@ -1,4 +1,4 @@
-"""Which tests run a line, in a small tree of their own."""
+"""Which tests run a line, in a small tree made for this."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the operators make of a few lines, how mutants are named, and that each fault can be planted."""
+"""The mutants that operators make of a few lines, the ids of mutants, and that each fault can be planted."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def test_a_seed_makes_a_sample_anew(tmp_path: Path) -> None:
 
 
 def test_lines_keep_their_numbers_and_none_is_left_blank() -> None:
-    """So that the server's errors name the same lines, and a test of the layout alone catches nothing."""
+    """Then the server's errors name the same lines, and a test of the layout alone catches nothing."""
     for file in sources.files("lua"):
         text = sources.text(file)
         for mutant in sources.mutants_of(file):

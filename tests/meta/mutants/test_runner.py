@@ -1,4 +1,4 @@
-"""Which tests count as having caught a change, in a small tree of their own."""
+"""Which tests count as having caught a change, in a small tree made for this."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ CATCHES = "def test_catches():\n    import product\n    assert product.RIGHT\n"
 
 @pytest.fixture
 def trees(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
-    """One without any change, and one with a fault. Their tests use no plugin."""
+    """A tree without any change, and one with a fault. Their tests use no plugin."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     unchanged, changed = tmp_path / "unchanged", tmp_path / "changed"
     for tree, text in ((unchanged, PRODUCT), (changed, PRODUCT.replace("True", "False"))):

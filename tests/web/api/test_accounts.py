@@ -1,4 +1,4 @@
-"""REST on accounts: one person, how they sign in, invitations, and the managers' log."""
+"""REST for accounts: one person, how they sign in, invitations, and the audit log."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tests.web.api_calls import CALLS, assert_problem, assert_unchanged
 DEEP = "[" * 3_000 + "]" * 3_000
 HUGE = "9" * 5_000
 
-# What a body can be wrong in: the raw text, and the field that the error names.
+# Faults of a body: the raw text, and the field that the error names.
 BODIES = {
     "malformed": ('{"token": 1,', "body"),
     "not utf-8": (b'{"token": "\xff"}', "body"),

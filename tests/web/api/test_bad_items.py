@@ -1,4 +1,4 @@
-"""Several new items of which one is bad: an array adds none, lines stop there."""
+"""Several new items, one of them bad: an array adds none, lines stop there."""
 
 from __future__ import annotations
 
@@ -55,4 +55,4 @@ def test_lines_stop_at_the_first_bad_one(
     refusal = assert_problem(response, 400, "invalid")
     assert (refusal["line"], refusal["added"], refusal["duplicates"]) == (3, 1, 1)
     assert "line 3" in refusal["detail"]
-    assert form_queue.stats().inbound == 3, "nothing of that line and of those after it entered"
+    assert form_queue.stats().inbound == 3, "nothing from that line on was added"

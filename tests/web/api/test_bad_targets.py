@@ -1,4 +1,4 @@
-"""A call to what is not there, or is not yours: each gives its documented error and changes nothing."""
+"""Calls to what does not exist, or is not yours: each gets its documented error and changes nothing."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def test_a_query_that_is_no_good(
 
 
 BYTES = "%ff%fe"
-"""No text in UTF-8."""
+"""Not valid UTF-8."""
 
 
 @pytest.mark.parametrize(
@@ -155,9 +155,7 @@ BYTES = "%ff%fe"
 def test_a_path_that_is_not_utf_8(
     form_queue: leaseq.Queue, call: Callable[..., Any], accounts: Any, role: str, method: str, path: str
 ) -> None:
-    path_info = unquote_to_bytes(f"/api/v1{path.format(q=form_queue.name)}").decode(
-        "latin-1"
-    )  # as WSGI has it
+    path_info = unquote_to_bytes(f"/api/v1{path.format(q=form_queue.name)}").decode("latin-1")  # as in WSGI
     with assert_unchanged(form_queue):
         response = call(role, method, "/", json={}, environ_overrides={"PATH_INFO": path_info})
         assert assert_problem(response, 400, "invalid")["field"] == "path"
@@ -165,7 +163,7 @@ def test_a_path_that_is_not_utf_8(
 
 
 def test_a_query_that_is_not_utf_8(form_queue: leaseq.Queue, call: Callable[..., Any]) -> None:
-    """It would be about another person, whose name is the percent signs."""
+    """Otherwise it would be about another person, with the percent signs as the name."""
     for query in (f"person={BYTES}", f"{BYTES}=1"):
         response = call("manager", "GET", f"/queues/{form_queue.name}/answers?{query}")
         assert assert_problem(response, 400, "invalid")["field"] == "query"

@@ -1,4 +1,4 @@
-"""PATCH of an item: what is named changes, for managers, and what can't be is named with its limit."""
+"""PATCH of an item: managers change the fields that they send; a refused field is named with its limit."""
 
 from __future__ import annotations
 

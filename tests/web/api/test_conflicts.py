@@ -1,4 +1,4 @@
-"""What a caller is told who puts in what is there, or is too large: nothing is lost in silence."""
+"""The answers to items that exist already or are too large: nothing is lost silently."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_a_key_used_for_another_item_is_refused_though_its_answer_was_lost(
     queue: leaseq.Queue, manager: Caller, path: str, monkeypatch: pytest.MonkeyPatch, is_remembered: bool
 ) -> None:
     headers = {"Idempotency-Key": secrets.token_hex(4)}
-    with monkeypatch.context() as patch:  # as where the process dies before it answers
+    with monkeypatch.context() as patch:  # as if the process died before it answers
         patch.setattr(
             "leaseq.webapp.store.idempotency.IdempotencyStore.keep",
             lambda store, person, scope, _: store.drop(person, scope),
@@ -142,7 +142,7 @@ def test_a_new_person_is_created_and_a_known_one_is_not(admin: Caller, new_name:
     assert (response.status_code, response.json["disabled"], response.json["role"]) == (201, True, "manager")
 
 
-# 262,144 bytes of JSON are the limit of each.
+# The limit of each is 262,144 bytes of JSON.
 
 
 @pytest.mark.parametrize(("name", "field"), [("finish", "result"), ("draft", "draft")])

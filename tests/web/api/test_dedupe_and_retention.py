@@ -1,4 +1,4 @@
-"""REST and the manager's page: what is a duplicate, and what is forgotten."""
+"""REST and the manager's page: duplicates, and deleted items."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The producer and the consumer of examples/, run as their text says."""
+"""The producer and the consumer of examples/, run as their docstring says."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A client that a stock generator makes of the description, against a running app."""
+"""A client that a stock generator makes from the description, against a running app."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def server_url(server: Any) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def folder(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The generated package, made as its users make it."""
+    """The package, generated as its users do."""
     path = tmp_path_factory.mktemp("generated")
-    (path / "settings.yaml").write_text("post_hooks: []\n")  # what it makes is not formatted
+    (path / "settings.yaml").write_text("post_hooks: []\n")  # don't format the output
     result = subprocess.run(
         [
             *(Path(sys.executable).with_name("openapi-python-client"), "generate", "--meta", "none"),
@@ -47,15 +47,15 @@ def folder(server_url: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert result.returncode == 0, result.stdout + result.stderr
     output = result.stdout + result.stderr
-    line_warnings = output.count("Unsupported content type application/x-ndjson")  # it knows no lines of JSON
-    table_warnings = output.count("Unsupported content type text/")  # and no tables
+    line_warnings = output.count("Unsupported content type application/x-ndjson")  # no JSON lines
+    table_warnings = output.count("Unsupported content type text/")  # or tables
     assert (line_warnings, table_warnings, output.count("WARNING parsing")) == (2, 2, 4), output
     return path
 
 
 @pytest.fixture
 def client_module(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Any]:
-    """Import a module of it."""
+    """Import a module of the generated package."""
     monkeypatch.syspath_prepend(folder)
     return lambda name: importlib.import_module(f"{PACKAGE}.{name}")
 
@@ -64,13 +64,13 @@ def client_module(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[st
 def send(
     client_module: Callable[[str], Any], server_url: str, manager: Caller
 ) -> Iterator[Callable[..., Any]]:
-    """Make a call as a manager, by its module."""
+    """Make a call as a manager, using its module."""
     with client_module("client").AuthenticatedClient(base_url=server_url, token=manager.token) as client:
         yield lambda name, **options: client_module(f"api.{name}").sync_detailed(client=client, **options)
 
 
 POLICY: dict[str, Any] = {**OTHER_VALUES, "durable": "fsync", "form": FORM}
-"""Nothing of it is what a new queue has."""
+"""No field has a new queue's value."""
 
 
 def test_one_field_is_changed_and_the_others_stand(

@@ -1,4 +1,4 @@
-"""Each POST of REST may be sent again with its key after a lost reply: the same answer, and it acts once."""
+"""Each POST of REST may be sent again with its key after a lost reply: it acts once, with the same answer."""
 
 from __future__ import annotations
 
@@ -193,7 +193,7 @@ def test_a_key_belongs_to_a_person_and_a_path(
 def test_two_people_with_one_key_both_put_in_what_they_sent(
     form_queue: leaseq.Queue, make_caller: Callable[[str], Caller], kind: str
 ) -> None:
-    """A key such as "1" or a date is likely to be somebody else's as well."""
+    """A key such as "1" or a date may well be used by several people."""
     path, item = f"/queues/{form_queue.name}/items", '{"payload": {"text": "alike"}}'
     body = f"[{item}]" if kind == "array" else item
     mimetype = "application/x-ndjson" if kind == "lines" else "application/json"
@@ -229,7 +229,7 @@ def test_what_is_refused_may_be_mended_under_the_same_key(form_queue: leaseq.Que
 def test_a_request_that_is_over_holds_its_key_no_longer(
     app: Flask, form_queue: leaseq.Queue, worker: Caller
 ) -> None:
-    """A lock that went on being renewed would refuse the key where the answer could not be kept."""
+    """A lock that was still renewed would refuse the key if the answer could not be kept."""
     for body in ({}, {"wait": "no number"}):
         worker("POST", f"/queues/{form_queue.name}/reserve", json=body, headers=KEY)
         with app.app_context():

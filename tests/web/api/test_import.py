@@ -1,4 +1,4 @@
-"""A file that is imported by REST, its columns named in the query."""
+"""Importing a file by REST, with its columns named in the query."""
 
 from __future__ import annotations
 

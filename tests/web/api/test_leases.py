@@ -31,7 +31,7 @@ def test_a_lease_has_its_shape(form_queue: leaseq.Queue, worker: Caller) -> None
     }
     (held_lease,) = worker("GET", f"/queues/{form_queue.name}/mine").json["leases"]
     assert held_lease["token"] == lease["token"]
-    assert reserve(form_queue, worker)["token"] == lease["token"], "hands full: the same one again"
+    assert reserve(form_queue, worker)["token"] == lease["token"], "they hold one already: the same one again"
 
 
 def test_finish_and_next_in_one_call(form_queue: leaseq.Queue, worker: Caller) -> None:
@@ -61,7 +61,7 @@ def test_renew_draft_abandon_fail(form_queue: leaseq.Queue, worker: Caller) -> N
     response = worker("POST", f"{base}/abandon", json={"token": token, "reason": "lunch"})
     assert (response.status_code, response.json) == (200, {"id": "one", "next": None})
     assert form_queue.get("one").history[-1].reason == "lunch"
-    form_queue.remove("two")  # which would come first, now that they put the other off
+    form_queue.remove("two")  # which would come first, since they put the other off
     lease = reserve(form_queue, worker)
     assert (lease["id"], lease["draft"]) == ("one", {"note": "so f"})
     response = worker("POST", f"{base}/fail", json={"token": lease["token"], "error": "unreadable"})
@@ -197,7 +197,7 @@ def test_an_idempotency_key_makes_a_post_act_once(
 def test_a_whole_number_may_be_written_with_a_point(
     form_queue: leaseq.Queue, worker: Caller, manager: Caller
 ) -> None:
-    """JSON knows one kind of number: there are languages that write 5 as 5.0."""
+    """JSON has one type of number: some languages write 5 as 5.0."""
     assert manager(
         "PUT", f"/queues/{form_queue.name}", data='{"holds": 2.0, "bands": [40.0, 150]}', **JSON
     ).json

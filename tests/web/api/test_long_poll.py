@@ -1,4 +1,4 @@
-"""Waiting for an item over REST: it comes by itself, and who waits keeps nobody else from being served."""
+"""Waiting for an item over REST: it comes by itself, and waiting requests block nobody else."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.web.serving.test_gunicorn import call as over_http
 
 
 class WaitingCall(threading.Thread):
-    """A request that waits, and what it was answered."""
+    """A waiting request and its answer."""
 
     def __init__(self, call: Callable[[], Any]) -> None:
         super().__init__(daemon=True)
@@ -36,7 +36,7 @@ class WaitingCall(threading.Thread):
 
     def result(self) -> Any:
         self.join(PATIENCE)
-        assert not self.is_alive(), "it waits still"
+        assert not self.is_alive(), "it still waits"
         return self._result
 
 
@@ -55,7 +55,7 @@ def test_when_the_time_is_over_it_says_why_there_is_nothing(queue: leaseq.Queue,
     queue.pause()
     response = worker("POST", f"/queues/{queue.name}/reserve", json={"wait": 0.05})
     assert (response.status_code, response.headers["X-Leaseq-Reason"]) == (204, "paused")
-    assert response.headers["Retry-After"] == "0", "it has waited already"
+    assert response.headers["Retry-After"] == "0", "the call has waited already"
     assert queue.stats().waiting == 0
 
 
@@ -141,7 +141,7 @@ def test_a_wait_that_is_no_good(queue: leaseq.Queue, worker: Caller, wait: Any) 
 def test_waiting_people_keep_nobody_from_being_served(
     server: Any, queue: leaseq.Queue, accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
-    """One process that handles two requests at once, and twelve people who wait."""
+    """One process that handles two requests at a time, and twelve people who wait."""
     queue.configure()
     tokens = []
     for _ in range(12):
@@ -176,7 +176,7 @@ def test_a_person_may_have_four_waits_at_a_time(queue: leaseq.Queue, worker: Cal
     assert wait(0).status_code == 204, "it does not wait"
     queue.enqueue_many(range(4))
     assert {one.result().status_code for one in calls} == {200}
-    assert wait(0.01).status_code == 204, "those are over"
+    assert wait(0.01).status_code == 204, "the others have ended"
 
 
 def test_a_client_that_has_gone_gets_no_item(server: Any, queue: leaseq.Queue, worker: Caller) -> None:

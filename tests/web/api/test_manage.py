@@ -51,13 +51,13 @@ def test_a_policy_that_somebody_else_changed_is_not_overwritten_with_if_match(
     tag = manager("PUT", path, json={"title": "One"}).headers["ETag"]
     assert manager("GET", path).headers["ETag"] == tag
     queue.enqueue({})
-    assert manager("GET", path).headers["ETag"] == tag  # of the policy, and not of the counts
+    assert manager("GET", path).headers["ETag"] == tag  # it depends on the policy, not on the counts
     response = manager("PUT", path, json={"holds": 2}, headers={"If-Match": tag})
     assert response.status_code == 200
     stale_response = manager("PUT", path, json={"holds": 3}, headers={"If-Match": tag})
     assert "send the ETag that it has now" in assert_problem(stale_response, 412, "policy-changed")["detail"]
     assert queue.policy.holds == 2
-    tags = f'"other", W/{response.headers["ETag"]}'  # as behind a proxy that packs
+    tags = f'"other", W/{response.headers["ETag"]}'  # as behind a proxy that compresses
     assert manager("PUT", path, json={"holds": 3}, headers={"If-Match": tags}).status_code == 200
     assert manager("PUT", path, json={"holds": 4}, headers={"If-Match": "*"}).json["policy"]["holds"] == 4
 
@@ -247,7 +247,7 @@ def test_people_are_added_and_changed_by_put(admin: Caller, new_name: Any) -> No
 
 
 def people(admin: Caller) -> Iterator[str]:
-    """The names of all, page by page."""
+    """Return the names of all people, page by page."""
     page = admin("GET", "/people").json
     while True:
         yield from (one["name"] for one in page["people"])

@@ -1,4 +1,4 @@
-"""REST as HTTP wants it: methods that a path has or has not, HEAD, and kinds of answers."""
+"""HTTP in REST: supported and unsupported methods, HEAD, and content negotiation."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_a_path_says_which_methods_it_has(
             response = call("admin", method, url)
         detail = assert_problem(response, 405, "method-not-allowed")["detail"]
         assert allowed_methods(response) == methods
-        assert detail == f"this path takes {', '.join(sorted(methods))}, and no {method}"
+        assert detail == f"this path allows {', '.join(sorted(methods))}, not {method}"
 
 
 def test_options_of_what_is_not_there(app: Any) -> None:
@@ -52,7 +52,7 @@ def test_options_of_what_is_not_there(app: Any) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "PATCH"])
 def test_a_path_with_two_slashes_leads_to_that_with_one(app: Any, method: str) -> None:
-    """With a method that the path lacks, too: which it has is said there."""
+    """Also for a method that the path does not support: the redirect's target says which it does."""
     response = app.test_client().open("/api/v1//queues", method=method)
     assert (response.status_code, response.location) == (308, "http://localhost/api/v1/queues")
 
@@ -68,7 +68,7 @@ def test_head_is_get_without_a_body(form_queue: leaseq.Queue, call: Callable[...
         assert (head_response.status_code, head_response.data) == (200, b"")
         assert head_response.mimetype == get_response.mimetype
         assert abs((head_response.content_length or 0) - len(get_response.data)) < 4, (
-            "an age in it may grow by a digit"
+            "an age in the body may get one more digit"
         )
     assert call("manager", "HEAD", f"/queues/{form_queue.name}/items/none").status_code == 404
 

@@ -1,4 +1,4 @@
-"""REST: the answers that are new since an earlier call, for programs that ask again and again."""
+"""REST: the answers since an earlier call, for programs that poll."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ THEN = datetime(2026, 11, 21, 10, 5, tzinfo=UTC)
 
 
 class Poller:
-    """A program that keeps nothing but the cursor."""
+    """A program that keeps only the cursor."""
 
     def __init__(self, caller: Caller, queue: leaseq.Queue) -> None:
         self._caller = caller
@@ -32,7 +32,7 @@ class Poller:
         return response
 
     def __call__(self) -> list[tuple[str, int]]:
-        """What is new, in as many calls as it takes."""
+        """Return the new answers, in as many calls as needed."""
         answers: list[tuple[str, int]] = []
         while True:
             page = self.call().json
@@ -111,7 +111,7 @@ def test_what_a_manager_makes_an_answer_comes_when_they_do(poll: Poller, queue: 
         [],
     )
     queue.adopt("one", late_lease.token)
-    assert (poll(), poll()) == ([("one", late_lease.token)], []), "it is accepted anew"
+    assert (poll(), poll()) == ([("one", late_lease.token)], []), "it is accepted again"
 
 
 def test_a_cursor_of_another_queue_is_refused(poll: Poller, queue: leaseq.Queue, manager: Caller) -> None:

@@ -1,4 +1,4 @@
-"""What REST says of itself: its description, and whether it is alive."""
+"""The OpenAPI description, and the health checks."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_it_names_the_role_that_each_call_takes(app: Any, document: dict[str, An
 
 
 def operation_of(document: dict[str, Any], name: str) -> dict[str, Any]:
-    """What is said of one of the calls that have a body."""
+    """The description of one of the calls that have a body."""
     _, method, path, _ = CALLS[name]
     path = path.replace("/items/one", "/items/{id}").replace("somebody new", "{name}")
     operation: dict[str, Any] = document["paths"][f"/api/v1{path}"][method.lower()]
@@ -106,7 +106,7 @@ def test_the_bounds_that_it_names_are_those_of_the_library(
 
 
 def edges(properties: dict[str, Any]) -> list[tuple[str, Any, Any, bool]]:
-    """For each bound of a field the value just within, and one just past it."""
+    """For each bound of a field, the value just inside and one just outside."""
     values: list[tuple[str, Any, Any, bool]] = []
     for name, field in properties.items():
         if "minimum" in field:
@@ -133,7 +133,7 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def schemas(node: Any) -> Iterator[dict[str, Any]]:
-    """Every schema in a piece of the description. Examples are none."""
+    """Every schema in a part of the description, without examples."""
     if isinstance(node, dict):
         yield node
         for name, one in node.items():
@@ -209,6 +209,6 @@ def test_it_says_which_headers_are_read_and_sent(document: dict[str, Any]) -> No
 
 
 def test_a_form_that_a_client_read_is_sent_back_whole(document: dict[str, Any]) -> None:
-    """A generated client drops what the description does not name."""
+    """A generated client drops members that are not in the description."""
     members = document["components"]["schemas"]["Form"]["properties"]
     assert sorted(members) == sorted(PARTS)

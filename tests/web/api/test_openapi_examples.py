@@ -1,4 +1,4 @@
-"""The description of REST fits the standard, and each of its examples fits what it says itself."""
+"""The description of REST is valid OpenAPI, and each of its examples matches its schema."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from leaseq.webapp.api.enqueue import LINES
 
 
 def media(document: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every body that is described: where it stands, and its kind's schema and examples."""
+    """Every described body: its place, and the schema and examples of its media type."""
     for path, item in document["paths"].items():
         for method, operation in item.items():
             bodies = {"request": operation.get("requestBody", {}), **operation["responses"]}
@@ -32,7 +32,7 @@ def test_every_request_and_answer_has_an_example_that_fits(filled_document: dict
         schema = {**content["schema"], "components": filled_document["components"]}
         validator = jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
         if where.endswith("/items request application/x-ndjson"):
-            assert content["schema"]["description"].endswith(LINES), "clients of one JSON body take the other"
+            assert content["schema"]["description"].endswith(LINES), "clients of one body use the other"
             continue
         assert content.get("examples"), where
         for name, example in content["examples"].items():
@@ -43,7 +43,7 @@ def test_every_request_and_answer_has_an_example_that_fits(filled_document: dict
 
 
 def check_fields_shown(document: dict[str, Any], schema: dict[str, Any], value: Any, where: str) -> None:
-    """Fail where an object in the value lacks a field that its schema has."""
+    """Fail if an object in the value lacks a field of its schema."""
     for choice in schema.get("anyOf", ()):
         if (value is None) == (choice.get("type") == "null"):
             check_fields_shown(document, choice, value, where)
@@ -57,13 +57,13 @@ def check_fields_shown(document: dict[str, Any], schema: dict[str, Any], value: 
         if {"how", "ended_at"} <= set(value):
             assert (value["how"] == "held") == (value["ended_at"] is None), f"{where}: a grant"
         for name, one in value.items():
-            if name == "form":  # it is shown as its author wrote it
+            if name == "form":  # shown as its author wrote it
                 continue
             check_fields_shown(document, schema["properties"][name], one, f"{where} {name}")
 
 
 def test_an_example_shows_every_field(document: dict[str, Any]) -> None:
-    """What is absent is null, not left out: an example that misses a field misleads."""
+    """Absent values are null, not left out, so an example without a field misleads."""
     for where, content in media(document):
         ref = content["schema"].get("$ref")
         if ref is None or " request " in where or "problem" in ref.lower():
@@ -84,7 +84,7 @@ def test_each_place_in_a_path_has_an_example(document: dict[str, Any]) -> None:
 
 
 def objects(value: Any) -> Iterator[dict[str, Any]]:
-    """A value's objects, itself included."""
+    """A value's objects, including itself."""
     if isinstance(value, dict):
         yield value
     for one in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
@@ -92,7 +92,7 @@ def objects(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def test_a_payload_or_result_of_an_example_shows_some_fields(filled_document: dict[str, Any]) -> None:
-    """Their schema allows any object, and an empty one would tell a reader nothing."""
+    """Their schema allows any object, and an empty one would not help a reader."""
     bodies = [body.get("examples") for _, body in media(filled_document)]
     members = [
         (name, one[name]) for one in objects(bodies) for name in ("payload", "result", "draft") if name in one

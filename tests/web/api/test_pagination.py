@@ -1,4 +1,4 @@
-"""Lists of REST come a page at a time, and lose and repeat nothing while things come and go."""
+"""Lists of REST have pages, and lose and repeat nothing while entries are added and removed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Page = dict[str, Any]
 
 
 def walk(caller: Caller, path: str, name: str, between: Callable[[Page], Any], **query: str) -> list[Any]:
-    """All pages of two, one after the other; ``between`` is what happens meanwhile."""
+    """Read all pages of two entries; ``between`` is called between pages."""
     entries: list[Any] = []
     while True:
         page: Page = caller("GET", path, query_string={**query, "limit": "2"}).json
@@ -30,12 +30,12 @@ def walk(caller: Caller, path: str, name: str, between: Callable[[Page], Any], *
 
 
 def test_queues(server: Any, queue_name: str, worker: Caller) -> None:
-    names = [f"zz-{queue_name}.{letter}" for letter in "abcdef"]  # behind those of all other tests
+    names = [f"zz-{queue_name}.{letter}" for letter in "abcdef"]  # sorted after those of all other tests
     for name in names:
         leaseq.Queue(server.client, name).configure()
 
     def between(page: Page) -> None:
-        leaseq.Queue(server.client, page["after"][:-1]).configure()  # just ahead of the last one seen
+        leaseq.Queue(server.client, page["after"][:-1]).configure()  # just before the last one seen
 
     listed_names = [one["name"] for one in walk(worker, "/queues", "queues", between, after="zz")]
     assert listed_names == sorted(set(listed_names))

@@ -1,4 +1,4 @@
-"""REST: what a holder reads, late answers as a list, many items at once, and the next page's address."""
+"""REST: what a holder can read, the list of late answers, many items in one call, and the next page's URL."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_a_worker_reads_the_item_while_they_hold_it(
     assert item["payload"] == {"text": "hello"}
     assert [one["token"] for one in item["leases"]] == [lease["token"]]
     assert [one["person"] for one in item["history"]] == [worker.name]
-    assert item["answers"] == [], "what others answered is not theirs to see"
+    assert item["answers"] == [], "they may not see what others answered"
     assert len(manager("GET", f"/queues/{queue.name}/items/one").json["answers"]) == 1
     for id in ("two", "not-there"):
         assert_problem(worker("GET", f"/queues/{queue.name}/items/{id}"), 403, "forbidden")

@@ -1,4 +1,4 @@
-"""By REST all items of a state are removed, or those that a filter names; and a whole queue is deleted."""
+"""REST removes all items of a state, or those that match a filter, and deletes whole queues."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.web.conftest import Caller
 
 @pytest.fixture
 def graves(queue: leaseq.Queue) -> leaseq.Queue:
-    """Five dead items of two people, with two errors; and one that waits."""
+    """Five dead items of two people, with two errors, and one waiting item."""
     queue.configure(max_attempts=1)
     for n in range(5):
         queue.enqueue({"n": n}, id=f"item-{n}")

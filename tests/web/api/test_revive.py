@@ -1,4 +1,4 @@
-"""The dead come back to work by REST: all, or those that a filter names."""
+"""REST revives dead items: all, or those that match a filter."""
 
 from __future__ import annotations
 

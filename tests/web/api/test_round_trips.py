@@ -1,6 +1,6 @@
-"""What a REST call on a lease asks the server: who calls, and the move.
+"""The round trips of a REST call on a lease: one for the caller, one for the operation.
 
-Once in two seconds it reads the policy's `durable` as well (leaseq/engine/commands.py).
+Once in two seconds it also reads the policy's `durable` (leaseq/engine/commands.py).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def test_a_call_on_a_lease_makes_two_round_trips(
         body = {"token": lease["token"], "result": {}}
         assert worker("POST", f"{path}/items/{lease['id']}/finish", json=body).status_code == 200
 
-    # Once, so that the server has the scripts, and the process knows the policy.
+    # Once, so that the server has the scripts, and the process has read the policy.
     response = send_reserve() if verb == "reserve" else send_call(send_reserve().json)
     if lease := response.json if verb in ("reserve", "renew") else response.json.get("next"):
         send_finish(lease)
@@ -68,7 +68,7 @@ def test_a_call_on_a_lease_makes_two_round_trips(
 
 
 def test_a_form_that_was_changed_is_read_again(worker: Caller, queue: leaseq.Queue) -> None:
-    """The web process knows the form that it read for an earlier finish."""
+    """The web process caches the form that it read for an earlier finish."""
     queue.configure(form=FORM)
     queue.enqueue_many({"n": n} for n in range(2))
     path = f"/queues/{queue.name}"

@@ -1,4 +1,4 @@
-"""REST: who gets which item, who never again, and what several people answered."""
+"""REST: who gets which item, who never gets it again, and several people's answers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.web.conftest import Caller
 
 
 def why_nothing(queue: leaseq.Queue, worker: Caller) -> Any:
-    """Why there is nothing now, and the whole seconds until asking again makes sense."""
+    """The reason why there is no item, and the whole seconds until it makes sense to ask again."""
     response = worker("POST", f"/queues/{queue.name}/reserve")
     assert (response.status_code, response.data) == (204, b"")
     return response.headers["X-Leaseq-Reason"], int(response.headers["Retry-After"])
@@ -46,12 +46,12 @@ def test_given_back_for_later_or_for_good(form_queue: leaseq.Queue, worker: Call
     lease = reserve(form_queue, worker)
     worker("POST", f"/queues/{form_queue.name}/items/one/abandon", json={"token": lease["token"]})
     lease = reserve(form_queue, worker)
-    assert lease["id"] == "two", "what never was theirs comes first"
+    assert lease["id"] == "two", "an item that they never had comes first"
     body = {"token": lease["token"], "again": False, "reason": "I know her"}
     response = worker("POST", f"/queues/{form_queue.name}/items/two/abandon", json=body)
     assert (response.status_code, response.json) == (200, {"id": "two", "next": None})
     lease = reserve(form_queue, worker)
-    assert lease["id"] == "one", "later has come: nothing else waits for them"
+    assert lease["id"] == "one", "the item put off comes now, since nothing else waits for them"
     finish_body = {"token": lease["token"], "result": ANSWER}
     worker("POST", f"/queues/{form_queue.name}/items/one/finish", json=finish_body)
     assert why_nothing(form_queue, worker)[0] == "not-eligible"
@@ -179,9 +179,7 @@ def test_when_to_ask_again_follows_what_comes_free_first(
     queue.enqueue({})
     reserve(queue, manager)
     reason, seconds = why_nothing(queue, worker)
-    assert (reason, 10 <= seconds <= 15) == ("held", True), (
-        "what scheduled for later comes before the lease ends"
-    )
+    assert (reason, 10 <= seconds <= 15) == ("held", True), "the scheduled item is due before the lease ends"
     queue.remove(queue.items("scheduled")[0].id)
     reason, seconds = why_nothing(queue, worker)
     assert (reason, 15 < seconds <= 20) == ("held", True)

@@ -1,4 +1,4 @@
-"""schemathesis takes the description at its word, on its own server. CONTRIBUTING.md has the longer run."""
+"""schemathesis tests REST against its description, on its own server. CONTRIBUTING.md has a longer run."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[3]
 
 @pytest.fixture(scope="module")
 def url_and_token() -> Iterator[tuple[str, str]]:
-    """Address and token: a queue of reviews, and nobody who waits for what does not come."""
+    """The address and token of an app with a queue of reviews, whose requests don't wait for items."""
     with (
         tempfile.TemporaryDirectory(prefix="leaseq") as folder,
         EmbeddedServer(folder, fsync="no") as server,
@@ -31,7 +31,7 @@ def url_and_token() -> Iterator[tuple[str, str]]:
         queue = leaseq.Queue(client, "reviews")
         queue.enqueue_many(leaseq.NewItem({"text": str(n)}, id=f"r-{n}") for n in range(100))
         accounts = Accounts(client, passwords=CHEAP_PASSWORDS)
-        # Who has a password is the only admin who can sign in, and can't be shut out by what is sent here.
+        # The only admin with a password, who can sign in: no request can disable them.
         accounts.add("the tests", by="test", role="admin", password=PASSWORD)
         token = accounts.create_token("the tests", "schemathesis", by="test")
         with run_gunicorn(server.url, SECRET, workers=1, threads=4, app=ADJUSTED_APP, NO_WAIT="1") as (
@@ -63,5 +63,5 @@ def test_all_checks_pass(url_and_token: tuple[str, str], tmp_path: Path) -> None
     assert "Coverage" in result.stdout
     selected_count, total_count = map(int, re.findall(r"(\d+) selected / (\d+) total", result.stdout)[0])
     assert total_count - selected_count == 4, (
-        "all but the stream of events, the import, and what ends the token"
+        "all except the event stream, the import, and calls that end the token"
     )

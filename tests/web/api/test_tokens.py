@@ -1,4 +1,4 @@
-"""REST on tokens: each may create, replace and end others, and gives no more than it has."""
+"""REST for tokens: each may create, replace and revoke others, with no more rights than its own."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_token_is_created_listed_and_revoked(program: Program) -> None:
     assert new_caller("GET", "/me").status_code == 200
     listed_tokens = caller("GET", "/tokens").json["tokens"]
     assert sorted(one["name"] for one in listed_tokens) == ["first", "nightly"]
-    assert all("token" not in one for one in listed_tokens), "it is in the answer of its creation alone"
+    assert all("token" not in one for one in listed_tokens), "only the answer to its creation contains it"
     assert caller("DELETE", f"/tokens/{token['id']}").status_code == 204
     assert_problem(new_caller("GET", "/me"), 401, "unauthorized")
     assert_problem(caller("DELETE", f"/tokens/{token['id']}"), 404, "not-found")
@@ -77,7 +77,7 @@ def test_a_rotated_token_has_the_same_rights_and_the_one_before_none(program: Pr
         ("admin", "admin", "admin", True),
         ("admin", "manage", "work", True),
         ("admin", "manage", "admin", False),
-        ("admin", "work", "read", False),  # it would read what an admin may
+        ("admin", "work", "read", False),  # it would read what only an admin may
         ("worker", "work", "read", True),
         ("worker", "work", "manage", False),
         ("manager", "work", "manage", False),

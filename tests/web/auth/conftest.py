@@ -1,3 +1,3 @@
-"""An identity provider, for who signs in by it."""
+"""An identity provider to sign in with."""
 
 from tests.web.auth.oidc_provider import make_app, provider, running_provider  # noqa: F401

@@ -1,4 +1,4 @@
-"""A small OpenID Connect provider on loopback: real HTTP, keys of its own, and faults on demand."""
+"""A small OpenID Connect provider on loopback: real HTTP, its own keys, and faults on demand."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ CLIENT, CLIENT_SECRET = "leaseq-here", "the provider's secret"
 class Provider:
     url: str = ""
     key: RSAKey = field(default_factory=lambda: RSAKey.generate_key(2048, {"kid": "one"}))
-    claims: dict[str, Any] = field(default_factory=dict)  # of who signs in there next
-    faults: dict[str, Any] = field(default_factory=dict)  # claims of the ID token that are to be other ones
-    signing_key: RSAKey | None = None  # another key than the one that it publishes
+    claims: dict[str, Any] = field(default_factory=dict)  # of the person who signs in there next
+    faults: dict[str, Any] = field(default_factory=dict)  # claims of the ID token to replace
+    signing_key: RSAKey | None = None  # if not the published one
     no_id_token: bool = False
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
     requests: list[dict[str, str]] = field(default_factory=list)
@@ -54,7 +54,7 @@ class Provider:
         }
 
     def authorize(self, request: dict[str, str]) -> str:
-        """The person signs in there: where they are sent back to."""
+        """Sign the person in there; return the URL that they are sent back to."""
         self.requests.append(request)
         assert request["client_id"] == CLIENT
         assert request["response_type"] == "code"
@@ -135,7 +135,7 @@ def provider_running() -> Iterator[Provider]:
 
 
 def visit_provider(browser: Browser, path: str = "/login/provider") -> str:
-    """To the provider, which sends the browser back: with what."""
+    """Visit the provider, which sends the browser back; return the query that it sends."""
     response = browser.get(path)
     assert response.status_code == 302, response.text
     with urllib.request.build_opener(_Stay).open(response.location) as redirect:
@@ -164,7 +164,7 @@ def running_provider() -> Iterator[Provider]:
 
 @pytest.fixture
 def provider(running_provider: Provider, new_name: Callable[[str], str]) -> Provider:
-    """It knows one person."""
+    """A provider with one person."""
     name = new_name("eve")
     running_provider.claims = {"sub": f"sub of {name}", "preferred_username": name}
     running_provider.faults, running_provider.signing_key, running_provider.no_id_token = {}, None, False

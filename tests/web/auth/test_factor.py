@@ -1,4 +1,4 @@
-"""The second factor: asked for, counted once, limited, and not got round."""
+"""The second factor: required, each code valid once, tries limited, and impossible to bypass."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ NOW = 1_800_000_015
 
 @pytest.fixture(autouse=True)
 def fixed_time(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
-    """No half-minute ends while a test runs."""
+    """Stop the clock, so that no half-minute ends while a test runs."""
     monkeypatch.setattr(accounts.factors, "_clock", lambda: float(NOW))
 
 
 class Device:
-    """A person's phone: it gives a code that was not given before."""
+    """A person's phone: each code that it shows is new."""
 
     def __init__(self, secret: str) -> None:
         self.totp = pyotp.TOTP(secret)
@@ -50,7 +50,7 @@ def turn_on_factor(browser: Browser) -> tuple[Device, list[str]]:
 
 
 def browser_before_code(app: Flask, name: str, **fields: str) -> Browser:
-    """Who gave name and password, and stands before the code."""
+    """The browser of a person who has given name and password, and is asked for the code."""
     browser = Browser(app, name)
     assert browser.sign_in(**fields).location == "/login/code"
     return browser
@@ -62,7 +62,7 @@ def give_code(browser: Browser, code: str) -> Any:
 
 def test_a_code_is_asked_for_and_leads_on(app: Flask, worker_browser: Browser) -> None:
     device, _ = turn_on_factor(worker_browser)
-    assert worker_browser.get("/account").status_code == 200, "who turned it on stays signed in"
+    assert worker_browser.get("/account").status_code == 200, "the browser that turned it on stays signed in"
     browser = browser_before_code(app, worker_browser.name, next="/q/reviews")
     assert browser.get("/account").status_code == 303, "the password alone opens nothing"
     assert give_code(browser, "000 000").status_code == 401
@@ -82,7 +82,7 @@ def test_the_code_is_next_to_nowhere_else(app: Flask, worker_browser: Browser) -
 
 
 def test_a_path_too_long_for_the_cookie_leads_home(app: Flask, worker_browser: Browser) -> None:
-    """A browser would drop the cookie, and with it what it knows of the sign-in."""
+    """A browser would drop the cookie, and with it the state of the sign-in."""
     device, _ = turn_on_factor(worker_browser)
     long_path = f"/manage/reviews/items?find={secrets.token_hex(4_000)}"
     assert (
@@ -138,7 +138,7 @@ def test_a_recovery_code_counts_once_and_is_kept_hashed(
 
 
 def try_code(browser: Browser, code: str, address: str) -> tuple[int, int]:
-    """The answer's status, and for how many seconds it says to wait."""
+    """Return the answer's status, and for how many seconds it says to wait."""
     data, environ = {"csrf_token": browser.csrf("/login/code"), "code": code}, {"REMOTE_ADDR": address}
     response = browser.client.post("/login/code", data=data, environ_overrides=environ)
     return response.status_code, int(response.headers.get("Retry-After", 0))
@@ -147,7 +147,7 @@ def try_code(browser: Browser, code: str, address: str) -> tuple[int, int]:
 def test_wrong_codes_slow_down(
     app: Flask, accounts: Accounts, worker_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """From one address soon, from many later; each wait is twice the one before, and none is longer than
+    """Early for tries from one address, later for tries from many. Each wait is twice the one before, up to
     a quarter of an hour."""
     device, codes = turn_on_factor(worker_browser)
     browser, now = browser_before_code(app, worker_browser.name), [float(NOW)]
@@ -157,7 +157,7 @@ def test_wrong_codes_slow_down(
     waits: list[int] = []
     for _ in range(9):
         status, wait = try_code(browser, device.code() if not waits else "000000", "192.0.2.1")
-        assert status == 429, "the right one has to wait as well"
+        assert status == 429, "the right code must wait as well"
         waits.append(wait)
         now[0] += wait
         assert try_code(browser, "000000", "192.0.2.1") == (401, 0)
@@ -179,7 +179,7 @@ def test_wrong_codes_from_many_addresses_slow_down_too(
     browser = browser_before_code(app, worker_browser.name)
     results = [try_code(browser, "000000", f"192.0.2.{n}") for n in range(CODES_ANYWHERE + 1)]
     assert results == [(401, 0)] * CODES_ANYWHERE + [(429, 10)]
-    assert try_code(browser, codes[0], "192.0.2.99") == (429, 10), "a right one waits as well"
+    assert try_code(browser, codes[0], "192.0.2.99") == (429, 10), "a right code must wait as well"
 
 
 def test_only_who_gave_the_password_is_asked(app: Flask, worker_browser: Browser) -> None:
@@ -237,14 +237,14 @@ def test_what_was_not_confirmed_asks_for_nothing(
 ) -> None:
     worker_browser.post("/account/factor/begin", {"password": PASSWORD})
     response = worker_browser.post("/account/factor", {"code": "000000"}, page="/account/factor")
-    assert (response.status_code, "not the code of now" in response.text) == (400, True)
+    assert (response.status_code, "not the current code" in response.text) == (400, True)
     assert Browser(app, worker_browser.name).sign_in().location == "/"
     with pytest.raises(Invalid, match="15 minutes"):
         accounts.factors.confirm("nobody at all", "000000")
 
 
 def test_a_code_after_it_was_turned_off_is_none(app: Flask, worker_browser: Browser) -> None:
-    """Who stands before the code signs in anew, by the password alone."""
+    """A person who is asked for the code signs in again, with only the password."""
     device, codes = turn_on_factor(worker_browser)
     browser = browser_before_code(app, worker_browser.name)
     assert worker_browser.post("/account/factor/off", {"password": PASSWORD}).status_code == 303

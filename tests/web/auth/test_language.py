@@ -44,7 +44,7 @@ def test_a_language_that_is_not_there_is_refused(worker_browser: Browser) -> Non
 
 
 def test_a_duration_is_in_the_language_of_its_reader(app: Any) -> None:
-    days = 1234 * 86_400 + 3 * 3600 + 2 * 60  # the two units that matter
+    days = 1234 * 86_400 + 3 * 3600 + 2 * 60  # the two largest units
     for language, text in (("en", "1,234 d 3 h"), ("de", "1.234 d 3 h")):
         with app.test_request_context(headers={"Accept-Language": language}):
             assert span(days) == text
@@ -70,7 +70,7 @@ def test_a_measured_duration_has_tenths_below_ten_seconds(
 
 
 def test_a_time_is_in_the_language_of_its_reader(app: Any) -> None:
-    """Until the page's script tells it in their own zone."""
+    """The page's script then shows it in their own zone."""
     noon = datetime(2026, 11, 22, 12, 30, 5, tzinfo=UTC)
     for language, text in (("en", "Nov 22, 2026, 12:30:05 UTC"), ("de", "22.11.2026, 12:30:05 UTC")):
         with app.test_request_context(headers={"Accept-Language": language}):

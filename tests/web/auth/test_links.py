@@ -1,4 +1,4 @@
-"""Links that let somebody in: once, while who made them may, and not past what ends a sign-in."""
+"""Links that sign somebody in: once, while their creator may, and not after what ends sessions."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_setting_a_password_by_a_link_signs_the_person_in(
     assert browser.post("/welcome", fields, page=f"/welcome?token={link}").location == "/"
     page = browser.get("/account")
     assert page.status_code == 200
-    assert "set your password." in page.text, "the notice of a sign-in"
+    assert "set your password." in page.text, "the notice about the sign-in"
     entries = [
         one for one in accounts.log.page(person=worker_browser.name).entries if one.what == "sign-in.done"
     ]

@@ -1,4 +1,4 @@
-"""A new place knows nobody: nothing guessed opens it, and the printed link alone makes the first admin."""
+"""A new installation has no accounts: no guess opens it, and only the printed link makes the first admin."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_who_has_no_password_gets_in_by_none(new_app: Flask) -> None:
 
 
 def test_a_password_is_theirs_only_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Even one that happens to be what unknown people are compared with."""
+    """Even if it is the password with which unknown names are compared."""
     monkeypatch.setattr(type(CHEAP_PASSWORDS._hasher), "verify", lambda *_: True)
     assert not CHEAP_PASSWORDS.matches("anything", None)
 

@@ -1,4 +1,4 @@
-"""Sign-in by an identity provider: who comes in, and every lie that is not believed."""
+"""Sign-in through an identity provider: who gets in, and every false claim that is refused."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def test_somebody_known_comes_in_by_their_claim(
     assert len(request["state"]) >= 20
     assert len(request["nonce"]) >= 20
     assert sign_in(make_app(), "/login/provider?next=//evil.example/")[1].location == "/"
-    long_path = f"/q/{secrets.token_hex(4_000)}"  # for the session's cookie
+    long_path = f"/q/{secrets.token_hex(4_000)}"  # too long for the session's cookie
     assert sign_in(make_app(), f"/login/provider?next={long_path}")[1].location == "/"
 
 
 def test_it_works_however_often_it_was_begun(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
-    """As while the provider is away: each stays in the session's cookie, which a browser drops above 4 KB."""
+    """For example while the provider is down: each start is stored in the cookie, which may have 4 KB."""
     accounts.add(provider.claims["preferred_username"], by="test")
     browser = Browser(make_app(), "")
     for _ in range(30):
@@ -109,7 +109,7 @@ def test_an_address_counts_once_the_provider_verified_it(
     [
         {"iss": "https://evil.example"},
         {"aud": "another place"},
-        {"exp": 1_700_000_000},  # a time of its own each run would be a test of another name
+        {"exp": 1_700_000_000},  # a constant, because it is part of the test's name
         {"exp": None},
         {"nonce": "of another sign-in"},
         {"nonce": None},
@@ -140,7 +140,7 @@ def test_an_id_token_of_another_key_or_none_is_refused(
 def test_a_code_comes_back_to_the_browser_that_asked(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
-    """State ties the answer to the session that went off: a planted link signs nobody in."""
+    """The state ties the answer to the session that started: a planted link signs nobody in."""
     accounts.add(provider.claims["preferred_username"], by="test")
     app = make_app()
     own_browser, other_browser = Browser(app, ""), Browser(app, "")
@@ -157,7 +157,7 @@ def test_a_code_comes_back_to_the_browser_that_asked(
 def test_the_code_is_worth_nothing_without_the_verifier(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
 ) -> None:
-    """PKCE: what went off is the verifier's hash, and the verifier itself is sent with the code alone."""
+    """PKCE: first the verifier's hash is sent; the verifier itself is sent only with the code."""
     accounts.add(provider.claims["preferred_username"], by="test")
     browser = Browser(make_app(), "")
     callback = visit_provider(browser)

@@ -1,4 +1,4 @@
-"""An identity provider's person and a local account: who is taken for whom, and by what proof."""
+"""Links between an identity provider's people and local accounts, and the proof that they require."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TIE = "/login/provider/tie"
 
 
 def turn_on_factor(accounts: Accounts, name: str) -> pyotp.TOTP:
-    """Turn two-factor sign-in on by a code of half a minute ago: those of now and after are left."""
+    """Turn two-factor sign-in on with a code of half a minute ago, to leave the current one unused."""
     totp = pyotp.TOTP(accounts.factors.offer(name))
     accounts.factors.confirm(name, totp.at(time.time() - 30))
     return totp
@@ -34,7 +34,7 @@ def test_an_account_with_a_password_is_tied_by_its_password(
     accounts.add(name, by="test", password=PASSWORD)
     browser, response = sign_in(app, "/login/provider?next=/q/reviews")
     assert (response.status_code, response.location) == (303, TIE)
-    assert not is_in(browser), "the provider's word alone opens nothing"
+    assert not is_in(browser), "the provider's sign-in alone opens nothing"
     assert name in browser.get(TIE).text
     refusal = browser.post(TIE, {"password": "not that one"}, page=TIE)
     assert (refusal.status_code, "not the leaseq password" in refusal.text) == (401, True)
@@ -45,7 +45,7 @@ def test_an_account_with_a_password_is_tied_by_its_password(
     assert response.location == "/", "it is asked once"
     page = second_browser.get("/account").text
     assert f"<h1>{name}</h1>" in page
-    assert "was linked to the identity provider" in page, "it may have been a thief of the password"
+    assert "was linked to the identity provider" in page, "somebody who stole the password may have done it"
     provider.claims["sub"] = "another person"
     assert sign_in(app)[1].status_code == 403, "somebody else is not even asked for the password"
 
@@ -126,7 +126,7 @@ def test_what_an_admin_allowed_ends_with_their_right_to(
 
 
 def sign_in_at(app: Flask, browser: Browser) -> Browser:
-    """The same person at another place."""
+    """Sign the same person in at another installation."""
     other_browser = Browser(app, browser.name)
     assert other_browser.sign_in().status_code == 303
     return other_browser
@@ -144,7 +144,7 @@ def test_a_worker_without_a_password_is_tied_at_their_first_sign_in(
 def test_who_was_tied_stays_who_they_are_whatever_the_provider_calls_them(
     accounts: Accounts, make_app: Callable[..., Flask], provider: Provider, new_name: Callable[[str], str]
 ) -> None:
-    """A name can be changed at many providers: it makes nobody somebody else here."""
+    """Many providers let people change their names: that must not give them another account."""
     app, name, other = make_app(), provider.claims["preferred_username"], new_name("other")
     accounts.add(name, by="test")
     accounts.add(other, by="test")
@@ -167,13 +167,13 @@ def test_a_tie_that_waits_for_the_password_ends_with_time_and_with_another_passw
     assert late_browser.get(TIE).location == "/login"
     accounts.set_password(name, "another long one", by="test")
     assert early_browser.get(TIE).location == "/login"
-    assert Browser(app, "").get(TIE).location == "/login", "who did not come from the provider"
+    assert Browser(app, "").get(TIE).location == "/login", "a browser that did not come from the provider"
 
 
 def test_the_page_of_a_password_asks_for_no_tie(
     app: Flask, accounts: Accounts, worker_browser: Browser
 ) -> None:
-    """Half way by a password is not half way by the provider."""
+    """A sign-in that waits for the code after a password is not one through the provider."""
     turn_on_factor(accounts, worker_browser.name)
     browser = Browser(app, worker_browser.name)
     assert browser.sign_in().location == "/login/code"

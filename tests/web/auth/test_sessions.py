@@ -18,7 +18,7 @@ NEW = "another long one"
 
 
 def copy_session(app: Flask, browser: Browser) -> Browser:
-    """Somebody who got hold of the cookie."""
+    """A browser with a copy of the cookie."""
     thief = Browser(app, browser.name)
     cookie = browser.client.get_cookie(COOKIE)
     assert cookie
@@ -90,7 +90,7 @@ def test_a_session_that_nobody_started_is_none(worker_browser: Browser) -> None:
 def test_one_persons_session_does_not_open_anothers(
     accounts: Accounts, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
-    """The secret is checked with the name: a session of one's own proves nothing about others."""
+    """The secret is checked together with the name: one's own session opens no other account."""
     other = sign_in_as("admin")
     with worker_browser.client.session_transaction() as session:
         secret, version, _ = session["_user_id"].split(":", 2)
@@ -101,7 +101,7 @@ def test_one_persons_session_does_not_open_anothers(
 def test_a_session_in_use_ends_two_weeks_after_the_last_use(
     server: Any, worker_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Which is noted once an hour."""
+    """The last use is recorded once an hour."""
     with worker_browser.client.session_transaction() as session:
         key = keys.session(digest(session["_user_id"].partition(":")[0]))
     server.redis.expire(key, 100)
@@ -113,7 +113,7 @@ def test_a_session_in_use_ends_two_weeks_after_the_last_use(
 
 
 def test_the_cookie_is_sent_again_once_an_hour(worker_browser: Browser) -> None:
-    """Else it would run out while it is in use; and signing it anew for each answer is dear."""
+    """Otherwise it would expire while in use; and signing it for each answer is expensive."""
     worker_browser.get("/account")
     assert "Set-Cookie" not in worker_browser.get("/account").headers
     with worker_browser.client.session_transaction() as session:

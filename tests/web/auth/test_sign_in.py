@@ -48,7 +48,7 @@ def test_a_wrong_password_and_an_unknown_name_get_the_same_answer(
 
 
 def test_an_unknown_name_costs_a_hash_as_well(accounts: Accounts, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same time, told by the work and not by a clock."""
+    """The same time, measured by the work and not by a clock."""
     tried_passwords: list[str] = []
     hasher = type(accounts._passwords._hasher)
     verify = hasher.verify
@@ -162,7 +162,7 @@ def test_who_is_disabled_is_out_at_once(
     header = {"Authorization": f"Bearer {token}"}
     assert app.test_client().get("/api/v1/queues", headers=header).status_code == 401
     accounts.change(person.name, by="test", disabled=False)
-    assert person.get("/account").status_code == 303, "the session that was ended stays ended"
+    assert person.get("/account").status_code == 303, "a session that was ended stays ended"
     assert person.sign_in().status_code == 303
 
 

@@ -1,4 +1,4 @@
-"""Sign-ins: what the log keeps of them, and what a person is told at their next."""
+"""Sign-ins: what the log keeps about them, and what a person is told at the next one."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.web.item_lists import table_text
 
 @pytest.fixture(autouse=True)
 def own_log(server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
-    """Streams of the test's own: other tests write into the log of the shared server meanwhile."""
+    """The test's own streams, because other tests write into the log of the shared server."""
     mark = secrets.token_hex(4)
     streams = {one: f"{getattr(keys, one)}:{mark}" for one in ("LOG", "SIGN_INS")}
     for one, stream in streams.items():
@@ -32,14 +32,14 @@ def own_log(server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, 
 
 
 def logged_sign_ins(accounts: Accounts, name: str) -> list[LogEntry]:
-    """The sign-ins of a name that the log has, the oldest first."""
+    """The sign-ins of a name in the log, the oldest first."""
     actions = {"sign-in.done", "sign-in.failed", "sign-in.limited"}
     entries = [one for one in accounts.log.page(person=name).entries if one.what in actions]
     return entries[::-1]
 
 
 def notice(browser: Browser, language: str = "en") -> str:
-    """What the page says at its top, once."""
+    """The one notice at the top of the page."""
     page = browser.get("/account", headers={"Accept-Language": language}).text
     match = re.search(r'class="flashed">(.*?)</div>', page, re.DOTALL)
     assert match
@@ -47,7 +47,7 @@ def notice(browser: Browser, language: str = "en") -> str:
 
 
 def turn_on(accounts: Accounts, name: str) -> pyotp.TOTP:
-    """Two-factor sign-in, by a code of half a minute ago."""
+    """Turn two-factor sign-in on, with a code of half a minute ago."""
     totp = pyotp.TOTP(accounts.factors.offer(name))
     accounts.turn_on_factor(name, totp.at(time.time() - 30))
     return totp
@@ -65,7 +65,7 @@ def test_sign_ins_are_in_the_log_with_the_name_that_was_tried(
     assert [one.what for one in entries] == [
         "sign-in.done",
         *["sign-in.failed"] * PER_NAME,
-        "sign-in.limited",  # once, however often they go on
+        "sign-in.limited",  # once, however often they try again
     ]
     assert (entries[0].by, entries[0].detail) == (worker_browser.name, "password, 127.0.0.1")
     assert {(one.by, one.about, one.detail) for one in entries[1:]} == {
@@ -77,7 +77,7 @@ def test_sign_ins_are_in_the_log_with_the_name_that_was_tried(
 
 
 def sign_in_with_code(app: Flask, accounts: Accounts, name: str) -> Browser:
-    """Sign in with the second factor, by the second code that is tried."""
+    """Sign in with the second factor; the second code tried is right."""
     totp = turn_on(accounts, name)
     browser = Browser(app, name)
     browser.sign_in()
@@ -144,7 +144,7 @@ def test_strangers_push_nothing_out_of_the_log_of_changes(
 def test_the_log_is_read_page_by_page_with_nothing_twice_or_left_out(
     server: Any, accounts: Accounts, own_log: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both streams may have an entry of the same millisecond."""
+    """Both streams may have an entry with the same millisecond."""
     monkeypatch.setattr(log, "_LOOK", 3)
     for number in range(12):
         entry = {"by": "ann", "about": "", "detail": str(number)}
@@ -182,7 +182,7 @@ def test_a_person_is_told_once_what_happened_since_their_last_sign_in(
 
 
 def test_no_token_s_name_keeps_the_notices_from_the_person(app: Flask, accounts: Accounts) -> None:
-    """A token can create others of any names; the notice about all of them fits into the cookie."""
+    """A token can create others with any names; the notice about all of them fits into the cookie."""
     name = accounts.add("李" * 50 + secrets.token_hex(4), by="test", password=PASSWORD).name
     for _ in range(10):
         accounts.create_token(
@@ -196,7 +196,7 @@ def test_no_token_s_name_keeps_the_notices_from_the_person(app: Flask, accounts:
 
 
 def test_it_is_told_in_the_language_of_the_page(accounts: Accounts, worker_browser: Browser) -> None:
-    """Which may have been chosen since they signed in."""
+    """The language may have been changed since they signed in."""
     worker_browser.sign_in("not that one")
     accounts.create_token(worker_browser.name, "deploy", by="somebody", scope="read")
     worker_browser.sign_in()
@@ -208,7 +208,7 @@ def test_it_is_told_in_the_language_of_the_page(accounts: Accounts, worker_brows
 def test_a_try_by_another_spelling_of_the_name_is_told_as_well(
     app: Flask, accounts: Accounts, new_name: Callable[[str], str]
 ) -> None:
-    """An é that is typed as two characters opens the same account."""
+    """An é typed as two characters opens the same account."""
     name = accounts.add(new_name("Jos\u00e9"), by="test", password=PASSWORD).name
     Browser(app, unicodedata.normalize("NFD", name)).sign_in("not that one")
     owner = Browser(app, name)
@@ -229,7 +229,7 @@ def test_a_new_second_step_is_told_at_the_next_sign_in(
 def test_a_password_changed_in_the_session_is_told_at_the_next_sign_in(
     app: Flask, worker_browser: Browser
 ) -> None:
-    """Who changed it may not be its owner."""
+    """The person who changed it may not be its owner."""
     new_password = "another long one"
     worker_browser.post(
         "/account/password", {"password": PASSWORD, "new_password": new_password, "again": new_password}

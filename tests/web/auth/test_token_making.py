@@ -1,4 +1,4 @@
-"""Who makes an API token shows who they are; how many there may be; and what ends them all."""
+"""Creating an API token requires proof of identity; how many there may be; and what revokes them all."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NEW = "another long one"
 def test_making_one_asks_for_the_password(
     accounts: Accounts, sign_in_as: Callable[[str], Browser], password: dict[str, str]
 ) -> None:
-    """On one's own page, and on that of somebody else."""
+    """On one's own page, and on somebody else's."""
     admin_browser = sign_in_as("admin")
     for path in ("/account/tokens", f"/people/{admin_browser.name}/tokens"):
         response = admin_browser.post(path, {**FORM, "token_name": "a <b>", "days": "never", **password})
@@ -67,7 +67,7 @@ def test_who_makes_one_for_somebody_else_gives_their_own_password(
 def test_one_for_a_queue_that_is_not_there_for_them_is_refused(
     app: Flask, accounts: Accounts, queue: leaseq.Queue, sign_in_as: Callable[[str], Browser]
 ) -> None:
-    """As one that they may not work on, of which nothing is told."""
+    """Like a queue that they may not work on, about which nothing is said."""
     admin_browser, fields = sign_in_as("admin"), {**FORM, "password": PASSWORD}
     for path in ("/account/tokens", f"/people/{admin_browser.name}/tokens"):
         response = admin_browser.post(path, {**fields, "queue": queue.name[:-1]})
@@ -103,7 +103,7 @@ def test_who_has_no_password_has_signed_in_a_moment_ago(
     response = browser.get(visit_provider(browser, link[1].replace("&amp;", "&")))
     assert response.location.startswith("/account")
     (request,) = provider.requests
-    assert (request["prompt"], request["max_age"]) == ("login", "0"), "the provider lets nobody in unasked"
+    assert (request["prompt"], request["max_age"]) == ("login", "0"), "the provider must ask them again"
     assert browser.post("/account/tokens", FORM).status_code == 200
     assert len(accounts.tokens(name)) == 2
 
@@ -131,7 +131,7 @@ def test_a_person_has_a_limited_number(
     monkeypatch.setattr(accounts._tokens, "_clock", lambda: time.time() + 2 * 86_400)
     accounts.create_token(worker_browser.name, "one more", by="test")
     names = [token.name for token in accounts.tokens(worker_browser.name)]
-    assert (len(names), "short" in names) == (MAX_TOKENS, False), "those that are over make room"
+    assert (len(names), "short" in names) == (MAX_TOKENS, False), "expired ones make room"
     with pytest.raises(Invalid, match="revoke unused ones"):
         accounts.create_token(worker_browser.name, "too many", by="test")
 

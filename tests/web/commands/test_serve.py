@@ -1,4 +1,4 @@
-"""``leaseq serve``: refused without a key, and serving until it is stopped."""
+"""``leaseq serve``: refuses to start without a key, and serves until it is stopped."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ Start = Callable[..., UpProcess]
 
 
 def keep_busy(url: str) -> None:
-    """Hold the server for a second of its own time, which is more on a busy machine: a stopped one won't do,
-    the kernel wakes it when its parent dies."""
+    """Keep the server busy for a second of its own time, which is longer on a busy machine. Stopping it by a
+    signal would not do: the kernel wakes it when its parent dies."""
     script = "local till = os.clock() + 1 while os.clock() < till do end"
     with redis.Redis.from_url(url, retry=None) as server, suppress(redis.RedisError):
         server.eval(script, 0)
@@ -52,7 +52,7 @@ def is_busy(url: str) -> bool:
 
 @pytest.fixture(scope="module")
 def shared_up() -> Iterator[UpProcess]:
-    """One for the tests that leave it as it is."""
+    """One ``leaseq up`` for the tests that don't change it."""
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder:
         run = UpProcess(Path(folder) / "data", free_port(), "--workers", "1", "--demo")
         yield run
@@ -90,16 +90,16 @@ def test_a_signal_stops_everything(start_leaseq: Start, number: signal.Signals) 
 
 
 def takes_signals(pid: int) -> bool:
-    """True once a handler of SIGTERM stands."""
+    """True once a handler of SIGTERM is installed."""
     match = re.search(r"SigCgt:\t([0-9a-f]+)", Path(f"/proc/{pid}/status").read_text())
     return match is not None and bool(int(match[1], 16) & 1 << (signal.SIGTERM - 1))
 
 
 def pids_in_session(leader: int) -> set[int]:
-    """Processes of this session that run."""
+    """The running processes of this session."""
     pids = set()
     for entry in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):  # it has ended meanwhile
+        with suppress(OSError):  # it has ended in the meantime
             state, _, _, session = entry.read_text().rpartition(")")[2].split()[:4]
             if int(session) == leader and state != "Z":
                 pids.add(int(entry.parent.name))
@@ -108,7 +108,7 @@ def pids_in_session(leader: int) -> set[int]:
 
 @contextmanager
 def launch_up(data: Path, port: int) -> Iterator[subprocess.Popen[str]]:
-    """A ``leaseq up`` that is not waited for, in a session of its own."""
+    """Start a ``leaseq up`` in its own session, without waiting for it."""
     command = [str(LEASEQ), "up", "--data", str(data), "--port", str(port), "--workers", "1"]
     pipe = subprocess.PIPE
     with subprocess.Popen(
@@ -165,7 +165,8 @@ def test_a_second_up_on_the_same_data_says_who_has_it_and_starts_nothing(shared_
     assert (completed.returncode, completed.stdout) == (1, "")
     assert completed.stderr == (
         f"leaseq: {run.data} is in use by another `leaseq up` (pid {run.process.pid}) "
-        f"at http://127.0.0.1:{run.port}: use that one, stop it first, or give another directory by --data\n"
+        f"at http://127.0.0.1:{run.port}: use that one, stop it first, or name another directory "
+        "with --data\n"
     )
     assert run.get("/healthz") == 200
 
@@ -177,7 +178,7 @@ def test_a_taken_port_is_said_before_anything_is_started(data_dir: Path) -> None
     assert (completed.returncode, completed.stdout) == (1, "")
     assert completed.stderr == (
         f"leaseq: port {port} on 127.0.0.1 is taken by another program: "
-        "stop that one, or choose another port by --port\n"
+        "stop that one, or choose another port with --port\n"
     )
     assert sorted(path.name for path in data_dir.iterdir()) == ["up.lock"]
 
@@ -206,12 +207,12 @@ def test_what_dies_is_started_again_and_the_work_goes_on(start_leaseq: Start) ->
 def test_after_kill_9_nothing_stays_and_the_next_start_goes_on(start_leaseq: Start) -> None:
     run = start_leaseq("--demo")
     pids = run.pids()
-    thread = Thread(target=keep_busy, args=(run.state()["url"],))  # so that its server takes long to end
+    thread = Thread(target=keep_busy, args=(run.state()["url"],))  # then its server takes long to end
     thread.start()
     eventually(lambda: is_busy(run.state()["url"]), "the server runs the script")
     run.process.kill()
     run.stop()
-    assert running_url(run.data) is not None, "its files are still in use: nobody else may have them"
+    assert running_url(run.data) is not None, "its files are still in use, so nobody else may lock them"
     thread.join()
     eventually(lambda: not any(map(is_alive, pids)), "all of its processes ended")
     next_run = start_leaseq()
@@ -223,12 +224,12 @@ def test_after_kill_9_nothing_stays_and_the_next_start_goes_on(start_leaseq: Sta
 )
 def test_after_kill_9_the_next_start_waits_for_the_port_of_its_own_old_pages(start_leaseq: Start) -> None:
     run = start_leaseq()
-    with socket.create_connection(("127.0.0.1", run.port)) as connection:  # which it serves to the end
+    with socket.create_connection(("127.0.0.1", run.port)) as connection:  # which it completes
         connection.settimeout(PATIENCE)
         connection.sendall(
             b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n"
         )
-        assert connection.recv(25) == b"HTTP/1.1 100 Continue\r\n\r\n"  # a thread has taken it up
+        assert connection.recv(25) == b"HTTP/1.1 100 Continue\r\n\r\n"  # a thread handles it
         run.process.kill()
         run.process.wait()
         with launch_up(run.data, run.port) as next_process:
@@ -237,7 +238,7 @@ def test_after_kill_9_the_next_start_waits_for_the_port_of_its_own_old_pages(sta
             line = next_process.stderr.readline()
             assert f"(pid {run.process.pid}) was killed; waiting for its processes to end" in line
             connection.sendall(b"name=bo&x")
-            assert connection.recv(12) == b"HTTP/1.1 403"  # it has no CSRF token, and is answered
+            assert connection.recv(12) == b"HTTP/1.1 403"  # answered: it has no CSRF token
             connection.close()
             assert next_process.stdout.readline() == f"leaseq serves on http://127.0.0.1:{run.port}\n"
             next_process.terminate()
@@ -249,7 +250,7 @@ def test_the_clear_job_returns_an_item_whose_lease_ran_out(shared_up: UpProcess)
     queue.configure(lease_seconds=0.1)
     queue.enqueue({"n": 1})
     assert queue.reserve("ann") is not None
-    eventually(lambda: queue.stats().inbound == 1, "the item is back, without anybody reserving")
+    eventually(lambda: queue.stats().inbound == 1, "the item is back without any reserve")
 
 
 def test_with_a_database_the_bridge_runs_too(start_leaseq: Start, tmp_path: Path) -> None:
@@ -263,9 +264,9 @@ def test_with_a_database_the_bridge_runs_too(start_leaseq: Start, tmp_path: Path
     query("INSERT INTO leaseq_item (queue, id, payload) VALUES ('reviews', 'a', '1'), ('reviews', 'b', '2')")
     client = leaseq.connect(run.state()["url"])
     queue = leaseq.Queue(client, "reviews")
-    eventually(queue.exists, "the row makes the queue")
+    eventually(queue.exists, "the row creates the queue")
     waiting = "SELECT id FROM leaseq_item WHERE status = 'waiting'"
-    eventually(lambda: query(waiting) == [("b",)], "one is moved, as many as the setting allows")
+    eventually(lambda: query(waiting) == [("b",)], "one item is moved, as the setting allows")
     assert queue.stats().inbound == 1
     lease = queue.reserve("ann", wait=PATIENCE)
     assert lease is not None

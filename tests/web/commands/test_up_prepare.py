@@ -39,13 +39,13 @@ def test_the_demo_is_added_where_asked_for_and_no_connection_stays_open(data_dir
         startup = _Startup(directory, None, "127.0.0.1", 8000)
         for demo in (False, True):
             startup.prepare(demo=demo)
-            connection.ping()  # a connection that was closed before this is not in the list after it
-            assert len(connection.client_list()) == 1, "the one that looks"
+            connection.ping()  # connections closed before this are no longer in the list
+            assert len(connection.client_list()) == 1, "the connection of this test"
             assert bool(connection.smembers(QUEUES)) == demo
 
 
 def test_what_a_server_of_its_own_said_last_is_told_where_it_ended(data_dir: Path) -> None:
-    """Where it still answers, its log does not tell why it refuses."""
+    """If it still answers, its log does not say why it refuses."""
     with DataDir(data_dir) as directory, EmbeddedServer(data_dir) as server:
         startup = _Startup(directory, None, "127.0.0.1", 1)
         with redis.Redis.from_url(server.url) as connection:

@@ -1,4 +1,4 @@
-"""The API's own page tells all that the OpenAPI document tells, and its commands are the calls."""
+"""The API's page contains everything in the OpenAPI document, and its commands are the calls."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from werkzeug.exceptions import HTTPException
 
 VOID = frozenset({"br", "hr", "input", "link", "meta", "wbr"})
 SKIPPED_KEYS = frozenset({"title", "operationId", "deprecated"})
-"""The name in other letters; where the call stands; what none is."""
+"""The title repeats the name, the operation's id is its anchor, and nothing is deprecated."""
 
 BASE = "http://leaseq.test/api/v1"
 
 
 class PageParser(HTMLParser):
-    """What each element that has an id says, what the page links to, and each command with its call."""
+    """Collects the text of each element with an id, the page's links, and each command with its call."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -77,7 +77,7 @@ def text(app: Any) -> str:
 
 
 def details_of(text: str, id: str) -> str:
-    """What is in there, as HTML."""
+    """The element's content, as HTML."""
     return text.partition(f'id="{id}">')[2].partition("</details>")[0]
 
 
@@ -86,7 +86,7 @@ def one_line(text: str) -> str:
 
 
 def leaves(node: Any, key: str = "") -> Iterator[str]:
-    """All that a piece of the document says, each as a reader finds it."""
+    """All values in a part of the document, as the page shows them."""
     if key == "examples" and isinstance(node, dict):
         for child in node.values():
             value = child["value"]
@@ -133,7 +133,7 @@ def test_every_call_is_told_whole(filled_document: dict[str, Any], page: PagePar
         text = page.texts[operation["operationId"]]
         assert one_line(text).startswith(f"{method} {path} {one_line(operation['summary'])}")
         expected = {**operation, "responses": {}, "tags": []}
-        if "requestBody" in operation:  # its examples are in the commands
+        if "requestBody" in operation:  # its examples are shown in the commands
             kinds = {
                 name: {"schema": media["schema"]}
                 for name, media in operation["requestBody"]["content"].items()
@@ -202,7 +202,7 @@ FILES = {
 
 
 def test_each_command_is_its_call(app: Any, document: dict[str, Any], page: PageParser) -> None:
-    """Each example of a body has a command that sends it, and a call without a body has one."""
+    """Each example of a body has a command that sends it; a call without a body has one command."""
     operations = {
         operation["operationId"]: (method, path, operation) for method, path, operation in calls(document)
     }
@@ -212,7 +212,7 @@ def test_each_command_is_its_call(app: Any, document: dict[str, Any], page: Page
         method, path, operation = operations[id]
         words = shlex.split(text.replace("$LEASEQ", BASE).replace("\\\n", " "))
         assert words[:2] == ["curl", "-s"]
-        assert "{" not in text.splitlines()[0], "a place of the path is not filled in"
+        assert "{" not in text.splitlines()[0], "a path parameter is not filled in"
         assert (words[words.index("-X") + 1] if "-X" in words else "GET") == method
         headers = [words[index + 1] for index, word in enumerate(words) if word == "-H"]
         assert headers[0] == "Authorization: Bearer $TOKEN"
@@ -221,7 +221,7 @@ def test_each_command_is_its_call(app: Any, document: dict[str, Any], page: Page
         try:
             rule, _ = adapter.match(parts.path, method=method, return_rule=True)
         except HTTPException:
-            pytest.fail(f"{method} {parts.path} is no call")
+            pytest.fail(f"{method} {parts.path} is not a call")
         assert rule.endpoint == f"api.{id}", path
         required_names = [
             parameter["name"]

@@ -1,4 +1,4 @@
-"""What the managers' log says of a changed form."""
+"""The audit log's words for a changed form."""
 
 from __future__ import annotations
 

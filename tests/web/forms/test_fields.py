@@ -1,4 +1,4 @@
-"""Fields from a schema; results from what was typed; and what was typed from a draft."""
+"""Fields from a schema, results from typed text, and typed text from a draft."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.web.conftest import FORM
 
 @pytest.fixture(autouse=True)
 def _request_context(app: Any) -> Any:
-    """Labels and errors are in the language of a request."""
+    """Run in a request, whose language is that of labels and errors."""
     with app.test_request_context():
         yield
 

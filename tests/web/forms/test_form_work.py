@@ -1,4 +1,4 @@
-"""What one answer can cost is limited by the form, when it is set, and not by the answers that come."""
+"""The cost of validating an answer is limited when the form is set, not when answers arrive."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def ref(name: str) -> dict[str, str]:
 
 
 def doubling_form(times: int, word: str = "allOf") -> dict[str, Any]:
-    """Each definition refers twice to the one before."""
+    """A form in which each definition refers twice to the one before."""
     defs: dict[str, Any] = {"d0": {"type": "string"}}
     for step in range(1, times + 1):
         defs[f"d{step}"] = {word: [ref(f"d{step - 1}"), ref(f"d{step - 1}")]}
@@ -42,7 +42,7 @@ def doubling_form(times: int, word: str = "allOf") -> dict[str, Any]:
 
 
 def check_in_small_process(form: Any, result: Any, megabytes: int = 512) -> tuple[str, str, dict[str, str]]:
-    """Field, text and errors of the refusal, by a process that may take so much memory."""
+    """Check a form in a process with limited memory; return field, text and errors of the refusal."""
     completed = subprocess.run(
         [sys.executable, "-c", CHECK_PROGRAM, str(megabytes * MEGABYTE)],
         input=json.dumps([form, result]),
@@ -160,7 +160,7 @@ def test_what_is_told_of_a_wrong_answer_is_short_and_little() -> None:
 
 
 def test_rules_on_what_no_other_rule_looked_at_count_for_each_time_they_look() -> None:
-    """Twenty of them, one inside another, took a minute for an answer that is right."""
+    """Twenty of them, one inside another, took a minute for a valid answer."""
     schema: dict[str, Any] = {"properties": {"a": {"type": "string"}}, "unevaluatedProperties": False}
     for _ in range(20):
         schema = {"allOf": [schema], "unevaluatedProperties": False}

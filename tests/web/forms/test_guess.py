@@ -1,4 +1,4 @@
-"""A form that is guessed from payloads, and what it says of fields that no item has."""
+"""A form guessed from payloads, and its warnings about fields that no item has."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_guess_in_the_payload_is_a_question_that_is_filled_in() -> None:
     for payload in payloads:
         del payload["guess"]["sure"]
     assert [field["field"] for field in (guess_form(payloads) or {})["show"]] == ["text"], (
-        "the question has it"
+        "the question shows it"
     )
 
 
@@ -89,8 +89,8 @@ def test_a_guess_in_the_payload_is_a_question_that_is_filled_in() -> None:
     [
         [{"text": "a", "country": LABELS[n % 3]} for n in range(12)],  # no guess
         [{"text": "a", "guess": {"label": f"l{n}"}} for n in range(12)],  # all different
-        [{"text": "a", "guess": {"label": LABELS[n % 3]}} for n in range(9)],  # too few to tell
-        [{"text": "a", "guess": {"label": "refund"}} for n in range(12)],  # no choice
+        [{"text": "a", "guess": {"label": LABELS[n % 3]}} for n in range(9)],  # too few to guess from
+        [{"text": "a", "guess": {"label": "refund"}} for n in range(12)],  # only one value
         [{"text": "a", "guess": {"label": n % 3}} for n in range(12)],
     ],
 )
@@ -129,7 +129,7 @@ def test_a_manager_begins_with_the_items(manager_browser: Browser, queue: leaseq
     ask = {"type": "object", "properties": {"about": {"type": "string"}}}
     queue.configure(form={"show": ["old"], "ask": ask})
     queue.enqueue({"text": "My parcel is not here", "scan": "https://cdn.example.org/a.png"})
-    assert "No item that was looked at has: old." in html.unescape(manager_browser.get(base(queue)).text)
+    assert "None of the searched items has: old." in html.unescape(manager_browser.get(base(queue)).text)
     fields = settings_fields(manager_browser, queue)
     page = manager_browser.post(f"{base(queue)}/start", {**fields, "title": "Typed", "from": "items"}).text
     new_fields = form_fields(page, "settings")
@@ -138,8 +138,8 @@ def test_a_manager_begins_with_the_items(manager_browser: Browser, queue: leaseq
         {"field": "scan", "kind": "image", "label": "Scan"},
     ]
     assert json.loads(new_fields["form"])["ask"] == ask, "the questions stay"
-    assert new_fields["title"] == "Typed", "and what was typed"
-    assert "No item that was looked at has" not in page
+    assert new_fields["title"] == "Typed", "and so does what was typed"
+    assert "None of the searched items has" not in page
     assert queue.policy.title == "", "nothing is saved yet"
     assert save(manager_browser, queue, new_fields).status_code == 303
 

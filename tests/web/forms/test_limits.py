@@ -1,4 +1,4 @@
-"""What the limits of a field are called beside it, in the singular and the plural."""
+"""The texts for limits next to a field, in the singular and the plural."""
 
 from __future__ import annotations
 

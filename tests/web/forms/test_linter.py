@@ -1,4 +1,4 @@
-"""The linter of a form's JSON: what is wrong, with its line, and what is only doubtful."""
+"""The linter of a form's JSON: errors with their lines, and warnings."""
 
 from __future__ import annotations
 

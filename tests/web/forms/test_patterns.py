@@ -1,4 +1,4 @@
-"""A form's pattern is run by an engine that takes time in line with the text: no answer keeps a thread."""
+"""A form's pattern runs in linear time, so that no answer blocks a thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the tests of the manager's pages share."""
+"""Fixtures for tests of the manager's pages."""
 
 from __future__ import annotations
 

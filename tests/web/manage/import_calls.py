@@ -20,7 +20,7 @@ def look(browser: Browser, base: str, data: bytes, name: str = "rows.csv", **fie
 
 
 def chosen_fields(response: Any) -> dict[str, Any]:
-    """What the look's fields would send."""
+    """The fields that the preview would send."""
     page = f'<form id="x">{response.text}</form>'
     fields: dict[str, Any] = form_fields(page, "x")
     fields["column"] = re.findall(r'name="column"[^>]* value="([^"]*)" checked', response.text)

@@ -1,4 +1,4 @@
-"""The settings page from the manager's side."""
+"""Helpers that read and save the settings page."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def base(queue: leaseq.Queue) -> str:
 
 
 def settings_fields(browser: Browser, queue: leaseq.Queue) -> dict[str, str]:
-    """What the page would send as it stands."""
+    """The fields that the unchanged page would send."""
     return form_fields(browser.get(base(queue)).text, "settings")
 
 

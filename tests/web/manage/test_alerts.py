@@ -19,12 +19,12 @@ GERMAN = {"Accept-Language": "de"}
 
 @pytest.fixture(autouse=True)
 def _fresh_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Figures are read anew for each page, and not once a second."""
+    """Read figures for each page, and not once a second."""
     monkeypatch.setattr(snapshot, "_EVERY", 0)
 
 
 def raise_alerts(server: Any, queue: leaseq.Queue, *rules: str) -> None:
-    """Keep these alerts as raised, whatever is true."""
+    """Store these alerts as raised, whether true or not."""
     lines = "".join(f"{rule} {SINCE} 9\n" for rule in rules)
     server.redis.hset(Keys(queue.name).ledger, "raised", lines)
 

@@ -1,4 +1,4 @@
-"""A manager puts an answer right: by reopening the item, or by an answer of their own."""
+"""A manager corrects an answer, by reopening the item or by their own answer."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def item_path(queue: leaseq.Queue, *verb: str) -> str:
 
 @pytest.fixture
 def token(form_queue: leaseq.Queue) -> int:
-    """Of ann's answer to "one"."""
+    """The token of ann's answer to "one"."""
     lease = reserve(form_queue, "ann")
     form_queue.finish(lease, ANSWER)
     return lease.token
@@ -109,10 +109,10 @@ def test_an_answer_that_was_replaced_meanwhile_is_not_corrected(
 ) -> None:
     form_queue.reopen("one", token)
     response = manager_browser.get(item_path(form_queue, "correct"), query_string={"token": token})
-    assert (response.status_code, "was replaced meanwhile" in response.text) == (409, True)
+    assert (response.status_code, "was replaced in the meantime" in response.text) == (409, True)
     fields = {"token": str(token), "answer.about": "delivery", "answer.urgent": "false"}
     response = manager_browser.post(item_path(form_queue, "correct"), fields)
-    assert (response.status_code, "was replaced meanwhile" in response.text) == (422, True)
+    assert (response.status_code, "was replaced in the meantime" in response.text) == (422, True)
 
 
 def test_both_are_in_the_log(

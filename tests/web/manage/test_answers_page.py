@@ -119,7 +119,7 @@ def test_they_are_compared_by_person(answered_queue: leaseq.Queue, manager_brows
 def test_they_are_compared_by_day(answered_queue: leaseq.Queue, manager_browser: Browser) -> None:
     day = f"{answered_queue.get('l0').answers[0].finished_at:%Y-%m-%d}"
     rows = cells(section(manager_browser.get(url(answered_queue) + "?by=day").text, "About"), "groups")
-    assert [row[0] for row in rows] in ([day], [day, rows[-1][0]])  # midnight may pass meanwhile
+    assert [row[0] for row in rows] in ([day], [day, rows[-1][0]])  # midnight may pass during the test
     assert sum(int(row[1]) for row in rows) == 4
 
 

@@ -1,4 +1,4 @@
-"""A manager acts on many items at once: the chosen ones, or all that a search finds."""
+"""A manager acts on many items in one step: the chosen ones, or all that a search finds."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_chosen_ones_after_a_question(
     n = f"{len(ids)} item{'s' if len(ids) > 1 else ''}"
     assert f"{name}: {n}?" in text_of(question.text)
     assert all(id in text_of(question.text) for id in ids)
-    assert mixed_queue.journal(limit=1_000) == before, "nothing happens by the question"
+    assert mixed_queue.journal(limit=1_000) == before, "asking changes nothing"
     page = do(manager_browser, mixed_queue, question.text).text
     assert f"{len(ids)} " in text_of(page)
     assert '<section id="refused" hidden>' in page
@@ -79,7 +79,7 @@ def test_what_was_not_done_is_told_with_its_reason(
     page = text_of(do(manager_browser, mixed_queue, question.text).text)
     assert "1 is released and waiting. 2 were left unchanged." in page
     assert "wait-1 : nobody holds it" in page
-    assert "gone : it does not exist any more" in page
+    assert "gone : it no longer exists" in page
     question = ask(manager_browser, mixed_queue, "revive", "state=dead", id=["done-1", "dead-1", "wait-2"])
     page = text_of(do(manager_browser, mixed_queue, question.text).text)
     assert "1 is waiting again. 2 were left unchanged." in page
@@ -128,7 +128,7 @@ def test_all_that_a_search_finds_a_step_at_a_time(
         queue.fail(not_none(queue.reserve("ann")), "rare" if n % 2 else "frequent")
     search = urlencode({"state": "dead", "text": "rare"})
     page = ask(manager_browser, queue, "revive", search, which="all").text
-    assert "more than 20 items?" in text_of(page), "so many are among the first 40"
+    assert "more than 20 items?" in text_of(page), "the number of matches among the first 40"
     assert "comment contains “rare”" in text_of(page)
     queue.enqueue({}, id="later", priority=1)
     queue.fail(not_none(queue.reserve("ann")), "rare, but after the question")
@@ -143,7 +143,7 @@ def test_all_that_a_search_finds_a_step_at_a_time(
     assert sorted(item.id for item in queue.items("inbound")) == [f"item-{n:02}" for n in range(1, 60, 2)]
     assert queue.get("later").state == "dead"
     entries = [entry for entry in accounts.log.latest(50) if entry.about == queue.name]
-    assert len(entries) == 2, "one as it began, one as it ended"
+    assert len(entries) == 2, "one when it began, one when it ended"
     assert entries[0].detail.startswith("30: ")
 
 

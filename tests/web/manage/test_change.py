@@ -1,4 +1,4 @@
-"""The form on an item's page that changes what waits."""
+"""The form on an item's page that changes a waiting item."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ def test_a_due_date_is_shown_as_browsers_write_it(
     queue.change("r-1", due=due)
     assert form(manager_browser.get(path).text)["due"] == text
     send(manager_browser, path, priority="1")
-    assert queue.get("r-1").due == due, "not typed, so it stays to the microsecond"
+    assert queue.get("r-1").due == due, "not typed, so it is unchanged to the microsecond"
 
 
 def test_it_is_for_managers(worker_browser: Browser, queue: leaseq.Queue, path: str) -> None:

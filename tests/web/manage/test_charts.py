@@ -27,7 +27,7 @@ HOUR = 3_600.0
 
 @dataclass
 class Clock:
-    """Seconds, which only the test moves."""
+    """A clock that only the test moves."""
 
     now: float
 
@@ -54,7 +54,7 @@ def record(samples: Samples, queue: leaseq.Queue) -> None:
 
 
 def rows(browser: Browser, queue: leaseq.Queue, range: str) -> list[tuple[str, str, str, str]]:
-    """Of the charts' table: the time, items in, done and waiting."""
+    """The rows of the charts' table: the time, items in, done and waiting."""
     response = browser.get(f"/manage/{queue.name}/charts?range={range}")
     assert response.status_code == 200, response.text
     return ROW.findall(response.text)
@@ -80,7 +80,7 @@ def test_the_rings_hold_a_day_of_minutes_and_thirty_days_of_hours(
     record(samples, queue)
     first = int(clock() // 60)
     clock.advance(PLACES["minute"] * 60)
-    assert samples.of(queue.name, "minute") == {}, "too old, though its place has no other sample yet"
+    assert samples.of(queue.name, "minute") == {}, "too old, although its slot has no newer sample yet"
     record(samples, queue)
     assert list(samples.of(queue.name, "minute")) == [first + PLACES["minute"]]
     assert len(samples.of(queue.name, "hour")) == 2
@@ -113,13 +113,13 @@ def test_the_axis_of_time_has_a_few_marks(manager_browser: Browser, queue: lease
     for drawing in drawings:
         marks = re.findall(r'<text class="x[ "][^>]*>([^<]*)<', drawing)
         assert 4 <= len(marks) <= 8
-        assert all(mark.endswith("0") for mark in marks), "at whole tens of minutes"
+        assert all(mark.endswith("0") for mark in marks), "at multiples of ten minutes"
 
 
 def test_a_queue_without_samples_says_so(manager_browser: Browser, queue: leaseq.Queue) -> None:
     queue.configure()
     assert (
-        "Nothing is known of this time yet"
+        "There are no figures for this time yet"
         in manager_browser.get(f"/manage/{queue.name}/charts?range=30d").text
     )
 
@@ -129,7 +129,7 @@ def test_what_came_and_was_done_between_samples(
     manager_browser: Browser, server: Any, queue: leaseq.Queue, range: str, each: float, count: int
 ) -> None:
     queue.configure()
-    now = time.time() // each * each + 1  # the beginning of the present part
+    now = time.time() // each * each + 1  # the start of the current part
     samples = Samples(server.client, clock=Clock(now - 2 * each))
     queue.enqueue({})
     record(samples, queue)
@@ -151,7 +151,7 @@ def test_what_came_and_was_done_between_samples(
 def test_counts_that_fall_between_samples_are_nothing_done(
     manager_browser: Browser, server: Any, queue: leaseq.Queue
 ) -> None:
-    """An answer that is undone is taken off, and a queue that is restored from a backup has counted less."""
+    """An undone answer is subtracted, and a queue restored from a backup has lower counts."""
     queue.configure()
     now, before = time.time() // 900 * 900 + 1, queue.stats()
     queue.enqueue({})
@@ -174,7 +174,7 @@ def test_counts_that_fall_between_samples_are_nothing_done(
 def test_days_begin_at_midnight_in_the_site_s_zone(
     app: Flask, server: Any, queue: leaseq.Queue, zone: str, labels: list[str], come: list[int | None]
 ) -> None:
-    """23:30 in UTC is half past midnight in Berlin."""
+    """23:30 UTC is half past midnight in Berlin."""
     queue.configure()
     now = datetime(2036, 11, 23, 23, 30, tzinfo=ZoneInfo("UTC")).astimezone(ZoneInfo(zone))
     for hours, count in ((26, 1), (10, 1), (0, 2)):
@@ -226,5 +226,7 @@ def test_the_page_opens_with_the_range_of_its_address(manager_browser: Browser, 
 def test_a_zone_is_one_that_the_machine_knows() -> None:
     assert Settings(secret_key=SECRET, time_zone="Europe/Berlin").zone == ZoneInfo("Europe/Berlin")
     for wrong in ("Middle/Earth", "", "../etc/passwd", "UTC\0", "europe"):
-        with pytest.raises(ValueError, match=r"is no time zone that this machine knows, like Europe/Berlin"):
+        with pytest.raises(
+            ValueError, match=r"is not a time zone that this machine knows, like Europe/Berlin"
+        ):
             Settings(secret_key=SECRET, time_zone=wrong)

@@ -1,4 +1,4 @@
-"""A queue's page: its panels, and how the first question was answered."""
+"""A queue's page: its panels, and the answers to the first question."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def answer(queue: leaseq.Queue, person: str, about: str) -> None:
 
 
 def shares(page: str) -> list[list[str]]:
-    """Of the first question's table: answer, count and share."""
+    """The rows of the first question's table: answer, count and share."""
     table = re.search(r'<table class="shares">.*?</table>', page, re.S)
     rows = re.findall(r"<tr>.*?</tr>", table[0], re.S)[1:] if table else []
     return [re.sub(r"<[^>]*>|·", " ", row).split() for row in rows]
@@ -44,7 +44,7 @@ def test_it_shows_how_the_first_question_that_can_be_counted_was_answered(
     assert "All 4 answers." in page
     assert f"/manage/{queue.name}/answers" in page
     piece = manager_browser.get(f"/manage/{queue.name}/charts").text
-    assert shares(piece) == shares(page), "and what its script asks for each minute"
+    assert shares(piece) == shares(page), "also in the part that its script fetches each minute"
 
 
 def test_it_says_on_how_many_items_people_agree(manager_browser: Browser, queue: leaseq.Queue) -> None:

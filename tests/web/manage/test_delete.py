@@ -1,4 +1,4 @@
-"""A queue is deleted by its page, once its name is typed; and people who are at work are told."""
+"""A queue is deleted on its page, once its name is typed, and people who hold its items are told."""
 
 from __future__ import annotations
 

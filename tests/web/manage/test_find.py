@@ -56,8 +56,8 @@ def test_words_and_conditions_find_items(
 @pytest.mark.parametrize(
     ("find", "message"),
     [
-        ("rating<=much", "find: a number behind rating<=, not 'much'"),
-        ("rating>=", "find: a number behind rating>="),
+        ("rating<=much", "find: a number after rating<=, not 'much'"),
+        ("rating>=", "find: a number after rating>="),
         ("x" * 501, "find: at most 500 characters"),
     ],
 )
@@ -94,7 +94,7 @@ def test_a_number_that_is_none_is_told(answered_letters: leaseq.Queue, manager_b
     response = manager_browser.get(
         url(answered_letters, "items"), query_string={"state": "finished", "is.rating": "<= x"}
     )
-    assert (response.status_code, "a number behind rating" in response.text) == (400, True)
+    assert (response.status_code, "a number after rating" in response.text) == (400, True)
 
 
 def test_one_look_is_bounded_and_goes_on(

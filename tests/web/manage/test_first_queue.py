@@ -1,4 +1,4 @@
-"""The ways to a first queue: the demo, and a queue that is made from a file."""
+"""Ways to a first queue: the demo, and a queue created from a file."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_first_page_has_three_ways_to_begin(
 def test_the_demo_is_added_to_no_queue_of_others(
     empty_server: None, manager_browser: Browser, app: Flask, accounts: Accounts, server: Server
 ) -> None:
-    """To somebody who may manage no queue the page offers it."""
+    """The page offers it to somebody who may not manage any queue."""
     access = app.extensions[EXTENSION].access
     leaseq.Queue(server.client, QUEUE).configure()
     access.set(QUEUE, Access(None, Group(people=("eva",))))
@@ -65,7 +65,7 @@ def test_the_demo_is_added_to_no_queue_of_others(
     assert leaseq.Queue(server.client, QUEUE).stats().inbound == 0
     manager_browser.post("/manage/demo", page="/manage")
     actions = [one.what for one in accounts.log.page(person=QUEUE).entries]
-    assert actions == ["queue.imported"], "it was there before"
+    assert actions == ["queue.imported"], "it existed before"
 
 
 def test_a_queue_is_made_from_a_file(manager_browser: Browser, server: Server, title: str) -> None:
@@ -94,7 +94,7 @@ def test_a_second_queue_of_that_title_has_a_name_of_its_own(manager_browser: Bro
 def test_no_queue_has_the_name_of_that_of_webhooks(
     empty_server: None, manager_browser: Browser, server: Server
 ) -> None:
-    """It would be in the way of the deliveries, and its maker have no access."""
+    """It would interfere with the deliveries, and its creator would have no access."""
     assert str(send(manager_browser, ROWS, webhooks.QUEUE).location).split("/")[2] == f"{webhooks.QUEUE}-2"
     response = manager_browser.post("/manage", {"name": webhooks.QUEUE}, page="/manage")
     assert response.status_code == 400
@@ -116,7 +116,7 @@ def test_without_a_title_it_has_the_name_of_the_file(
         ("", "", "Choose a file first."),
         ("a,b\n1,2\n", "rows.xls", "rows.xls"),
         ("", "rows.csv", "the file is empty"),
-        ("a,b\n", "rows.csv", "There is no row in it."),
+        ("a,b\n", "rows.csv", "The file has no rows."),
         ("{", "rows.jsonl", "JSON"),
         ("a;b,c\n1;2,3\n", "rows.csv", "Choose the separator"),
     ],

@@ -1,4 +1,4 @@
-"""The forms to start from: filled in on the settings page, and worked to the end."""
+"""The form templates: filled in on the settings page, and used up to a finished item."""
 
 from __future__ import annotations
 

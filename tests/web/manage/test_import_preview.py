@@ -1,4 +1,4 @@
-"""A look at a file before its import: what the page shows of it, guesses, asks and warns of."""
+"""The preview of a file before its import: what the page shows, guesses, asks and warns about."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ def test_a_quote_that_joins_rows_or_is_left_open_is_told_with_what_to_choose(
     assert "1 added, 0 duplicates, 3 skipped" in response.text
     assert "of a quoted line break: 1 (first: lines 2 to 3)" in response.text
     assert "Choose “Text” for double quotes." in manager_browser.get(url).text
-    assert "These are the first" not in response.text, "they are all there"
+    assert "These are the first" not in response.text, "they are all shown"
     reasons = list(csv.reader(io.StringIO(manager_browser.get(f"{url}/rejected").text)))
     assert "Choose “Text” for double quotes." in reasons[1][1]
     second_preview = look(manager_browser, base, data, **{**chosen_fields(preview), "quotes": "none"})
@@ -205,7 +205,7 @@ def test_what_was_chosen_for_one_format_is_not_kept_for_another(manager_browser:
             "Line 2: the header has 2 columns and this row has 1 (separated by commas)",
         ),
         (b"", "rows.csv", "the file is empty"),
-        (b"[]", "rows.json", "It has no rows"),
+        (b"[]", "rows.json", "The file has no rows"),
         (b"{", "rows.jsonl", "Line 1"),
     ],
 )

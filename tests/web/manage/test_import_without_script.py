@@ -1,4 +1,4 @@
-"""The preview of an import where the page has no script: checked, then imported."""
+"""Import on a page without a script: the file is checked, then imported."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_without_the_script_a_file_is_checked_too(
         assert response.status_code == status
         assert "1 row can be imported." in response.text
         assert "Line 3: " in response.text
-        assert 'id="go"' not in response.text, "a button of the script, which does nothing here"
+        assert 'id="go"' not in response.text, "this button needs the script"
         assert queue.stats().inbound == 0
     assert manager_browser.post(base, form_data(skip="yes"), page=base).status_code == 303
     assert queue.stats().inbound == 1

@@ -1,4 +1,4 @@
-"""Import by the page: the file enters as chosen, and what became of it is told."""
+"""Import on the page: the file is imported as chosen, and the result is shown."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_rejected_rows_are_downloaded_with_their_reasons(manager_browser: Browse
 
 
 def test_each_cell_of_a_rejected_row_has_a_column(manager_browser: Browser, base: str) -> None:
-    """Also of rows that have more cells than the file has columns, and not all equally many."""
+    """Also for rows with more cells than the file has columns, and of different lengths."""
     url, _ = send(manager_browser, base, b"id,text\na,b,c,d\ne,f,g\n", id="id")
     header, *rows = csv.reader(io.StringIO(manager_browser.get(f"{url}/rejected").text))
     assert header == ["line", "reason", "column 1", "column 2", "column 3", "column 4"]
@@ -116,7 +116,7 @@ def test_each_rejected_row_is_kept_once(
 def test_no_more_rejected_rows_are_read_than_asked_for(
     server: Any, base: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The page of an import reads a hundred and one of ten thousand."""
+    """The page of an import reads 101 of 10,000."""
     monkeypatch.setattr(jobs_module, "_CHUNK", 2)
     jobs = ImportJobs(server.client)
     jobs.store_bad_rows(base, [BadRow(line, "no id") for line in range(1, 8)])
@@ -125,7 +125,7 @@ def test_no_more_rejected_rows_are_read_than_asked_for(
 
 
 class CutStream(io.BytesIO):
-    """A body whose sender goes away."""
+    """A body whose sender disconnects."""
 
     def readline(self, *_: Any) -> bytes:
         line = super().readline()
@@ -152,7 +152,7 @@ def test_what_a_broken_connection_left_is_told(
 
 
 class OutageStream(io.BytesIO):
-    """A body during which the server goes away."""
+    """A body during which the server becomes unavailable."""
 
     def readline(self, *_: Any) -> bytes:
         raise leaseq.ServerUnavailable("it does not answer")
@@ -200,7 +200,7 @@ def test_an_import_that_is_read_ahead_is_heard_of(
             return clock[0].astimezone(tz)
 
     class SlowStream(io.BytesIO):
-        """A body that takes its time: no row enters before its last line is here."""
+        """A slow body: no row is imported before its last line has arrived."""
 
         def readline(self, *_: Any) -> bytes:
             clock[0] += timedelta(seconds=25)

@@ -1,4 +1,4 @@
-"""A manager finds items, goes from one to the next, and reads what became of each."""
+"""A manager finds items, goes from one to the next, and reads their histories."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_an_items_page_has_its_neighbours_in_the_search(
     response = manager_browser.post(html.unescape(action[1]))
     third = manager_browser.get(response.location).text
     assert "It is waiting again" in third
-    assert re.search(r'items/dead-2\?[^"]+" rel="prev"', third), "the search goes on where the item left it"
+    assert re.search(r'items/dead-2\?[^"]+" rel="prev"', third), "the search continues from the item"
 
 
 @pytest.mark.parametrize("state", ["due", "inbound"])
@@ -239,7 +239,7 @@ def test_answers_stand_side_by_side_and_differences_are_said(
         queue.finish(not_none(queue.reserve(name)), result)
     page = manager_browser.get(f"/manage/{queue.name}/items/one").text
     differing_rows = re.findall(r'<tr class="differs"><th scope="row">(\w+)<br><b>differs', page)
-    assert differing_rows == ["n"], "1 is not true"
+    assert differing_rows == ["n"], "1 does not match true"
     assert '<th scope="row">about</th><td>' in page
 
 
@@ -278,7 +278,7 @@ def test_columns_are_offered_of_payloads_and_of_questions_that_nobody_answered(
 def test_beside_a_title_stands_what_the_title_does_not_show(
     manager_browser: Browser, queue: leaseq.Queue, payloads: list[leaseq.Json], cells: list[str]
 ) -> None:
-    """Where no item has anything else, the list has no such column."""
+    """If no item has anything else, the list has no such column."""
     for payload in payloads:
         queue.enqueue(payload)
     page = manager_browser.get(f"/manage/{queue.name}/items?state=inbound").text

@@ -1,4 +1,4 @@
-"""Late answers: the list behind the number, and what a manager does with one and with many."""
+"""Late answers: the list behind the number, and a manager's actions on one and on many."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ AnswerLate = Callable[[str], int]
 
 @pytest.fixture
 def answer_late(form_queue: leaseq.Queue) -> AnswerLate:
-    """Lets ann answer an item of her own when it was taken away from her; gives her token."""
+    """Let ann answer an item that was taken away from her; return her token."""
 
     def answer(id: str) -> int:
         form_queue.enqueue({"text": id}, id=id, priority=1)
@@ -41,7 +41,7 @@ def listed(page: str) -> list[str]:
 
 
 def question_ids(page: str) -> list[str]:
-    """What the question's form would send."""
+    """The ids that the confirmation's form would send."""
     return re.findall(r'type="hidden" name="id" value="([^"]+)"', page)
 
 
@@ -66,14 +66,14 @@ def test_one_is_taken_after_a_question_and_can_be_given_back(
     question = manager_browser.post(f"{base}/late", {"only": f"{token} x", "last": "hour"})
     assert "Accept 1 late answer?" in question.text
     assert "replaces the answer from bob" in question.text
-    assert [one.person for one in form_queue.get("x").answers] == ["bob"], "it only asked"
+    assert [one.person for one in form_queue.get("x").answers] == ["bob"], "it only asks"
     response = manager_browser.post(
         f"{base}/late/adopt", {"id": question_ids(question.text)[0], "last": "hour"}
     )
     assert response.location == f"{base}/late?last=hour"
     page = manager_browser.get(response.location).text
     assert "1 late answer is accepted." in page
-    assert listed(page) == [], "what it replaced is no news"
+    assert listed(page) == [], "the replaced answer is not new"
     item = form_queue.get("x")
     assert [one.person for one in item.answers] == ["ann"]
     manager_browser.post(f"{base}/items/x/adopt", {"token": str(item.late_answers[0].token)})
@@ -92,7 +92,7 @@ def test_many_are_taken_at_once_and_what_could_not_be_says_why(
     response = manager_browser.post(f"{base}/late/adopt", {"id": keys})
     assert response.status_code == 200
     assert "2 late answers are accepted." in response.text
-    assert re.search(r">gone</a>: it does not exist any more", response.text)
+    assert re.search(r">gone</a>: it no longer exists", response.text)
     assert [form_queue.get(id).answers[0].person for id in "xy"] == ["ann", "ann"]
     entry = next(one for one in accounts.log.latest(20) if one.about == form_queue.name)
     assert (entry.by, entry.what, entry.detail) == (manager_browser.name, "item.adopted", "2: x, y")
@@ -106,7 +106,7 @@ def test_one_that_is_no_late_answer_of_the_item_keeps_no_other_from_being_taken(
         f"/manage/{form_queue.name}/late/adopt", {"id": [f"{token + 99} x", f"{token} x"]}
     )
     assert response.status_code == 200
-    assert re.search(r">x</a>: (?!it does not exist)\w", response.text)
+    assert re.search(r">x</a>: (?!it no longer exists)\w", response.text)
     assert "1 late answer is accepted." in response.text
     assert [one.person for one in form_queue.get("x").answers] == ["ann"]
 
@@ -129,14 +129,14 @@ def test_of_one_item_only_one_is_taken_where_it_has_one_answer(
     assert "You selected several for My parcel is not here: select one for each." in question
     assert "Yes, accept" not in question
     question = manager_browser.post(f"/manage/{form_queue.name}/late", {"id": [keys[0], "7 two"]}).text
-    assert question_ids(question) == keys[:1], "the other is no late answer"
+    assert question_ids(question) == keys[:1], "the other is not a late answer"
     assert "You selected several" not in question
     assert "Yes, accept it</button>" in question
 
 
 @pytest.mark.parametrize(
     ("fields", "message"),
-    [({}, "Select some late answers first."), ({"id": "9 nothing"}, "They do not exist any more.")],
+    [({}, "Select some late answers first."), ({"id": "9 nothing"}, "They no longer exist.")],
 )
 def test_nothing_chosen_is_said(
     manager_browser: Browser, form_queue: leaseq.Queue, fields: dict[str, str], message: str

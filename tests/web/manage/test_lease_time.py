@@ -1,4 +1,4 @@
-"""The lease time that the settings suggest from what was seen."""
+"""The lease time that the settings suggest from recent leases."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def test_one_press_takes_it_and_saves_all_that_was_typed(
     assert "In the last hour 20 items were finished." in page
     assert "95 % of them were held for at most 50 s." in page
     assert "1 lease ran out." in page
-    assert ">Take 2 min and save</button>" in page
+    assert ">Use 2 min and save</button>" in page
     fields = settings_fields(manager_browser, queue)
     assert save(manager_browser, queue, fields, suggested="120 s", title="Letters").status_code == 303
     assert (queue.policy.lease_seconds, queue.policy.title) == (120, "Letters")
-    assert "and save</button>" not in manager_browser.get(base(queue)).text, "it is in force"
+    assert "and save</button>" not in manager_browser.get(base(queue)).text, "it has taken effect"
 
 
 def test_too_little_was_seen(manager_browser: Browser, queue: leaseq.Queue) -> None:

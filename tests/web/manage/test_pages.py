@@ -1,4 +1,4 @@
-"""The manager's pages and the admin's."""
+"""Pages for managers and admins."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the page of an import says of a row that can't be read."""
+"""The import page's texts for rows that can't be read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of all reports, notes and questions, and what a manager does with each."""
+"""The page of all reports, notes and questions, and a manager's actions on each."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ def visible_text(page: str) -> str:
 
 
 def quotes(page: str) -> list[str]:
-    """What was said in each row, as it stands."""
+    """The quoted words of each row."""
     return re.findall(r"<blockquote[^>]*>(.*?)</blockquote>", page)
 
 
 def listed_pages(browser: Browser, base: str) -> Iterator[list[str]]:
-    """What each page lists, from the first to the last."""
+    """The entries of each page, from the first to the last."""
     path = f"{base}/reports"
     while path:
         page = browser.get(path).text

@@ -1,4 +1,4 @@
-"""The manager's pages show the rules for people: who may have what, what is due, several answers."""
+"""The manager's pages show who may get an item, what is due, and several answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.web.conftest import Browser
 
 
 def rows(page: str) -> list[list[str]]:
-    """The cells of a page's table, as a person reads them; each time as T."""
+    """The cells of a page's table, as a person reads them; times as T."""
     page = re.sub(r"<time.*?</time>", "T", page)
     cells = [re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", row, re.DOTALL) for row in page.split("<tr>")[1:]]
     return [[" ".join(re.sub(r"<[^>]+>", " ", cell).split()) for cell in row] for row in cells]

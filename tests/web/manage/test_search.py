@@ -1,4 +1,4 @@
-"""What a search for items takes from an address."""
+"""How a search for items is read from a URL."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ def test_the_unit_stands_beside_the_number(manager_browser: Browser, form_queue:
         form_queue,
         {**settings_fields(manager_browser, form_queue), "lease_seconds": "1 h 30 min"},
     )
-    assert form_queue.policy.lease_seconds == 5_400, "units that are typed hold"
+    assert form_queue.policy.lease_seconds == 5_400, "typed units are used"
     response = save(
         manager_browser,
         form_queue,
@@ -212,7 +212,7 @@ def test_settings_that_are_no_good_change_nothing_and_stay_typed(
     [
         ('{\n  "show": ["a"],\n}', "Line 2: There is a comma before the closing bracket."),
         ('{"show": [\n  "a",\n  {"field": "b", "kind": "picture"}]}', "Line 3: 'picture' is not known here"),
-        ('{"show": [], "show": []}', "Form</a>: each key once in an object ('show' is there twice)"),
+        ('{"show": [], "show": []}', "Form</a>: each key once in an object ('show' occurs twice)"),
     ],
 )
 def test_a_form_that_is_no_good_is_refused_with_its_line(
@@ -262,7 +262,7 @@ def test_who_saves_in_the_same_moment_overwrites_nothing(
     their_changes: dict[str, Any],
     status: int,
 ) -> None:
-    """The other one's change comes between the look at the policy and the saving of mine."""
+    """The other change comes between reading the policy and saving mine."""
     my_fields, configure = settings_fields(manager_browser, form_queue), leaseq.Queue.configure
 
     def meanwhile(self: leaseq.Queue, **changes: Any) -> leaseq.Policy:

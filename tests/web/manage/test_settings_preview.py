@@ -21,7 +21,7 @@ def test_the_preview_shows_what_is_typed_and_saves_nothing(
         "form": json.dumps(form),
         "instructions": "Be **bold**",
     }
-    assert "My parcel is not here" in fields["sample"]  # an item that waits
+    assert "My parcel is not here" in fields["sample"]  # a waiting item
     piece = manager_browser.post(f"{base(form_queue)}/preview", fields, headers=PIECE).text
     for text in ("My parcel is not here", "glad", "<kbd", "<strong>bold</strong>"):
         assert text in piece

@@ -1,4 +1,4 @@
-"""The page to try a queue out: one item is added by a form, and simulated people work."""
+"""The page *Try it out*: one item is added by a form, and simulated people work."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_an_item_is_added_by_the_fields_that_others_have(
 ) -> None:
     page = manager_browser.get(url(letters, "try")).text
     assert 'name="text.text"' in page
-    assert 'name="value.pages"' in page  # it is a number in the item that waits
+    assert 'name="value.pages"' in page  # it is a number in the waiting item
     fields = {
         "text.text": "Dear\r\nyou,",
         "value.pages": "3",
@@ -103,7 +103,7 @@ def test_an_item_that_is_refused_stays_on_the_page(
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("confirmed", "", "Tick that the simulated answers are kept"),
+        ("confirmed", "", "Confirm that the simulated answers are kept"),
         ("people", "0", "people: a whole number from 1 to 50"),
         ("people", "51", "people: a whole number from 1 to 50"),
         ("think", "soon", "think: a whole number from 1 to 600"),
@@ -152,7 +152,7 @@ def test_a_simulation_is_stopped_on_its_page(
     manager_browser.post(url(letters, "simulate", "stop"))
     thread.join(30)
     assert not thread.is_alive()
-    assert letters.get("first").state == "inbound"  # given back, and not left to its timeout
+    assert letters.get("first").state == "inbound"  # given back, not left to expire
     assert "The latest simulation is over." in manager_browser.get(url(letters, "try")).text
 
 
@@ -187,11 +187,11 @@ def test_a_run_whose_process_died_is_over_after_a_while(
     assert simulations.begin(letters.name, "bob", Plan()) is None
     key = f"leaseq:{{@simulations}}:running:{letters.name}"
     assert 0 < server.redis.ttl(key) <= SILENT_SECONDS
-    server.redis.delete(key)  # as when its time is over
+    server.redis.delete(key)  # as if its time were over
     assert not simulations.report(letters.name, id, Outcome(1))
     second = simulations.begin(letters.name, "bob", Plan())
     assert second is not None
-    simulations.end(letters.name, id, Outcome(9), "too late")  # by the first, which somebody had stopped
+    simulations.end(letters.name, id, Outcome(9), "too late")  # from the first, which somebody had stopped
     run = simulations.latest(letters.name)
     assert run is not None
     assert (run.by, run.running, run.outcome, run.error) == ("bob", True, Outcome(0), "")
@@ -217,8 +217,8 @@ def test_leases_run_out_while_one_looks_on_and_the_queue_s_own_time_is_back(
 ) -> None:
     letters.configure(lease_seconds=300)
     page = manager_browser.get(url(letters, "try")).text
-    assert re.search(r'id="lease" name="lease" value="20"', page), "so that one is seen to run out"
-    assert "5 min, is back" in page
+    assert re.search(r'id="lease" name="lease" value="20"', page), "so that people see one run out"
+    assert "5 min, applies again" in page
     thread = simulating.start(simulations, letters, Plan(people=1, think=600), manager_browser.name, 20)
     eventually(lambda: letters.stats().reserved == 1, "the item is held")
     assert letters.policy.lease_seconds == 20
@@ -227,7 +227,7 @@ def test_leases_run_out_while_one_looks_on_and_the_queue_s_own_time_is_back(
         piece = manager_browser.get(url(letters, "try"), headers={"X-Leaseq-Piece": "state"}).text
         return re.search(r'<td class="who">sim-1</td>.*?<progress max="20', piece, re.S) is not None
 
-    eventually(is_shown, "who holds what is shown, with the time that is left")
+    eventually(is_shown, "it shows who holds what, with the time left")
     manager_browser.post(url(letters, "simulate", "stop"))
     thread.join(30)
     assert letters.policy.lease_seconds == 300

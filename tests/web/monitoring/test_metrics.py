@@ -1,4 +1,4 @@
-"""What Prometheus reads: the queues as they stand, and the requests."""
+"""The metrics for Prometheus: of queues, and of requests."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_alerts_that_are_raised_and_those_that_are_not(metrics_app: Flask, queue
 
 
 def scrape_as(url: str) -> Figures:
-    """What a web app that uses the server by this URL gives."""
+    """Scrape a web app that uses the server with this URL."""
     settings = Settings(redis_url=url, secret_key=SECRET, metrics_token=TOKEN)
     return scrape(create_app(settings, passwords=CHEAP_PASSWORDS))
 
@@ -162,7 +162,7 @@ def test_it_is_for_managers_and_for_the_token(
         == status_of(metrics_app, TOKEN)
         == 200
     )
-    assert status_of(app, "") == status_of(app, "None") == 401, "where no token is set, none is right"
+    assert status_of(app, "") == status_of(app, "None") == 401, "if no token is set, every token is refused"
     assert sign_in_as("manager").get("/metrics").status_code == 200
     assert sign_in_as("worker").get("/metrics").status_code == 403
 

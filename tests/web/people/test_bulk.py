@@ -1,4 +1,4 @@
-"""Many people at once: changed, let into queues, disabled and invited."""
+"""Many people in one step: changed, given access to queues, disabled and invited."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_many_get_access_to_a_queue_and_lose_it(
 def test_a_step_keeps_the_access_that_another_process_gave_just_now(
     root: Browser, team: list[str], queue: leaseq.Queue, state: State, server: Any
 ) -> None:
-    """The steps of one change go to any of the web processes, and each reads the access once a second."""
+    """The steps of a change may run in different web processes, which read the access once a second."""
     queue.configure()
     state.access.set(queue.name, Access(Group(people=(team[0],))))
     assert state.access.of(queue.name).work == Group(people=(team[0],))
@@ -86,7 +86,7 @@ def test_a_step_keeps_the_access_that_another_process_gave_just_now(
     [
         ({"name": [], "act": "team"}, "at least one person"),
         ({"act": "promote"}, "one of add-skills"),
-        ({"act": "add-skills", "value": "  "}, "something in its box"),
+        ({"act": "add-skills", "value": "  "}, "a value in its field"),
         ({"act": "add-skills", "value": "Not Good"}, "each 1 to 64 characters of a-z"),
         ({"act": "team", "value": "x" * 65}, "a team of at most 64 printable characters"),
         ({"name": ["nobody at all"], "act": "team"}, "there is no person named"),
@@ -167,7 +167,7 @@ def test_more_than_ten_refusals_have_a_page(root: Browser, count: int, status: i
 def test_a_later_step_says_why_it_changes_nobody(
     root: Browser, team: list[str], queue: leaseq.Queue, state: State, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A redirect would be taken for one to where one signs in."""
+    """The script would take a redirect for one to the sign-in page."""
     monkeypatch.setattr(bulk, "STEP", 2)
     queue.configure()
     state.access.set(queue.name, Access(Group(teams=("Refunds",))))
@@ -192,7 +192,7 @@ def test_many_are_invited_by_pasting_their_names(
     links = re.findall(r"<b>([^<]+)</b> <code[^>]*>[^<]*(/welcome\?token=[\w-]+)", page)
     assert [name for name, _link in links] == new_names
     assert f"there is already a person named {team[0]!r}" in page
-    assert f">{team[0]}</textarea>" in page, "who was not invited stays in the box"
+    assert f">{team[0]}</textarea>" in page, "names that were not invited stay in the box"
     token = links[0][1].partition("=")[2]
     person = accounts.accept(token, "", "correct horse battery")
     assert (person.name, person.team, person.skills) == (new_names[0], "Refunds", ("fr",))

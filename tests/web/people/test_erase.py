@@ -1,4 +1,4 @@
-"""A person is erased by their page, once the name is typed, and by REST; the command line is beside them."""
+"""A person is erased on their page, once the name is typed, by REST, and on the command line."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ Run = Callable[..., Result]
 
 @pytest.fixture(autouse=True)
 def settle_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No other process is there whose caches have to grow old."""
+    """Don't wait for caches to expire: no other process runs."""
     monkeypatch.setattr(erasing, "SETTLE_SECONDS", 0)
 
 
 @pytest.fixture
 def ann(accounts: Accounts, new_name: Callable[[str], str], queue: leaseq.Queue) -> str:
-    """Somebody who answered an item and holds another one."""
+    """A person who answered an item and holds another one."""
     name = accounts.add(new_name("ann/ä"), by="test").name
     accounts.create_token(name, "a program", by="test")
     queue.enqueue_many([{"n": 1}, {"n": 2}])
@@ -72,7 +72,7 @@ def test_the_page_says_what_goes_and_asks_for_the_name(
         "and 1 API token",
         "on 1 item, which goes",
         f"name, {ann}, to erase",
-        f"{queue.name} goes back to",
+        f"{queue.name}, since",
     ):
         assert text in page
     for name in ("", ann.upper(), admin_browser.name):
@@ -100,7 +100,7 @@ def test_what_was_interrupted_is_finished_on_the_list(
     response = chief.post("/people", {"name": ann})
     assert (response.status_code, "is being erased" in response.text) == (400, True)
     assert ann not in [invitation.name for invitation in accounts.invitations()], (
-        "its link would work no more once the erasure is finished"
+        "its link no longer works once the erasure is finished"
     )
     assert chief.post(path, {"name": ann}).status_code == 200
     assert is_erased(queue, accounts, ann)
@@ -150,7 +150,7 @@ def test_erasing_over_rest(admin: Caller, ann: str, queue: leaseq.Queue, account
 def test_what_they_did_a_moment_ago_goes_too(
     app: Flask, admin: Caller, ann: str, queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Also what this process has yet to write."""
+    """Including what this process has not written yet."""
     monkeypatch.setattr(deferred, "GATHERED_SECONDS", 30)
     activity: Activity = app.extensions["leaseq"].activity
     activity.record(ann, queue.name, "finished", id="a", token=1)

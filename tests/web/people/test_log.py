@@ -1,4 +1,4 @@
-"""The log of who changed what."""
+"""The audit log."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def test_the_log_is_found_by_person_and_kind_page_by_page(
     assert "added a person" in admin_browser.get(f"/people/log?person={name}&kind=person").text
     assert "No matches" in admin_browser.get(f"/people/log?person={name}&kind=token").text
     assert "&lt;b&gt;59&lt;/b&gt;" in admin_browser.get(f"/people/log?person={name}&kind=").text, (
-        "about everything"
+        "without a filter"
     )
     assert admin_browser.get(f"/people/log?after={'9' * 19}-{'9' * 19}").status_code == 200
-    for cursor in ("x", f"{'9' * 20}-0", f"1-{'9' * 20}"):  # the server takes no number above 2**64
+    for cursor in ("x", f"{'9' * 20}-0", f"1-{'9' * 20}"):  # the server accepts no number above 2**64
         assert admin_browser.get(f"/people/log?after={cursor}").status_code == 400, cursor
     kinds = re.findall(r'<option value="([^"]+)"', admin_browser.get("/people/log").text)
     assert set(kinds) >= {"person", "invitation", "sign-in", "token", "queue", "item"}
@@ -120,7 +120,7 @@ def test_what_managers_do_to_queues_is_in_the_log_from_pages_and_rest(
 def test_an_act_stands_where_the_log_can_not_be_written(
     accounts: Accounts, form_queue: leaseq.Queue, manager: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is done by then: an error would make the caller do it again."""
+    """The action is done by then: after an error, the caller would repeat it."""
 
     def raise_unavailable(*_: object) -> None:
         raise leaseq.ServerUnavailable("away")
@@ -157,7 +157,7 @@ def test_what_many_moves_did_before_the_server_failed_is_told(
 def test_a_policy_that_can_not_be_read_for_the_log_is_no_answer_to_a_wrong_request(
     manager: Caller, unreadable_queue: leaseq.Queue
 ) -> None:
-    """What is wrong with the request is answered, and not what the log finds before the view is called."""
+    """The answer is about the request's error, not about what the log finds before the view is called."""
     for name in (unreadable_queue.name, "no name"):
         response = manager("PUT", f"/queues/{name}", json={"lease_minutes": 1})
         assert (response.status_code, response.json["field"]) == (400, "lease_minutes")
@@ -177,7 +177,7 @@ def test_every_act_that_accounts_write_has_words() -> None:
 
 
 def test_every_change_to_a_queue_or_an_item_has_words(app: Flask) -> None:
-    """By default a route's own name is its code, which is no word."""
+    """By default the code is the route's name, which is not for readers."""
     codes = {
         endpoint: f"{'item' if '/items/<' in rule.rule else 'queue'}.{CHANGES.get(change, change)}"
         for rule in app.url_map.iter_rules()
@@ -218,7 +218,7 @@ LOGGING_ROUTES = frozenset(
         "webhooks.test",
     }
 )
-"""The routes that write their own line."""
+"""The routes that write their own log entries."""
 
 
 def changes_by(accounts: Accounts, by: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""People as a manager sees them: those of the queues that the manager may manage, and what they do there."""
+"""People as a manager sees them: those of the queues that they manage, and what they do there."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def names(accounts: Accounts, new_name: Callable[[str], str]) -> dict[str, str]:
 def queues(
     form_queue: leaseq.Queue, server: Any, manager_browser: Browser, names: dict[str, str], state: State
 ) -> Iterator[tuple[leaseq.Queue, leaseq.Queue]]:
-    """One that the manager may manage, and one that they may not."""
+    """A queue that the manager may manage, and one that they may not."""
     other_queue = leaseq.Queue(server.client, f"{form_queue.name}-hidden")
     other_queue.configure(title="Hidden")
     other_queue.enqueue({"text": "a secret letter"})
@@ -82,7 +82,7 @@ def test_a_person_s_page_has_their_work_there_and_nothing_of_the_account(
         state.activity.record(eva, queue.name, "finished", id=f"i{number}", token=number)
     page = html.unescape(manager_browser.get(f"/people/{eva}").text)
     assert (own_queue.name in page, other_queue.name in page, "secret" in page) == (True, False, False)
-    assert "1 at most" in page
+    assert "at most 1" in page
     assert '<form method="post" action="/people' not in page
     assert "Nothing now." in page
     hidden_response, missing_response = (
@@ -110,7 +110,7 @@ def test_no_criterion_tells_of_what_they_may_not_see(
         response = manager_browser.get("/people", query_string=query, headers={"Accept": "application/json"})
         return [row["name"] for row in response.json["people"]]
 
-    assert find_names(queue=own_queue.name) == [eva], "who is disabled is the admins' business"
+    assert find_names(queue=own_queue.name) == [eva], "only admins see who is disabled"
     assert find_names(queue=other_queue.name) == find_names(queue="no-such-queue") == []
     assert find_names(team="Secret team") == []
     page = manager_browser.get("/people").text

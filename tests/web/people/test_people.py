@@ -1,4 +1,4 @@
-"""People: who there is, invitations, and who is disabled."""
+"""People: the list, invitations, and disabling."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ def test_people_are_found_with_what_they_hold_and_did_today(
     line = next(line for line in table.split("\n") if ann.name in line)
     cells = [cell.strip() for cell in line.split("|")]
     assert cells[2].startswith(f"My parcel is not here in {form_queue.name} for 0 s"), (
-        "what they hold, and for how long"
+        "the items they hold, and for how long"
     )
     assert cells[3:7] == ["4", "4", "30 s", "1"], "in the last hour, today, each and given back"
     assert admin_browser.name not in table
@@ -222,7 +222,7 @@ def test_people_are_found_with_what_they_hold_and_did_today(
         assert f'value="{ann.name}" form' not in admin_browser.get(f"/people?q={ann.name}&{criterion}").text
     page = admin_browser.get(f"/people/{ann.name}").text
     assert 'class="bar"' in page
-    assert "4 at most" in page
+    assert "at most 4" in page
     line = next(line for line in table_text(page).split("\n") if form_queue.name in line)
     assert [cell.strip() for cell in line.split("|")][1:7] == ["4", "30 s", "1", "–", "2 min", "70 s"]
 

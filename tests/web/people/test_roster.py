@@ -1,4 +1,4 @@
-"""The list of people for a team of hundreds: what each does, sorted, searched, and many changed at once."""
+"""The list of people for a team of hundreds: what each does, sorted, searched, and changed in bulk."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.web.item_lists import table_text, text_of
 
 
 def list_names(root: Browser, team: list[str], **criteria: str) -> list[str]:
-    """Who of the team is shown, in their order."""
+    """The names of the team's people that are shown, in order."""
     page = root.get("/people", query_string={"team": team[0][:-4], **criteria}).text
     return re.findall(r'name="name" value="([^"]+)" form="chosen"', page)
 
@@ -55,7 +55,7 @@ def test_a_break_ends_by_taking_an_item_and_after_a_day(
 ) -> None:
     ann = team[0]
     Breaks(server.client, clock=lambda: 1_000_000.0).take(ann)
-    assert state.breaks.of(ann) is None, "forgotten long ago"
+    assert state.breaks.of(ann) is None, "expired long ago"
     state.breaks.take(ann)
     assert list_names(root, team, state="break") == [ann]
     later_queue = leaseq.Queue(
@@ -83,11 +83,11 @@ def test_somebody_takes_a_break_and_is_back(
     take(form_queue, worker_browser.name)
     before = text_of(worker_browser.get("/break").text)
     assert "Take a break" in before
-    assert "My parcel is not here" in before, "what they hold runs out meanwhile"
+    assert "My parcel is not here" in before, "their leases run out in that time"
     assert worker_browser.post("/break", page="/break").status_code == 303
     since = state.breaks.of(worker_browser.name)
     assert worker_browser.post("/break", page="/break").status_code == 303
-    assert state.breaks.of(worker_browser.name) == since, "the second press changes nothing"
+    assert state.breaks.of(worker_browser.name) == since, "pressing it again changes nothing"
     assert "You are on a break" in worker_browser.get("/break").text
     assert worker_browser.post("/break/end", page="/break").status_code == 303
     assert state.breaks.of(worker_browser.name) is None
@@ -114,7 +114,7 @@ def test_each_heading_sorts_both_ways(root: Browser, team: list[str], state: Sta
         state.activity.record(name, "letters", "finished", id=f"h{number}", token=number)
     for sort, first_order, other_order in (("hour", "down", "up"), ("name", "up", "down")):
         page = html.unescape(root.get(f"/people?sort={sort}&team={ann[:-4]}").text)
-        assert f"sort={sort}&order={other_order}" in page, "the heading turns it around"
+        assert f"sort={sort}&order={other_order}" in page, "the heading reverses the order"
         assert list_names(root, team, sort=sort) == list_names(root, team, sort=sort, order=first_order)
         assert list_names(root, team, sort=sort, order=other_order)[0] == (ann if sort == "hour" else eva)
         other_page = root.get(
@@ -170,7 +170,7 @@ def test_the_list_is_kept_up_to_date_for_who_watches_it(
     state.activity.record(team[2], form_queue.name, "finished", id="x", token=1, active_ms=30_000)
     (second_message,) = receive()
     assert [row["name"] for row in second_message["people"]] == [team[2], ann, team[1]], (
-        "in the order that is asked for"
+        "in the requested order"
     )
     working_row = second_message["people"][1]
     assert (working_row["doing"], working_row["queue"], working_row["id"]) == (
@@ -181,7 +181,7 @@ def test_the_list_is_kept_up_to_date_for_who_watches_it(
     assert working_row["title"] == "My parcel is not here"
     assert {second_message[name] for name in ("working", "last_hour", "done")} == {1}
     figures = root.get(f"/people?team={ann[:-4]}&sort=done", headers={"Accept": "application/json"}).json
-    assert figures["people"] == second_message["people"], "and where there is no stream"
+    assert figures["people"] == second_message["people"], "also without a stream"
 
 
 def test_who_may_see_less_by_now_is_shown_less(

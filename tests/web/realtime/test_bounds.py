@@ -1,4 +1,4 @@
-"""What a process keeps for the next who asks has a bound, whatever is made up and however long it runs."""
+"""The caches of a process are bounded, whatever is requested and however long it runs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class SilentChannel(QueueChannel):
 
 def test_a_watcher_whose_stream_ended_is_forgotten(queue: leaseq.Queue) -> None:
     poller, stream = Poller(), Stream()
-    poller._is_started = True  # the test polls, and no thread
+    poller._is_started = True  # the test polls, not a thread
     poller.watch(SilentChannel(queue), Watcher(stream, lambda: True))
     assert poller._present()
     stream.end()
@@ -60,7 +60,7 @@ def test_names_that_strangers_make_up_are_not_kept(worker: Caller) -> None:
 
 
 def test_what_is_cached_has_a_bound() -> None:
-    """Of all modules that the app is made of."""
+    """The caches of all modules of the app."""
     modules = [
         module
         for name, module in sorted(sys.modules.items())
@@ -75,5 +75,5 @@ def test_what_is_cached_has_a_bound() -> None:
     assert len(caches) > 4
     unbounded_names = {name for name, max_size in caches.items() if max_size is None}
     assert unbounded_names == {f"leaseq.engine.scripts.{name}" for name in ("load", "_folder", "_parse")}, (
-        "those ask for the scripts that there are"
+        "these contain only the existing scripts"
     )

@@ -1,4 +1,4 @@
-"""Event streams through real gunicorn: they take no slot, miss nothing, and end when they must."""
+"""Event streams through real gunicorn: they occupy no slot, miss no event, and end when they must."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ MAX_STREAMS = 10  # of one person
 
 @pytest.fixture(scope="module")
 def address(server: Any) -> Iterator[str]:
-    """One process that handles two requests at once."""
+    """One process that handles two requests at a time."""
     with run_gunicorn(server.url, SECRET, workers=1, threads=2) as (url, _):
         yield urlsplit(url).netloc
 
 
 class EventReader:
-    """A client that watches."""
+    """A client that reads an event stream."""
 
     def __init__(self, address: str, token: str, path: str, **headers: str) -> None:
         self.connection = http.client.HTTPConnection(address, timeout=PATIENCE)
@@ -37,7 +37,7 @@ class EventReader:
         self.response = self.connection.getresponse()
 
     def read_event(self) -> dict[str, str]:
-        """The next event; {} where the stream has ended."""
+        """The next event; {} if the stream has ended."""
         fields: dict[str, str] = {}
         while line := self.response.readline():
             text = line.decode().rstrip("\n")
@@ -129,9 +129,7 @@ def test_a_person_may_have_so_many_streams_open(
     assert problem["detail"] == "you have 10 streams open, as many as one person may have: close one"
     assert int(extra_reader.response.headers["Retry-After"]) > 0
     readers[0].close()
-    eventually(
-        lambda: watch(address, manager.token, path).response.status == 200, "the server sees that it went"
-    )
+    eventually(lambda: watch(address, manager.token, path).response.status == 200, "the server sees it close")
 
 
 def test_what_is_no_cursor_is_refused(

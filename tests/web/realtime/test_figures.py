@@ -1,4 +1,4 @@
-"""What the figures of a dashboard are."""
+"""The figures of a dashboard."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ NOW = datetime(2026, 11, 21, 10, 5, 30, tzinfo=UTC)
 
 
 def make_event(kind: leaseq.EventKind, minutes: float, token: int | None = None) -> leaseq.Event:
-    """A move so many minutes ago."""
+    """An event this many minutes ago."""
     return leaseq.Event("1.0", NOW - timedelta(minutes=minutes), kind, "one", "ann", token, None)
 
 
@@ -140,7 +140,7 @@ def test_a_picture_follows_what_happens(queue: leaseq.Queue, clock: Clock, threa
     assert snapshot.figures() is first_figures, "nothing has changed"
     for person in ("ann", "bob", "cyd"):
         queue.abandon(take(queue, person))
-    assert snapshot.figures() is first_figures, "it looked a moment ago"
+    assert snapshot.figures() is first_figures, "it was read a moment ago"
     clock.tick(10)
     figures = snapshot.figures()
     assert figures["unwanted"] == [{"key": "one 1", "id": "one", "title": "one", "people": 3}]
@@ -211,7 +211,7 @@ def test_what_people_said_is_there_until_somebody_works_on_it(
     queue.fail(third_lease, "x" * 400)
     assert read_reports() == [("one", "dan", "failed", "x" * 299 + "…", True)]
     queue.abandon(fourth_lease)
-    assert [row[0] for row in read_reports()] == ["one", "two"], "what bob said counts still"
+    assert [row[0] for row in read_reports()] == ["one", "two"], "bob's report still counts"
     queue.finish(take(queue, "fay"), {})
     queue.remove("one")
     assert read_reports() == []
@@ -242,7 +242,7 @@ def test_questions_are_there_until_they_are_answered_or_their_item_is_gone(
     queue.remove("three")
     assert read_questions() == ([first_question], 1)
     threads.ask(queue.name, "one", "dan", "and now?", message="3")
-    assert read_questions() == ([("one", "dan", "and now?")], 1), "the last of an item"
+    assert read_questions() == ([("one", "dan", "and now?")], 1), "only the last of each item"
 
 
 def test_what_many_gave_back_is_counted_as_the_list_behind_the_number_has_it(

@@ -1,4 +1,4 @@
-"""What is sent to those who watch, and when a stream ends."""
+"""What live streams send, and when they end."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_what_counts_a_call_that_nobody_ended_leaves_the_server_by_itself(
 def test_a_call_that_ended_is_not_counted_by_a_late_confirmation(
     server: Any, new_name: Callable[[str], str]
 ) -> None:
-    """The poller may be about to check a stream when its client goes."""
+    """The poller may be about to check a stream when its client disconnects."""
     person, now = new_name("person"), [1_000.0]
     calls = OpenCalls(server.client, clock=lambda: now[0])
     call = calls.begin("exports", person)
@@ -132,7 +132,7 @@ class SilentChannel(QueueChannel):
 
 
 def is_open_later(poller: Poller, watcher: Watcher, *, after: float) -> bool:
-    """Whether the stream is open when it is looked at so much later."""
+    """Whether the stream is still open this many seconds later."""
     watcher.vouched_at -= after
     poller.serve(SilentChannel(cast("Any", None)), [watcher])
     return watcher.stream.open
@@ -164,7 +164,7 @@ def test_when_the_process_stops_all_streams_end(queue: leaseq.Queue) -> None:
 
 
 class FakeTime:
-    """A clock that moves by the pauses of the poller and by its polls. It ends with the last of these."""
+    """A clock that advances with the poller's pauses and polls, and ends with the last of them."""
 
     def __init__(self, durations: list[float]) -> None:
         self.now = 0.0

@@ -1,4 +1,4 @@
-"""Answers leave by the page and by REST: all, or those of a person, a time, late or not, in any format."""
+"""Export of answers on the page and by REST: all, or of a person, a time, late or not, in any format."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_the_page_asks_before_anything_is_downloaded(
 
 def test_memory_does_not_grow_with_the_answers(manager_browser: Browser, queue: leaseq.Queue) -> None:
     def peak_memory(count: int) -> int:
-        """Of the export, after so many answers more."""
+        """The peak memory of the export, after this many more answers."""
         queue.enqueue_many(leaseq.NewItem({"text": "x" * 1_500}) for _ in range(count))
         lease = queue.reserve("ann")
         while lease:
@@ -146,7 +146,7 @@ def test_memory_does_not_grow_with_the_answers(manager_browser: Browser, queue: 
         return memory
 
     first_peak = peak_memory(510)
-    assert peak_memory(510) < first_peak + 600_000, "the answers that came to it are 1.5 MB"
+    assert peak_memory(510) < first_peak + 600_000, "the added answers are 1.5 MB"
 
 
 def test_a_person_may_have_four_exports_open(
@@ -158,5 +158,5 @@ def test_a_person_may_have_four_exports_open(
     assert (response.status_code, response.headers["Retry-After"]) == (429, "5")
     assert manager("GET", f"/queues/{answered_queue.name}/answers", buffered=True).status_code == 200
     calls[0].end()
-    for _ in range(2):  # one that was read to its end is open no longer
+    for _ in range(2):  # an export that was read to its end is no longer open
         assert manager_browser.get(path, buffered=True).status_code == 200

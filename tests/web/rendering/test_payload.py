@@ -1,4 +1,4 @@
-"""What the work page shows of a payload is harmless, whatever it holds."""
+"""What the work page shows of a payload is harmless, whatever its content."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_what_a_payload_holds_is_inert(queue: leaseq.Queue, worker_browser: Brow
         assert "<script>alert" not in page
         assert "<img" not in page
         assert 'href="javascript' not in page
-    queue.configure(title="Harmless")  # the lists of queues name it
+    queue.configure(title="Harmless")  # lists of queues show the title
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_markdown_is_harmless(text: str, expected: str, forbidden: str) -> None:
     ("value", "address"),
     [
         (" https://ok.example/a ", "https://ok.example/a"),
-        ("http://[", None),  # no address of IPv6 either
+        ("http://[", None),  # an invalid IPv6 address
         ("https://", None),
         ("ftp://ok.example/", None),
         (7, None),
@@ -69,7 +69,7 @@ def test_a_link_leads_to_a_web_address_or_nowhere(value: object, address: str | 
 
 
 def test_long_markdown_ends_with_a_note(queue: leaseq.Queue, worker_browser: Browser) -> None:
-    """Of the smallest text that is too long one character is missing; of the longest none is."""
+    """The smallest text that is too long loses one character; the longest that is not loses none."""
     queue.configure(form={"show": [{"field": "a", "kind": "markdown"}]})
     queue.enqueue({"a": "ü" * 32_768})
     take(queue, worker_browser)
@@ -91,7 +91,7 @@ def test_the_note_stands_outside_of_what_was_cut_through() -> None:
 
 
 def test_the_same_markdown_is_rendered_once() -> None:
-    """A long text takes seconds to render, and everybody who works sees the same instructions."""
+    """A long text takes seconds to render, and everybody sees the same instructions."""
     text = f"# Instructions {uuid4()}"
     assert markdown(text) == markdown(text)
     misses_before = filters.rendered.cache_info().misses

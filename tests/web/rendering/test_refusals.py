@@ -1,4 +1,4 @@
-"""What a refused field is told by: as programs are told in English, by the rules of the page in German."""
+"""Messages for refused fields: the same as for programs in English, and translated on German pages."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ REFUSALS: list[tuple[Callable[[], object], str]] = [
 
 @pytest.fixture
 def marked_texts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each text that is translated is in brackets, with what is filled in behind it."""
+    """Each translated text is in brackets, followed by the values filled in."""
 
     class MarkedText(str):
         __slots__ = ()

@@ -1,4 +1,4 @@
-"""A queue that most people have no access to."""
+"""A queue to which most people have no access."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may call what. The tests walk the routes, so that a new one can't be forgotten."""
+"""Who may call which route. The tests iterate over all routes, so that a new one can't be forgotten."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VALUES = {
 
 
 def every_route(app: Flask) -> list[tuple[str, str, str]]:
-    """Endpoint, method and a path of each."""
+    """The endpoint, the method and a path of each route."""
     routes = []
     for rule in app.url_map.iter_rules():
         path = re.sub(r"<(?:\w+:)?(\w+)>", lambda match: VALUES[match[1]], rule.rule)
@@ -84,7 +84,7 @@ def test_a_route_that_declares_nothing_is_closed(server: Any) -> None:
 
 @pytest.fixture
 def existing_queue(server: Any) -> Iterator[None]:
-    """Of one that is not there, nothing else is said."""
+    """If the queue does not exist, the answer is always 404."""
     queue = leaseq.Queue(server.client, VALUES["q"])
     queue.configure()
     yield
@@ -128,7 +128,7 @@ def test_a_header_without_a_token_is_told_how_to_send_one(app: Flask, header: st
 def test_every_page_has_the_headers_and_a_nonce_of_its_own(
     sign_in_as: Callable[[str], Browser], queue: leaseq.Queue
 ) -> None:
-    queue.configure()  # where there is none, / leads elsewhere
+    queue.configure()  # without a queue, / leads elsewhere
     browser = sign_in_as("admin")
     nonces = set()
     for path in ("/", "/manage", "/people", "/account", "/api/v1/docs", "/nowhere"):

@@ -1,4 +1,4 @@
-"""Who may work on a queue and manage it is set by page and REST."""
+"""Who may work on a queue and manage it can be set on the page and by REST."""
 
 from __future__ import annotations
 

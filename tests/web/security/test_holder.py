@@ -1,4 +1,4 @@
-"""A lease is its holder's: nobody else moves it, though they know its token."""
+"""A lease belongs to its holder: nobody else can change it, even if they know its token."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_over_rest(form_queue: leaseq.Queue, worker: Caller, make_caller: Any, v
     ):
         response = make_caller(role)(method, path, json={"token": lease.token, **body})
         assert (response.status_code, message in response.json["detail"]) == (404, True), response.text
-    assert form_queue.mine(worker.name) == [lease], "neither moved, nor renewed, nor with another's draft"
+    assert form_queue.mine(worker.name) == [lease], "neither ended, nor renewed, nor with another's draft"
     assert worker(method, path, json={"token": lease.token, **body}).status_code in (200, 204)
 
 
@@ -56,7 +56,7 @@ def test_the_person_is_who_is_signed_in_and_no_field(form_queue: leaseq.Queue, w
 
 
 def make_item_in_every_state(queue: leaseq.Queue, holder: str) -> dict[str, str]:
-    """The id of an item in each state, one that its holder's time ran out of, and one that is not there."""
+    """The ids of an item in each state, one whose lease expired, and one that does not exist."""
     queue.configure(max_attempts=1, holds=10)
     ids = {"missing": "item-6"}
     changes: dict[str, Any] = {
@@ -84,7 +84,7 @@ def make_item_in_every_state(queue: leaseq.Queue, holder: str) -> dict[str, str]
 def test_over_rest_a_stranger_learns_nothing_of_an_item(
     form_queue: leaseq.Queue, worker: Caller, make_caller: Any, verb: str, token: int
 ) -> None:
-    """Whatever state it is in, and whatever token they guess, it is as if it were not there."""
+    """In every state, and whatever token they guess, the answer is as if it did not exist."""
     ids, stranger = make_item_in_every_state(form_queue, worker.name), make_caller("worker")
     method, body = VERBS.get(verb, ("POST", {}))
     bodies = {}

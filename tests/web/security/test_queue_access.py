@@ -1,4 +1,4 @@
-"""Who may work on a queue and who may manage it, held for pages and REST alike."""
+"""Who may work on a queue and who may manage it, for pages and REST alike."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ OF_NO_QUEUE = {
     "work.end_break": "one's own break",
     "work.session_now": "whether one is signed in",
 }
-"""Routes without a queue in their path, by endpoint or blueprint, and why access to queues is not asked."""
+"""Routes without a queue in their path, by endpoint or blueprint, and why they need no such check."""
 
 
 def guarded_rules(app: Flask) -> list[Rule]:
@@ -75,7 +75,7 @@ def test_each_route_of_a_queue_is_not_there_for_who_has_no_access(
                 text = html.unescape(response.text).lower()
                 if client in (worker, worker_browser) and need != "worker":
                     assert (response.status_code, f"requires the role {need}" in text) == (403, True), path
-                elif (method, rule.endpoint) == ("PUT", "api.put_queue"):  # a name that is taken
+                elif (method, rule.endpoint) == ("PUT", "api.put_queue"):  # the name is taken
                     assert (response.status_code, "may not manage the queue" in text) == (403, True)
                 else:
                     assert response.status_code == 404, (client.name, method, path)
@@ -166,7 +166,7 @@ def test_what_is_of_all_queues_is_for_those_who_may_manage_all(
         manager("GET", "/webhooks"),
     ):
         assert response.status_code == 403
-        assert "this is of all queues" in response.text.replace("This", "this")
+        assert "this concerns all queues" in response.text.replace("This", "this")
     for rule in guarded_rules(app):
         if rule.endpoint.startswith("webhooks.") or "/webhooks" in rule.rule:
             assert getattr(app.view_functions[rule.endpoint], "all_queues", False), rule
@@ -190,7 +190,7 @@ def test_an_admin_and_who_is_named_have_access(
     assert manager("GET", f"/queues/{closed_queue.name}/stats").status_code == 200
     assert worker("GET", f"/queues/{closed_queue.name}/stats").status_code == 403
     assert manager("GET", f"/queues/{closed_queue.name}").status_code == 200, (
-        "who may manage it may work on it"
+        "those who may manage it may work on it"
     )
     access.set(closed_queue.name, Access(Group(people=(manager.name,)), Group(people=("eva",))))
     assert manager("GET", f"/queues/{closed_queue.name}").status_code == 200
@@ -254,7 +254,7 @@ def test_a_person_s_team_is_set_by_page_rest_and_command_line(
 def test_an_item_is_assigned_only_to_who_may_work_on_the_queue(
     access: QueueAccess, queue: leaseq.Queue, manager: Caller, worker: Caller, manager_browser: Browser
 ) -> None:
-    """Nobody else would get it, and it would wait for ever."""
+    """Otherwise nobody would get it, and it would wait forever."""
     queue.configure()
     queue.enqueue({}, id="one")
     queue.enqueue({}, id="done", priority=0)

@@ -1,4 +1,4 @@
-"""Rate limits on REST: each token has its own, all web processes count together, and pages have none."""
+"""Rate limits of REST: each token has its own, shared by all web processes, and pages have none."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.web.gunicorn_server import run_gunicorn, send_request
 
 
 def limited_app(url: str) -> Flask:
-    """Three requests an hour: the hour may end in the middle of a test, a minute more often."""
+    """Three requests an hour: the hour may end during a test, but a minute would more often."""
     return create_app(
         Settings(redis_url=url, secret_key=SECRET, rate_limit="3/hour"), passwords=CHEAP_PASSWORDS
     )
@@ -31,7 +31,7 @@ def limited_app(url: str) -> Flask:
 
 @pytest.fixture
 def call(server: Any, worker: Caller) -> Callable[..., Any]:
-    """Sends requests of the worker's token to one of two web processes in turn."""
+    """Sends requests with the worker's token to two web processes in turn."""
     clients = [limited_app(server.url).test_client() for _ in range(2)]
 
     def send(path: str = "/queues", token: str = worker.token, **headers: str) -> Any:
@@ -49,14 +49,14 @@ def test_a_token_may_send_so_many_requests_to_all_web_processes(call: Callable[.
     error = assert_problem(responses[-1], 429, "too-many-requests")
     assert re.fullmatch(r"this token may send 3 per 1 hour: wait \d+ s", error["detail"])
     seconds = int(responses[-1].headers["Retry-After"])
-    assert 3_000 < seconds <= 3_600, "the hour began with the first of them"
+    assert 3_000 < seconds <= 3_600, "the hour began with the first request"
     assert responses[-1].headers["RateLimit-Reset"] == str(seconds)
 
 
 def test_a_refused_token_is_told_to_wait_a_second_at_least(
     call: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In whole seconds nothing may be left, and who does not wait at all is refused again."""
+    """The rest may be less than a second, but a client that does not wait is refused again."""
     monkeypatch.setattr(FixedWindowRateLimiter, "get_window_stats", lambda *_: WindowStats(time.time(), 0))
     response = [call() for _ in range(4)][-1]
     assert response.status_code == 429

@@ -1,4 +1,4 @@
-"""Which routes each role opens, written down: a route that opens for somebody else is a change to be seen."""
+"""The routes that each role may call, as a list: a change of access must be visible in a diff."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from leaseq.webapp.security.authorization import OPEN_TO_ANYONE, need_of
 BLUEPRINTS_OF_MANAGERS = ("manage", "metrics")
 BLUEPRINTS_OF_ADMINS = ("people",)
 FIGURES_OF_PEOPLE = ("people.everybody", "people.one")
-"""Managers see here what people do on their queues: tests/web/people/test_managers.py."""
+"""Here managers see what people do on their queues: see tests/web/people/test_managers.py."""
 
 
 def test_pages_of_managers_and_admins_are_theirs(app: Flask) -> None:

@@ -1,4 +1,4 @@
-"""What an API token opens: every route of the API with each scope, one queue, and until when."""
+"""What an API token may do: every route of the API with each scope, limits to one queue, and expiry."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def opens(scope: str, need: str, method: str) -> bool:
 
 
 def api_routes(app: Flask) -> list[tuple[str, str, str]]:
-    """Method, path under /api/v1 and need of each route that knows who calls."""
+    """Method, path under /api/v1 and required scope of each route that requires sign-in."""
     routes: list[tuple[str, str, str]] = []
     for rule in app.url_map.iter_rules():
         need = need_of(app, rule.endpoint)
@@ -73,7 +73,7 @@ def test_every_route_is_closed_to_a_scope_that_does_not_open_it(
         else:
             assert (response.status_code, response.json["code"]) == (403, "forbidden"), case
             assert re.search("use one with another|of the scope (manage or )?admin;", response.text), case
-        response.close()  # one is a stream without an end
+        response.close()  # one is an endless stream
 
 
 def test_a_token_for_one_queue_opens_no_other_and_nothing_besides(
@@ -83,7 +83,7 @@ def test_a_token_for_one_queue_opens_no_other_and_nothing_besides(
     program = make_program(scope="admin", queue="elsewhere")
     assert program("GET", "/me").json["token"] == {"scope": "admin", "queue": "elsewhere", "expires_at": None}
     for method, path, _ in api_routes(app):
-        if path == "/me":  # what the token itself may do
+        if path == "/me":  # describes the token itself
             continue
         response = program(method, path, json=None if method == "GET" else {})
         assert response.status_code == 403, path
@@ -126,7 +126,7 @@ def test_a_token_ends_by_itself(server: Any, accounts: Accounts, make_program: C
     now[0] += 30 * 86_400 - 60
     assert callers.find(program.token)
     now[0] += 60
-    assert callers.find(program.token) is None, "at its time, though it was read a moment ago"
+    assert callers.find(program.token) is None, "on time, although it was read a moment ago"
 
 
 def test_a_token_that_is_over_is_answered_as_one_that_never_was(

@@ -1,4 +1,4 @@
-"""What people are told of queues that they have no access to: nothing, also beside their own."""
+"""People are told nothing about queues to which they have no access, even next to their own."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def test_no_link_leads_to_what_is_of_all_queues(
         for path in ("/manage", "/commands"):
             assert ("/webhooks" in manager_browser.get(path).text) == has_link, path
         access.set(closed_queue.name, Access())
-    assert "/people" in manager_browser.get("/commands").text, "which a manager may see"
+    assert "/people" in manager_browser.get("/commands").text, "a page that managers may see"
 
 
 def test_the_queue_of_webhooks_is_for_admins(
     server: Any, queue: leaseq.Queue, worker: Caller, manager: Caller, admin: Caller
 ) -> None:
-    """It has the events of all queues, and of people."""
+    """It contains the events of all queues, and of people."""
     deliveries = webhooks.Deliveries(server.client)
     deliveries.make_queue()
     try:

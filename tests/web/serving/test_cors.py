@@ -1,4 +1,4 @@
-"""Pages of other origins: those that are named may call REST with a token, and nothing else gets in."""
+"""Pages of other origins: only named origins may call REST, with a token."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_a_call_of_a_named_origin_with_a_token(
     assert "Origin" in header_words(response, "Vary")
     error_response = cors_app.test_client().get("/api/v1/nowhere", headers=headers)
     assert assert_problem(error_response, 404, "not-found")
-    assert error_response.headers["Access-Control-Allow-Origin"] == OUR_ORIGIN, "an error can be read as well"
+    assert error_response.headers["Access-Control-Allow-Origin"] == OUR_ORIGIN, "errors are readable too"
 
 
 def test_each_header_that_the_description_names_can_be_read(
@@ -100,7 +100,7 @@ def test_other_origins_are_told_nothing(cors_app: Any, worker: Caller, origin: s
         headers = {"Origin": origin, "Authorization": f"Bearer {worker.token}", **PREFLIGHT}
         response = cors_app.test_client().open("/api/v1/queues", method=method, headers=headers)
         assert cors_headers(response) == {}
-        assert "Origin" in header_words(response, "Vary"), "so that no cache gives it to somebody else"
+        assert "Origin" in header_words(response, "Vary"), "so that no cache returns it to another origin"
 
 
 def test_nobody_is_named_unless_the_settings_do(worker: Caller) -> None:

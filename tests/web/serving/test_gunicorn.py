@@ -1,4 +1,4 @@
-"""Once through real gunicorn: what a test client does not show."""
+"""Requests through real gunicorn: what a test client does not show."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def address(server: Any) -> Iterator[str]:
 
 
 def test_with_a_certificate_gunicorn_serves_tls() -> None:
-    """A server with gunicorn's options for it (``--certfile``), as the worker makes it."""
+    """With gunicorn's options for it (``--certfile``), as its worker sets it up."""
     tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     worker: Any = SimpleNamespace(handle=print)
     server = Worker.server_class(worker, (HOST, 0), spawn="default", ssl_context=tls, log=None)
@@ -75,7 +75,7 @@ def test_a_program_and_people_work_a_queue_to_its_end(
     assert call(address, manager_token, "PUT", path, {"holds": 1})[0] == 201
 
     def item_lines() -> Iterator[bytes]:
-        for n in range(200):  # in all more than any other body may have
+        for n in range(200):  # together more than any other body may have
             yield b'{"payload": {"n": %d, "text": "%s"}}\n' % (n, b"x" * 50_000)
 
     headers = {"Content-Type": "application/x-ndjson", "Transfer-Encoding": "chunked"}

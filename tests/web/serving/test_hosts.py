@@ -1,4 +1,4 @@
-"""Where LEASEQ_ALLOWED_HOSTS is given, a request that names another host is refused."""
+"""If LEASEQ_ALLOWED_HOSTS is set, requests for other hosts are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""More requests than can be served: who waited too long is turned away unharmed, the others are served."""
+"""Overload: requests that waited too long are refused without effect, the others are served."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.web.gunicorn_server import run_gunicorn
 
 @contextmanager
 def make_requests_late() -> Iterator[None]:
-    """What is asked meanwhile waited an hour for its slot."""
+    """Requests inside the block have waited an hour for their slots."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(RequestSlots, "acquire", lambda _: 3_600)
         patch.setattr(RequestSlots, "release", lambda _: None)
@@ -37,7 +37,7 @@ def make_requests_late() -> Iterator[None]:
 
 
 def served_waits(limit: QueueTimeLimit, arrivals: list[float], seconds: float) -> list[float]:
-    """How long each waited that was served, one at a time, each for so many seconds."""
+    """The waits of the served requests, which are served one at a time, each in this many seconds."""
     free_at, waits = 0.0, []
     for arrival in arrivals:
         now = max(free_at, arrival)
@@ -48,7 +48,7 @@ def served_waits(limit: QueueTimeLimit, arrivals: list[float], seconds: float) -
 
 
 def test_a_burst_is_served_whole() -> None:
-    """Somebody every tenth of a second, and once forty more at the same moment."""
+    """A request every tenth of a second, and once forty more at the same moment."""
     arrivals = sorted([n / 10 for n in range(300)] + [10.0] * 40)
     waits = served_waits(QueueTimeLimit(1.0), arrivals, 0.02)
     assert len(waits) == 340
@@ -56,7 +56,7 @@ def test_a_burst_is_served_whole() -> None:
 
 
 def test_where_too_much_comes_all_the_time_who_is_served_waits_a_twentieth() -> None:
-    """Twice as many as can be served: half are, and none of them waits long, once that is seen."""
+    """At twice the capacity, half are served, and none of them waits long once the overload is noticed."""
     waits = served_waits(QueueTimeLimit(1.0), [n / 100 for n in range(3_000)], 0.02)
     assert 1_400 < len(waits) <= 1_550
     assert max(waits) <= 1
@@ -128,7 +128,7 @@ def test_what_was_typed_goes_out_again(worker_browser: Browser, form_queue: leas
     ] == [503] * 4
     assert f'action="{path}"' in response.text
     assert f'data-again="{response.headers["Retry-After"]}"' in response.text
-    assert 'data-again=""' in login_response.text, "nothing that could be sent again by itself"
+    assert 'data-again=""' in login_response.text, "nothing that a script could send again"
     assert "so &lt;far&gt;" not in forged_response.text
     assert PASSWORD not in login_response.text
     hidden_fields = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', response.text)
@@ -148,7 +148,7 @@ def test_a_refused_page_asks_nothing_of_the_queue_server(path: str) -> None:
         with make_requests_late():
             assert client.get(path).status_code == 503
         server.setblocking(False)
-        with pytest.raises(BlockingIOError):  # no connection was made
+        with pytest.raises(BlockingIOError):  # no connection was opened
             server.accept()
 
 
@@ -176,7 +176,7 @@ def test_who_looks_after_the_place_sees_it(app: Flask, manager: Caller, worker_b
 
 @pytest.fixture
 def one_slot_process(server: Any) -> Iterator[tuple[str, Any]]:
-    """The address of a process that handles one request at a time, and the process."""
+    """A process that handles one request at a time: its address, and the process."""
     with run_gunicorn(server.url, SECRET, workers=1, threads=1, LEASEQ_PATIENCE_SECONDS="0.5") as (
         url,
         process,
@@ -185,7 +185,7 @@ def one_slot_process(server: Any) -> Iterator[tuple[str, Any]]:
 
 
 def send(address: str, token: str, method: str, path: str, body: Any = None) -> HTTPConnection:
-    """Send a request on a connection of its own, and return once it is in line."""
+    """Send a request on its own connection, and return once it is in line."""
     connection = HTTPConnection(address, timeout=PATIENCE)
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     connection.request(method, path, json.dumps(body) if body is not None else None, headers)

@@ -1,4 +1,4 @@
-"""The log: a line a record, whatever a path, a name or an error holds; and the ids of requests."""
+"""The log: one line per record, whatever a path, name or error contains; and the ids of requests."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EVIL = "x\n2026-11-21T10:00:00.000Z info leaseq.access: forged\r\x1b[2J\x85\u202
 
 
 class Log:
-    """What was written, in one of the two forms."""
+    """The log's output, in one of its two formats."""
 
     def __init__(self, formatter: logging.Formatter) -> None:
         self.stream = io.StringIO()
@@ -76,7 +76,7 @@ def test_a_request_is_a_line_that_says_who_and_what(
         "address": "127.0.0.1",
     }
     assert access_entry["request_id"] == response.headers["X-Request-Id"]
-    assert "secret" not in json_log.text, "links that set a password carry their token in the query"
+    assert "secret" not in json_log.text, "links that set a password have their token in the query"
 
 
 def test_nothing_forges_a_line(app: Flask, log: Log) -> None:
@@ -102,7 +102,7 @@ def test_a_failure_is_logged_with_its_request(server: Any, json_log: Log) -> Non
     (error_entry,) = [entry for entry in json_log.entries() if entry["level"] == "error"]
     assert "ZeroDivisionError" in error_entry["exception"]
     assert error_entry["request_id"] == response.headers["X-Request-Id"]
-    assert error_entry["request_id"] in response.text, "the page says by what to find it"
+    assert error_entry["request_id"] in response.text, "the page shows the id to search for"
 
 
 def test_a_problem_names_its_request(app: Flask) -> None:

@@ -1,4 +1,4 @@
-"""A number that a browser sends is one in plain digits, or none."""
+"""A number from a browser is accepted only in plain digits."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The titles of errors over HTTP."""
+"""The titles of HTTP errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""gunicorn as we run it: its processes count together, and slow clients hold nobody up."""
+"""gunicorn as we run it: its processes share their metrics, and slow clients block nobody."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def hasty_address(server: Any, log: Path) -> Iterator[str]:
-    """The address of one slot that gives a client a second for each part of its request or answer."""
+    """The address of a process with one slot and one second for each part of a request or answer."""
     slots: dict[str, Any] = {"workers": 1, "threads": 1, "options": ("--keep-alive", "1")}
     with run_gunicorn(server.url, SECRET, **slots, access_log=log, app=ADJUSTED_APP, SLOW_SECONDS="1") as (
         url,
@@ -49,7 +49,7 @@ def hasty_address(server: Any, log: Path) -> Iterator[str]:
 
 
 def test_the_processes_count_together(address: str) -> None:
-    for _ in range(40):  # some by either process
+    for _ in range(40):  # some by each process
         assert send_request(address, "/login")[0] == 200
     pattern = re.compile(
         r'^leaseq_http_requests_total\{.*route="/login",status="200"\} ([\d.]+)', re.MULTILINE
@@ -60,7 +60,7 @@ def test_the_processes_count_together(address: str) -> None:
         assert status == 200
         return [float(count) for count in pattern.findall(text.decode())]
 
-    eventually(lambda: counts() == [40], "the last one is counted, which is after it is sent")
+    eventually(lambda: counts() == [40], "the last one is counted, after it is sent")
     for _ in range(6):
         assert counts() == [40]
 
@@ -109,7 +109,7 @@ def test_a_client_that_stops_half_way_is_closed_and_holds_nobody_up(
 
 
 def test_a_client_that_sends_a_byte_now_and_then_is_closed(hasty_address: str) -> None:
-    """Each byte comes in time, and the body does not."""
+    """Each byte arrives in time, but the body does not."""
     host, _, port = hasty_address.partition(":")
     with socket.create_connection((host, int(port)), 0.3) as client:
         client.sendall(LOGIN_HEAD + b"Content-Length: 9000\r\n\r\n")
@@ -130,7 +130,7 @@ def test_a_request_that_is_refused_is_not_read_first(address: str) -> None:
 
 
 def test_a_refused_body_without_end_holds_nobody_up(server: Any) -> None:
-    """It comes as fast as it can be read, and is read on only so that the client sees the answer."""
+    """It arrives as fast as it can be read, and is read only so that the client sees the answer."""
     options = ("--keep-alive", "3600")
     head = LOGIN_HEAD.replace(b"/login", b"/api/v1/queues/q/items") + b"Authorization: Bearer wrong\r\n"
     chunk = b"100000\r\n" + b"x" * 0x10_0000 + b"\r\n"
@@ -176,7 +176,7 @@ def test_a_client_that_does_not_read_is_let_go(
             client.connect((host, int(port)))
             client.sendall(request.encode())
             assert client.recv(12) == b"HTTP/1.1 200"
-        # The person may have another export once theirs are over. Those of a dead process count for longer.
+        # The person may start another export once theirs have ended; those of a dead process count longer.
         headers = {"Authorization": f"Bearer {token}"}
         limit = COUNTED_SECONDS / 2
         eventually(

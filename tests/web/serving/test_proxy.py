@@ -1,4 +1,4 @@
-"""gunicorn trusts X-Forwarded-Proto from this machine by itself, which must not count: our setting does."""
+"""By default gunicorn trusts X-Forwarded-Proto from this machine; only our setting may decide that."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Request slots: in order, and none is lost."""
+"""Request slots are given in order, and none is lost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.support.waiting import PATIENCE, eventually
 
 
 class Line:
-    """Requests that wait for the only slot, each in a thread; by name, in the order in which they got it."""
+    """Requests that wait for the only slot, each in a thread; records their names in the order of service."""
 
     def __init__(self, slots: RequestSlots) -> None:
         self.slots = slots
@@ -54,12 +54,12 @@ def test_a_slot_goes_to_the_first_in_line(line: Line) -> None:
 def test_a_request_that_comes_later_does_not_take_it_before(line: Line) -> None:
     line.join("one", line.slots.acquire)
     line.slots.release()
-    line.slots.acquire()  # comes now
+    line.slots.acquire()  # arrives now
     assert line.order == ["one"]
 
 
 def test_a_request_that_lent_its_slot_goes_on_with_the_next_one(line: Line) -> None:
-    """It has been in line before."""
+    """It has already waited in line."""
     line.join("one", line.slots.acquire)
     line.join("went on", lambda: line.slots.acquire(first=True))
     assert line.run() == ["went on", "one"]
@@ -82,7 +82,7 @@ def test_the_time_in_line_is_told() -> None:
 def test_a_request_that_ends_in_line_keeps_no_slot(monkeypatch: pytest.MonkeyPatch) -> None:
     slots = RequestSlots(1)
     slots.acquire()
-    for has_slot in (False, True):  # before its turn, and at that moment
+    for has_slot in (False, True):  # before its turn, and at its turn
 
         def end(turn: threading.Event, has_slot: bool = has_slot) -> None:
             if has_slot:

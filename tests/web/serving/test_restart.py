@@ -1,4 +1,4 @@
-"""A restart of the web app behind nginx, with a socket that systemd holds: no request fails."""
+"""A restart of the web app behind nginx, with a socket held by systemd: no request fails."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.support.waiting import PATIENCE, eventually
 from tests.web.conftest import SECRET, Caller
 from tests.web.nginx_server import HAS_NGINX, run_nginx, tls_context
 
-# What systemd does for leaseq-web.socket: the socket is file 3, and these variables name it.
+# As systemd does for leaseq-web.socket: the socket is file descriptor 3, and these variables name it.
 ACTIVATION = """
 import os, sys
 os.dup2({fd}, 3, inheritable=True)
@@ -32,7 +32,7 @@ os.execv(sys.executable, [sys.executable, "-m", "leaseq", "serve"])
 
 @contextmanager
 def serve_on(listener: socket.socket, url: str) -> Iterator[subprocess.Popen[bytes]]:
-    """`leaseq serve` on a socket that was made for it."""
+    """Run `leaseq serve` on a socket that was opened for it."""
     command = [sys.executable, "-c", ACTIVATION.format(fd=listener.fileno())]
     settings = {"LEASEQ_REDIS_URL": url, "LEASEQ_SECRET_KEY": SECRET, "LEASEQ_PATIENCE_SECONDS": "60"}
     process = subprocess.Popen(

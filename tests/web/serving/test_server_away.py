@@ -1,4 +1,4 @@
-"""The server goes away and comes back: 503 meanwhile, nothing typed is lost, and work goes on."""
+"""The server goes away and comes back: 503 during that time, nothing typed is lost, and work goes on."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_work_goes_on_when_the_server_is_back(embedded_server: EmbeddedServer) -
 
 
 def test_a_server_that_was_never_there(caplog: pytest.LogCaptureFixture) -> None:
-    """Where it would be is told to the log, and to nobody who asks."""
+    """Its address is in the log only, not in answers."""
     app = create_app(Settings(redis_url="redis://127.0.0.1:1", secret_key=SECRET), passwords=CHEAP_PASSWORDS)
     client = app.test_client()
     assert client.get("/healthz").status_code == 200
@@ -126,13 +126,13 @@ def test_it_is_not_ready_where_the_server_reads_and_does_not_write(
 
 
 def test_it_is_not_ready_while_the_disk_is_full() -> None:
-    """A server that refuses writes then; one with appendfsync always ends, and is away."""
+    """A server that then refuses writes; one with appendfsync always would exit and be away."""
     with empty_disk() as disk, disk.attach(), EmbeddedServer(disk.data, fsync="everysec") as server:
         app = create_app(Settings(redis_url=server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
         client = app.test_client()
         assert client.get("/readyz").status_code == 200
         disk.give_room(0)
-        eventually(lambda: client.get("/readyz").status_code == 503, "the first write that failed is seen")
+        eventually(lambda: client.get("/readyz").status_code == 503, "the first failed write is noticed")
         disk.give_room()
         eventually(lambda: client.get("/readyz").status_code == 200, "it is ready again")
         app.extensions["leaseq"].client.close()

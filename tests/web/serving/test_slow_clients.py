@@ -1,4 +1,4 @@
-"""Limits on slow clients: what the middleware does to bodies and answers."""
+"""Limits on slow clients: how the middleware handles bodies and answers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def call(app: Any, slots: RequestSlots, body: bytes = b"", *, holds_slot: bool =
 
 
 def test_a_long_answer_is_written_in_pieces() -> None:
-    """The limit is on a whole write: a slow but steady reader takes a piece in time."""
+    """The limit applies to a whole write: a slow but steady reader receives each piece in time."""
     parts = [b"short", b"x" * (2 * WRITE + 1), b""]
     pieces = list(call(lambda *_: parts, RequestSlots(1)))
     assert b"".join(pieces) == b"".join(parts)
@@ -40,7 +40,7 @@ def test_an_answer_is_closed_at_its_end() -> None:
 
 @pytest.mark.parametrize("holds_slot", [True, False])
 def test_a_request_lends_its_slot_only_where_it_holds_one(holds_slot: bool) -> None:
-    """Else there would be one slot more from then on."""
+    """Otherwise there would be one more slot from then on."""
     slots, bodies = RequestSlots(2), []
     slots.acquire()
 

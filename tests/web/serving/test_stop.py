@@ -1,4 +1,4 @@
-"""A stop of gunicorn: what was asked before is answered, and a load balancer sees it coming."""
+"""Stopping gunicorn: earlier requests are answered, and a load balancer is warned."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def token(accounts: Accounts, new_name: Any) -> str:
 
 
 class BalancedLoad:
-    """Eight clients behind a load balancer, which sends nothing to a place that is not ready."""
+    """Eight clients behind a load balancer, which sends nothing to a server that is not ready."""
 
     def __init__(self, address: str) -> None:
         self._address = address
@@ -60,7 +60,7 @@ class BalancedLoad:
             self.errors.append(repr(error))
 
     def _send_three(self) -> None:
-        """On one connection, as long as it is kept."""
+        """Send three requests on one connection, or fewer if it is closed."""
         with contextlib.closing(http.client.HTTPConnection(self._address, timeout=PATIENCE)) as connection:
             for _ in range(3):
                 connection.request("GET", "/login")
@@ -91,7 +91,7 @@ def test_a_load_balancer_sees_a_stop_before_any_request_fails(server: Any) -> No
 
 
 def test_a_stop_does_not_wait_for_clients_that_ask_nothing(server: Any) -> None:
-    """Neither for one that asked before, nor for one that never did."""
+    """Neither for one that sent a request before, nor for one that never did."""
     options = ("--keep-alive", "3600", "--graceful-timeout", "3600")
     with run_gunicorn(server.url, SECRET, workers=1, threads=1, options=options) as (url, process):
         address = urlsplit(url).netloc
@@ -101,7 +101,7 @@ def test_a_stop_does_not_wait_for_clients_that_ask_nothing(server: Any) -> None:
             kept_connection.request("GET", "/healthz")
             kept_connection.getresponse().read()
             assert kept_connection.sock is not None, "it is kept alive"
-            for _ in range(2):  # by the same thread: now the worker waits for what the first one asks next
+            for _ in range(2):  # by the same thread: the worker now waits for the first client's next request
                 assert send_request(address, "/healthz")[0] == 200
             process.send_signal(signal.SIGTERM)
             assert process.wait(PATIENCE) == 0
@@ -110,7 +110,7 @@ def test_a_stop_does_not_wait_for_clients_that_ask_nothing(server: Any) -> None:
 def test_a_stop_does_not_wait_for_a_client_that_was_answered_late(
     server: Any, token: str, queue: leaseq.Queue
 ) -> None:
-    """Its request came before the stop, and the client keeps the connection."""
+    """Its request arrived before the stop, and the client keeps the connection."""
     queue.configure()
     options = ("--keep-alive", "3600", "--graceful-timeout", "3600")
     with run_gunicorn(
@@ -131,7 +131,7 @@ def test_a_stop_does_not_wait_for_a_client_that_was_answered_late(
 def test_who_waits_is_told_that_there_is_nothing(
     gunicorn_process: tuple[str, Any], token: str, queue: leaseq.Queue
 ) -> None:
-    """A stop in the middle of a wait for an item."""
+    """A stop during a wait for an item."""
     address, process = gunicorn_process
     queue.configure()
     responses: list[tuple[int, bytes]] = []

@@ -1,4 +1,4 @@
-"""The colours that all pages share can be told apart, in both schemes (WCAG 2.2 AA)."""
+"""The colours shared by all pages have enough contrast, in both schemes (WCAG 2.2 AA)."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_the_main_button_is_read(scheme: str) -> None:
 
 
 def test_nothing_a_person_works_on_is_smaller_than_sixteen_pixels() -> None:
-    """Sizes smaller than 1rem have a name, and only a manager's page with a mouse makes that smaller."""
+    """Sizes below 1rem have a name, and only managers' pages with a mouse use one that is smaller."""
     static = Path(webapp.__file__).parent.joinpath("static")
     sheets = "".join(sheet.read_text() for sheet in static.rglob("*.css") if sheet.name != "tokens.css")
     assert not re.findall(r"font(?:-size)?: ?\.\d+rem", sheets)
@@ -67,7 +67,7 @@ def test_nothing_a_person_works_on_is_smaller_than_sixteen_pixels() -> None:
 
 
 def pixels(rules: str) -> float:
-    """The size of small text by these rules."""
+    """The size of small text under these rules."""
     small, base = (re.search(rf"--{name}: ([\d.]+)", rules) for name in ("small", "base"))
     assert small
     assert base

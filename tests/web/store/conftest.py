@@ -26,7 +26,7 @@ from tests.conftest import Server
 from tests.support.leases import take
 from tests.web.conftest import PASSWORD
 
-NAME = "Änn [o]*"  # a pattern, and no ASCII
+NAME = "Änn [o]*"  # it looks like a pattern, and is not ASCII
 OTHER_NAME = "Änn [o]*x"
 
 
@@ -39,7 +39,7 @@ def filled_queue(server: Server, accounts: Accounts) -> Iterator[leaseq.Queue]:
 
 
 def fill(client: leaseq.Client, accounts: Accounts) -> None:
-    """Both people use everything that there is; and an admin who is neither."""
+    """Both people use every feature; the admin is a third person."""
     accounts.add("root", by="test", role="admin", password=PASSWORD)
     queue, threads, jobs = leaseq.Queue(client, "work"), Threads(client), ImportJobs(client)
     queue.configure(answers=2)

@@ -1,4 +1,4 @@
-"""Names of accounts: one spelling, nothing that can't be seen, none that is taken for another's."""
+"""Names of accounts: one spelling, no invisible characters, none that looks like another's."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tests.web.people.test_people import join
 
 
 def lookalike_of(name: str) -> str:
-    """With a Cyrillic letter for each a and e."""
+    """The name with a Cyrillic letter for each a and e."""
     return name.replace("a", "\u0430").replace("e", "\u0435")
 
 
 @pytest.fixture
 def ann(accounts: Accounts, new_name: Callable[[str], str]) -> str:
-    """Somebody who has an account."""
+    """A person who has an account."""
     name = "ann" + new_name("")
     accounts.add(name, by="test")
     return name
@@ -119,7 +119,7 @@ def test_the_identity_provider_makes_nobody_who_looks_like_somebody(accounts: Ac
 def test_who_was_there_before_these_rules_still_signs_in(
     app: Flask, server: Any, accounts: Accounts, new_name: Callable[[str], str], base_name: str
 ) -> None:
-    """A name that is stored decomposed, with a filler in it, or that looks like somebody else's."""
+    """A stored name that is decomposed, contains a filler, or looks like somebody else's."""
     name = new_name(base_name)
     accounts.add(new_name("other"), by="test")
     own_record = Record(name=name, role="worker", created=1.0, password=CHEAP_PASSWORDS.hash(PASSWORD, name))

@@ -1,4 +1,4 @@
-"""Accounts by themselves: the first admin, the last admin, and what is refused."""
+"""Accounts without the web app: the first admin, the last admin, and refusals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def empty_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedS
 
 @pytest.fixture
 def empty_accounts(empty_server: EmbeddedServer) -> Iterator[Accounts]:
-    """Accounts of a server of our own, where nobody is yet."""
+    """The accounts of a new server, which has none."""
     client = leaseq.connect(empty_server.url)
     client.redis.flushall()
     yield Accounts(client, passwords=CHEAP_PASSWORDS)
@@ -88,7 +88,7 @@ def test_set_up_by_the_page(empty_accounts: Accounts, empty_server: EmbeddedServ
 def test_a_set_up_link_is_closed_once_there_is_an_admin(
     empty_accounts: Accounts, empty_server: EmbeddedServer
 ) -> None:
-    """One who came otherwise, by the command line for instance."""
+    """Even an admin who was created another way, such as on the command line."""
     app = create_app(Settings(redis_url=empty_server.url, secret_key=SECRET), passwords=CHEAP_PASSWORDS)
     token = empty_accounts.setup_token()
     assert token
@@ -209,7 +209,7 @@ def test_accounts_live_in_one_slot_and_touch_no_queue(
     keys: Any = client.redis.keys("*")
     assert len(keys) >= 10
     other_keys = [key for key in keys if not key.startswith(b"leaseq:{@accounts}:")]
-    assert other_keys == [b"leaseq:{@webhooks}:events"]  # where webhooks tell of people
+    assert other_keys == [b"leaseq:{@webhooks}:events"]  # the webhooks' events about people
     assert leaseq.queues(client) == []
     client.close()
 

@@ -45,7 +45,7 @@ def test_what_was_done_adds_up_by_queue(activity: Activity, queue_name: str) -> 
     assert (today.finished, today.gave_back, today.broken) == (2, 1, 0)
     assert today.active_seconds == 85
     assert today.held_seconds == 129
-    assert today.seconds_each == 40, "what was given back is no part of a finished item's time"
+    assert today.seconds_each == 40, "items given back don't count in a finished item's time"
     assert activity.today(ann, "letters").broken == 1
     assert activity.today(ann, "letters").seconds_each is None
     total = today + activity.today(ann, "letters")
@@ -88,7 +88,7 @@ def test_what_is_recorded_again_counts_once(activity: Activity, queue_name: str)
     today = activity.today(ann, "reviews")
     assert (today.finished, today.active_ms, today.held_ms) == (1, 1_000, 2_000)
     activity.record(ann, "letters", "finished", id="a", token=1)
-    assert activity.today(ann, "letters").finished == 1, "tokens are of a queue"
+    assert activity.today(ann, "letters").finished == 1, "tokens are per queue"
 
 
 def test_an_undo_takes_its_finish_off_once_on_its_own_day(
@@ -175,7 +175,7 @@ def test_figures_that_were_read_along_have_what_is_not_written_yet(
 def test_of_everybody_knows_who_worked(
     activity: Activity, adjustable_clock: AdjustableClock, queue_name: str
 ) -> None:
-    adjustable_clock.now = NOON + timedelta(days=sum(map(ord, queue_name)))  # a day of this test's own
+    adjustable_clock.now = NOON + timedelta(days=sum(map(ord, queue_name)))  # a day that only this test uses
     ann, bob = f"ann {queue_name}", f"bob {queue_name}"
     activity.record(ann, "reviews", "finished", id="a", token=1)
     activity.record(bob, "reviews", "gave_back", id="a", token=2)
@@ -217,7 +217,7 @@ def test_a_server_that_is_away_costs_a_figure_and_no_answer(caplog: pytest.LogCa
     unreachable_activity = Activity(leaseq.connect("redis://127.0.0.1:1/0"))
     unreachable_activity.record("ann", "reviews", "finished", id="a", token=1)
     unreachable_activity.flush()
-    assert "the figures of the day miss something" in caplog.text
+    assert "the figures of the day are incomplete" in caplog.text
     with pytest.raises(leaseq.ServerUnavailable):
         unreachable_activity.today("ann", "reviews")
 
@@ -257,7 +257,7 @@ def test_what_is_done_on_the_pages_is_counted(
 
     today = activity.today(worker_browser.name, form_queue.name)
     assert (today.finished, today.gave_back, today.broken) == (1, 1, 1)
-    assert 0 < today.active_ms == today.held_ms, "nobody is active for longer than they hold an item"
+    assert 0 < today.active_ms == today.held_ms, "nobody is active for longer than they hold the item"
 
 
 def test_what_is_done_over_rest_is_counted(app: Any, form_queue: leaseq.Queue, worker: Caller) -> None:
@@ -289,7 +289,7 @@ def test_what_is_recorded_counts_for_the_next_read(activity: Activity, queue_nam
     assert activity.today(ann, "reviews").finished == 0
     activity.record(ann, "reviews", "finished", id="a", token=4)
     activity.take_off(ann, "reviews", id="a", token=4)
-    assert activity.today(ann, "reviews").finished == 0, "an undo right after it finds it"
+    assert activity.today(ann, "reviews").finished == 0, "an undo immediately after it finds it"
 
 
 def test_what_a_person_did_first_on_a_day_expires(

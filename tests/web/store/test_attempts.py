@@ -1,4 +1,4 @@
-"""Tries at a password are counted: by whom, from where, on which page, and many at once."""
+"""Tries at a password are counted by name, address and page, also if many come at the same time."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def test_many_at_once_are_no_more_than_the_limit(accounts: Accounts, new_name: C
     with ThreadPoolExecutor(8) as pool:
         waits = list(pool.map(lambda _: accounts.attempts.begin(counters), range(40)))
     assert 1 <= waits.count(None) <= PER_NAME
-    assert all(wait is None or 200 < wait.seconds <= 300 for wait in waits), "till the window is over"
+    assert all(wait is None or 200 < wait.seconds <= 300 for wait in waits), "until the window is over"
     assert sum(wait is not None and wait.is_first for wait in waits) == 1
 
 

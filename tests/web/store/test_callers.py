@@ -1,4 +1,4 @@
-"""Programs that call by a token: for how long what is known of them counts, and what it costs."""
+"""Callers with a token: for how long their data is cached, and what reading it costs."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.support.round_trips import count_round_trips
 
 
 class Process:
-    """The callers as one web process knows them, with clocks of its own."""
+    """The callers cache of one web process, with its own clocks."""
 
     def __init__(self, server: Any) -> None:
         self.seconds, self.now = 0.0, datetime.now(UTC).timestamp()
@@ -113,6 +113,6 @@ def test_a_token_that_is_none_is_asked_for_each_time(
     assert not process.lets_in("")
     token = other_accounts.create_token(name, "another", by="test")
     assert process.lets_in(token)
-    server.client.redis.hdel(keys.PEOPLE, name)  # nobody does so, but a restored server may
+    server.client.redis.hdel(keys.PEOPLE, name)  # no code does this, but a restored server may be so
     process.seconds += FRESH_SECONDS
     assert not process.lets_in(token)

@@ -1,4 +1,4 @@
-"""Writes that requests leave to a thread."""
+"""Writes that requests hand to a thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.waiting import PATIENCE
 
 
 def flush_in_time(numbers: Deferred[int]) -> None:
-    """Fail where it comes to no end."""
+    """Flush, and fail if it does not end."""
     thread = threading.Thread(target=numbers.flush, daemon=True)
     thread.start()
     thread.join(PATIENCE)

@@ -1,4 +1,4 @@
-"""Nothing that the web app or the webhooks have of a queue is left where the library deletes it."""
+"""When the library deletes a queue, the web app's and the webhooks' data about it is deleted too."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def contents(redis: Any, key: bytes) -> str:
 
 
 def keys_that_name(server: Server, name: str) -> set[str]:
-    """The keys that have a queue's name, in theirs or in what is in them."""
+    """The keys with a queue's name in their own name or in their values."""
     all_keys = server.redis.scan_iter(count=10_000)
     return {key.decode() for key in all_keys if name in key.decode() or name in contents(server.redis, key)}
 
 
 def fill(client: leaseq.Client, accounts: Accounts, name: str) -> str:
-    """Use all that there is with a queue; the secret of a token for it alone."""
+    """Use every feature with a queue; return the secret of a token for this queue only."""
     queue, threads = leaseq.Queue(client, name), Threads(client)
     queue.enqueue_many([{}, {}])
     lease = take(queue, "ann")
@@ -63,7 +63,7 @@ def fill(client: leaseq.Client, accounts: Accounts, name: str) -> str:
 
 @pytest.fixture
 def queue_token(server_of_pages: Server, accounts: Accounts) -> str:
-    """A token for the first of two queues that are in use, `one-to-delete`; the other is `another-one`."""
+    """A token for `one-to-delete`, one of two queues in use; the other is `another-one`."""
     if accounts.find("ann") is None:
         accounts.add("ann", by="test", role="worker")
     accounts.revoke_tokens("ann", by="test")
@@ -77,13 +77,13 @@ def queue_token(server_of_pages: Server, accounts: Accounts) -> str:
 
 
 def test_no_key_of_the_server_tells_of_it(queue_token: str, server: Server, accounts: Accounts) -> None:
-    """With no more rights than the library has; and what other queues have stays."""
+    """With only the library's rights; and the data of other queues stays."""
     threads, other_keys = Threads(server.client), keys_that_name(server, "another-one")
     assert len(keys_that_name(server, "one-to-delete")) > 30
     assert accounts.caller(queue_token) is not None
     leaseq.Queue(server.client, "one-to-delete").delete()
-    # The number of its last token, the managers' log, a person's notice of a new token, and the webhook that
-    # was for it alone.
+    # The number of its last token, the audit log, a person's notice of a new token, and the webhook for
+    # this queue only.
     remaining_keys = {Keys("one-to-delete").deleted, account_keys.LOG, account_keys.news("ann")}
     remaining_keys.add("leaseq:{@webhooks}:endpoints")
     assert keys_that_name(server, "one-to-delete") == remaining_keys

@@ -1,4 +1,4 @@
-"""A person is erased: no key of the server has their name but the journals; what is done counts as before."""
+"""Erasing a person: no key except the journals keeps their name; their work counts as before."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tests.web.store.conftest import NAME, OTHER_NAME, erase
 
 
 def keys_with_name(server: Server) -> set[str]:
-    """The keys that have the name of the one, in theirs or in what is in them, in any spelling."""
+    """The keys with the person's name in their own name or in their values, in any spelling."""
 
     def spellings(name: str) -> list[bytes]:
         return [name.encode(), json.dumps(name)[1:-1].encode(), name.replace(" ", "\a").encode()]
@@ -115,7 +115,7 @@ def test_what_they_did_has_the_other_name(
 
 
 def test_what_they_let_in_is_shut(filled_queue: leaseq.Queue, server: Server, accounts: Accounts) -> None:
-    """Also what they made for others: nobody would be there whose lost rights end it."""
+    """Also links that they made for others: a creator's lost rights can't end these any longer."""
     client = server.client
     session, token = accounts.sessions.start(accounts.get(NAME)), accounts.create_token(NAME, "b", by=NAME)
     link, invitation = accounts.password_link("root", by=NAME), accounts.invite(by=NAME, name="newcomer")
@@ -133,7 +133,7 @@ def test_what_they_let_in_is_shut(filled_queue: leaseq.Queue, server: Server, ac
     erase(server, accounts)
     accounts.add(NAME, by="root", password=PASSWORD)
     assert [look_up() for look_up in lookups[:-1]] == [None] * (len(lookups) - 1), (
-        "and opens no new one's account"
+        "and does not open a new person's account"
     )
     assert not Activity(client).today(NAME, "work")
     assert leaseq.Queue(client, "work").mine(NAME) == []
@@ -203,14 +203,14 @@ def test_a_log_that_grows_meanwhile_loses_nothing(
     monkeypatch: pytest.MonkeyPatch,
     erases_another: bool,
 ) -> None:
-    """Nor where another erasure copies it at the same time."""
+    """Even if another erasure copies it at the same time."""
     read_entries, calls = accounts.traces._entries, 0
 
     def write_meanwhile(stream: str) -> Any:
         nonlocal calls
         yield from read_entries(stream)
         calls += stream == keys.LOG
-        if calls == 1:  # it is copied
+        if calls == 1:  # the log is being copied
             accounts.log.write("root", "queue.set", "work", f"by {NAME}")
             monkeypatch.setattr(accounts.traces, "_entries", read_entries)
             if erases_another:

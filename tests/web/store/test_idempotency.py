@@ -1,4 +1,4 @@
-"""What was answered to a POST with a key is kept for who sends it again: how much of it, and for how long."""
+"""The answer to a POST with a key is kept for repeats: how much of it, and for how long."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def test_a_server_that_is_away_when_the_answer_is_kept_does_not_take_it_back(
 def test_a_mark_lasts_while_its_request_runs_and_little_longer(
     server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a process that died leaves behind is one that nobody renews."""
+    """Nobody renews the mark of a process that died."""
     monkeypatch.setattr("leaseq.webapp.store.locks._RENEWED_EVERY", 0.05)
     monkeypatch.setattr("leaseq.webapp.store.idempotency.MARKED_SECONDS", 1)
     store, mark = IdempotencyStore(server.client), f"{_base(queue_name)}running:s"
     assert store.begin(queue_name, "s", "h") is None
-    eventually(lambda: server.redis.pttl(mark) > 1_000)  # renewed, it lasts as long as any
+    eventually(lambda: server.redis.pttl(mark) > 1_000)  # renewed, it lasts as long as a new one
     assert IdempotencyStore(server.client).begin(queue_name, "s", "h") == InProgress("h")
     store.end(queue_name, "s")
     server.redis.pexpire(mark, 1)
@@ -49,7 +49,7 @@ def test_a_mark_lasts_while_its_request_runs_and_little_longer(
 
 
 class AdjustableClock:
-    """A time that the test moves."""
+    """A clock that the test moves."""
 
     now = 1_800_000_000.0
 
@@ -89,19 +89,19 @@ def test_what_is_kept_of_a_person_is_bounded_and_goes_after_a_day(
         store.keep(queue_name, scope, StoredResponse("h", 200, {}, secrets.token_bytes(30_000)))
     assert scopes_with_response(store, queue_name, [*scopes, "s5"]) == ["s3", "s4"]
     lifetimes = [server.redis.ttl(key) for key in server.redis.keys(f"{_base(queue_name)}*")]
-    assert all(seconds != -1 and seconds <= 86_401 for seconds in lifetimes), lifetimes  # -2: gone meanwhile
+    assert all(seconds != -1 and seconds <= 86_401 for seconds in lifetimes), lifetimes  # -2: expired by now
 
 
 @pytest.mark.parametrize("second_size", [30_000, 29_000], ids=["as long", "shorter"])
 def test_two_answers_of_one_request_count_once(
     server: Any, monkeypatch: pytest.MonkeyPatch, queue_name: str, second_size: int
 ) -> None:
-    """Two ran beside each other, for the first took too long. What else is kept does not make way for it."""
+    """Two ran in parallel, because the first took too long. Other stored answers are not evicted for it."""
     clock = AdjustableClock()
     store = IdempotencyStore(server.client, clock=clock)
     monkeypatch.setattr(
         "leaseq.webapp.store.idempotency.MAX_BYTES", 130_000
-    )  # of three: 30,000 bytes are 37,500 as they are kept
+    )  # three fit: 30,000 bytes are stored as 37,500
     for scope, size in (("s0", 30_000), ("s1", 30_000), ("s1", second_size), ("s2", 30_000)):
         clock.now += 1
         store.keep(queue_name, scope, StoredResponse("h", 200, {}, secrets.token_bytes(size)))
@@ -125,7 +125,7 @@ def test_a_key_that_is_used_again_after_a_day_has_its_new_answer(server: Any, qu
 
 
 def test_the_keys_of_a_person_are_the_same_in_each_version(server: Any, queue_name: str) -> None:
-    """While a new version is started, a request may be sent to the old one, and again to the new one."""
+    """During an upgrade, a request may be sent to the old version, and again to the new one."""
     IdempotencyStore(server.client).keep(queue_name, "s", StoredResponse("h", 200, {}, b"{}"))
     person_hash = hashlib.sha256(queue_name.encode()).hexdigest()[:32]
     assert server.redis.exists(f"leaseq:{{@sent:{person_hash}}}:answer:s")

@@ -1,4 +1,4 @@
-"""Which passwords are taken, and that an unknown name costs what a known one costs."""
+"""Which passwords are accepted, and that unknown names cost as much time as known ones."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_password_that_is_hard_to_guess_is_taken(password: str) -> None:
 def test_known_unknown_and_disabled_people_cost_one_hash_each(
     server: Any, queue_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same time, told by the work and not by a clock."""
+    """The same time, measured by the work and not by a clock."""
     accounts = Accounts(server.client, passwords=CHEAP_PASSWORDS)
     disabled_person, passwordless_person = f"disabled {queue_name}"[:64], f"without {queue_name}"[:64]
     accounts.add(queue_name, by="test", password=GOOD_PASSWORD)

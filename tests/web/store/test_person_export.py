@@ -1,4 +1,4 @@
-"""What is exported of a person."""
+"""The export of a person's data."""
 
 from __future__ import annotations
 

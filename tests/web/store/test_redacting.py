@@ -1,4 +1,4 @@
-"""The log of an erased person: another name in the place of theirs, and of nobody else's."""
+"""The log after an erasure: a random name replaces the person's, and nobody else's."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def test_a_name_that_stands_by_itself_is_replaced(text: str, after: str | None) 
 
 
 def test_no_name_is_found_again_in_what_takes_its_place() -> None:
-    """The log is gone through until the name is no more in it."""
+    """The log is processed until it no longer contains the name."""
     after = redacted("3 → erased", "erased", "erased-12ab34cd56ef")
     assert after == "3 → erased-12ab34cd56ef"
     assert redacted(after, "erased", "Y") == after

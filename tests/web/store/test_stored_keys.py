@@ -1,6 +1,6 @@
-"""A backup has what the web app stores, and the list of it names every key that the app makes.
+"""A backup contains the web app's data, and the list of stored keys names every key that the app makes.
 
-Each file of the web's tests ends with the same question about the keys that it left (tests/web/conftest.py).
+Each file of the web tests ends with a check of the keys that it left (tests/web/conftest.py).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def other_url() -> Iterator[str]:
 
 
 def stored_values(redis: Any) -> dict[str, tuple[object, bool]]:
-    """What a backup has of the keys that are no queue's; and whether each expires."""
+    """The keys in a backup that don't belong to queues, with their values and whether each expires."""
     values: dict[str, tuple[object, bool]] = {}
     for name in redis.scan_iter("leaseq:{@*", count=10_000):
         key = name.decode()
@@ -80,7 +80,7 @@ def test_people_sign_in_again_on_another_server(
     webhooks.Endpoints(client).add("https://example.org/hook", by="ann")
     accounts.sign_ins.log_failure("bob", "password", "192.0.2.1")
     entries = server.redis.pipeline(transaction=False)
-    for n in range(600):  # more than one line has
+    for n in range(600):  # more than fit into one line
         entries.xadd(keys.LOG, {"by": "ann", "what": "queue.changed", "about": f"q{n}", "detail": ""})
     entries.execute()
     assert Browser(app, "ann").sign_in().status_code == 303

@@ -1,4 +1,4 @@
-"""What ends something, or can't be undone, asks first: its button is behind words that say what it does."""
+"""Actions that end something or can't be undone ask first: their button is inside a text about the effect."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PATHS = ("/disable", "/sign-out", "/untie", "/revoke", "/adopt", "/remove", "/re
 
 
 class FormParser(HTMLParser):
-    """Where each form goes, and the words of the details that it is in; None: it stands open."""
+    """Collects each form's action, and the text of the ``details`` element around it, or None without one."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -83,4 +83,4 @@ def test_what_ends_something_of_a_queue_asks_first(
     for action, words in {**item_forms, **queue_forms}.items():
         assert words, f"{action} asks nothing"
         assert len(words.split()) > 6, f"{action} does not say what it does: {words}"
-    assert "bob loses it" in (item_forms[f"/manage/{form_queue.name}/items/{lease.id}/adopt"] or "")
+    assert "takes it from bob" in (item_forms[f"/manage/{form_queue.name}/items/{lease.id}/adopt"] or "")

@@ -1,4 +1,4 @@
-"""The other language is whole: every text that a page says has its translation, and the pages use it."""
+"""The other language is complete: every page text has a translation, and the pages use it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def catalog(language: str) -> Catalog:
 
 
 def extract_texts() -> Iterator[Any]:
-    """What the pages say: texts, and tuples of one and many."""
+    """The texts of pages, with tuples for singular and plural."""
     mappings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["babel"]["mappings"]
     method_map = [(mapping["pattern"], mapping["method"]) for mapping in mappings]
     for _, _, text, _, _ in extract_from_dir(ROOT / "webapp", method_map):
@@ -54,7 +54,7 @@ def test_there_is_another_language() -> None:
 
 
 def test_what_is_said_of_the_policy_is_gathered() -> None:
-    """Pages show these texts by variables, so they are marked where they are defined."""
+    """Pages show these texts through variables, so they are marked where they are defined."""
     page_texts = set(extract_texts())
     assert {*GROUPS.values()} <= page_texts
     for field in FIELDS.values():

@@ -24,7 +24,7 @@ def text_of(response: Any) -> str:
 
 
 def add_endpoint(browser: Browser, receiver: Receiver, queue: leaseq.Queue) -> tuple[str, str]:
-    """The page of a new endpoint, and the secret that was shown."""
+    """Add an endpoint; return its page, and the secret that was shown."""
     queue.configure()
     response = browser.post(
         "/webhooks", {"url": receiver.url, "event": ["item.finished"], "queue": [queue.name]}
@@ -95,7 +95,7 @@ def test_the_log_shows_each_try_and_sends_again(
     send_all()
     response = manager_browser.get(endpoint_path)
     assert "500 <b>broken</b>" in text_of(response).replace("  ", " ")
-    assert "<b>broken</b>" not in response.text, "an answer is text"
+    assert "<b>broken</b>" not in response.text, "an answer is shown as text"
     assert "next try" in text_of(response)
     assert "Every try failed since" in text_of(response)
     (delivery,) = webhooks.Deliveries(server.client).log(endpoint)
@@ -120,7 +120,7 @@ def test_a_test_a_new_secret_and_the_end(
     assert "Test: delivered, 204" in text_of(manager_browser.post(f"{endpoint_path}/test"))
     response = manager_browser.post(f"{endpoint_path}/rotate")
     assert re.findall(r"whsec_[\w+/=]+", response.text) != [secret]
-    assert "The older secret signs until" in text_of(manager_browser.get(endpoint_path))
+    assert "The previous secret signs until" in text_of(manager_browser.get(endpoint_path))
     assert manager_browser.post(f"{endpoint_path}/disable").status_code == 303
     assert f"disabled by {manager_browser.name}" in text_of(manager_browser.get(endpoint_path))
     assert "Webhooks are no longer sent to" in text_of(manager_browser.get("/manage"))

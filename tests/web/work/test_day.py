@@ -1,4 +1,4 @@
-"""My day: what I did, hold and let go."""
+"""*My day*: the items that a person finished, holds and gave back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.web.conftest import Browser
 
 
 def main_text(page: str) -> str:
-    """What stands in the page's main part."""
+    """The text of the page's main part."""
     return " ".join(re.sub(r"<[^>]+>", " ", page.partition("<main")[2]).split())
 
 
@@ -73,7 +73,7 @@ def test_a_finish_of_just_now_can_be_undone_here(
 
     page = worker_browser.get("/day").text
     assert "1 done today" in main_text(page) or "2 done today" in main_text(page)
-    assert "· Triage · My parcel is not here" in main_text(page), "and not its id"
+    assert "· Triage · My parcel is not here" in main_text(page), "not its id"
     assert page.count(">Undo</button>") == 1
     undo_path = f"/q/{form_queue.name}/items/{lease.id}/undo"
     assert f'action="{undo_path}"' in page
@@ -92,7 +92,7 @@ def test_figures_are_written_as_the_language_does(queue: leaseq.Queue, worker_br
 
 
 def test_the_bars_are_as_high_as_the_days_were_busy(app: Flask) -> None:
-    """An undone finish of the day before counts as less than nothing."""
+    """An undone finish of the day before makes a day's count negative."""
     counts = (3, -1, 4, 0)
     days = {date(2026, 11, 22 - n): DayFigures(finished=count) for n, count in enumerate(counts)}
     with app.test_request_context():

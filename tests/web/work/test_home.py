@@ -1,4 +1,4 @@
-"""The first page."""
+"""The home page."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_menu_of_queues_leads_to_each(person_and_client: Any) -> None:
     menu = person.get("/queues").text
     assert '<a href="/q/reviews">Reviews &lt;of&gt; papers</a>' in menu
     assert '<a href="/q/scans">scans</a>' in menu
-    assert "scans" not in person.get("/queues?manage=yes").text, "a worker manages none"
+    assert "scans" not in person.get("/queues?manage=yes").text, "a worker manages no queue"
     Accounts(client, passwords=CHEAP_PASSWORDS).change("ann", by="test", role="manager")
     assert '<a href="/manage/scans">' in person.get("/queues?manage=yes").text
 
@@ -95,7 +95,7 @@ def test_an_address_that_leads_nowhere_has_the_way_home(worker_browser: Browser,
     assert (
         "There is nothing at this address: it may be mistyped, or what it named was removed." in response.text
     )
-    assert worker_browser.name in response.text, "who is signed in still is"
+    assert worker_browser.name in response.text, "the session still exists"
     stranger_response = app.test_client().get("/nowhere")
     assert stranger_response.status_code == 404
     assert "Sign out" not in stranger_response.text

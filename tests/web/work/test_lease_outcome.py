@@ -17,7 +17,7 @@ ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "hal
 
 
 def receipt(text: str) -> str:
-    """The words of the receipt in a page, each time as T."""
+    """The words of the receipt in a page; times as T."""
     match = re.search(r'id="receipt".*?>(.*?)</div>', text, re.DOTALL)
     return plain_text(match[1] if match else text)
 
@@ -92,7 +92,7 @@ def test_somebody_else_is_on_it_and_the_answer_can_still_be_sent(
 
 
 def test_what_became_of_it_meanwhile(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
-    """A manager took it away; then it waits, somebody has it, it is tried later, it is dead, it is gone."""
+    """A manager took it away; then it waits, somebody has it, it is scheduled, it is dead, it is removed."""
     form_queue.configure(max_attempts=2, retry_seconds=600)
     lease = take(form_queue, worker_browser)
     form_queue.release(lease.id)
@@ -114,7 +114,7 @@ def test_what_became_of_it_meanwhile(form_queue: leaseq.Queue, worker_browser: B
     form_queue.assign(lease.id, "bob")
     form_queue.remove("two")
     form_queue.remove(lease.id)
-    assert current_receipt() == "This item does not exist any more."
+    assert current_receipt() == "This item no longer exists."
 
 
 def test_finished_dead_and_mine_again(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
@@ -146,7 +146,7 @@ def test_one_that_was_finished_with_another_answer(form_queue: leaseq.Queue, wor
 def test_a_made_up_token_shows_nothing_of_the_item(
     form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Callable[[str], Browser], verb: str
 ) -> None:
-    """Nobody reads an item through the receipt for a lease that was not theirs."""
+    """Nobody can read an item through the receipt for a lease that was not theirs."""
     other_lease = take(form_queue, sign_in_as("worker"))
     for token in (other_lease.token, other_lease.token + 1):
         if verb == "receipt":
@@ -196,7 +196,7 @@ def test_of_several_answers_another_waits_and_theirs_was_taken(
     expire_leases(queue)
     other_lease = not_none(queue.reserve("bob"))
     queue.release("one")
-    assert other_lease.attempt == 2, "the assignment that ran out"
+    assert other_lease.attempt == 2, "the assignment whose lease expired"
     response = send(queue, worker_browser, lease, "renew", **{"answer.answer": "mine"})
     assert response.status_code == 409
     assert "Take it back" not in response.text
@@ -205,7 +205,7 @@ def test_of_several_answers_another_waits_and_theirs_was_taken(
 
 
 def test_one_of_several_answers_ran_out(queue: leaseq.Queue, worker_browser: Browser) -> None:
-    """Others answered meanwhile; this assignment still waits, and nobody has taken it."""
+    """Others have answered since; this assignment still waits, and nobody has taken it."""
     queue.configure(answers=2, lease_seconds=60)
     queue.enqueue({"text": "hello"}, id="one")
     lease = take(queue, worker_browser)
@@ -218,7 +218,7 @@ def test_one_of_several_answers_ran_out(queue: leaseq.Queue, worker_browser: Bro
 
 
 def test_it_was_theirs_once_more_and_ran_out_again(expirable_queue: Any, worker_browser: Browser) -> None:
-    """A page of long ago: nobody else is on it."""
+    """From an old page: nobody else has the item."""
     queue, expire = expirable_queue
     lease = take(queue, worker_browser)
     queue.release(lease.id)
@@ -238,10 +238,10 @@ def test_of_several_answers_theirs_stands_while_others_are_to_come(
     send(queue, worker_browser, lease, "finish", **{"answer.answer": "first"})
     message = "You finished it at T. Your first answer counts. Your answer is kept for the manager."
     response = send(queue, worker_browser, lease, "finish", **{"answer.answer": "second"})
-    assert receipt(response.text) == message, "the rest of it waits"
+    assert receipt(response.text) == message, "its other assignments wait"
     queue.reserve("bob")
     response = send(queue, worker_browser, lease, "finish", **{"answer.answer": "third"})
-    assert receipt(response.text) == message, "somebody else has the rest of it"
+    assert receipt(response.text) == message, "somebody else has its other assignment"
 
 
 def test_a_late_answer_that_was_taken_stands(expirable_queue: Any, worker_browser: Browser) -> None:

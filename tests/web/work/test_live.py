@@ -27,9 +27,9 @@ class Pages:
         self.watchers = [LeaseWatcher(Stream(), lambda: True, n, position, last_answer) for n in range(2)]
 
     def poll(self) -> list[list[tuple[str, Any]]]:
-        """What each page is told by the next poll."""
+        """Poll once; return what each page is told."""
         self.now += 1
-        for one in self.watchers:  # the poller serves them a few at a time
+        for one in self.watchers:  # the poller serves a few at a time
             self.channel.serve([one])
         return [pending_events(one.stream) for one in self.watchers]
 
@@ -101,7 +101,7 @@ def test_a_page_that_comes_later_is_told_of_what_ended_since_it_asked(
     letters.release(ann.id)
     position = latest_cursor(letters)
     letters.release(bob.id)
-    pages.poll()  # before the poller knows the page that asked between
+    pages.poll()  # before the poller includes the page that asked in between
     letters.enqueue({})
     pages.poll()
     late_watcher = LeaseWatcher(Stream(), lambda: True, None, position, threads.latest_answer())

@@ -1,4 +1,4 @@
-"""The next person reads what was said when the item was given back, and nobody but managers a report."""
+"""The next person can read the note of an item that was given back; only managers can read reports."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page of who finds nothing says why, in plain words."""
+"""If there is no item for a person, the page says why, in plain words."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from tests.web.work_pages import path, send, take
 
 @pytest.fixture
 def other(queue: leaseq.Queue) -> Callable[[str], leaseq.Queue]:
-    """Another queue of the test, by the end of its name."""
+    """Another queue of the test, whose name ends with this."""
     return lambda name: leaseq.Queue(queue._client, f"{queue.name}-{name}")
 
 
 def explanation(queue: leaseq.Queue, browser: Browser) -> str:
-    """The words of the page, each time as T."""
+    """The words of the page; times as T."""
     page = browser.get(path(queue)).text
     match = re.search(r'<div id="why">\s*<p[^>]*>(.*?)</p>', page, re.DOTALL)
     assert match, page
@@ -36,7 +36,7 @@ def test_done_paused_and_what_waits_for_its_time(queue: leaseq.Queue, worker_bro
     queue.configure()
     assert explanation(queue, worker_browser) == "All done."
     queue.enqueue({}, delay=600)
-    assert explanation(queue, worker_browser) == "All done for now. The next comes at T."
+    assert explanation(queue, worker_browser) == "All done for now. The next item comes at T."
     queue.enqueue({})
     assert explanation(queue, worker_browser) == "1 waiting."
     queue.pause("lunch <b>")
@@ -61,7 +61,7 @@ def other_queues(page: str) -> list[tuple[str, str]]:
 
 @pytest.fixture
 def own_queues_only(queue: leaseq.Queue, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of the queues that the person may work on, those of this test."""
+    """Limit the queues that the person may work on to those of this test."""
     all_names = context.queue_names
     own_names = lambda: [name for name in all_names() if name.startswith(queue.name)]  # noqa: E731
     monkeypatch.setattr(queue_lines, "queue_names", own_names)
@@ -113,39 +113,48 @@ def test_all_that_is_left_is_with_others(
     queue.enqueue({})
     take(queue, sign_in_as("worker"))
     assert (
-        explanation(queue, worker_browser) == "The last one left is with somebody else; it comes free at T."
+        explanation(queue, worker_browser) == "The last one left is with somebody else; it becomes free at T."
     )
     queue.enqueue({})
     take(queue, sign_in_as("worker"))
     assert (
-        explanation(queue, worker_browser) == "All 2 left are with other people; the first comes free at T."
+        explanation(queue, worker_browser) == "All 2 left are with other people; the first becomes free at T."
     )
     queue.enqueue({}, delay=600)
     assert explanation(queue, worker_browser) == (
-        "2 are with other people, 1 for later; the first comes free at T."
+        "2 are with other people, 1 for later; the first becomes free at T."
     )
 
 
 def test_what_waits_is_not_for_me(queue: leaseq.Queue, worker_browser: Browser, accounts: Accounts) -> None:
     queue.enqueue({}, id="bonjour", requires=["fr"])
-    assert explanation(queue, worker_browser) == "What waits needs fr."
+    assert explanation(queue, worker_browser) == "Nothing is waiting for you: each item needs fr."
     queue.enqueue({}, id="vertrag", requires=["de", "legal"])
-    assert explanation(queue, worker_browser) == "What waits needs fr, or de and legal."
+    assert (
+        explanation(queue, worker_browser)
+        == "Nothing is waiting for you: each item needs fr, or de and legal."
+    )
     accounts.change(worker_browser.name, by="test", skills=["de"])
-    assert explanation(queue, worker_browser) == "What waits needs fr, or legal."
+    assert explanation(queue, worker_browser) == "Nothing is waiting for you: each item needs fr, or legal."
     queue.enqueue({}, id="hers")
     queue.assign("hers", "somebody else")
     assert (
         explanation(queue, worker_browser)
-        == "What waits needs fr, or legal, or is assigned to somebody else."
+        == "Nothing is waiting for you: each item needs fr, or legal, or is assigned to somebody else."
     )
     queue.remove("bonjour")
     queue.remove("vertrag")
-    assert explanation(queue, worker_browser) == "What waits is assigned to somebody else."
+    assert (
+        explanation(queue, worker_browser)
+        == "Nothing is waiting for you: each item is assigned to somebody else."
+    )
     queue.enqueue({}, id="passed")
     queue.abandon(not_none(queue.reserve(worker_browser.name)), again=False)
-    reason = "is what you have answered or passed on."
-    assert explanation(queue, worker_browser) == f"What waits is assigned to somebody else, or {reason}"
+    reason = "is one that you have answered or passed on."
+    assert (
+        explanation(queue, worker_browser)
+        == f"Nothing is waiting for you: each item is assigned to somebody else, or {reason}"
+    )
     queue.remove("hers")
     assert (
         explanation(queue, worker_browser) == "Nothing left for you: you have answered or passed on the rest."
@@ -155,7 +164,7 @@ def test_what_waits_is_not_for_me(queue: leaseq.Queue, worker_browser: Browser, 
 def test_what_waits_behind_very_much_else(queue: leaseq.Queue, worker_browser: Browser) -> None:
     queue.enqueue_many(leaseq.NewItem({}, requires=("de",)) for _ in range(150))
     queue.enqueue({}, requires=["fr"])
-    assert explanation(queue, worker_browser) == "What waits needs de, or fr."
+    assert explanation(queue, worker_browser) == "Nothing is waiting for you: each item needs de, or fr."
 
 
 def test_what_waits_is_not_for_me_and_others_hold_the_rest(
@@ -164,4 +173,6 @@ def test_what_waits_is_not_for_me_and_others_hold_the_rest(
     queue.enqueue({})
     take(queue, sign_in_as("worker"))
     queue.enqueue({}, requires=["fr"])
-    assert explanation(queue, worker_browser) == ("What waits needs fr. What others hold may come free at T.")
+    assert explanation(queue, worker_browser) == (
+        "Nothing is waiting for you: each item needs fr. An item that others hold may become free at T."
+    )

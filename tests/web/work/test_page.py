@@ -1,4 +1,4 @@
-"""The work page, without JavaScript: nothing typed is lost, and what is true is said."""
+"""The work page without JavaScript: nothing typed is lost, and messages are true."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_refused_answer_keeps_all_that_was_typed(form_queue: leaseq.Queue, wor
 def test_an_answer_that_only_the_library_refuses_keeps_all_that_was_typed(
     form_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
-    """A rule on several fields is none that the page itself checks."""
+    """The page itself does not check rules on several fields."""
     ask = form_queue.policy.form["ask"]
     form_queue.configure(form={"ask": {**ask, "minProperties": 4}})
     lease = take(form_queue, worker_browser)
@@ -156,7 +156,7 @@ def test_giving_back_keeps_the_draft_and_the_reason(
     assert response.location == path(form_queue)
     assert "You gave it back. You see it again when nothing else" in worker_browser.get(path(form_queue)).text
     assert form_queue.get(lease.id).history[-1].reason == "lunch"
-    form_queue.remove("two")  # which would come first, now that they put the other off
+    form_queue.remove("two")  # which would come first, since they put the other off
     assert take(form_queue, worker_browser).id == lease.id
     page = worker_browser.get(path(form_queue)).text
     assert 'value="so far"' in page

@@ -1,4 +1,4 @@
-"""What the work page renders once for many: nothing of one person or item is in another's."""
+"""Parts of the work page that are cached for many people contain nothing of one person or item."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class EarlierSigner(TimestampSigner):
 
 
 def sign_earlier(app: Flask, token: str) -> str:
-    """The same token, as it was signed some time ago."""
+    """The same token, signed some time ago."""
     key, salt = str(app.secret_key), "wtf-csrf-token"
     payload = URLSafeTimedSerializer(key, salt=salt).loads(token)
     return str(URLSafeTimedSerializer(key, salt=salt, signer=EarlierSigner).dumps(payload))
@@ -114,7 +114,7 @@ def test_the_forms_of_a_piece_have_the_token_that_came(
     (next_lease,) = form_queue.mine(worker_browser.name)
     fields |= {"token": str(next_lease.token), "then": "stop"}
     response = worker_browser.client.post(path(form_queue, "items", next_lease.id, "finish"), data=fields)
-    assert response.status_code == 303, "it is still good"
+    assert response.status_code == 303, "it is still valid"
 
 
 def test_a_token_that_is_not_good_is_in_no_form(worker_browser: Browser, form_queue: leaseq.Queue) -> None:

@@ -45,12 +45,12 @@ def test_what_is_no_choice_chooses_nothing(queue: leaseq.Queue, worker_browser: 
     take(queue, worker_browser)
     fields = form_fields(worker_browser.get(path(queue)).text, "answer")
     assert "answer.about" not in fields
-    assert fields["answer.count"] == "many", "to be seen and corrected"
+    assert fields["answer.count"] == "many", "so that it can be seen and corrected"
 
 
 def test_the_settings_say_what_fills_nothing_in(queue: leaseq.Queue, manager_browser: Browser) -> None:
     queue.configure(form={**FORM, "prefill": {"subject": "guess.about", "note": "guess.note"}})
     queue.enqueue({"text": "x", "guess": {"about": 1}})
     page = html.unescape(manager_browser.get(base(queue)).text)
-    assert "'subject' is no question, so that nothing is filled in." in page
-    assert "No item that was looked at has: guess.note." in page
+    assert "'subject' is not a question, so nothing is filled in." in page
+    assert "None of the searched items has: guess.note." in page

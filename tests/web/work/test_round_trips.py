@@ -1,4 +1,4 @@
-"""What finish-and-next asks the server: who it is, with the figures of the day, and the move."""
+"""The round trips of finish-and-next: one for person and figures of the day, one for the operation."""
 
 from __future__ import annotations
 
@@ -30,4 +30,4 @@ def test_the_next_item_takes_two_round_trips(
             )
         assert piece.status_code == 200
         counts.append(trips.count)
-    assert min(counts) <= 2, "the first may load a script, and one a second reads the policy"
+    assert min(counts) <= 2, "the first may load a script, and one per second reads the policy"

@@ -1,4 +1,4 @@
-"""What people ask about an item and managers answer."""
+"""People's questions about an item, and managers' answers."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_what_is_sent_again_is_there_once(
 def test_another_text_under_the_same_id_is_another_message(
     form_queue: leaseq.Queue, worker_browser: Browser, threads: Threads, lease: leaseq.Lease
 ) -> None:
-    """They changed it while nobody knew whether the first one had arrived."""
+    """They changed it before they knew whether the first one had arrived."""
     for text in ("which colour?", "which of the two colours?", "which of the two colours?\r\nred?"):
         ask(form_queue, worker_browser, lease, text, message="first")
     texts = [one.text for one in threads.of_item(form_queue.name, lease.id)]
@@ -162,7 +162,7 @@ def test_a_full_thread_takes_no_more(
         threads.ask(form_queue.name, lease.id, worker_browser.name, "well?", message=str(number))
     threads.ask(
         form_queue.name, lease.id, worker_browser.name, "well?", message="0"
-    )  # sent again, it is there already
+    )  # sent again, it exists already
     message = f"at most {MAX_MESSAGES} messages about an item"
     assert message in ask(form_queue, worker_browser, lease, "and now?").text
     response = manager_browser.post(
@@ -170,7 +170,7 @@ def test_a_full_thread_takes_no_more(
     )
     assert (response.status_code, f"Not sent: {message}" in response.text) == (400, True)
     (box,) = re.findall(r'<textarea id="text" name="text"[^>]*>\n([^<]*)</textarea>', response.text)
-    assert box == "I see", "it stands in the item's page, ready to be sent again"
+    assert box == "I see", "it is on the item's page, ready to be sent again"
 
 
 def test_who_lost_the_item_keeps_the_words_of_the_question(
@@ -179,7 +179,7 @@ def test_who_lost_the_item_keeps_the_words_of_the_question(
     form_queue.release(lease.id, by="a manager")
     response = ask(form_queue, worker_browser, lease, "which colour?")
     assert (response.status_code, "which colour?" in response.text) == (422, True)
-    assert "you don't have the item any more" in html.unescape(response.text)
+    assert "you no longer have the item" in html.unescape(response.text)
     assert threads.of_item(form_queue.name, lease.id) == []
 
 

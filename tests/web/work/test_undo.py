@@ -1,4 +1,4 @@
-"""A finish undone by the page, without JavaScript, and how the page's script is answered."""
+"""Undo of a finish on the page without JavaScript, and the answers to the page's script."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PIECE = {"X-Leaseq-Piece": "yes"}
 
 
 def hidden_fields(form: str) -> dict[str, str]:
-    """The fields that a form sends by itself."""
+    """The hidden fields of a form."""
     return dict(re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', form))
 
 
@@ -104,7 +104,7 @@ def test_what_was_given_back_can_be_undone_too(
 def test_after_it_the_one_before_can_be_undone_no_more(
     form_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
-    """An undo beside "you gave it back" would take back the answer before."""
+    """An undo next to "you gave it back" would take back the answer before that."""
     first = take(form_queue, worker_browser)
     send(form_queue, worker_browser, first, "finish", **ANSWER)
     send(form_queue, worker_browser, take(form_queue, worker_browser), "abandon", again="yes")
@@ -155,7 +155,7 @@ def test_what_somebody_else_has_meanwhile_is_not_taken_from_them(
 def test_the_offer_is_only_for_who_finished_it(
     form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Callable[[str], Browser]
 ) -> None:
-    """Somebody else at the same browser within ten seconds; and a browser that makes the offer up."""
+    """Not for somebody else in the same browser within ten seconds, nor for a browser with a forged offer."""
     lease = take(form_queue, worker_browser)
     response = send(form_queue, worker_browser, lease, "finish", **ANSWER)
     (cookie,) = (one for one in response.headers.getlist("Set-Cookie") if one.startswith("leaseq-saved="))
@@ -173,10 +173,10 @@ def test_what_cannot_be_undone_stands_and_says_so(
     lease = take(form_queue, worker_browser)
     send(form_queue, worker_browser, lease, "finish", **ANSWER)
     undo(form_queue, sign_in_as("worker"), lease)
-    assert len(form_queue.get("one").answers) == 1, "it was somebody else's"
+    assert len(form_queue.get("one").answers) == 1, "somebody else finished it"
     form_queue.remove("one")
     assert undo(form_queue, worker_browser, lease).location == path(form_queue)
-    assert "can't be undone any more" in html.unescape(worker_browser.get(path(form_queue)).text)
+    assert "can no longer be undone" in html.unescape(worker_browser.get(path(form_queue)).text)
     response = undo(form_queue, worker_browser, lease, headers=PIECE)
     assert response.status_code == 409
 
@@ -213,7 +213,7 @@ def test_the_script_gets_the_next_item_alone_in_one_answer(
 def test_the_next_item_in_a_piece_shows_what_they_hold_besides(
     form_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
-    """More than the policy allows: it allowed more before, or something was undone."""
+    """They hold more than the policy allows if it allowed more before, or if something was undone."""
     for id in ("three", "four", "five"):
         form_queue.enqueue({"text": f"The {id}"}, id=id)
     form_queue.configure(holds=3)
@@ -253,7 +253,7 @@ def test_who_is_signed_in_and_their_token(worker_browser: Browser) -> None:
 def test_sent_again_after_more_time_was_taken_it_is_undone_still(
     form_queue: leaseq.Queue, worker_browser: Browser
 ) -> None:
-    """The answer to the first undo was lost; another tab of theirs asked for more time meanwhile."""
+    """The answer to the first undo was lost; then another of their tabs renewed the lease."""
     lease = take(form_queue, worker_browser)
     send(form_queue, worker_browser, lease, "finish", **ANSWER)
     undo(form_queue, worker_browser, lease)
@@ -277,4 +277,4 @@ def test_an_undo_of_long_ago_is_not_taken_for_one_whose_token_begins_alike(
     send(form_queue, worker_browser, last_lease, "finish", **ANSWER)
     undo(form_queue, worker_browser, last_lease)
     undo(form_queue, worker_browser, first_lease)
-    assert "can't be undone any more" in html.unescape(worker_browser.get(path(form_queue)).text)
+    assert "can no longer be undone" in html.unescape(worker_browser.get(path(form_queue)).text)

@@ -1,4 +1,4 @@
-// The API's own page: a link to a call opens it, and a command is copied by one key.
+// The API page: a link to a call opens its details, and buttons copy commands.
 import { say } from "../shared/page.js";
 
 function open() {
@@ -10,10 +10,10 @@ function open() {
 }
 
 addEventListener("hashchange", open);
-addEventListener("load", open); // not before: the browser goes to the place by itself, and takes the focus away
+addEventListener("load", open); // not earlier: the browser's own jump to the fragment would take the focus away
 
-// The address follows what is read, so that it can be sent to somebody. By the click, which comes before it opens,
-// also by a key; "toggle" comes later, when the browser may have gone back already.
+// The address names the call that was opened last, so that it can be shared. It is set on "click", which fires before
+// the details open, also for a key; "toggle" fires later, when the browser may already have navigated back.
 for (const one of document.querySelectorAll("details.told")) {
   one.querySelector("summary").addEventListener("click", () => {
     if (!one.open) history.replaceState(null, "", `#${one.id}`);
@@ -33,7 +33,7 @@ async function copy(button) {
   setTimeout(() => (button.textContent = "Copy"), 2000);
 }
 
-// Browsers let a page write to the clipboard where it came by https or from this machine. Elsewhere the command is selected.
+// Browsers allow clipboard access only for https and localhost pages. Elsewhere the command is selected.
 async function taken(command) {
   try {
     await navigator.clipboard.writeText(command.textContent);

@@ -1,4 +1,4 @@
-// A move with all that a search finds goes on by itself, a step at a time, until the list ends or somebody stops it.
+// Runs a bulk action on all items of a search, step by step, until the list ends or the person stops it.
 import { SignedOut, post } from "../shared/session.js";
 
 const outcome = document.getElementById("outcome");
@@ -10,7 +10,7 @@ let stopped = false;
 
 const form = () => document.getElementById("go-on");
 
-// Where the keyboard goes on: with the next step, else back to the list.
+// The next target of the focus: the button for the next step, else the link back to the list.
 const onward = () => form()?.querySelector("button") ?? document.querySelector("main > p:last-of-type a");
 
 stop.addEventListener("click", () => {

@@ -1,4 +1,4 @@
-// The values of a chart at a moment, by the pointer and by the arrow keys; and the charts anew each minute.
+// Shows a chart's values under the pointer or by the arrow keys, and reloads the charts every minute.
 const EVERY = 60000; // ms
 const place = document.getElementById("charts");
 let at = null;

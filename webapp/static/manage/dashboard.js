@@ -1,5 +1,5 @@
-// Keeps a manager's page up to date. An element says by data-… which of the figures it shows. Nothing is moved
-// or taken away from under a focus, and only trouble that grows is said aloud.
+// Keeps a manager's page up to date. The data-… attributes of an element name the figure it shows. An element with
+// the focus is never moved or removed, and only growing trouble is announced to screen readers.
 import { local, say } from "../shared/page.js";
 import { renew } from "../shared/session.js";
 
@@ -8,17 +8,17 @@ const texts = root?.dataset;
 const language = document.documentElement.lang;
 const whole = new Intl.NumberFormat(language);
 const plural = new Intl.PluralRules(language);
-const POLL = 5000; // ms, where there is no stream
-const TRY_STREAM = 30000; // ms between two tries for one
+const POLL = 5000; // ms, without a stream
+const TRY_STREAM = 30000; // ms between two attempts to open one
 let ahead = 0; // ms that the server's clock is ahead of this one
-let heard = new Date(); // when the last figures came
+let heard = new Date(); // when the last figures arrived
 let figures = null;
 
 const get = (data, path) => path.split(".").reduce((part, name) => part?.[name], data);
 const set = (element, text) => element.textContent !== text && (element.textContent = text);
 const now = () => Date.now() + ahead;
 
-// A duration in the two units that matter, as the server writes it.
+// A duration in its two largest units, formatted as on the server.
 function span(seconds) {
   if (seconds === null || seconds === undefined) return "–";
   let left = Math.max(Math.floor(seconds), 0);
@@ -32,7 +32,7 @@ function span(seconds) {
   return parts.slice(0, 2).filter(([count], _, shown) => count || shown.length === 1).map(([count, unit]) => `${whole.format(count)} ${unit}`).join(" ");
 }
 
-// A measured duration: with tenths below ten seconds.
+// A measured duration; below ten seconds with tenths.
 const tenths = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
 function pace(seconds) {
   const short = seconds !== null && seconds !== undefined && seconds < 9.95;
@@ -48,13 +48,13 @@ function time(element, at) {
 
 const capital = (word) => word.slice(0, 1).toUpperCase() + word.slice(1);
 
-// An alert in words; one that a newer version raised by its rule alone.
+// An alert in words; for one that only a newer version knows, its rule.
 function alertText(alert) {
   const text = texts["alert" + capital(alert.name)] ?? alert.key;
   return text.replace("%(limit)s", alert.name === "waiting" ? whole.format(alert.limit) : span(alert.limit));
 }
 
-// Everything in `place` that shows one of `data`, except what is in a row: that has data of its own.
+// Updates every element in `place` that shows a value of `data`, except within rows, which have their own data.
 function show(place, data) {
   const mine = (name) => [...place.querySelectorAll(`[data-${name}]`)].filter((one) => one.closest("[data-key]") === (place.dataset?.key === undefined ? null : place));
   for (const one of mine("n")) {
@@ -107,7 +107,7 @@ function lead(element, row) {
   if (element.getAttribute(name) !== to) element.setAttribute(name, to);
 }
 
-// The rows of a list: those that stay are changed in place.
+// Updates the rows of a list; rows that remain are changed in place.
 function fill(list, rows) {
   const name = list.dataset.rows;
   const before = new Map([...list.children].map((one) => [one.dataset.key, one]));
@@ -144,7 +144,7 @@ function tick() {
   }
 }
 
-// Only trouble that grows is said, and once a minute at most.
+// Announces only growing trouble, at most once a minute.
 let spokenAt = 0;
 function speak(before, after) {
   if (!before?.counts || !after.counts || Date.now() - spokenAt < 60000) return;
@@ -180,7 +180,7 @@ const signIn = document.querySelector("[data-sign-in]");
 
 let away = false;
 function connected(yes, out = false) {
-  if (yes && away) renew(); // they may have signed in again elsewhere meanwhile: the forms would be refused
+  if (yes && away) renew(); // after a new sign-in in another tab, the forms' old CSRF tokens would be refused
   away = !yes;
   const words = yes ? texts.on : out ? texts.out : texts.off;
   if (out && signIn.hidden) say(words.replace("%(time)s", local(heard)));
@@ -190,12 +190,12 @@ function connected(yes, out = false) {
 
 async function ask() {
   const answer = await fetch(texts.live, { headers: { Accept: "application/json" }, redirect: "manual" });
-  if (answer.type === "opaqueredirect") connected(false, true); // to where one signs in
+  if (answer.type === "opaqueredirect") connected(false, true); // redirected to the sign-in page
   else if (!answer.ok) throw new Error(answer.status);
   else take(await answer.json());
 }
 
-// Where no stream is to be had, the page asks now and then, not all pages at once.
+// Without a stream, the page polls, with jitter so that pages don't poll simultaneously.
 let polling = null;
 async function poll() {
   polling = null;
@@ -225,14 +225,14 @@ function stream() {
   });
   source.addEventListener("error", () => {
     if (signIn.hidden) connected(false);
-    if (source.readyState !== EventSource.CLOSED) return; // it connects again by itself
+    if (source.readyState !== EventSource.CLOSED) return; // the browser reconnects by itself
     source = null;
-    wait(500 * Math.random()); // there is no stream: full, or nobody is signed in
+    wait(500 * Math.random()); // no stream: the server has no free slot, or nobody is signed in
     retry ??= setTimeout(stream, TRY_STREAM * (0.8 + 0.4 * Math.random()));
   });
 }
 
-// A page that nobody looks at needs no stream.
+// A hidden page closes its stream after a minute.
 let leaving = null;
 function look() {
   clearTimeout(leaving);

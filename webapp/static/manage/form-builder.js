@@ -1,4 +1,4 @@
-// The form as rows that can be edited. The JSON in the text area is the state: rows are made of it, and write it.
+// The form as editable rows. The JSON in the text area is the state: rows are built from it and write to it.
 import { formOf, keyFor, rowsOf, textOf, valueOf, valuesOf } from "./form-model.js";
 
 const builder = document.getElementById("builder");
@@ -13,7 +13,7 @@ let form = {};
 function parsed() {
   try {
     const value = text.value.trim() ? JSON.parse(text.value) : {};
-    rowsOf(value); // a form that is wrong has no rows
+    rowsOf(value); // throws if the form is malformed
     return value && typeof value === "object" && !Array.isArray(value) ? value : null;
   } catch {
     return null;
@@ -75,7 +75,7 @@ function rowOf(what, values) {
   return row;
 }
 
-// What depends on the other rows, or on the kind of this one.
+// Updates what depends on other rows or on a row's kind.
 function dress() {
   const earlier = [];
   for (const list of Object.values(lists)) {
@@ -95,7 +95,7 @@ function dress() {
   }
 }
 
-// One block for each condition of a question, and an empty one where it has none.
+// One block for each condition of a question, or one empty block if it has none.
 function dressConditions(row, earlier) {
   const place = row.querySelector("[data-when-of]");
   if (!place) return;
@@ -170,7 +170,7 @@ function conditionsOf(row) {
   return pairs.length ? Object.fromEntries(pairs.map(([other, texts]) => [other, valuesFor(other, texts)])) : undefined;
 }
 
-// The answers to a question, by their texts.
+// The values of the answers with these texts.
 function valuesFor(other, texts) {
   const question = [...lists.question.children].find((one) => one.values.key === other);
   const known = question?.values.schema?.type === "boolean" ? [true, false] : valuesOf(question?.values.schema ?? {});
@@ -185,7 +185,7 @@ function typedIn(row) {
 rows.addEventListener("input", (event) => {
   const row = event.target.closest(".row");
   if (!row) return;
-  event.stopPropagation(); // the text area says that the form was changed
+  event.stopPropagation(); // the text area fires its own event for the change
   const block = event.target.closest(".condition");
   const at = block ? [...block.parentElement.children].indexOf(block) : -1;
   if (event.target.dataset.when === "question") {
@@ -193,7 +193,7 @@ rows.addEventListener("input", (event) => {
   } else if (event.target.dataset.when === "answer") {
     row.wanted[at][1] = [...block.querySelectorAll("[data-when=answer]:checked")].map((one) => one.value);
   } else if (event.target.dataset.of === "title" && row.isNew) {
-    row.querySelector("[data-of=key]").value = ""; // made of the title, until somebody has left the row
+    row.querySelector("[data-of=key]").value = ""; // derived from the title until the title field was left
   }
   write();
   if (event.target.dataset.when !== "answer") dress();
@@ -221,7 +221,7 @@ function add(what) {
   row.isNew = true;
   list.append(row);
   dress();
-  if (what === "question") write(); // a shown field without a name is none
+  if (what === "question") write(); // a shown field without a name is ignored
   row.querySelector(what === "shown" ? "[data-of=field]" : "[data-of=title]").focus();
 }
 

@@ -1,7 +1,7 @@
-// A form as rows, its shown fields and its questions, and the form again from rows. What rows do not show stays.
+// Converts a form to rows (shown fields and questions) and back. Members that rows do not show are kept.
 
 const FORMATS = { date: "date", time: "time", "date-time": "date-time" };
-const SHORT = 120; // characters of a text on one line
+const SHORT = 120; // characters of a single-line text
 
 export function rowsOf(form) {
   const ask = form.ask ?? {};
@@ -39,7 +39,7 @@ export function formOf(before, { shown, questions }) {
   return form;
 }
 
-// A key of its own for a question with this title.
+// A key for a question with this title, unlike all in `taken`.
 export function keyFor(title, taken) {
   const plain = title.normalize("NFKD").replace(/[^\p{L}\p{N}]+/gu, "_").replace(/^_+|_+$/g, "").toLowerCase().slice(0, 40);
   const stem = plain || "question";
@@ -90,13 +90,13 @@ function choicesOf(schema) {
   return named ? schema.oneOf.map((one) => [one.const, one.title ?? ""]) : null;
 }
 
-// One a line: the value, or the value and what people read.
+// One per line: the value, or the value and its label.
 const optionsOf = (schema) =>
   (choicesOf(schema) ?? []).map(([value, label]) => (label ? `${textOf(value)} = ${label}` : textOf(value))).join("\n");
 
 export const textOf = (value) => (typeof value === "string" ? value : JSON.stringify(value));
 
-// A text as the value that it stands for: what was a number or true stays one.
+// The known value with this text, so that numbers and booleans keep their types; else the text itself.
 export function valueOf(text, known) {
   return known.find((value) => textOf(value) === text) ?? text;
 }

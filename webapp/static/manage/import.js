@@ -1,8 +1,8 @@
-// Import: a look at the first piece of the file, a check of the whole, then the file itself: each with a bar.
+// Import: previews the first piece of the file, checks the whole file, then imports it.
 import { follow } from "../shared/progress.js";
 import { SignedOut, post, standsInTheWay } from "../shared/session.js";
 
-const PIECE = 262144; // bytes of the file that are looked at
+const PIECE = 262144; // bytes of the file in the preview
 const form = document.getElementById("import");
 const input = document.getElementById("file");
 const drop = document.getElementById("drop");
@@ -10,13 +10,13 @@ const look = document.getElementById("look");
 const sending = document.getElementById("sending");
 const words = document.getElementById("sent-words");
 document.documentElement.classList.add("scripted");
-document.querySelector(".without-script").remove(); // the look at the file asks for the same, and more
+document.querySelector(".without-script").remove(); // the preview has the same fields, and more
 
 let file = null;
 let requestCount = 0;
 let under_way = false;
-let planned = null; // where a file that was checked is sent
-let checking = null; // the call
+let planned = null; // the URLs for the file, once it is planned
+let checking = null; // the request that checks the file
 
 input.addEventListener("change", () => choose(input.files[0]));
 document.getElementById("format").addEventListener("change", () => file && show());
@@ -41,7 +41,7 @@ function choose(chosen) {
   if (file) show();
 }
 
-// What is chosen in the page, without the file.
+// The form's fields, without the file.
 function choices() {
   const data = new FormData(form);
   data.delete("file");
@@ -49,7 +49,7 @@ function choices() {
   return data;
 }
 
-// What was checked was read by the choices of then.
+// Discards a check, which was made with the earlier choices.
 function forget() {
   planned = null;
   checking?.abort();
@@ -61,7 +61,7 @@ look.addEventListener("change", () => {
   show();
 });
 
-// Other rows of the first piece; what was checked stays.
+// Shows other rows of the first piece; the result of a check stays.
 look.addEventListener("click", async (event) => {
   const step = event.target.closest("[data-start]");
   if (!step) return;
@@ -86,14 +86,14 @@ async function show() {
     const text = await answer.text();
     if (mine !== requestCount) return;
     const focused = document.activeElement?.id;
-    look.innerHTML = text; // made by our own server
+    look.innerHTML = text; // from our own server
     if (focused) document.getElementById(focused)?.focus();
   } catch (error) {
     if (mine === requestCount) tell(error);
   }
 }
 
-// Why the file was not taken: in the place of what was told of it before.
+// Shows why the file could not be sent, instead of an earlier reason.
 function tell(error) {
   const line = look.querySelector(":scope > .error.lost") ?? document.createElement("p");
   line.className = "error lost";
@@ -117,13 +117,13 @@ form.addEventListener("submit", async (event) => {
   if (!document.getElementById("go")) return check(planned);
   const { to } = planned;
   under_way = true;
-  history.replaceState(null, "", to); // a reload tells what became of it
+  history.replaceState(null, "", to); // a reload shows the import's result
   form.hidden = true;
   sending.hidden = false;
   send(to);
 });
 
-// The session may have ended since the file was checked.
+// Throws if the session has ended since the file was checked.
 async function stillThere() {
   const why = await standsInTheWay(form);
   if (why) throw why === "out" ? new SignedOut() : new Error(why);
@@ -135,7 +135,7 @@ async function plan() {
   return answer.json();
 }
 
-// The whole file is read by the server, and nothing of it imported: then it says which rows can be.
+// The server reads the whole file without importing it, and reports which rows can be imported.
 function check({ check: to }) {
   const place = document.getElementById("checked");
   const button = document.getElementById("check");
@@ -149,11 +149,11 @@ function check({ check: to }) {
   call.addEventListener("error", () => again(new Error("lost")));
   call.addEventListener("load", () => {
     checking = null;
-    if (!call.responseURL.endsWith(to)) again(new SignedOut()); // it led to where one signs in
+    if (!call.responseURL.endsWith(to)) again(new SignedOut()); // redirected to the sign-in page
     else if (call.status !== 200) again(new Error(call.status));
     else {
-      place.innerHTML = call.responseText; // made by our own server
-      look.querySelector(".findings")?.remove(); // the check says these, and more
+      place.innerHTML = call.responseText; // from our own server
+      look.querySelector(".findings")?.remove(); // the check reports these, and more
       place.focus();
     }
   });

@@ -1,4 +1,4 @@
-// The preview follows what is typed; what is not saved is not left by accident.
+// Updates the preview while the manager types, and warns before unsaved changes are lost.
 import { showJson } from "./form-builder.js";
 import { showAsked } from "../shared/conditions.js";
 import { standsInTheWay } from "../shared/session.js";
@@ -20,7 +20,7 @@ form.addEventListener("input", (event) => {
   timer = setTimeout(() => show(), PAUSE);
 });
 
-// ``item``: the number of the real item that it is to show from now on.
+// `item`: number of the queue's item that the preview shows from now on.
 async function show(item) {
   const mine = ++requestCount;
   const sent = new URLSearchParams(new FormData(form));
@@ -31,14 +31,14 @@ async function show(item) {
       method: "POST",
       body: sent,
       headers: { "X-Leaseq-Piece": "preview" },
-      redirect: "manual", // to where one signs in
+      redirect: "manual", // to the sign-in page
     });
   } catch {
-    return; // no connection: what was seen last stays
+    return; // no connection: the last preview stays
   }
   if (!answer.ok || mine !== requestCount) return;
   const made = document.createElement("template");
-  made.innerHTML = await answer.text(); // made by our own server, of the same templates as the page
+  made.innerHTML = await answer.text(); // from our own server and the page's own templates
   if (mine !== requestCount) return;
   const seen = made.content.querySelector("#seen");
   piece.querySelector("#findings").replaceChildren(...made.content.querySelector("#findings").childNodes);
@@ -64,7 +64,7 @@ piece.addEventListener("click", (event) => {
   show(step.value);
 });
 
-// To the line that something is wrong in.
+// Selects the line with the error.
 piece.addEventListener("click", (event) => {
   const button = event.target.closest("[data-line]");
   if (!button) return;
@@ -77,12 +77,12 @@ piece.addEventListener("click", (event) => {
   text.setSelectionRange(begin, begin + lines[number - 1].length);
 });
 
-// Enter in the preview sends nothing.
+// Enter in the preview submits nothing.
 piece.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && event.target.matches("input")) event.preventDefault();
 });
 
-// Where the session ended or the server is away, the page would go, and what is typed with it: asked first.
+// Submits only if the session and the server are there: otherwise the page and all unsaved changes would be lost.
 let sure = false;
 form.addEventListener("submit", async (event) => {
   if (sure) {

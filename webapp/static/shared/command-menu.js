@@ -1,4 +1,4 @@
-// The command menu: Ctrl K opens it, words filter its links, arrow keys and Enter choose one. Its markup follows the
+// The command menu: Ctrl K opens it, words filter its links, arrow keys and Enter select one. Its markup follows the
 // combobox pattern of the ARIA Authoring Practices Guide.
 const menu = document.getElementById("commands");
 const input = menu.querySelector("input");
@@ -32,13 +32,13 @@ async function load() {
     list.innerHTML = await answer.text(); // our own template
     loaded = true;
   } catch {
-    // no connection: the next opening asks again
+    // no connection: it is fetched again when opened next
   }
 }
 
 input.addEventListener("input", filter);
 
-// An option is shown where each word that was typed occurs in it.
+// An option is shown if it contains every typed word.
 function filter() {
   const words = input.value.toLowerCase().split(/\s+/);
   for (const option of options()) {
@@ -73,7 +73,7 @@ input.addEventListener("keydown", (event) => {
   }
 });
 
-// A click beside it closes it.
+// A click outside closes it.
 menu.addEventListener("click", (event) => {
   if (event.target === menu) menu.close();
 });

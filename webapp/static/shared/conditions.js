@@ -1,4 +1,4 @@
-// Questions that are asked only after certain answers: shown once one of these is given, hidden before.
+// Shows a conditional question while one of the answers it depends on is given, and hides it otherwise.
 document.addEventListener("input", showAsked);
 
 export function showAsked() {

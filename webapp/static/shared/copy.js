@@ -1,8 +1,8 @@
-// Copies texts of the page, one a line; and an id, by the button behind it.
+// Copies texts of the page, one per line, or the id before a button.
 import { say } from "./page.js";
 
 for (const button of document.querySelectorAll("[data-copies]")) {
-  if (!navigator.clipboard) continue; // not on a page without TLS: they can be selected
+  if (!navigator.clipboard) continue; // not available without TLS: the texts can be selected
   button.hidden = false;
   button.addEventListener("click", async () => {
     const lines = [...document.querySelectorAll(button.dataset.copies)].map((one) => one.parentElement.textContent.trim().replace(/\s+/g, " "));
@@ -16,7 +16,7 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   button.addEventListener("click", () => copy(button));
 }
 
-// Where the clipboard can't be written, the text is selected instead.
+// If the clipboard can't be written, the text is selected instead.
 async function copy(button) {
   const text = button.previousElementSibling;
   try {

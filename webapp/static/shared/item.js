@@ -1,14 +1,14 @@
-// An item's pictures and sound by the keyboard, and the small helps of a form's widgets. All of it listens at
-// the document, so that what comes into the page later works, too.
+// Keyboard control of an item's pictures and sound, and helpers for form widgets. All handlers are on the document,
+// so that they also apply to content added later.
 import "./conditions.js";
 import "./ranking.js";
 
 document.documentElement.classList.add("scripted");
 
-const STEP = 5; // seconds that an arrow key goes
+const STEP = 5; // seconds per arrow key
 const ZOOM = 1.25;
 
-// Who switched the single keys off on the work page has none here either.
+// The switch for single keys of the work page applies here too.
 const keysAreOff = () => localStorage.getItem("leaseq keys off") !== null;
 const isWriting = (target) => target.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
 const isPressable = (target) => target.closest("button, a[href], summary, audio, video, [role=button]") !== null;
@@ -59,7 +59,7 @@ function openLarge(link) {
   button(link.dataset.smaller, "-", () => size(scale / ZOOM));
   button(link.dataset.close, "Esc", () => dialog.close());
   dialog.addEventListener("keydown", (event) => {
-    event.stopPropagation(); // the page's keys rest meanwhile
+    event.stopPropagation(); // the page's shortcuts are inactive while it is open
     if (event.key === "+" || event.key === "=") size(scale * ZOOM);
     else if (event.key === "-") size(scale / ZOOM);
     else if (event.key === "0") size(1);
@@ -91,7 +91,7 @@ document.addEventListener("keydown", (event) => {
   }
 });
 
-// Space and the arrows play and seek where they mean nothing else; with Ctrl they do while one types.
+// Space plays and pauses, arrows seek, unless the focused element uses these keys itself; in a text field, with Ctrl.
 function playKey(event, writing) {
   if (!["Space", "ArrowLeft", "ArrowRight"].includes(event.code) || event.ctrlKey !== writing) return false;
   if (!writing && (isPressable(event.target) || (event.target.type === "radio" && event.code !== "Space"))) return false;
@@ -103,7 +103,7 @@ function playKey(event, writing) {
   return true;
 }
 
-// What plays, else what was played last, else the first.
+// The player that was started last, else the first.
 let last = null;
 document.addEventListener("play", (event) => (last = event.target), true);
 
@@ -125,7 +125,7 @@ function count(target) {
   place.classList.toggle("over", left < 0);
 }
 
-// A number is typed as text, so that nothing typed is thrown away; the arrows go up and down.
+// Number fields are text inputs, so that the browser discards no input; arrow keys step the value.
 document.addEventListener("keydown", (event) => {
   const way = { ArrowUp: 1, ArrowDown: -1 }[event.key];
   const { step, least, most } = event.target.dataset;

@@ -1,6 +1,6 @@
-// What all pages share: times, menus, and what is said aloud.
+// For all pages: times, menus, and announcements to screen readers.
 
-// Times, in the page's language and the site's time zone, not in the browser's.
+// Times in the page's language and the site's time zone, not the browser's.
 const { lang } = document.documentElement;
 const timeZone = document.body.dataset.zone;
 const dayOf = (date) => date.toLocaleDateString(lang, { timeZone });
@@ -15,11 +15,11 @@ export function local(time, seconds = false) {
     : date.toLocaleString(lang, { ...clock, year: "numeric", month: "short", day: "numeric" });
 }
 
-// A field for a time names the site's zone where this browser's clock differs from it now or in half a year.
+// A time field names the site's zone if this browser's clock differs from it now or in half a year.
 const HALF_YEAR = 182 * 86400000; // ms
 const written = (date, zone) => date.toLocaleString("en", { timeZone: zone });
 const here = new Intl.DateTimeFormat().resolvedOptions().timeZone;
-const now = Date.now(); // read once, or a second may pass between two readings
+const now = Date.now(); // read once: a second could pass between two readings
 const oneClock = [now, now + HALF_YEAR].every((time) => written(new Date(time), here) === written(new Date(time), timeZone));
 
 export function localise(place) {
@@ -32,8 +32,8 @@ export function localise(place) {
 
 localise(document);
 
-// A screen reader says what changes in a region that was there before: what the page says as it loads is
-// put there once more.
+// A screen reader announces changes of a live region that already exists, so messages of the loaded page are
+// appended again.
 const live = document.getElementById("live");
 
 export function say(text) {
@@ -44,7 +44,7 @@ export function say(text) {
 const flashed = document.querySelector(".flashed");
 if (flashed?.children.length) setTimeout(() => flashed.append(...flashed.children), 200);
 
-// Menus close when something else is done, and by Escape. A long one is fetched when it is first opened.
+// Menus close on a click or focus elsewhere, and on Escape. A long one is fetched when first opened.
 const openMenus = () => document.querySelectorAll(".menu[open]");
 
 document.addEventListener("click", (event) => {
@@ -59,7 +59,7 @@ document.addEventListener("keydown", (event) => {
     menu.open = false;
     menu.querySelector("summary").focus();
   }
-  const details = event.target.closest("details:is(.ask, .confirm, .filters)[open]"); // asks before it does something, or holds a form
+  const details = event.target.closest("details:is(.ask, .confirm, .filters)[open]"); // a confirmation or a form
   if (details) {
     details.open = false;
     details.querySelector("summary").focus();
@@ -74,6 +74,6 @@ async function fill(menu) {
     const answer = await fetch(menu.dataset.load);
     if (answer.ok && !answer.redirected) menu.querySelector("div").innerHTML = await answer.text(); // our own template
   } catch {
-    // no connection: the link to all queues is there
+    // no connection: the link to all queues remains
   }
 }

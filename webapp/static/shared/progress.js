@@ -1,9 +1,9 @@
-// How far a task of the server has come, until it is over.
+// Shows the progress of a server task until it ends.
 import { localise } from "./page.js";
 
 const ASK_AGAIN = 700; // ms
 
-// Ask until it is over; `place` shows what the server says.
+// Poll until the task ends, and show each reply in `place`.
 export async function follow(url, place) {
   for (;;) {
     try {
@@ -15,7 +15,7 @@ export async function follow(url, place) {
         const text = await answer.text();
         if (text !== place.dataset.told) {
           place.dataset.told = text;
-          place.innerHTML = text; // made by our own server, of the same template as the page
+          place.innerHTML = text; // from our own server and the page's own template
           localise(place);
         }
         if (place.querySelector("#run").dataset.over) return;

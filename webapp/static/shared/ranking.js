@@ -1,4 +1,5 @@
-// A ranking has each choice in one place: what is put in a place leaves the one that it had, to what stood there.
+// Each option of a ranking has one place. If an option is chosen twice, its old place gets the only unused option,
+// or none if several are unused.
 document.addEventListener(
   "input",
   (event) => {

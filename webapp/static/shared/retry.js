@@ -1,4 +1,4 @@
-// What the server had no time for is asked, or sent, again by itself.
+// Repeats the request that the overloaded server refused.
 const seconds = Number(document.getElementById("main").dataset.again);
 const form = document.querySelector("form");
 const timer = seconds && setTimeout(() => (form ? form.requestSubmit() : location.reload()), 1000 * seconds);

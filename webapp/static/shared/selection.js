@@ -1,4 +1,4 @@
-// How many are chosen, and all on the page at once. Rows may come and go.
+// Counts the selected rows, and selects all rows of the page. Rows may come and go.
 const ticks = () => [...document.querySelectorAll('input[type="checkbox"][name][form="chosen"]')];
 const all = document.querySelector("[data-all] input");
 const summary = document.querySelector("[data-chosen]");

@@ -1,6 +1,6 @@
-// A page may stay open while its session ends and another begins, as where somebody signs in again in another tab.
+// A page may stay open while its session ends and another begins, for example in another tab.
 
-// Who is signed in here now, with their CSRF token; or why that isn't known: they are "out", or the server is "away".
+// The person now signed in, with their CSRF token; else why that is unknown: "out" (nobody) or "away" (no server).
 async function look() {
   try {
     const answer = await fetch(document.body.dataset.session, { redirect: "manual" });
@@ -11,20 +11,20 @@ async function look() {
   }
 }
 
-// The same; null: nobody, or nobody can tell.
+// The same; null if nobody is signed in or the server is unreachable.
 export async function session() {
   const known = await look();
   return known.why ? null : known;
 }
 
-// Why a form that is sent now would be lost; "" where it would not: it has the token of the present session then.
+// Why a form sent now would be lost ("out", "away"), or "". In the latter case the form gets the current CSRF token.
 export async function standsInTheWay(form) {
   const known = await look();
   if (!known.why) form.elements.csrf_token.value = known.csrf;
   return known.why ?? "";
 }
 
-// Gives the page's forms the token of the present session. False where its person is not signed in.
+// Sets the current session's CSRF token in the page's forms. False if the page's person is not signed in.
 export async function renew() {
   const known = await session();
   if (known?.person !== document.body.dataset.person) return false;
@@ -37,7 +37,7 @@ export async function renew() {
 
 export class SignedOut extends Error {}
 
-// A POST with the token that the page's forms have now: `body` is called for each try. SignedOut: they have to sign in.
+// POSTs with the CSRF token of the page's forms; calls `body` for each attempt. Throws SignedOut if a sign-in is needed.
 export async function post(url, body) {
   for (let renewed = false; ; renewed = true) {
     const answer = await fetch(url, { method: "POST", body: body(), redirect: "manual" });

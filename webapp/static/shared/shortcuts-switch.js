@@ -1,6 +1,6 @@
-// Whether a single key does something on the work page. This browser keeps it; the switch is there and on the
-// account's page.
-const OFF = "leaseq keys off"; // a single key is a nuisance to who speaks to the computer, or slips
+// Whether single-key shortcuts work on the work page. Stored in this browser; the switch is there and on the
+// account page.
+const OFF = "leaseq keys off"; // single keys hinder people who use speech input or often hit keys by mistake
 const toggle = document.getElementById("single-keys");
 
 export const areOff = () => localStorage.getItem(OFF) !== null;

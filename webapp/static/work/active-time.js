@@ -1,4 +1,4 @@
-// How long somebody was at work on an item: while the page is in sight, and for a while after each sign of them.
+// Measures active time on an item: while the page is visible, up to AWAKE after each sign of activity.
 const AWAKE = 30_000; // ms
 const SIGNS = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove", "input"];
 

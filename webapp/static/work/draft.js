@@ -1,17 +1,17 @@
-// What is typed is kept while it is typed: at once in this browser, and after a pause as a draft on the server.
-// The copy here stays until the answer is sent: another window may save something else over the draft.
+// Saves what is typed: promptly in this browser, and after a pause as a draft on the server. The local copy
+// stays until the answer is sent, since another window may overwrite the draft.
 import { local } from "../shared/page.js";
 import { fill, hasAside, stamp, stampOf, typed } from "./form-fields.js";
 import { get, put } from "./local-copies.js";
 
 const HERE = 100; // ms after the last key
 const THERE = 600;
-const LONGEST_LAST_WORD = 60_000; // characters that a browser still sends while it closes the page
+const LONGEST_LAST_WORD = 60_000; // characters that a browser can still send while the page closes
 
 export function begin(sheet) {
   const { form, signal } = sheet;
   const note = form.querySelector("#draft");
-  let base = stamp(form); // what the server is known to have
+  let base = stamp(form); // the version known to be on the server
   let soon = null;
   let later = null;
   let saving = Promise.resolve();
@@ -74,7 +74,7 @@ export function begin(sheet) {
     fill(form, pairs);
     changed();
   };
-  // The answer is on its way: what is kept here stays until the server has it.
+  // The answer is being sent: the local copy stays until the server has it.
   sheet.keepToSend = (url, body) => {
     sheet.stopDraft();
     sent = true;
@@ -93,7 +93,7 @@ export function begin(sheet) {
   restore(sheet, base);
 }
 
-// What this browser has, where it is not what the page shows: put in where nobody saved since, else offered.
+// If the local copy differs from the page: fill it in if no other window has saved since, else offer it.
 function restore(sheet, base) {
   const { form } = sheet;
   const kept = get(sheet.what);
@@ -101,7 +101,7 @@ function restore(sheet, base) {
   const mine = stampOf(form, kept.pairs);
   if (kept.other && stampOf(form, kept.other.pairs) !== base) sheet.other = kept.other;
   if (mine === base) {
-    // Nothing to tell: it stands there, and the server has it, or has it soon.
+    // No notice: the page shows it already, and the server has it or will soon.
     if (!kept.saved || hasAside(form, kept.pairs)) putIn(sheet, kept.pairs);
     if (sheet.other) offer(sheet, "since");
   } else if (kept.base === base) {
@@ -125,7 +125,7 @@ function tell(sheet, what, at) {
   note.hidden = false;
 }
 
-// What stood in the form until then takes the place of what was offered.
+// Accepting the offer swaps it with the current content of the form.
 function offer(sheet, what) {
   tell(sheet, what, sheet.other.at);
   const note = sheet.root.querySelector("#typed-here");

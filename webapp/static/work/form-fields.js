@@ -1,4 +1,4 @@
-// What stands in the form, as pairs of name and text.
+// The form's content as pairs of name and text.
 import { showAsked } from "../shared/conditions.js";
 
 const controls = (form) => [...form.elements].filter((one) => one.name && one.type !== "hidden" && one.type !== "submit");
@@ -15,15 +15,15 @@ export function fill(form, pairs) {
     if (["radio", "checkbox"].includes(one.type)) {
       one.checked = pairs.some(([name, text]) => name === one.name && text === one.value);
     } else {
-      const at = rest.findIndex(([name]) => name === one.name); // the places of a ranking have one name
+      const at = rest.findIndex(([name]) => name === one.name); // the places of a ranking share a name
       one.value = at < 0 ? "" : rest.splice(at, 1)[0][1];
     }
   }
   showAsked();
 }
 
-// To tell whether another answer stands in the form than before. The boxes of the ways out are no part of it: they are
-// kept in this browser only.
+// A text to compare answers by. It excludes the text boxes of give back, report and ask, which are kept only in this
+// browser.
 export function stamp(form) {
   return stampOf(form, typed(form));
 }

@@ -1,4 +1,4 @@
-// The sheet on the page, an item with its form, and the next one in its place.
+// The item view ("sheet"): an item with its form, and its replacement by the next one.
 import { localise } from "../shared/page.js";
 
 const parts = [];
@@ -18,7 +18,7 @@ export function open() {
   for (const begin of parts) begin(sheet);
 }
 
-// A piece as the server made it: the sheet, and what stands in the page's header beside it.
+// Swaps in a fragment from the server: the sheet and its part of the page's header.
 export function swap(html) {
   const piece = document.createElement("template");
   piece.innerHTML = html;

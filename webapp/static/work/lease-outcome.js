@@ -1,9 +1,9 @@
-// What became of a lease that is over. It may change: somebody else may take the item meanwhile.
+// Shows the outcome of a lease that has ended. It may still change, when somebody else takes the item.
 import { localise } from "../shared/page.js";
 import { every } from "./item-view.js";
 
-const AGAIN = 15_000; // ms between two looks
-const TYPED = 2000; // ms after a look, when typing asks for the next one
+const AGAIN = 15_000; // ms between two requests
+const TYPED = 2000; // ms after a request, before typing causes the next one
 
 export class Outcome {
   constructor({ root, form, signal }) {
@@ -13,7 +13,7 @@ export class Outcome {
     this.askedAt = 0;
   }
 
-  // The lease has just ended. `known`: that its time ran out, which stands there until more is known.
+  // The lease has just ended. `known`: it expired, which the page says until the server replies.
   show(known) {
     this.note.hidden = !known;
     this.look();
@@ -32,18 +32,18 @@ export class Outcome {
     try {
       const answer = await fetch(this.form.dataset.receipt, { redirect: "manual" });
       const text = await answer.text();
-      const known = answer.ok || answer.status === 404; // not there any more
+      const known = answer.ok || answer.status === 404; // the item no longer exists
       if (known && !this.signal.aborted) this.say(text);
     } catch {
-      // no connection: what stands there stays true
+      // no connection: the displayed text stays
     }
   }
 
-  // What stands there already is not said again.
+  // A text that is displayed already is not announced again.
   say(text) {
     const piece = document.createElement("template");
-    piece.innerHTML = text; // made by our own server, of the same template as the page
-    const page = piece.content.querySelector("main"); // that says no: they may not work on the queue any more
+    piece.innerHTML = text; // from our own server and the page's own template
+    const page = piece.content.querySelector("main"); // an error page: they may no longer work on the queue
     if (page) piece.content.replaceChildren(...page.querySelectorAll("h1 + p"));
     localise(piece.content);
     const words = (place) => place.textContent.trim().replace(/\s+/g, " ");

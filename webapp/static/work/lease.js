@@ -1,17 +1,17 @@
-// The lease: how much of it is left, and more of it while the person works.
+// The lease: shows the time left, and renews it while the person works.
 import { local } from "../shared/page.js";
 import { every } from "./item-view.js";
 import { Outcome } from "./lease-outcome.js";
 
 const SIGNS = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove"];
-const IN_GOOD_TIME = 20_000; // ms to read a warning and press a key, at least
+const IN_GOOD_TIME = 20_000; // ms, at least, to read a warning and press a key
 
 export function begin(sheet) {
   const outcome = new Outcome(sheet);
-  if (!document.getElementById("left")) return outcome.follow(); // it is over, and its outcome stands there
+  if (!document.getElementById("left")) return outcome.follow(); // it has ended, and the page shows its outcome
   const lease = new Lease(sheet, outcome);
   lease.begin();
-  sheet.over = () => lease.over(); // whatever is told by the server that the lease is lost
+  sheet.over = () => lease.over(); // for parts that learn from the server that the lease is lost
 }
 
 class Lease {
@@ -26,14 +26,14 @@ class Lease {
     this.noMore = document.getElementById("no-more");
     this.warning = root.querySelector("#warning");
     this.draftNote = form.querySelector("#draft");
-    // This page's own clock: the server said how long, so a wrong clock here does no harm. One of the two
-    // stands still while a lid is closed.
+    // Time since the page began: the server sent a duration, so a wrong clock does no harm. One of the two clocks
+    // stops while the computer sleeps.
     const began = [performance.now(), Date.now()];
     this.now = () => Math.max(performance.now() - began[0], Date.now() - began[1]);
     this.end = Number(this.left.dataset.left) * 1000;
     this.whole = Number(this.left.dataset.of) * 1000;
     this.renewals = form.dataset.renewals === "" ? Infinity : Number(form.dataset.renewals);
-    this.next = 0; // when the script may ask for more time again
+    this.next = 0; // when the script may renew again
     this.isOver = false;
   }
 
@@ -60,14 +60,14 @@ class Lease {
     if (seconds === 0) this.over();
   }
 
-  // Said once; it goes when there is more time.
+  // Announced once; cleared when the lease is renewed.
   warn(soon) {
     if (soon === (this.warning.textContent !== "")) return;
     this.warning.textContent = soon ? this.warning.dataset[this.renewals === 0 ? "last" : "more"] : "";
   }
 
-  // A person who works keeps the item; one who went away does not. At most every third of a lease, and where the
-  // renewals are counted not before the last third, so that they last.
+  // Renews on activity, at most once per third of a lease. If renewals are limited, only in the last third, so that
+  // they last.
   worked(event) {
     const idle = !event.isTrusted || event.repeat || (event.type === "pointermove" && !event.movementX && !event.movementY);
     const share = this.renewals === Infinity ? 2 / 3 : 1 / 3;
@@ -84,7 +84,7 @@ class Lease {
     try {
       answer = await fetch(this.form.dataset.renew, { method: "POST", body, headers });
     } catch {
-      this.next = this.now() + 5000; // whatever is done next tries again
+      this.next = this.now() + 5000; // the next activity tries again
       this.draftNote.textContent = this.draftNote.dataset.noTime;
       return;
     }

@@ -1,9 +1,9 @@
-// What others do while the person works: a manager releases or removes the item, answers, or pauses the queue. It
-// is told by an event stream, which a page that nobody looks at does not need.
+// Shows what others do while the person works: a manager releases or removes the item, answers, or pauses the queue.
+// It comes over an event stream, which hidden pages close.
 import { look as lookAtThread } from "./thread.js";
 
-const AGAIN = 2000; // ms before the next try where the connection was lost
-const REFUSED = 30_000; // ms where there is no stream to be had
+const AGAIN = 2000; // ms before the next attempt after a lost connection
+const REFUSED = 30_000; // ms if the server refused the stream
 const LEAVING = 60_000; // ms after which a hidden page closes its stream
 
 let sheet = null;
@@ -39,7 +39,7 @@ function connect() {
     paused = JSON.parse(event.data);
     show();
   });
-  // It would connect again by itself, but with the token of an item that may be done.
+  // The browser would reconnect by itself, but with the token of an item that may be done.
   stream.addEventListener("error", () => {
     const pause = stream.readyState === EventSource.CLOSED ? REFUSED : AGAIN;
     stream.close();

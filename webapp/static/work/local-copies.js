@@ -1,4 +1,4 @@
-// What this browser keeps of what was typed, until the server has it: by person, queue and item.
+// Local copies of what was typed, until the server has it, by person, queue and item.
 const PREFIX = "leaseq typed ";
 const DAY = 86_400_000; // ms
 const KEPT = 7 * DAY;
@@ -23,17 +23,17 @@ export function drop(what) {
   try {
     localStorage.removeItem(PREFIX + what);
   } catch {
-    // not allowed: there is nothing either
+    // not allowed: nothing is stored either
   }
 }
 
-// The server has seen it, and said no: it is not sent again by itself, but the words stay.
+// The server refused it: it is not resent automatically, but the text stays.
 export function isSent(what) {
   const { pairs, base, other } = get(what) ?? {};
   if (pairs) put(what, { pairs, base, other });
 }
 
-// Answers of this person that never reached the server: [what, what was kept].
+// This person's answers that never reached the server, as [what, kept].
 export function unsent(person) {
   return all().filter(([what, kept]) => kept?.send && JSON.parse(what)[0] === person);
 }

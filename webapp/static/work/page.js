@@ -1,4 +1,4 @@
-// The work page, put together. Each part begins anew with each item.
+// Assembles the work page. Each part starts again with each item.
 import { each, open } from "./item-view.js";
 import { showAsked } from "../shared/conditions.js";
 import * as active from "./active-time.js";

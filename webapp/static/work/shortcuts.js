@@ -1,4 +1,4 @@
-// One key a choice, one for each thing that the page does; Ctrl+Enter sends what you are at.
+// A key for each choice and for each action of the page; Ctrl+Enter submits the current action.
 import { areOff } from "../shared/shortcuts-switch.js";
 import { isWriting } from "./form-fields.js";
 
@@ -28,21 +28,21 @@ function single(event) {
   const found = opener ?? pageKey(event.key, panel) ?? (panel ? null : choice(event.key));
   if (!found || root.classList.contains("busy")) return;
   event.preventDefault();
-  if (found.matches("input, summary")) found.focus(); // a button leaves them where they scroll
+  if (found.matches("input, summary")) found.focus(); // a button does not take the focus from the scrolling item
   found.click();
   const opened = document.querySelector("[popover]:popover-open");
-  if (opened && opened !== panel) opened.focus(); // closed, it gives the focus back
+  if (opened && opened !== panel) opened.focus(); // a closed panel returns the focus itself
   if (found.matches("details[open] > summary")) found.parentElement.querySelector("textarea").focus();
   if (found.name && found.name === form.dataset.oneKey) form.requestSubmit(form.querySelector(".bar button"));
 }
 
-// Within one of the ways out it is that which is sent, and not the answer.
+// Within an open action, such as "Report a problem", submits that action instead of the answer.
 function send(target) {
   const way = target.closest(".ways-out details[open]");
   form.requestSubmit((way ?? form.querySelector(".bar")).querySelector("button"));
 }
 
-// To the item, where the single keys work and the others scroll; and a way out is closed again.
+// Closes an open action, else focuses the item, where single keys work and other keys scroll.
 function leave(target) {
   if (target.closest(".menu") || document.querySelector("[popover]:popover-open")) return;
   const way = target.closest(".ways-out details[open]");
@@ -57,13 +57,13 @@ function choice(key) {
   return all.find((input) => input.dataset.key === key) ?? all.find((input) => input.dataset.key.toLowerCase() === key.toLowerCase());
 }
 
-// While a panel lies open, only what opened it goes: it closes it again.
+// While a panel is open, only the key that opened it works, and closes it.
 function pageKey(key, panel) {
   const all = [...document.querySelectorAll(`[data-page-key="${CSS.escape(key.toLowerCase())}"]`)];
   return all.find((one) => !one.closest("[hidden], [inert]") && (!panel || one.getAttribute("popovertarget") === panel.id));
 }
 
-// The list of all keys, made of what is on the page now.
+// The list of all keys, built from the current page.
 
 const list = document.getElementById("keys");
 

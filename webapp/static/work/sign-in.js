@@ -1,9 +1,9 @@
-// Sign in again in place, the form still filled.
+// Signs in again without leaving the page, so that the form stays filled.
 import { session } from "../shared/session.js";
 
 const dialog = document.getElementById("sign-in");
 
-// The CSRF token of the new session, or null where they closed the dialog.
+// The CSRF token of the new session, or null if the dialog was closed.
 export function signIn(person) {
   const form = dialog.querySelector("form");
   const password = form.elements.password;
@@ -32,13 +32,13 @@ export function signIn(person) {
       const why = await knock(person, password.value);
       if (!(await look())) problem.textContent = why;
     }, { signal });
-    window.addEventListener("focus", look, { signal }); // they may have signed in elsewhere meanwhile
+    window.addEventListener("focus", look, { signal }); // they may have signed in elsewhere
     dialog.querySelector("[data-does=close]").addEventListener("click", () => end(null), { signal });
     dialog.addEventListener("cancel", () => end(null), { signal });
   });
 }
 
-// By the form of the sign-in page; what it says where that was not enough.
+// Posts the sign-in page's form. Returns its error, or why the sign-in is not complete.
 async function knock(name, password) {
   const { login, away, more } = dialog.dataset;
   try {

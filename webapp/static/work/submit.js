@@ -1,14 +1,14 @@
-// Sends the form and puts the answer in its place. What can't be sent now waits, and is sent again: the same
-// token makes that safe.
+// Sends the form and swaps in the response. What can't be sent now is sent again later: the same token makes
+// that safe.
 import { swap } from "./item-view.js";
 import { session } from "../shared/session.js";
 import { signIn } from "./sign-in.js";
 import * as thread from "./thread.js";
 import { drop, isSent, unsent } from "./local-copies.js";
 
-const PATIENCE = 20_000; // ms for an answer
-const LASTING = /\/(finish|abandon|fail)$/; // what is still meant when the page was closed meanwhile
-const PAUSES = [1000, 2000, 5000, 10_000, 15_000]; // ms before the next try
+const PATIENCE = 20_000; // ms for a response
+const LASTING = /\/(finish|abandon|fail)$/; // posts that are still wanted after the page was closed
+const PAUSES = [1000, 2000, 5000, 10_000, 15_000]; // ms before the next attempt
 
 let busy = false;
 
@@ -30,7 +30,7 @@ async function send(sheet, url, body, isAnswer) {
   busy = true;
   sheet.root.classList.add("busy");
   const hands = document.activeElement;
-  sheet.form.inert = true; // what would be typed now belongs to no item any more
+  sheet.form.inert = true; // input typed now would belong to no item
   tell(sheet, "");
   if (isAnswer && LASTING.test(url)) sheet.keepToSend(url, body);
   else sheet.flush();
@@ -76,7 +76,7 @@ async function untilThere(sheet, url, body, isAnswer) {
   }
 }
 
-// How a post went: a piece or a thread to swap in, an address to go on at, or what stands in the way.
+// The result of a post: a fragment or thread to swap in, an address to go to, or the obstacle.
 async function post(url, body) {
   const options = { method: "POST", body, headers: { "X-Leaseq-Piece": "yes" }, redirect: "manual" };
   try {
@@ -84,7 +84,7 @@ async function post(url, body) {
     const html = await answer.text();
     const { status } = answer;
     if (answer.type === "opaqueredirect" || status === 401) return { kind: "out" };
-    const after = 1000 * (Number(answer.headers.get("Retry-After")) || 0); // where it has no time now
+    const after = 1000 * (Number(answer.headers.get("Retry-After")) || 0); // if the server is overloaded
     if (status >= 500 || status === 429) return { kind: "away", after };
     if (status === 403) return { kind: "forbidden", html };
     if (answer.headers.has("X-Leaseq-Go")) return { kind: "go", status, url: answer.headers.get("X-Leaseq-Go") };
@@ -95,7 +95,7 @@ async function post(url, body) {
   }
 }
 
-// True when it is time to try again, false where the person would rather change something.
+// True when it is time to try again, false if the person wants to change something first.
 function waited(sheet, pause, why) {
   const note = sheet.root.querySelector("#offline");
   const words = note.querySelector("p");
@@ -122,7 +122,7 @@ function renew(sheet, csrf) {
   for (const input of document.querySelectorAll("input[name=csrf_token]")) input.value = csrf;
 }
 
-// The server said no by another page than the sheet, or in plain words.
+// The server refused with an error page or plain text.
 function refused(sheet, answer, isAnswer) {
   const page = new DOMParser().parseFromString(answer.html, "text/html");
   const main = page.querySelector("main") ?? page.body;
@@ -135,7 +135,7 @@ function tell(sheet, words) {
   sheet.root.querySelector("#trouble").textContent = words;
 }
 
-// Answers to other items that were given while the server was away, before this page was closed.
+// Sends answers to other items, given while the server was unreachable and before this page was closed.
 async function sendLeftOver(sheet) {
   for (const [what, { send: left }] of unsent(sheet.person)) {
     if (what === sheet.what) continue;

@@ -1,4 +1,4 @@
-// One item open in two tabs: one of them works, the other says so, and what was typed goes from one to the other.
+// One item open in two tabs: only one is active, the other says so, and what was typed moves between them.
 import { typed } from "./form-fields.js";
 
 const channel = new BroadcastChannel("leaseq-work");

@@ -1,4 +1,4 @@
-// The questions about the item and the managers' answers, which come while the person works.
+// The questions about the item and the managers' answers, which arrive while the person works.
 import { localise } from "../shared/page.js";
 
 let sheet = null;
@@ -15,24 +15,24 @@ export function begin(next) {
   }, { signal: sheet.signal });
 }
 
-// As the server made it, after a question was sent.
+// Shows the server's new thread after a question was sent.
 export function sent(html) {
-  looks += 1; // what was asked for before is older
+  looks += 1; // makes pending requests outdated
   const before = answers();
   replace(html);
   if (answers() > before) sheet.root.querySelector("#answered").hidden = false;
-  sheet.form.elements.message.value = Math.random().toString(36).slice(2); // the next one is another
+  sheet.form.elements.message.value = Math.random().toString(36).slice(2); // a new id for the next question
   const box = sheet.form.elements.question;
   box.value = "";
-  box.dispatchEvent(new Event("input", { bubbles: true })); // for what this browser keeps
+  box.dispatchEvent(new Event("input", { bubbles: true })); // updates the local copy
   const way = box.closest("details");
   way.open = false;
-  sheet.form.inert = false; // else it takes no focus
+  sheet.form.inert = false; // an inert form takes no focus
   way.querySelector("summary").focus();
   sheet.root.querySelector("#thread").scrollIntoView({ block: "nearest" });
 }
 
-// A manager may have written. What is new is said, and nothing moves.
+// Reloads the thread. New answers are announced, and nothing moves.
 export async function look() {
   const { root, signal } = sheet;
   if (!root.dataset.thread) return;
@@ -45,7 +45,7 @@ export async function look() {
     replace(text);
     if (answers() > before) root.querySelector("#answered").hidden = false;
   } catch {
-    // no connection: it is asked again when there is one
+    // no connection: it is requested again when there is one
   }
 }
 
@@ -53,7 +53,7 @@ const answers = () => sheet.root.querySelectorAll("#thread .answered").length;
 
 function replace(html) {
   const piece = document.createElement("template");
-  piece.innerHTML = html; // made by our own server, of the same template as the page
+  piece.innerHTML = html; // from our own server and the page's own template
   localise(piece.content);
   const thread = sheet.root.querySelector("#thread");
   thread.replaceChildren(piece.content);

@@ -1,4 +1,4 @@
-// What was just saved may be undone, for as long as the page counts.
+// Offers to undo what was just saved, while the page counts down.
 import { areOff } from "../shared/shortcuts-switch.js";
 import { every } from "./item-view.js";
 
@@ -16,14 +16,14 @@ export function begin({ signal }) {
   show();
 }
 
-// Nothing moves under the reader: notices lie over the item, and elsewhere the place stays.
+// Nothing moves for the reader: notices overlay the item, and elsewhere the space stays.
 function empty(place) {
   place.inert = true;
   if (place.closest(".notices")) place.hidden = true;
   place.style.visibility = "hidden";
 }
 
-// On other pages the undo goes by itself.
+// Pages without an item view start the undo here.
 if (!document.getElementById("sheet") && document.getElementById("saved")) {
   begin({ signal: new AbortController().signal });
   document.addEventListener("keydown", (event) => {

@@ -1,20 +1,20 @@
-// The next item by itself: the server is asked to wait for one, again and again, while somebody is there.
+// Waits for the next item by repeated long polls, while somebody is active.
 import { localise } from "../shared/page.js";
 
 const place = document.getElementById("waiting");
 const how = document.getElementById("how");
 const why = document.getElementById("why");
 const buttons = Object.fromEntries(["stop", "wait", "show", "sign-in"].map((id) => [id, document.getElementById(id)]));
-const SECONDS = 20; // that the server may wait; it has few places, and says when to ask again
-const LONGEST_PAUSE = 30000; // ms between two attempts to reach it
-const AWAY = 15 * 60000; // ms without a sign of somebody: an item that comes then would only run out
-const REASON_AGE = 60000; // ms that the reason may stand unasked
+const SECONDS = 20; // for a long poll; the server has few slots, and says when to ask again
+const LONGEST_PAUSE = 30000; // ms between two attempts to reach the server
+const AWAY = 15 * 60000; // ms without activity: an item that arrives then would only expire
+const REASON_AGE = 60000; // ms after which the displayed reason is reloaded
 const title = document.title;
 
 let waiting = false;
 let asking = false;
-let pausing = false; // between two questions
-let awake = () => {}; // ends a pause before its time
+let pausing = false; // between two polls
+let awake = () => {}; // ends a pause early
 let lastSign = Date.now();
 let reason = place.dataset.reason;
 let reasonAt = Date.now();
@@ -44,13 +44,13 @@ function end(state, ...shown) {
   only(...shown);
 }
 
-// The question that is on its way can't be called back: what it brings is theirs.
+// A pending request can't be cancelled: an item it brings belongs to the person.
 function stop() {
   end(pausing ? "stopped" : "stopping", "wait");
   awake();
 }
 
-// A hidden tab does not ask: what it brought would run out unseen. One question may still be on its way.
+// A hidden tab does not poll: its item would expire unseen. One request may still be pending.
 async function ask() {
   asking = true;
   let failures = 0;
@@ -105,7 +105,7 @@ async function pause(milliseconds) {
   pausing = false;
 }
 
-// Who is in another tab sees it in the title; who is here has it at once, also where they just said stop.
+// In a hidden tab the title announces the item; a visible page opens it, even right after "Stop waiting".
 function arrived() {
   waiting = false;
   if (document.visibilityState === "visible") location.replace(place.dataset.work);
@@ -117,7 +117,7 @@ function arrived() {
 
 function refused(answer) {
   if (answer.status === 401 || answer.status === 403) end("signedOut", "sign-in");
-  else location.replace(place.dataset.work); // the page itself says what is wrong
+  else location.replace(place.dataset.work); // that page explains the error
 }
 
 async function look(now) {
@@ -130,7 +130,7 @@ async function look(now) {
     if (text !== told) why.innerHTML = told = text;
     localise(why);
   } catch {
-    // no connection: what stands there was true
+    // no connection: the displayed reason stays
   }
 }
 

@@ -1,6 +1,6 @@
 """People, their roles and skills, password and token hashes, and the managers' log.
 
-They live in the same server as the queues, under keys of their own, which only this package spells.
+They are in the same server as the queues, under separate keys that only this package uses.
 """
 
 from leaseq.webapp.store.accounts.accounts import Accounts

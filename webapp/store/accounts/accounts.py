@@ -33,7 +33,7 @@ class Accounts(ProviderSignIn):
         return record.person() if record else None
 
     def get(self, name: str) -> Person:
-        """The person of this name, or NoSuchPerson."""
+        """The person of this name. Raises NoSuchPerson."""
         return self._people.get(name).person()
 
     def people(self) -> list[Person]:
@@ -41,8 +41,8 @@ class Accounts(ProviderSignIn):
         return [record.person() for record in self._people.all()]
 
     def worker_name(self, name: str, field: str = "person") -> str:
-        """The stored name, where this is a person who may sign in: only they can be assigned an item. Raises
-        Invalid with this field."""
+        """The stored name of a person who may sign in, since items can be assigned only to them. Raises
+        Invalid with this field for others."""
         person = self.find(name)
         if person is None or person.disabled:
             reason = "is disabled" if person else "has no account"
@@ -59,7 +59,7 @@ class Accounts(ProviderSignIn):
         team: str = "",
         password: str | None = None,
     ) -> Person:
-        """A new person. Without a password they can't sign in until one is set, by a link for instance."""
+        """Add a person. Without a password they can't sign in until one is set, for instance by a link."""
         record = self._new(name, role, skills, password, checked_team(team))
         self._people.add(record)
         self.log.write(by, "person.added", record.name, record.role)
@@ -104,8 +104,8 @@ class Accounts(ProviderSignIn):
         return person
 
     def begin_erasure(self, name: str, *, by: str) -> Erasure:
-        """Delete a person's account with all that lets them in, or find their erasure that goes on. From now
-        on nobody can have the name until `finish_erasure`. There need be no account of this name."""
+        """Delete a person's account with all that lets them sign in, or find their erasure in progress.
+        Nobody can have the name until `finish_erasure`. An account of this name is not required."""
         record = self._people.find(name)
         name = record.name if record else validation.person_name(name, "name")
         erasure = self._people.erase(name, self.erasures.new(name, by))
@@ -117,7 +117,7 @@ class Accounts(ProviderSignIn):
         """Put the pseudonym into the log, delete what is left of the person in the accounts, and free the
         name."""
         name, to = erasure.name, erasure.pseudonym
-        self._tokens.revoke_all(name)  # that somebody made in the very moment in which it began
+        self._tokens.revoke_all(name)  # tokens created just as the erasure began
         self.traces.end_sign_in(name)
         self.traces.rename_in_news(name, to)
         self.traces.delete_sign_ins(name)
@@ -130,7 +130,7 @@ class Accounts(ProviderSignIn):
         return held_by(self._client, name)
 
     def held_by_each(self, names: Sequence[str]) -> dict[str, list[HeldItem]]:
-        """What each of these people holds, the latest first."""
+        """The items that each of these people holds, the latest first."""
         return held_by_each(self._client, names)
 
     def last_sign_ins(self) -> dict[str, datetime]:
@@ -142,7 +142,8 @@ class Accounts(ProviderSignIn):
     # Signing in
 
     def verify(self, name: str, password: str) -> Person | None:
-        """The person, where the password is theirs and they may sign in. A failure takes as long."""
+        """The person, if the password is right and they may sign in, else None. A failure takes as long as a
+        success."""
         record = self._people.find(name)
         # guard: disabled-costs-a-hash
         if not self._passwords.matches(password, record.password if record else None):
@@ -197,9 +198,9 @@ class Accounts(ProviderSignIn):
         days: int | None = None,
         until: datetime | None = None,
     ) -> str:
-        """Create a token that acts as the person; returned in the clear, this once. Without a scope it may
-        do all that their role may, without days and ``until`` it is valid until it is revoked. None for a
-        disabled person."""
+        """Create a token that acts as the person, and return it in plain text, this once. Without a scope it
+        may do all that their role may; without days and ``until`` it is valid until it is revoked. Raises
+        Invalid for a disabled person."""
         record = self._people.get(person)
         if record.disabled:
             reason = f"{person!r} is disabled, and their token would not work: enable them on the page People"
@@ -212,19 +213,19 @@ class Accounts(ProviderSignIn):
         return token
 
     def caller(self, token: str) -> Caller | None:
-        """The caller that this token stands for, while it is valid."""
+        """The caller that this token belongs to, if it is valid."""
         return self._callers.find(token)
 
     def tokens(self, person: str | None = None) -> list[ApiToken]:
         return self._tokens.of(person)
 
     def token_record(self, token: str) -> ApiToken | None:
-        """The record of a token in the clear, such as one that was just created."""
+        """The record of a token in plain text, such as one just created."""
         return self._tokens.record_of(token)
 
     def rotate_token(self, token: ApiToken, *, by: str) -> str:
-        """Another token with the same rights and the same end, in the clear, this once; the one before stops
-        working."""
+        """Replace a token with a new one with the same rights and expiry, returned in plain text, this once.
+        The old one stops working."""
         new_token = self._tokens.rotate(token)
         self._notify(token.person, "token.rotated", by=by, detail=token.name)
         return new_token

@@ -1,10 +1,10 @@
-"""Rate limits on failed sign-ins, counted in the server so that all web processes count together.
+"""Rate limits on failed sign-ins, counted in the server, so that they apply across all web processes.
 
-Only failures count: a whole office behind one address may sign in at nine. A name is counted together
-with the address that tries it, so that a stranger can't lock out somebody who is elsewhere.
+Only failures count, so that a whole office behind one address may sign in at nine. A name is counted together
+with the address that tries it, so that a stranger elsewhere can't lock anybody out.
 
 Wrong codes of the second factor slow the next ones down: by name and address, and later by name alone,
-from any address, since an attacker who tries codes has the password already.
+from any address, since an attacker who tries codes already has the password.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WINDOW_SECONDS = 300
 PER_NAME = 10
 PER_ADDRESS = 60
 CODES_HERE = 5
-"""The number of wrong codes in a row of a person from one address without a delay."""
+"""The number of a person's wrong codes in a row, from one address, without a delay."""
 CODES_ANYWHERE = 20
 """The same from all addresses together."""
 FIRST_WAIT_SECONDS = 10
@@ -47,7 +47,7 @@ class TooManyTries:
 
 
 def _place(address: str) -> str:
-    """The address, or the /64 network of an IPv6 address, of which one client has all."""
+    """The address, or for IPv6 its /64 network, since one client has all of its addresses."""
     try:
         ip = ip_address(address)
     except ValueError:
@@ -61,7 +61,7 @@ def _code_counters(name: str, address: str) -> list[Counter]:
 
 
 def _wait_after(count: int, free_tries: int) -> int:
-    """Seconds from the try of this number, in a row of wrong ones, to the next."""
+    """Seconds from the ``count``-th wrong try in a row to the next try."""
     if count < free_tries:
         return 0
     # equivalent mutant: limit:2: it only keeps the shifted number small

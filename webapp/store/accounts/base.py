@@ -46,12 +46,12 @@ class Base(Store):
         self.traces = Traces(client)
 
     def check_writes(self) -> None:
-        """Return where the server takes a write; else raise ServerUnavailable or ServerRefused. A server
-        that is full, read-only or without its replicas still answers reads."""
+        """Raise ServerUnavailable or ServerRefused unless the server accepts a write. A server that is full,
+        read-only or without its replicas still answers reads."""
         with self._client.translating():
             self._redis.set(keys.PROBE, 1, ex=PROBE_SECONDS)
 
     def _notify(self, name: str, what: str, *, by: str, detail: str = "") -> None:
-        """Log a change of how somebody signs in, and add it to the notices of their next sign-in."""
+        """Log a change of a person's sign-in, and add it to the notices of their next sign-in."""
         self.log.write(by, what, name, detail)
         self.sign_ins.notify(name, what, by=by, detail=detail)

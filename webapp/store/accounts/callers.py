@@ -1,4 +1,4 @@
-"""Programs that call by a token: whose it is and what it may do, read at most once a second."""
+"""Programs that call with a token: whose it is and what it may do, read at most once a second."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from leaseq.webapp.store.accounts.tokens import Tokens
 from leaseq.webapp.store.base import Store
 
 FRESH_SECONDS = 1.0
-"""For how long a caller counts, once read. For so long a token that another process revoked still works
-here, and what another process changed of its person does not count yet (docs/security.md)."""
+"""How long a caller is used once read. For this long, a token that another process revoked still works here,
+and another process's change of its person has no effect (docs/security.md)."""
 
-_MAX_ENTRIES = 10_000  # tokens that are remembered; beyond, all are forgotten
+_MAX_ENTRIES = 10_000  # tokens in the cache; above that, it is cleared
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ class _CacheEntry:
 
 
 class Callers(Store):
-    """Reads and remembers callers. A change that this process makes itself counts at once."""
+    """Reads and caches callers. Changes by this process itself take effect immediately."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class Callers(Store):
         self._cache: dict[str, _CacheEntry] = {}  # by the token's digest
 
     def find(self, token: str) -> Caller | None:
-        """The caller that this token stands for, while it is valid."""
+        """The caller that this token belongs to, if it is valid."""
         token_hash = digest(token)
         entry, changes = self._cache.get(token_hash), self._people.changes + self._tokens.changes
         if entry is None or entry.until <= self._monotonic() or entry.changes != changes:
@@ -69,7 +69,7 @@ class Callers(Store):
         return None if entry.caller.token.is_over(now) else entry.caller  # guard: token-end
 
     def _read(self, token_hash: str, name: str | None) -> Caller | None:
-        """``name``: whose it was before, and so is still, to read token and person in one round trip."""
+        """``name``: the token's person, if known from before, to read both in one round trip."""
         commands = self._tokens.commands(token_hash)
         if name is not None:
             commands.append(("HGET", keys.PEOPLE, name))

@@ -1,4 +1,4 @@
-"""Erasures of people that have begun: while one goes on, nobody can have the name."""
+"""Erasures of people in progress: until one is finished, nobody can have the name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from leaseq.webapp.store.base import Store
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """An erasure that is not finished. What takes the place of the name is known until then only."""
+    """An unfinished erasure. The pseudonym, which replaces the name, is stored only until it is finished."""
 
     name: str
     pseudonym: str
@@ -26,23 +26,23 @@ class Erasure:
 
 class Erasures(Store):
     def new(self, name: str, by: str) -> Erasure:
-        """One with a random pseudonym, not stored yet."""
+        """An erasure with a random pseudonym, not stored yet."""
         return Erasure(name, f"erased-{secrets.token_hex(6)}", by, self._clock())
 
     def find(self, name: str) -> Erasure | None:
-        """The erasure of this name that is not finished."""
+        """The unfinished erasure of this name."""
         with self._client.translating():
             raw = self._redis.hget(keys.ERASING, name)
         return load_erasure(raw) if raw else None
 
     def all(self) -> list[Erasure]:
-        """Those that are not finished, the oldest first."""
+        """The unfinished erasures, the oldest first."""
         with self._client.translating():
             records = self._redis.hvals(keys.ERASING)
         return sorted(map(load_erasure, records), key=lambda one: one.began)
 
     def finish(self, name: str) -> None:
-        """Forget it, and its pseudonym: the name is free."""
+        """Delete the erasure with its pseudonym, which frees the name."""
         with self._client.translating():
             self._redis.hdel(keys.ERASING, name)
 

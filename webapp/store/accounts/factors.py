@@ -1,4 +1,4 @@
-"""The second factor: six-digit codes of the person's device, new every 30 seconds (RFC 6238)."""
+"""The second factor: six-digit codes from the person's device, which change every 30 seconds (RFC 6238)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ RECOVERY_CODES = 10
 OFFER_SECONDS = 900
 _STEP = 30
 # guard: code-drift
-_DRIFT = 1  # a code is good for half a minute before and after its own: devices' clocks differ
+_DRIFT = 1  # a code is also valid in the half minutes before and after its own, since clocks differ
 _USED_SECONDS = 300
-_RECOVERY_BYTES = 15  # 120 random bits: too many to be guessed from a hash
+_RECOVERY_BYTES = 15  # 120 random bits can't be guessed from a hash
 _GROUP = 4
 
 
@@ -46,12 +46,13 @@ class Factors(Store):
         return Factor(datetime.fromtimestamp(json.loads(raw)["since"], UTC), codes_left) if raw else None
 
     def names(self) -> set[str]:
-        """The names of the people who have one."""
+        """The names of the people who have a second factor."""
         with self._client.translating():
             return {name.decode() for name in self._redis.hkeys(keys.FACTORS)}
 
     def offer(self, name: str) -> str:
-        """A secret for the person's device, for 15 minutes. It counts once they confirm it by a code."""
+        """A secret for the person's device, for 15 minutes. It takes effect once they confirm it with a
+        code."""
         key = keys.factor_offered(name)
         with self._client.translating():
             self._redis.set(key, pyotp.random_base32(), ex=OFFER_SECONDS, nx=True)
@@ -63,7 +64,8 @@ class Factors(Store):
         return secret.decode() if secret else None
 
     def confirm(self, name: str, code: str) -> list[str]:
-        """Turn it on by a code of the offered secret. Gives the recovery codes, in the clear this once."""
+        """Turn it on with a code of the offered secret. Returns the recovery codes in plain text, this
+        once."""
         secret = self.offered_secret(name)
         if secret is None:
             raise Invalid("code", "a code within 15 minutes", "That took more than 15 minutes. Start again.")
@@ -80,7 +82,7 @@ class Factors(Store):
         return codes
 
     def accepts(self, name: str, code: str) -> bool:
-        """Whether this is a code of the person's device, or a recovery code; each is valid once."""
+        """Whether this is a code from the person's device, or a recovery code; each is valid once."""
         with self._client.translating():
             raw = self._redis.hget(keys.FACTORS, name)
         if raw is None:
@@ -91,7 +93,7 @@ class Factors(Store):
             return bool(self._redis.hdel(keys.recovery(name), _hashed(code)))  # guard: recovery-once
 
     def remove(self, name: str) -> bool:
-        """Delete it; False where there was none."""
+        """Delete it; returns False if there was none."""
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)
             pipe.hdel(keys.FACTORS, name)
@@ -112,7 +114,7 @@ class Factors(Store):
         return range(now - _DRIFT, now + _DRIFT + 1)
 
 
-_WRONG = "That is not the code of now. Wait for the next one, and see that your device's clock is right."
+_WRONG = "That is not the current code. Wait for the next one, and check that your device's clock is right."
 
 
 def provisioning_uri(name: str, secret: str) -> str:

@@ -22,7 +22,7 @@ class Invitations(Store):
     def make(
         self, name: str | None, role: Role, skills: tuple[str, ...], team: str, days: object, by: str
     ) -> str:
-        """Make an invitation; returns its token, in the clear this once."""
+        """Create an invitation; returns its token in plain text, this once."""
         seconds = validation.integer(days, "days", 1, MAX_DAYS) * _DAY
         token, now = new_secret(), time.time()
         record = {
@@ -43,7 +43,7 @@ class Invitations(Store):
         return token
 
     def find(self, token: str) -> Invitation | None:
-        """The invitation of this token, while it may be used."""
+        """The invitation of this token, if it may still be used."""
         token_hash = digest(token)
         with self._client.translating():
             pipe = self._redis.pipeline(transaction=True)

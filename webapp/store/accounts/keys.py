@@ -1,33 +1,31 @@
-"""Every key of the accounts, all in one slot of a cluster. No queue can have this name: it has an '@'."""
+"""The keys of the accounts, all in one slot of a cluster. No queue can have this name: it has an '@'."""
 
 from __future__ import annotations
 
 from leaseq.backup import LeftOut, StoredKeys
 
-SCHEMA = 1  # in each person's record: no request is let in without one, so all else here is covered by it
+SCHEMA = 1  # in each person's record: every request reads one, so this covers all other keys
 
 _BASE = "leaseq:{@accounts}:"
 
 PEOPLE = _BASE + "people"  # hash: name -> record (JSON)
 TOKENS = _BASE + "tokens"  # hash: SHA-256 of a token -> record (JSON)
 TOKENS_USED = _BASE + "tokens-used"  # hash: SHA-256 of a token -> when it was last used, in seconds
-SETUP = _BASE + "setup"  # string: SHA-256 of the set-up token, gone after a day
+SETUP = _BASE + "setup"  # string: SHA-256 of the set-up token; expires after a day
 LOG = _BASE + "log"  # stream: who changed what
-LOG_COPIES = _BASE + "log-copies"  # string: how often a copy took the log's place, to erase a person
-SIGN_INS = (
-    _BASE + "sign-ins"
-)  # stream: sign-ins that were done, failed or refused; not in LOG, which they would flood
+LOG_COPIES = _BASE + "log-copies"  # string: how often a copy replaced the log, to erase a person
+SIGN_INS = _BASE + "sign-ins"  # stream: sign-ins that succeeded, failed or were refused; they would flood LOG
 FAILED = _BASE + "failed"  # hash: name -> how many sign-ins failed since they last signed in
 SIGNED_IN = _BASE + "signed-in"  # hash: name -> when they last signed in, in seconds
 FACTORS = _BASE + "factors"  # hash: name -> the second factor (JSON)
 INVITATIONS = _BASE + "invitations"  # hash: SHA-256 of its token -> an open invitation (JSON)
-PROBE = _BASE + "probe"  # string: written to see whether the server takes writes, gone after a minute
+PROBE = _BASE + "probe"  # string: tests whether the server accepts writes; expires after a minute
 SUBJECTS = _BASE + "subjects"  # hash: name -> SHA-256 of who they are at the identity provider
 ERASING = _BASE + "erasing"  # hash: name -> an erasure that is not finished (JSON)
 
 
 def log_copy(of: str) -> str:
-    """Stream: the log with a person erased, until it takes the log's place."""
+    """Stream: a copy of the log with a person erased, until it replaces the log."""
     return f"{_BASE}log-copy:{of}"
 
 
@@ -48,12 +46,12 @@ def invitation(digest: str) -> str:
 
 
 def session(digest: str) -> str:
-    """String: "seconds name", when it was last seen and whose it is; expires when it is not used."""
+    """String: "seconds name", when the session was last used and by whom; expires if it is not used."""
     return f"{_BASE}session:{digest}"
 
 
 def factor_offered(name: str) -> str:
-    """String: the secret of a second factor that the person did not confirm yet; expires after 15 minutes."""
+    """String: the secret of a second factor that the person has not confirmed; expires after 15 minutes."""
     return f"{_BASE}factor-offered:{name}"
 
 
@@ -63,7 +61,7 @@ def recovery(name: str) -> str:
 
 
 def code_used(name: str, step: int) -> str:
-    """String: exists where the person used the code of this half minute."""
+    """String: exists if the person used the code of this half minute."""
     return f"{_BASE}code-used:{step}:{name}"
 
 
@@ -79,7 +77,7 @@ def code_wait(of: str) -> str:
 
 
 def refusal_logged(of: str) -> str:
-    """String: exists while the log has said that this counter is over its limit."""
+    """String: exists if the log already has an entry that this counter is over its limit."""
     return f"{_BASE}refused:{of}"
 
 
@@ -94,8 +92,8 @@ def day_of(date: str, person: str) -> str:
 
 
 def finished_in(part: int) -> str:
-    """Hash: "queue person" -> how many items they finished in this part of the time, by its number since the
-    epoch; expires soon after the last hour (webapp/store/activity.py)."""
+    """Hash: "queue person" -> how many items they finished in this two-minute part, numbered since the epoch;
+    expires after two hours (webapp/store/activity.py)."""
     return f"{_BASE}done:{part}"
 
 
@@ -106,7 +104,7 @@ def workers_of(date: str) -> str:
 
 def recent(person: str) -> str:
     """Sorted set: "how queue token id" of items that the person finished or gave back, by time; expires
-    within two days of the last."""
+    within two days after the last."""
     return f"{_BASE}recent:{person}"
 
 

@@ -10,9 +10,7 @@ from datetime import datetime
 import leaseq
 from leaseq import Client, Lease, Queue
 
-_LOOK = (
-    500  # leases of one queue that are found by looking at all of them; past that each person is asked for
-)
+_LOOK = 500  # up to this many leases, a queue's are all read; above it, each person's are read
 
 
 def held_by(client: Client, name: str) -> list[Lease]:
@@ -23,7 +21,7 @@ def held_by(client: Client, name: str) -> list[Lease]:
 
 @dataclass(frozen=True, slots=True)
 class HeldItem:
-    """What somebody holds of a queue."""
+    """An item that somebody holds."""
 
     queue: str
     id: str
@@ -32,7 +30,7 @@ class HeldItem:
 
 
 def held_by_each(client: Client, names: Sequence[str]) -> dict[str, list[HeldItem]]:
-    """What each of these people holds, over all queues, the latest first."""
+    """The items that each of these people holds, over all queues, the latest first."""
     entries_by_queue, _errors = leaseq.read_queues(client, lambda queue: _held_items(queue, names))
     items_by_person: dict[str, dict[tuple[str, int], HeldItem]] = {name: {} for name in names}
     for queue, entries in entries_by_queue.items():
@@ -55,8 +53,8 @@ def take_back(client: Client, name: str, *, by: str) -> int:
 
 
 def _held_items(queue: Queue, names: Sequence[str]) -> list[tuple[str, int, HeldItem]]:
-    """Person, token and item of each lease. Of several answers an item has a line each, and each tells all
-    its leases."""
+    """Person, token and item of each lease, possibly repeated: an item with several assignments is listed
+    once for each, with all its leases."""
     page = queue.page("reserved", limit=_LOOK)
     if page.after is None:
         return [

@@ -1,4 +1,4 @@
-"""One-time links by which a person chooses a password: shown once, kept as a hash."""
+"""One-time links with which a person chooses a password: shown once, stored as a hash."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ LINK_SECONDS = 3 * 86_400
 
 @dataclass(frozen=True, slots=True)
 class PasswordLink:
-    """A link's record: for which person, at which version of theirs, and by whom."""
+    """A link's record: the person, the version of their sessions, and who created it."""
 
     name: str
     version: int
     by: str
 
     def opens(self, people: Mapping[str, Record]) -> bool:
-        """Whether it may be used: not once the person has another password, was signed out everywhere or
-        disabled, nor when its author lost the right to make it."""
+        """Whether it may be used: not if the person has since got another password, been signed out
+        everywhere or been disabled, nor if its author has lost the right to create it."""
         record = people.get(self.name)
         # guard: link-version
         return record is not None and record.version == self.version and may_let_in(self.by, people)
@@ -32,14 +32,14 @@ class PasswordLink:
 
 class Links(Store):
     def make(self, link: PasswordLink) -> str:
-        """Make a link; returns its token, in the clear this once."""
+        """Create a link; returns its token in plain text, this once."""
         token = new_secret()
         with self._client.translating():
             self._redis.set(keys.link(digest(token)), json.dumps(asdict(link)), ex=LINK_SECONDS)
         return token
 
     def find(self, token: str) -> PasswordLink | None:
-        """The record of this token, until it is used or too old."""
+        """The record of this token, unless it was used or has expired."""
         with self._client.translating():
             raw = self._redis.get(keys.link(digest(token)))
         return PasswordLink(**json.loads(raw)) if raw else None

@@ -1,8 +1,8 @@
 """The managers' log: who changed what about whom, and who signed in or failed to.
 
-Sign-ins have a stream of their own, which strangers can fill; they must not displace the managers' entries.
+Sign-ins are in a separate stream, since strangers can fill it and must not displace the managers' entries.
 
-``what`` is a code, ``kind.act``: the page has words for it, and filters by its kind.
+``what`` is a code, ``kind.act``, which the page translates, and by whose kind it filters.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from leaseq.webapp.store.base import Store
 
 LOG_LENGTH = 50_000
 MAX_DETAIL = 500
-_PERSON = "person."  # what the events of people begin with
+_PERSON = "person."  # the prefix of events about people
 _MARK = "s"  # at the end of the cursor of a sign-in
-_LOOK = 500  # entries of one call to the server
+_LOOK = 500  # entries per call to the server
 _SIGN_INS = frozenset({"sign-in.done", "sign-in.failed", "sign-in.limited"})
-_LOOKS = 10  # calls of one page, whatever the filter leaves out
+_LOOKS = 10  # calls per page, even if the filter leaves out all
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +40,11 @@ class LogEntry:
 @dataclass(frozen=True, slots=True)
 class LogPage:
     entries: tuple[LogEntry, ...]
-    after: str | None  # where the next page begins; None: there is no more
+    after: str | None  # the cursor of the next page; None: there is none
 
 
 class Log(Store):
-    """The managers' log; entries are read latest first. Events of people are sent by webhooks, too."""
+    """The managers' log; entries are read latest first. Webhooks send events about people, too."""
 
     def write(self, by: str, what: str, about: str, detail: str = "") -> None:
         short_detail = self.add(by, what, about, detail)
@@ -53,7 +53,7 @@ class Log(Store):
             webhooks.emit(self._client, type, {"name": about, "by": by, "detail": short_detail})
 
     def add(self, by: str, what: str, about: str, detail: str = "") -> str:
-        """Write an entry, of which no webhook tells. Returns the detail as it is kept."""
+        """Write an entry that no webhook sends. Returns the detail as stored."""
         short_detail = detail if len(detail) <= MAX_DETAIL else detail[: MAX_DETAIL - 1] + "…"
         entry = {"by": by, "what": what, "about": about, "detail": short_detail}
         with self._client.translating():
@@ -67,8 +67,8 @@ class Log(Store):
     def page(
         self, *, after: str | None = None, limit: int = 50, person: str | None = None, kind: str | None = None
     ) -> LogPage:
-        """Entries by or about a person, or of a kind. One page looks through a bounded number of entries, so
-        that it may be short, or empty, with more behind it."""
+        """Entries by or about a person, or of a kind. One page reads a limited number of entries, so it may
+        be short, or empty, although there are more."""
         entries: list[LogEntry] = []
         cursor = _checked(after)
         for _ in range(_LOOKS):
@@ -84,9 +84,10 @@ class Log(Store):
         return LogPage(tuple(entries), cursor)
 
     def _before(self, cursor: str | None) -> list[LogEntry]:
-        """The latest entries of both streams before the cursor. Of equal ids the sign-in comes first."""
+        """The latest entries of both streams before the cursor. If two have the same id, the sign-in comes
+        first."""
         id, is_sign_in = (cursor.removesuffix(_MARK), cursor.endswith(_MARK)) if cursor else ("", False)
-        if id == "0-0":  # the server takes no interval that ends before its first id
+        if id == "0-0":  # the server refuses an interval that ends before the first id
             return []
         maximum = f"({id}" if id else "+"
         with self._client.translating():
@@ -102,7 +103,7 @@ class Log(Store):
 def _checked(after: str | None) -> str | None:
     parts = (after or "0-0").removesuffix(_MARK).split("-")
     if len(parts) != 2 or not all(part.isascii() and part.isdecimal() and len(part) < 20 for part in parts):
-        raise Invalid("after", "the cursor that a page of the log gave")
+        raise Invalid("after", "the cursor from a page of the log")
     return after
 
 

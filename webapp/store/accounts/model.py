@@ -11,14 +11,14 @@ from leaseq.names import normalize
 
 Role: TypeAlias = Literal["worker", "manager", "admin"]
 ROLES: tuple[Role, ...] = get_args(Role)
-"""The roles in rising order: each may do all that those before it may."""
+"""The roles in rising order: each may do everything that the ones before it may do."""
 
 Scope: TypeAlias = Literal["read", "work", "manage", "admin"]
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-"""What a token is for, within what its person may do: look, work, manage queues too, or all of it."""
+"""What a token may do, within its person's rights: read, work, also manage queues, or everything."""
 
 REACH: dict[Scope, Role] = {"read": "admin", "work": "worker", "manage": "manager", "admin": "admin"}
-"""The highest role whose calls a scope opens. ``read`` opens those only that change nothing."""
+"""The highest role whose calls a scope allows. ``read`` allows only calls that change nothing."""
 
 WHOLE: dict[Role, Scope] = {"worker": "work", "manager": "manage", "admin": "admin"}
 """The scope of each role's full rights."""
@@ -39,7 +39,7 @@ class Person:
     name: str
     role: Role
     skills: tuple[str, ...]
-    team: str  # "": of none
+    team: str  # "": none
     disabled: bool
     version: int  # of their sessions: raising it ends them all
     has_password: bool
@@ -48,15 +48,15 @@ class Person:
 
 @dataclass(frozen=True, slots=True)
 class ApiToken:
-    """A token's record. The token itself is shown once and kept nowhere; its hash is the key."""
+    """A token's record. The token itself is shown once and not stored; its hash is the key."""
 
-    id: str  # the first characters of the hash: enough to name it, useless to act with
+    id: str  # the first characters of the hash: identify the token, but don't authorize
     name: str
     person: str
     scope: Scope
-    queue: str | None  # the only one that it opens; None: all
+    queue: str | None  # the only one that it is valid for; None: all
     created_at: datetime
-    expires_at: datetime | None  # None: it works until it is revoked
+    expires_at: datetime | None  # None: it is valid until it is revoked
     used_at: datetime | None  # to the minute
 
     def is_over(self, now: datetime) -> bool:
@@ -68,7 +68,7 @@ class Invitation:
     """The record of a sign-up link. The link itself was shown once."""
 
     id: str  # the first characters of the link's hash
-    name: str | None  # the one they will have; None: they choose it
+    name: str | None  # the name that they will have; None: they choose it
     role: Role
     skills: tuple[str, ...]
     team: str
@@ -82,8 +82,8 @@ def at_least(have: Role, need: Role) -> bool:
 
 
 def checked_name(value: object) -> str:
-    """A new person's name in the spelling in which it is kept: the library's rule, and no white space at the
-    ends. It may be another text than was given."""
+    """A new person's name as it will be stored: the library's rule, and no white space at the ends. It may
+    differ from the given text, since it is normalized."""
     # guard: looks-normal
     name = validation.person_name(normalize(value) if isinstance(value, str) else value, "name")
     if name != name.strip():
@@ -94,7 +94,7 @@ def checked_name(value: object) -> str:
 
 
 def checked_team(value: object, field: str = "team") -> str:
-    """A team's name, in the spelling in which it is kept."""
+    """A team's name, in the spelling in which it is stored."""
     name = normalize(value) if isinstance(value, str) else value
     if not isinstance(name, str) or len(name) > MAX_TEAM or not name.isprintable() or name != name.strip():
         raise Invalid(field, f"a team of at most {MAX_TEAM} printable characters, no space at its ends")

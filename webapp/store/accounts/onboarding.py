@@ -32,9 +32,9 @@ class Onboarding(Base):
     # The first admin
 
     def setup_token(self) -> str | None:
-        """A one-time token to choose the first admin's name and password; None where there is an admin.
+        """A one-time token to choose the first admin's name and password; None if there is an admin.
 
-        It is valid for a day. A new one replaces the one before.
+        It is valid for a day. A new one replaces the old one.
         """
         if has_admin(self._people.all()):  # guard: first-admin-once
             return None
@@ -49,14 +49,14 @@ class Onboarding(Base):
         if value is None or not hmac.compare_digest(value, digest(token).encode()):  # guard: setup-token
             return False
         # guard: setup-closed
-        if has_admin(self._people.all()):  # made on the command line meanwhile
+        if has_admin(self._people.all()):  # created on the command line since then
             with self._client.translating():
                 self._redis.delete(keys.SETUP)
             return False
         return True
 
     def set_up(self, token: str, name: str, password: str) -> Person:
-        """Create the first admin by the one-time token, which is used up."""
+        """Create the first admin with the one-time token, which is then used up."""
         admin = self._new(name, "admin", (), password)
 
         def check(value: bytes | None) -> None:
@@ -96,7 +96,7 @@ class Onboarding(Base):
         return token
 
     def _refuse_known(self, name: str) -> None:
-        """Refuse a name that somebody has or is invited by, and one that looks like it."""
+        """Refuse a name that somebody has or is invited under, and one that looks like it."""
         refuse_taken(name, self._people.by_name())
         if self.erasures.find(name):
             raise erasing_error(name)
@@ -110,7 +110,7 @@ class Onboarding(Base):
         refuse_same_look(name, invited_names)  # guard: looks-of-invitations
 
     def invitation(self, token: str) -> Invitation | None:
-        """The invitation of this token, while it may be used."""
+        """The invitation of this token, if it may still be used."""
         invitation = self._invitations.find(token)
         return invitation if invitation and may_let_in(invitation.by, self._people.by_name()) else None
 
@@ -125,7 +125,7 @@ class Onboarding(Base):
         return invitation
 
     def accept(self, token: str, name: str, password: str) -> Person:
-        """Sign up by an invitation, which is used up. ``name`` counts where the invitation has none."""
+        """Sign up with an invitation, which is then used up. ``name`` is used if the invitation has none."""
         invitation = self._invitations.find(token)
         if invitation is None:
             raise _used_up(_INVITATION)
@@ -161,12 +161,12 @@ class Onboarding(Base):
         return token
 
     def link_is_for(self, token: str) -> str | None:
-        """The person whose password this token may set, while it may."""
+        """The person whose password this token may set, if it is still valid."""
         link = self._links.find(token)
         return link.name if link and link.opens(self._people.by_name()) else None
 
     def use_link(self, token: str, password: str) -> Person:
-        """Set a password by a one-time token, which is used up. It ends every session of the person."""
+        """Set a password with a one-time token, which is then used up. Ends all sessions of the person."""
         link = self._links.find(token)
         if link is None:
             raise _used_up(_LINK)

@@ -15,12 +15,12 @@ from leaseq import Invalid
 MIN_PASSWORD = 10
 MAX_PASSWORD = 128
 SHORTEST_NAME = 3
-"""Shorter names are not looked for in a password: many a good one contains them."""
+"""Shorter names are not searched for in a password, since many good ones contain them."""
 
 
 class Passwords:
-    """Makes and checks hashes. ``hasher`` sets the cost: 19 MiB, two passes, one lane by default. ``run``
-    calls a function with a tuple of arguments, perhaps in another thread, for a hash takes 20 ms."""
+    """Creates and checks hashes. ``hasher`` sets the cost: 19 MiB, two passes, one lane by default. ``run``
+    calls a function with a tuple of arguments, possibly in another thread, since a hash takes 20 ms."""
 
     def __init__(
         self,
@@ -33,11 +33,11 @@ class Passwords:
         self._dummy_hash = self._hasher.hash(secrets.token_urlsafe(16))
 
     def hash(self, password: str, name: str) -> str:
-        """The hash of a new password of the person ``name``; raises Invalid where it is too easy to guess."""
+        """The hash of a new password of the person ``name``; raises Invalid if it is too easy to guess."""
         return str(self._run(self._hasher.hash, (checked_password(password, name),)))
 
     def matches(self, password: str, stored_hash: str | None) -> bool:
-        """Whether the password is right; it takes as long where there is no hash to compare with."""
+        """Whether the password is right. It takes as long if there is no hash to compare with."""
         try:
             # guard: unknown-costs-a-hash
             self._run(self._hasher.verify, (stored_hash or self._dummy_hash, password[: MAX_PASSWORD + 1]))
@@ -46,7 +46,7 @@ class Passwords:
         return stored_hash is not None  # guard: no-password-no-match
 
     def renewed(self, password: str, stored_hash: str) -> str | None:
-        """A new hash of a right password, where the stored one was made at another cost than today's."""
+        """A new hash of a right password, if the stored one has a different cost from today's."""
         return (
             str(self._run(self._hasher.hash, (password,)))
             if self._hasher.check_needs_rehash(stored_hash)

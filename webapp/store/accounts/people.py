@@ -19,7 +19,7 @@ from leaseq.webapp.store.base import Store
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A person as they are stored."""
+    """The stored form of a person."""
 
     name: str
     role: Role
@@ -66,7 +66,7 @@ class NoSuchPerson(LeaseqError):
 
 
 def refuse_taken(name: str, names: Collection[str]) -> None:
-    """Raise Invalid where somebody has the name, or one that looks like it."""
+    """Raise Invalid if somebody has the name, or one that looks like it."""
     if name in names:  # guard: name-taken
         raise Invalid("name", "an unused name", f"there is already a person named {name!r}")
     refuse_same_look(name, names)  # guard: looks-refused
@@ -95,7 +95,7 @@ class People(Store):
     """How often this process changed a record."""
 
     def find(self, name: str) -> Record | None:
-        """The person of this name, however it was typed or is kept: é is one character or two."""
+        """The person of this name, in any Unicode form: é is one character or two."""
         for spelling in _spellings(name):
             with self._client.translating():
                 raw = self._redis.hget(keys.PEOPLE, spelling)
@@ -118,7 +118,7 @@ class People(Store):
         return {record.name: record for record in self.all()}
 
     def add(self, record: Record) -> None:
-        """Add a record, or raise Invalid where somebody has the name, or one that looks like it."""
+        """Add a record, or raise Invalid if somebody has the name, or one that looks like it."""
 
         def new(people: dict[str, Record]) -> Record:
             refuse_taken(record.name, people)  # guard: looks-in-transaction
@@ -127,7 +127,7 @@ class People(Store):
         self.write(new)
 
     def change(self, name: str, *, end_sessions: bool = False, **changes: Any) -> Record:
-        """Change some fields. Refused where no admin would be left."""
+        """Change some fields. Raises Invalid if no admin would be left."""
 
         def changed(people: dict[str, Record]) -> Record:
             if name not in people:
@@ -140,8 +140,8 @@ class People(Store):
         return self.write(changed)
 
     def erase(self, name: str, new_erasure: Erasure) -> Erasure:
-        """Delete a record, and begin an erasure, or find one that goes on, in one transaction. Refused where
-        no admin would be left."""
+        """Delete a record, and begin an erasure or find the one in progress, in one transaction. Raises
+        Invalid if no admin would be left."""
 
         def transaction(pipe: Any) -> Erasure:
             raw = pipe.hget(keys.ERASING, name)
@@ -163,10 +163,10 @@ class People(Store):
         return erasure
 
     def rehash(self, name: str, old_hash: str, new_hash: str) -> None:
-        """Store the hash of the same password at another cost, unless the password was changed meanwhile."""
+        """Store the hash of the same password at another cost, unless the password has been changed since."""
 
         def rehashed(people: dict[str, Record]) -> Record:
-            if name not in people:  # erased meanwhile
+            if name not in people:  # has been erased
                 raise NoSuchPerson(name)
             record = people[name]
             return replace(record, password=new_hash) if record.password == old_hash else record
@@ -233,8 +233,8 @@ def _administers(record: Record) -> bool:
 
 
 def may_let_in(by: str, people: Mapping[str, Record]) -> bool:
-    """Whether the links of ``by`` are still valid: not those of an admin who was disabled or lost the
-    role. An author without an account made them on the command line."""
+    """Whether the links of ``by`` are still valid: not if ``by`` is an admin who was disabled or lost the
+    role. An author without an account created them on the command line."""
     maker = people.get(by)
     return maker is None or (maker.role == "admin" and not maker.disabled)  # guard: maker-is-admin
 

@@ -1,7 +1,7 @@
 """Accounts of an identity provider: which of its subjects has which account.
 
-The provider names a person by a claim, which may change or go to somebody else one day, and by a subject,
-which stays. An account is tied to one subject; from then on the subject alone decides.
+The provider identifies a person by a claim, which may change or later belong to somebody else, and by a
+subject, which is permanent. An account is tied to one subject; from then on only the subject decides.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class AccountNotLinked(Invalid):
 
 class ProviderSignIn(Onboarding):
     def by_provider(self, name: str, subject: str, *, create: bool) -> Person:
-        """The person who signed in at the provider, by its ``subject`` and ``name``. Raises
-        AccountNotLinked where the account of this name must be linked to them first."""
+        """The person who signed in at the provider, by its ``subject`` and ``name``. Raises AccountNotLinked
+        if the account of this name must be linked to them first."""
         subject_hash = digest(subject)
         tied_name = self._tied_to(subject_hash)  # guard: tied-stays
         record = self._people.find(tied_name or validation.text(name, "name"))
@@ -65,8 +65,8 @@ class ProviderSignIn(Onboarding):
         self._tie(record.name, subject_hash)
 
     def _has_something_to_lose(self, record: Record) -> bool:
-        """Whether the account needs more proof than a name at the provider. An account without a password,
-        for a program for instance, may have tokens, which its owner sees and revokes."""
+        """Whether the account requires more proof than a name at the provider. An account without a password,
+        for instance for a program, may have tokens, which its owner can see and revoke."""
         now = datetime.now(UTC)
         return (
             record.password is not None  # guard: tied-by-password
@@ -76,7 +76,7 @@ class ProviderSignIn(Onboarding):
         )
 
     def tie(self, name: str, subject: str) -> None:
-        """Tie the account to the provider's subject: its owner has given its password and code."""
+        """Tie the account to the provider's subject, after its owner has entered its password and code."""
         self._tie(name, digest(subject))
 
     def _tie(self, name: str, subject_hash: str) -> None:
@@ -108,7 +108,7 @@ class ProviderSignIn(Onboarding):
         self.log.write(by, "sign-in.provider-untied", name)
 
     def allow_tie(self, name: str, *, by: str) -> None:
-        """Allow the next sign-in by the provider under this name, within three days, to tie the account
+        """Allow the next sign-in through the provider under this name, within three days, to tie the account
         without its password."""
         record = self._people.get(name)
         text = json.dumps(asdict(PasswordLink(name, record.version, by)))
@@ -117,7 +117,7 @@ class ProviderSignIn(Onboarding):
         self.log.write(by, "sign-in.provider-allowed", name)
 
     def _spend_allowed(self, name: str) -> bool:
-        """Use up an admin's permission, if it is still valid. Of two concurrent calls one gets it."""
+        """Use up an admin's permission, if it is still valid. Only one of two concurrent calls gets it."""
         with self._client.translating():
             text = self._redis.get(keys.tie_allowed(name))
             if text is None or not self._redis.delete(keys.tie_allowed(name)):  # guard: tied-by-admin
@@ -128,6 +128,6 @@ class ProviderSignIn(Onboarding):
 def _other_owner_error(name: str) -> Invalid:
     return Invalid(
         "subject",
-        "who signed in by this name before",
+        "the person who signed in by this name before",
         f"The name {name!r} belonged to somebody else at the identity provider. Ask an admin.",
     )

@@ -1,6 +1,6 @@
-"""Secrets that are shown once: 256 random bits, stored as their SHA-256 only.
+"""Secrets that are shown once: 256 random bits, of which only the SHA-256 is stored.
 
-A plain fast hash is enough here: 256 bits cannot be guessed at any speed.
+A plain fast hash is enough, since 256 bits cannot be guessed at any speed.
 """
 
 from __future__ import annotations

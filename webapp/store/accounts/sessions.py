@@ -1,4 +1,4 @@
-"""Sessions, stored in the server and named by a cookie.
+"""Sessions, stored in the server and identified by a cookie.
 
 Signing out ends a session, copied cookies included, and raising a person's version ends all of theirs.
 """
@@ -18,7 +18,7 @@ from leaseq.webapp.store.accounts.secret import digest, new_secret
 from leaseq.webapp.store.base import Command, Store
 
 SESSION_SECONDS = 14 * 86_400
-SEEN_SECONDS = 3_600  # a session that is in use is noted once an hour
+SEEN_SECONDS = 3_600  # how often the last use of a session is stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +60,8 @@ class Sessions(Store):
     def person_and(
         self, cookie: str, commands: Callable[[str], Iterable[Command]]
     ) -> tuple[Person, list[Any]] | None:
-        """The person of a valid session, and the replies to more commands, made for the person's name, that
-        are sent in the same round trip. They may only read: the session may turn out to be none."""
+        """The person of a valid session, and the replies to more commands for the person's name, sent in the
+        same round trip. They may only read, since the session may turn out to be invalid."""
         claim = _SessionCookie.read(cookie)
         if claim is None:
             return None

@@ -36,12 +36,12 @@ class AccountChange:
 class SignInNotices:
     """The notices for a person's sign-in: what happened to the account since the last one."""
 
-    failed: int  # sign-ins under their name that failed
+    failed: int  # failed sign-ins under their name
     changes: tuple[AccountChange, ...]  # the oldest first
 
 
 class SignIns(Store):
-    """``method``: a password, a code, or the identity provider."""
+    """Logs sign-ins. ``method``: a password, a code, or the identity provider."""
 
     def __init__(self, client: Client, people: People, log: Log) -> None:
         super().__init__(client)
@@ -61,7 +61,7 @@ class SignIns(Store):
         return SignInNotices(int(failed_count or 0), tuple(map(AccountChange.of, reversed(records))))
 
     def log_failure(self, name: str, method: str, address: str) -> None:
-        """A wrong password or code, or a refusal by the identity provider."""
+        """Log a wrong password or code, or a refusal by the identity provider."""
         record = self._people.find(name)
         # guard: failed-name-shortened
         self._log.write(
@@ -72,7 +72,7 @@ class SignIns(Store):
                 self._redis.hincrby(keys.FAILED, record.name, 1)
 
     def log_limited(self, name: str, method: str, address: str) -> None:
-        """Log a try that was refused because too many failed before it."""
+        """Log a try that was refused after too many failures."""
         record = self._people.find(name)
         # guard: limited-name-shortened
         self._log.write(
@@ -90,6 +90,6 @@ class SignIns(Store):
 
 
 def _shortened(name: str) -> str:
-    """The beginning of an unknown name, so that no password that was typed as a name is stored."""
+    """The beginning of an unknown name, so that a password typed as a name is not stored."""
     beginning = "".join(one if one.isprintable() else "?" for one in name[:_SHOWN])
     return f"{beginning}… (no account)"

@@ -13,7 +13,7 @@ from leaseq.webapp.store.accounts.model import MAX_TOKENS, ApiToken, Scope, chec
 from leaseq.webapp.store.accounts.secret import ID_LENGTH, digest, new_secret
 from leaseq.webapp.store.base import Store
 
-PREFIX = "leaseq_"  # lets a scanner of leaked secrets know one
+PREFIX = "leaseq_"  # by which scanners for leaked secrets recognize one
 _MINUTE = 60
 _DAY = 86_400
 
@@ -33,7 +33,7 @@ class Tokens(Store):
         days: int | None,
         until: datetime | None = None,
     ) -> str:
-        """Create a token; returned in the clear, this once. It ends after ``days``, else at ``until``."""
+        """Create a token, returned in plain text, this once. It expires after ``days``, else at ``until``."""
         token = new_secret(PREFIX)
         now = self._clock()
         end = None if until is None else until.timestamp()
@@ -60,15 +60,15 @@ class Tokens(Store):
         return token
 
     def record_of(self, token: str) -> ApiToken | None:
-        """The record of a token in the clear."""
+        """The record of a token in plain text."""
         token_hash = digest(token)
         with self._client.translating():
             raw = self._redis.hget(keys.TOKENS, token_hash)
         return _token(token_hash, json.loads(raw), None) if raw else None
 
     def rotate(self, old_token: ApiToken) -> str:
-        """Replace a token by another with the same rights and the same end, returned in the clear, this once.
-        The one before stops working. Invalid where it was revoked meanwhile."""
+        """Replace a token with a new one with the same rights and expiry, returned in plain text, this once.
+        The old one stops working. Raises Invalid if it has been revoked."""
         token = new_secret(PREFIX)
 
         def replace(pipe: Any) -> None:
@@ -88,8 +88,8 @@ class Tokens(Store):
         return token
 
     def _expired_hashes(self, tokens: dict[bytes, bytes], person: str, now: float) -> list[bytes]:
-        """The person's expired tokens to delete before they get another, once they have many. Refused
-        where too many are valid."""
+        """The person's expired tokens to delete before they get another, once they have many. Raises Invalid
+        if too many are valid."""
         own_records = {
             token_hash: record
             for token_hash, raw in tokens.items()
@@ -115,7 +115,7 @@ class Tokens(Store):
         return [("HGET", keys.TOKENS, token_hash), ("HGET", keys.TOKENS_USED, token_hash)]
 
     def used(self, token_hash: str, raw: bytes | None, last_use: bytes | None) -> ApiToken | None:
-        """The token of this digest, from the replies to ``commands``; records that it is used."""
+        """The token of this digest, from the replies to ``commands``; also records its use."""
         if not raw:
             return None
         if (now := self._clock()) - int(last_use or 0) >= _MINUTE:
@@ -136,7 +136,7 @@ class Tokens(Store):
         return sorted(matching_tokens, key=lambda token: token.created_at)
 
     def revoke(self, id: str, person: str | None = None) -> ApiToken:
-        """Revoke a token. With ``person`` only one of theirs."""
+        """Revoke a token; with ``person``, only if it is theirs."""
         token = next((token for token in self.of(person) if token.id == id), None)
         if token is None:
             raise _no_such_token(id)
@@ -151,7 +151,7 @@ class Tokens(Store):
         return sum(not token.is_over(now) for token in tokens)
 
     def forget_queue(self, queue: str) -> None:
-        """Revoke the tokens for a queue that is deleted: they must not open a new one of its name."""
+        """Revoke the tokens for a queue that is deleted: they must not be valid for a new one of its name."""
         with self._client.translating():
             records = self._redis.hgetall(keys.TOKENS)
             hashes = [token_hash for token_hash, raw in records.items() if json.loads(raw)["queue"] == queue]

@@ -1,4 +1,4 @@
-"""What the accounts' keys have of one person beside their record: it is deleted, or gets another name."""
+"""Traces of one person in the accounts' keys, other than their record: to delete or rename them."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from leaseq.webapp.store.accounts import keys
 from leaseq.webapp.store.accounts.sign_ins import AccountChange
 from leaseq.webapp.store.base import Store
 
-_CODES = 12  # half minutes for which a code that was used is remembered, and some more
+_CODES = 12  # half minutes for which a used code is stored, and a few more
 _BATCH = 100
 
 
 def redacted(text: str, name: str, to: str) -> str:
-    """A text with another name in the place of each that stands by itself in it: ``ann`` is not found in
+    """A text with each occurrence of a name as a separate word replaced: ``ann`` is not found in
     ``ann-marie``, nor ``erased`` in a pseudonym."""
     return re.sub(rf"(?<![\w@-])(?<!\w\.){re.escape(name)}(?![\w@-]|\.\w)", lambda _: to, text)
 
 
 class Traces(Store):
-    """Every call may be repeated, and takes bounded steps."""
+    """Deletes and renames traces. Every call may be repeated, and proceeds in steps of limited size."""
 
     def end_sign_in(self, name: str) -> None:
-        """Delete what let a person in, who has no record any more: sessions, factor, links and invitations,
-        also those that they made for others."""
+        """Delete what let a person sign in whose record is deleted: sessions, factor, links and invitations,
+        including those that they created for others."""
         now = int(time.time()) // 30
         codes = [keys.code_used(name, step) for step in range(now - _CODES, now + _CODES)]
         own = [keys.recovery(name), keys.factor_offered(name), keys.tie_allowed(name), *codes]
@@ -42,8 +42,8 @@ class Traces(Store):
             self._delete_invitations(name)
 
     def of_person(self, name: str) -> dict[str, Any]:
-        """How often a person's sign-in failed since their last one, when each session was last seen, and the
-        notices for the next, the oldest first."""
+        """How often a person's sign-in failed since their last one, when each session was last used, and the
+        notices for the next sign-in, the oldest first."""
         (failed_count, notices) = self._client.ask(
             ("HGET", keys.FAILED, name), ("LRANGE", keys.news(name), 0, -1)
         )
@@ -59,7 +59,7 @@ class Traces(Store):
         }
 
     def rename_in_news(self, name: str, to: str) -> None:
-        """Delete a person's notices, and put another name into those of others that tell of them."""
+        """Delete a person's notices, and replace their name in other people's notices."""
         self._client.ask(("UNLINK", keys.news(name)))
         for lists in self._keys_like(keys.news("*")):
             for key in lists:
@@ -67,15 +67,15 @@ class Traces(Store):
                     self._redis.transaction(lambda pipe, key=key: _rename(pipe, key, name, to), key)
 
     def delete_sign_ins(self, name: str) -> None:
-        """Delete the entries about their sign-ins, which have addresses."""
+        """Delete the entries about a person's sign-ins, which contain addresses."""
         for entries in self._entries(keys.SIGN_INS):
             ids = [id for id, one in entries if name.encode() in (one[b"about"], one[b"by"])]
             if ids:
                 self._client.ask(("XDEL", keys.SIGN_INS, *ids))
 
     def rename_in_log(self, name: str, to: str) -> None:
-        """Put another name into the managers' log. An entry can't be changed, so a copy takes its place,
-        with the same ids; where another erasure did that meanwhile, it is made once more."""
+        """Replace a name in the managers' log. Entries can't be changed, so a copy with the same ids replaces
+        the log; if another erasure replaced it in the meantime, a new copy is made."""
         while any(_names(name, one) for entries in self._entries(keys.LOG) for _, one in entries):
             with self._client.translating():
                 copy_count = self._redis.get(keys.LOG_COPIES)
@@ -96,7 +96,7 @@ class Traces(Store):
                 )
 
     def _entries(self, stream: str) -> Iterator[list[tuple[bytes, dict[bytes, bytes]]]]:
-        """A stream, the oldest entries first, some at a time."""
+        """The entries of a stream in batches, the oldest first."""
         after = "-"
         while True:
             with self._client.translating():
@@ -122,7 +122,7 @@ class Traces(Store):
 
 
 def _is_of(name: str, raw: bytes) -> bool:
-    """Whether a link or an invitation is for a person, or was made by them."""
+    """Whether a link or an invitation is for a person, or was created by them."""
     record: dict[str, Any] = json.loads(raw)
     return name in (record["name"], record["by"])
 
@@ -143,7 +143,7 @@ def _names(name: str, entry: dict[bytes, bytes]) -> bool:
 
 
 def _renamed(entry: dict[bytes, bytes], name: str, to: str) -> dict[bytes, bytes]:
-    """An entry with another name: as who did it, as whom it is about, and in what more it says."""
+    """An entry with a name replaced in its author, its subject and its detail."""
     name_fields = {
         field: to.encode() if entry[field] == name.encode() else entry[field] for field in (b"by", b"about")
     }
@@ -151,7 +151,7 @@ def _renamed(entry: dict[bytes, bytes], name: str, to: str) -> dict[bytes, bytes
 
 
 def _swap(pipe: Any, copy_count: bytes | None, copy_key: str, minimum: bytes, name: str, to: str) -> None:
-    """Put the copy in the log's place, with what was written meanwhile."""
+    """Replace the log with the copy, after adding the entries written in the meantime."""
     if pipe.get(keys.LOG_COPIES) != copy_count:
         pipe.multi()
         pipe.unlink(copy_key)

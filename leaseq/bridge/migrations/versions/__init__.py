@@ -1,1 +1,1 @@
-"""One file a version, the oldest first."""
+"""One file for each version, the oldest first."""

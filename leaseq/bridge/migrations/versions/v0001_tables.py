@@ -1,4 +1,4 @@
-"""The tables of the first version, what tells the bridge of changes, and the view."""
+"""The tables of the first version, the triggers that record changes for the bridge, and the view."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ CREATE VIEW leaseq_result AS
     WHERE answer.accepted;
 """
 
-# A row that leaseq has is noted when its content changes, when it is cancelled, and when it is deleted.
+# The triggers record a queued row when its content changes, when it is cancelled, and when it is deleted.
 _POSTGRESQL = """
 CREATE FUNCTION leaseq_note_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -1,4 +1,4 @@
-"""Every public call of a queue once, in its main effect: by who calls, as in leaseq/queue."""
+"""Every public call of a queue once, for its main effect; grouped by caller, as in leaseq/queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls of who works."""
+"""Calls of the people who work."""
 
 from __future__ import annotations
 
