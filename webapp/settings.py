@@ -89,7 +89,7 @@ class Settings(BaseSettings):
         description="How many requests one web process handles at once; further ones wait in line. Requests "
         "that wait for an item, and event streams, do not count.",
     )
-    patience_seconds: float = Field(
+    max_queue_seconds: float = Field(
         1.0,
         ge=0,
         le=60,

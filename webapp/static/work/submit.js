@@ -6,7 +6,7 @@ import { signIn } from "./sign-in.js";
 import * as thread from "./thread.js";
 import { drop, isSent, unsent } from "./local-copies.js";
 
-const PATIENCE = 20_000; // ms for an answer
+const TIMEOUT_MS = 20_000;
 const LASTING = /\/(finish|abandon|fail)$/; // what is still meant when the page was closed meanwhile
 const PAUSES = [1000, 2000, 5000, 10_000, 15_000]; // ms before the next try
 
@@ -80,7 +80,7 @@ async function untilThere(sheet, url, body, isAnswer) {
 async function post(url, body) {
   const options = { method: "POST", body, headers: { "X-Leaseq-Piece": "yes" }, redirect: "manual" };
   try {
-    const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(PATIENCE) });
+    const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
     const html = await answer.text();
     const { status } = answer;
     if (answer.type === "opaqueredirect" || status === 401) return { kind: "out" };
