@@ -81,6 +81,13 @@ def test_a_peer_that_takes_no_connection_has_a_time_limit(monkeypatch: pytest.Mo
     assert response.error == f"no connection to 127.0.0.1 port {port} within 0.2 s"
 
 
+def test_the_limit_for_all_of_it_holds_for_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "CONNECT_SECONDS", TIMEOUT / 10)
+    with listen_silently("127.0.0.1") as port:
+        response = post(f"http://127.0.0.1:{port}/", {}, b"{}", LOOPBACK, seconds=0.2)
+    assert response.error == f"no connection to 127.0.0.1 port {port} within 0.2 s"
+
+
 def test_where_no_address_takes_a_connection_the_last_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "CONNECT_SECONDS", 0.2)
     monkeypatch.setattr(socket, "getaddrinfo", Resolver(["127.0.0.2", "127.0.0.1"]))
