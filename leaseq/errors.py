@@ -90,7 +90,8 @@ class PolicyChanged(LeaseqError):
 
     def __init__(self, queue: str, policy: Policy) -> None:
         super().__init__(
-            f"the policy of queue {queue!r} was changed in the meantime: check the current policy, then save again"
+            f"the policy of queue {queue!r} was changed in the meantime: check the current policy, "
+            "then save again"
         )
         self.queue = queue
         self.policy = policy

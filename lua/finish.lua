@@ -44,8 +44,8 @@ if form_version == ARGV[6] and tab_before and grant and string.sub(grant, 1, #cl
   local now = at + 0
   local granted, marks = string.match(grant, '^(%d+) %S+ %d+([^\n]*)$', #claim + 1)
   local queue = string.sub(LEDGER, 1, -7) -- what all keys begin with
-  -- Times of one length are compared as text: converting one to a number costs a tenth of a command.
-  local is_ordinary = #at == #clock and at > clock and #at == #next_sweep and at < next_sweep and granted
+  local sweep_at = next_sweep + 0
+  local is_ordinary = now > clock + 0 and now < sweep_at and granted
     and not (marks ~= '' and string.find(marks, ' d', 1, true))
   local signs
   if mode ~= 'open' and is_ordinary and (member ~= id or call('HEXISTS', queue .. 'items', id .. '\a2') == 1) then
@@ -83,7 +83,7 @@ if form_version == ARGV[6] and tab_before and grant and string.sub(grant, 1, #cl
       return { 'finished', 0, 0, now - granted, now }
     end
     local next_token, expires = string.format('%d', last_token + 1), now + lease_seconds * 1000000
-    if expires < next_sweep + 0 then next_sweep = string.format('%d', expires) end
+    if expires < sweep_at then next_sweep = string.format('%d', expires) end
     local next_grant = next_token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' 1'
     call('ZADD', RESERVED, expires, next_id)
     call('HSET', LEDGER, 'status', 'v2 ' .. at .. ' ' .. next_token .. ' ' .. finished .. ' 0 ' .. next_sweep

@@ -32,8 +32,8 @@ if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
     at = time[1] .. string.rep('0', 6 - #time[2]) .. time[2]
   end
   local now = at + 0
-  -- Times of one length are compared as text: converting one to a number costs a tenth of a command.
-  local is_quiet = #at == #clock and at > clock and #at == #next_sweep and at < next_sweep
+  local sweep_at = next_sweep + 0
+  local is_quiet = now > clock + 0 and now < sweep_at
   if is_quiet and first_shelf == '' then return { 'nothing', '', last_token } end
   local shelf = first_shelf == 'normal' and INBOUND or INBOUND .. ':' .. first_shelf
   local id = is_quiet and call('ZRANGE', shelf, 0, 0)[1]
@@ -43,7 +43,7 @@ if first_shelf and not string.find(first_shelf, ':', 1, true) and not waiter
   -- equivalent mutant: bound: the pattern finds the newline as well, only slower
   if record and (string.byte(record, 12) == 10 or string.find(record, '^%x+ ?[mp]?%d* ?[mp]?%d* ?s?%l*\n')) then
     local token, expires = string.format('%d', last_token + 1), now + lease_seconds * 1000000
-    if expires < next_sweep + 0 then next_sweep = string.format('%d', expires) end
+    if expires < sweep_at then next_sweep = string.format('%d', expires) end
     local grant = token .. '\t' .. person .. '\t' .. at .. ' ' .. lease_seconds .. ' 1'
     call('ZADD', RESERVED, expires, id)
     call('HSET', LEDGER, 'status', 'v2 ' .. at .. ' ' .. token .. ' ' .. finished .. ' 0 ' .. next_sweep .. ' open ' .. policy,

@@ -119,7 +119,7 @@ def make_app(settings: Settings | None, passwords: Passwords | None) -> OpenAPI:
     app.register_api(api.bp)
     show_roles(app, api.bp)
     share_problems(app)
-    init_load_shedding(app, slots, settings.patience_seconds, http_metrics, too_busy)
+    init_load_shedding(app, slots, settings.max_queue_seconds, http_metrics, too_busy)
     init_access_log(app, http_metrics)
     app.after_request(UndeclaredProxies(client).after)
     hops, networks = settings.trusted_proxies, settings.proxy_addresses

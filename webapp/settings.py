@@ -88,7 +88,7 @@ class Settings(BaseSettings):
         description="How many requests one web process handles at the same time; further ones wait in line. "
         "Requests that wait for an item, and event streams, do not count.",
     )
-    patience_seconds: float = Field(
+    max_queue_seconds: float = Field(
         1.0,
         ge=0,
         le=60,

@@ -22,8 +22,8 @@ from leaseq.discovery import read_state, try_lock
 from leaseq.errors import LeaseqError
 from leaseq.server.supervisor import say
 
-GLANCE = 0.5  # seconds; longer than running_url holds the lock
-PATIENCE = 20.0  # seconds for the children of a killed `up` to write their files and answer the last requests
+CLAIM_TIMEOUT = 0.5  # seconds; longer than running_url holds the lock
+TAKEOVER_TIMEOUT = 20.0  # seconds for the children of a killed `up` to write and answer to the end
 POLL = 0.02
 
 
@@ -123,7 +123,7 @@ class DataDir:
         while not try_lock(lock, fcntl.LOCK_EX):
             holder = _pid_in(lock)
             is_alive = _is_alive(holder)
-            if time.monotonic() - start > (GLANCE if is_alive else PATIENCE):
+            if time.monotonic() - start > (CLAIM_TIMEOUT if is_alive else TAKEOVER_TIMEOUT):
                 raise DataDirRefused(self._in_use_message(holder))
             if not is_alive and not has_dismissed:
                 has_dismissed = True

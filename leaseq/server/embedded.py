@@ -29,7 +29,7 @@ Fsync = Literal["always", "everysec", "no"]
 
 LONGEST_SOCKET_PATH = 107 if sys.platform.startswith("linux") else 103  # bytes: sun_path without its last NUL
 _POLL = 0.01
-_PATIENCE = 30.0  # seconds for a start, in which it reads its file
+_START_TIMEOUT = 30.0  # seconds for a start, in which it reads its file
 _GRACE = 15.0  # seconds for a clean stop
 _DAMAGED = re.compile(r"Bad file format reading the append only file ([^\s:]+)")
 _DISK = ("AOF write error", "No space left on device")
@@ -129,13 +129,14 @@ class EmbeddedServer:
             raise
 
     def _wait_until_ready(self) -> None:
-        deadline = time.monotonic() + _PATIENCE
+        deadline = time.monotonic() + _START_TIMEOUT
         while not self.answers():
             if not self.alive:
                 raise EmbeddedServerError(f"the embedded server ended while starting: {self.last_words()}")
             if time.monotonic() > deadline:
                 raise EmbeddedServerError(
-                    f"the embedded server did not answer within {_PATIENCE:g} seconds: {self.last_words()}"
+                    f"the embedded server did not answer within {_START_TIMEOUT:g} seconds: "
+                    f"{self.last_words()}"
                 )
             time.sleep(_POLL)
 

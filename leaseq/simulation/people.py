@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from leaseq.queue import Queue
 
 TICK = 0.2  # seconds between two reads of the queue while it runs
-PATIENCE = 0.5  # the longest wait of a person without an item
+LONGEST_WAIT = 0.5  # the longest wait of a person without an item
 NEWCOMER = "sim-newcomer"  # never works, so every item is available to this name
 AGAIN_RATE = 0.5  # share of the items given back that the same person may get again
 
@@ -160,7 +160,7 @@ class _Workforce:
             if lease is None:
                 if self._needs_newcomer(person):
                     return True
-                self._stop.wait(rng.uniform(0.1, 1) * PATIENCE)
+                self._stop.wait(rng.uniform(0.1, 1) * LONGEST_WAIT)
                 continue
             self._count("reserved")
             try:

@@ -20,7 +20,7 @@ from leaseq.bridge.tables import CHANNEL
 from leaseq.server.embedded import EmbeddedServer
 from tests.bridge.conftest import Database, Make, finish, only_postgresql, only_sqlite, settle
 from tests.conftest import Clock, Server
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 
 
 @contextmanager
@@ -89,13 +89,13 @@ def test_new_and_changed_rows_wake_the_bridge(
 ) -> None:
     with listening(database.engine, CHANNEL) as wait:
         database.add(queue.name, "a")
-        assert wait(PATIENCE)
+        assert wait(TIMEOUT)
         settle(bridge)  # the bridge's own writes wake nobody
         assert not wait(0.05)
         database.change("a", priority=1)
-        assert wait(PATIENCE)
+        assert wait(TIMEOUT)
         database.change("a", status="cancelled")
-        assert wait(PATIENCE)
+        assert wait(TIMEOUT)
 
 
 @pytest.mark.parametrize("hours", [-5, 5])
@@ -143,4 +143,4 @@ def test_who_waits_for_a_notification_is_told_that_the_database_is_away(database
         statement = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
         assert database.run(statement) == [(True,)]
         with pytest.raises(DatabaseUnavailable, match="does not answer"):
-            wait(PATIENCE)
+            wait(TIMEOUT)

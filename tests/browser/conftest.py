@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
 
 import leaseq
 from leaseq.webapp.store.accounts import Accounts, Passwords
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT
 from tests.web.gunicorn_server import serve_app
 
 CHROMIUM = shutil.which("chromium-headless-shell") or shutil.which("chromium")  # the first paints sooner
@@ -31,7 +31,7 @@ ARGUMENTS = [
 SECRET = "a secret for tests that is long enough"
 PASSWORD = "correct horse battery"
 # As for other processes: only a failing test waits that long.
-TIMEOUT_MS = 1_000 * PATIENCE
+TIMEOUT_MS = 1_000 * TIMEOUT
 expect.set_options(timeout=TIMEOUT_MS)
 
 

@@ -101,6 +101,10 @@ def test_a_script_that_got_into_a_page_would_not_run(page: Page) -> None:
     page.goto("/login")
     page.evaluate(
         """() => {
+          window.violations = [];
+          document.addEventListener("securitypolicyviolation", (event) => {
+            window.violations.push(event.effectiveDirective);
+          });
           const script = document.createElement("script");
           script.textContent = "window.ran = 1";
           const picture = document.createElement("div");
@@ -109,5 +113,5 @@ def test_a_script_that_got_into_a_page_would_not_run(page: Page) -> None:
           picture.querySelector("a").click();
         }"""
     )
-    page.wait_for_timeout(200)
+    page.wait_for_function("window.violations.length >= 3")
     assert page.evaluate("window.ran === undefined")

@@ -13,7 +13,7 @@ import pytest
 import leaseq
 from tests.cli.conftest import Call, Spawn
 from tests.support.leases import not_none
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 
 
 @pytest.fixture
@@ -95,7 +95,7 @@ def test_run_moves_and_archives_until_it_is_told_to_stop(
 
     eventually(lambda: archived_answers() == [("a", '"yes"')], "the answer is archived")
     process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=PATIENCE) == 0
+    assert process.wait(timeout=TIMEOUT) == 0
 
 
 def test_verify_prints_each_difference(call: Call, url: str, file: Path, queue: leaseq.Queue) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 import leaseq
 from tests.support.leases import not_none
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT
 
 Run = Callable[..., tuple[int, str]]
 BAR = "━"
@@ -46,7 +46,7 @@ def run_on_terminal(server: Any) -> Iterator[Run]:
         output = b""
         while data := _read(screen):
             output += data
-        return process.wait(PATIENCE), output.decode()
+        return process.wait(TIMEOUT), output.decode()
 
     yield run
     os.close(screen)

@@ -14,7 +14,7 @@ from typing import Any
 import leaseq
 from tests.faults.history import History, Recorder
 from tests.faults.spec import Rules
-from tests.support.waiting import PATIENCE, eventually, patiently
+from tests.support.waiting import TIMEOUT, eventually, retry_while_unavailable
 
 LEASE_SECONDS = 1.0
 RULES = Rules(max_attempts=1_000, lease_seconds=LEASE_SECONDS)
@@ -60,7 +60,7 @@ class Crowd:
         self._queue_for, self._stock = queue_for, stock
         self._clients = [connect(url) for _ in range(people + 1)]
         self.queue = leaseq.Queue(self._clients[0], name)
-        patiently(
+        retry_while_unavailable(
             lambda: self.queue.configure(
                 lease_seconds=LEASE_SECONDS,
                 max_attempts=RULES.max_attempts,
@@ -87,16 +87,16 @@ class Crowd:
     def grants(self) -> int:
         return self.history.grants
 
-    def wait_for_grants(self, grants: int, *, seconds: float = PATIENCE) -> None:
+    def wait_for_grants(self, grants: int, *, seconds: float = TIMEOUT) -> None:
         """Wait until this many leases were granted in total."""
         self._wait(lambda: self.grants() >= grants, f"{grants} grants", seconds)
 
     def wait_for_more_grants(self, grants: int) -> None:
         """Wait until this many more leases were granted, or all items are done: this thread may be late."""
         goal = self.grants() + grants
-        self._wait(lambda: self.grants() >= goal or self._is_all_done(), f"{goal} grants", PATIENCE)
+        self._wait(lambda: self.grants() >= goal or self._is_all_done(), f"{goal} grants", TIMEOUT)
 
-    def wait_until_done(self, *, seconds: float = 2 * PATIENCE) -> None:
+    def wait_until_done(self, *, seconds: float = 2 * TIMEOUT) -> None:
         """Wait until everything that was sent is finished; then stop the people."""
         self._wait(self._is_all_done, "all is finished", seconds)
         self.stop()
@@ -106,7 +106,7 @@ class Crowd:
         self._raise_failure()
 
     def _is_all_done(self) -> bool:
-        stats = patiently(self.queue.stats)
+        stats = retry_while_unavailable(self.queue.stats)
         remaining = stats.inbound or stats.reserved or stats.scheduled
         return stats.finished >= self._items and not remaining
 
@@ -135,7 +135,7 @@ class Crowd:
         for number in range(self._items):
             item_id, payload = f"item-{number:06}", {"n": number}
             while not self._stop.is_set():
-                if patiently(lambda: recorder.enqueue(item_id, payload)).outcome != "unknown":  # noqa: B023
+                if retry_while_unavailable(lambda: recorder.enqueue(item_id, payload)).outcome != "unknown":  # noqa: B023
                     break
                 self._stop.wait(0.05)  # refused by a full server
 
@@ -183,11 +183,15 @@ class _Person:
     def _finish(self, lease: leaseq.Lease) -> leaseq.Lease | None:
         """Send the result until there is a reply; it is never given up."""
         result, then_reserve = {"by": self._name, "token": lease.token}, self._dice.random() < 0.5
-        call, next_lease = patiently(lambda: self._queue.finish(lease, result, then_reserve=then_reserve))
+        call, next_lease = retry_while_unavailable(
+            lambda: self._queue.finish(lease, result, then_reserve=then_reserve)
+        )
         while call.outcome == "unknown" and not self._stop.wait(0.05):  # refused by a full server
-            call, next_lease = patiently(lambda: self._queue.finish(lease, result, then_reserve=then_reserve))
+            call, next_lease = retry_while_unavailable(
+                lambda: self._queue.finish(lease, result, then_reserve=then_reserve)
+            )
         if self._dice.uniform(0, 100) < self._habits.finishes_twice:
-            patiently(lambda: self._queue.finish(lease, result))
+            retry_while_unavailable(lambda: self._queue.finish(lease, result))
         return next_lease
 
     def _abandon(self, lease: leaseq.Lease) -> None:

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import leaseq
-from tests.support.waiting import patiently
+from tests.support.waiting import retry_while_unavailable
 
 TIMEOUT = 30  # seconds: longer than any fault here, so that a retry never overtakes the first call
 
@@ -60,7 +60,7 @@ class RestQueue:
         if not self._idempotent:
             return self._send(path, body, {})
         key_header = {"Idempotency-Key": f"{next(self._numbers)}-{self._dice.getrandbits(64):x}"}
-        return patiently(lambda: self._send(path, body, key_header), pause=0.1)
+        return retry_while_unavailable(lambda: self._send(path, body, key_header), pause=0.1)
 
     def _send(self, path: str, body: Any, extra_headers: dict[str, str]) -> Any:
         headers = {

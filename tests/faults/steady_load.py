@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.webapp.store.accounts import Accounts
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT
 from tests.web.gunicorn_server import run_gunicorn
 
 QUEUES = ("letters", "photos")
@@ -36,7 +36,7 @@ class Client:
     """A person with a token and a persistent connection."""
 
     def __init__(self, address: str, token: str) -> None:
-        self._connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+        self._connection = http.client.HTTPConnection(address, timeout=TIMEOUT)
         self._headers = {"Authorization": f"Bearer {token}"}
 
     def call(self, method: str, path: str, body: Any = None, content_type: str = "application/json") -> Any:
@@ -180,4 +180,4 @@ def run_leaseq_under_load(folder: Path) -> Iterator[tuple[EmbeddedServer, str, d
             yield server, urlsplit(url).netloc, {"web": web.pid, "clear": clear.pid}
         finally:
             clear.terminate()
-            clear.wait(PATIENCE)
+            clear.wait(TIMEOUT)

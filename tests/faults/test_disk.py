@@ -18,7 +18,7 @@ from tests.faults.judge import all_items, find_faults
 from tests.faults.people import RULES, crowd
 from tests.support.ports import free_port
 from tests.support.processes import LEASEQ, environment
-from tests.support.waiting import eventually, patiently
+from tests.support.waiting import eventually, retry_while_unavailable
 
 PAGE = 4096
 
@@ -164,7 +164,7 @@ def test_the_supervisor_says_that_the_disk_is_full_and_goes_on_when_there_is_roo
             assert line.startswith(
                 f"{restart_notice}it could not write to the disk of {data}, which may be full: make"
             )
-            assert patiently(lambda: queue.get("one")).state == "inbound"
+            assert retry_while_unavailable(lambda: queue.get("one")).state == "inbound"
         disk.give_room()
         assert queue.enqueue({"n": 2}, id="two").added
         process.terminate()

@@ -17,7 +17,7 @@ from tests.faults.judge import find_faults
 from tests.faults.people import RULES, crowd
 from tests.faults.wgl import Span, linearization
 from tests.support.leases import not_none
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT
 
 
 def step_register(state: int, op: tuple[str, int]) -> Iterator[int]:
@@ -188,7 +188,7 @@ def play_story(queue: leaseq.Queue) -> History:
     recorder.enqueue("a", {}), recorder.enqueue("b", {})
     ann_lease, bob_lease = not_none(recorder.reserve("ann")), not_none(recorder.reserve("bob"))
     recorder.finish(bob_lease, {"by": "bob"})
-    eve_lease = not_none(recorder.reserve("eve", wait=PATIENCE))
+    eve_lease = not_none(recorder.reserve("eve", wait=TIMEOUT))
     recorder.finish(ann_lease, {"by": "ann"})
     recorder.finish(eve_lease, {"by": "eve"})
     return history

@@ -31,7 +31,7 @@ from tests.faults.links import (
     Trouble,
 )
 from tests.faults.people import RULES, Crowd, Habits, crowd
-from tests.support.waiting import patiently
+from tests.support.waiting import retry_while_unavailable
 
 ReportFigure = Callable[[str], None]
 BUSY = Habits(abandons=8, fails=8, walks_away=2, renews=15, answers_late=2)
@@ -86,7 +86,7 @@ def manage(queue: leaseq.Queue) -> Iterator[None]:
     def repeat_calls() -> None:
         while not stop.is_set():
             for call in (*read_calls(queue), *manager_calls(other_queue)):
-                patiently(call)
+                retry_while_unavailable(call)
 
     with ThreadPoolExecutor(1) as pool:
         future = pool.submit(repeat_calls)

@@ -18,7 +18,7 @@ from tests.faults.judge import Fault, all_items, find_faults, lost_answers, lost
 from tests.faults.people import RULES, crowd
 from tests.support.ports import free_port
 from tests.support.processes import LEASEQ, descendants, environment
-from tests.support.waiting import patiently
+from tests.support.waiting import retry_while_unavailable
 
 
 def cut_power(server: EmbeddedServer, disk: Disk, dice: random.Random | None = None) -> int:
@@ -89,7 +89,7 @@ def test_the_power_fails_right_after_the_first_start() -> None:
         arguments = ["up", "--data", str(data), "--port", str(free_port())]
         process = subprocess.Popen([LEASEQ, *arguments], env=environment() | disk.environment())
         queue = leaseq.Queue(leaseq.connect(f"unix://{data}/server.sock"), "q")
-        patiently(lambda: queue.enqueue({"n": 1}, id="one"))
+        retry_while_unavailable(lambda: queue.enqueue({"n": 1}, id="one"))
         key = (data / "secret-key").read_text()
         for pid in descendants(process.pid) | {process.pid}:
             with suppress(ProcessLookupError):

@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
 import leaseq
-from tests.support.waiting import eventually, patiently
+from tests.support.waiting import eventually, retry_while_unavailable
 
 PEOPLE = 3
 WAIT_SECONDS = 90.0  # seconds for which they wait at most
@@ -26,7 +26,7 @@ class Waiters:
     def serve(self) -> float:
         """Enqueue an item for each; return the seconds from then until each has one."""
         for number in range(PEOPLE):
-            patiently(lambda number=number: self._queue.enqueue({}, id=f"{number}"))  # type: ignore[misc]
+            retry_while_unavailable(lambda number=number: self._queue.enqueue({}, id=f"{number}"))  # type: ignore[misc]
         start = time.monotonic()
         leases = [future.result(WAIT_SECONDS) for future in self._futures]
         ids = sorted(lease.id if lease else "nothing" for lease in leases)

@@ -50,13 +50,15 @@ FORM = {
 @click.option("--workers", default=2, show_default=True, help="Web processes.")
 @click.option("--threads", default=16, show_default=True, help="Threads of each web process.")
 @click.option(
-    "--patience",
+    "--max-queue-seconds",
     default=1.0,
     show_default=True,
     type=click.FloatRange(0, 60),
-    help="LEASEQ_PATIENCE_SECONDS of the web processes; 0: no limit.",
+    help="LEASEQ_MAX_QUEUE_SECONDS of the web processes; 0: no limit.",
 )
-def load(people: int, think: float, seconds: int, workers: int, threads: int, patience: float) -> None:
+def load(
+    people: int, think: float, seconds: int, workers: int, threads: int, max_queue_seconds: float
+) -> None:
     """Simulate people who work through a real gunicorn, and print the response times.
 
     Each signs in, takes an item, thinks, answers it and gets the next; some save drafts, put items off or
@@ -70,7 +72,7 @@ def load(people: int, think: float, seconds: int, workers: int, threads: int, pa
             workers=workers,
             threads=threads,
             access_log=Path(folder) / "web.log",  # part of what a request costs
-            LEASEQ_PATIENCE_SECONDS=str(patience),
+            LEASEQ_MAX_QUEUE_SECONDS=str(max_queue_seconds),
         ) as (url, _):
             report = asyncio.run(_run_crowd(urlsplit(url).port or 80, names, password, think, seconds))
     _print(report, seconds)

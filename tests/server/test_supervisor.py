@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.support.processes import is_alive
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 
 PROGRAM = """
 import json, os, sys
@@ -117,7 +117,7 @@ def run_supervisor(
     finally:
         if process.poll() is None:
             process.terminate()
-        process.communicate(timeout=PATIENCE)
+        process.communicate(timeout=TIMEOUT)
 
 
 def read_pids(folder: Path) -> dict[str, int]:
@@ -130,7 +130,7 @@ def test_each_starts_when_the_one_before_is_ready_and_they_stop_in_reverse(tmp_p
     with run_supervisor(tmp_path, *children) as process:
         eventually((tmp_path / "started").exists, "all started")
         process.send_signal(signal.SIGINT)
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(TIMEOUT) == 0
     assert (tmp_path / "ends").read_text() == "second first "
     assert not any(map(is_alive, read_pids(tmp_path).values()))
 
@@ -169,7 +169,7 @@ def test_one_that_ends_before_it_is_ready_stops_everything(tmp_path: Path) -> No
     good: tuple[str, str, dict[str, str]] = ("good", SLEEPS, {})
     bad = ("bad", "import sys; sys.exit(3)", {"ready": "never"})
     with run_supervisor(tmp_path, good, bad) as process:
-        _, stderr = process.communicate(timeout=PATIENCE)
+        _, stderr = process.communicate(timeout=TIMEOUT)
     assert stderr == "bad ended with exit code 3 before it was ready\n"
     assert not any(map(is_alive, read_pids(tmp_path).values()))
 
@@ -178,7 +178,7 @@ def test_stopping_while_one_is_still_starting(tmp_path: Path) -> None:
     with run_supervisor(tmp_path, ("slow", SLEEPS, {"ready": "never"})) as process:
         eventually((tmp_path / "pids").exists, "the child runs")
         process.terminate()
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(TIMEOUT) == 0
     assert not any(map(is_alive, read_pids(tmp_path).values()))
 
 
@@ -188,7 +188,7 @@ def test_one_that_will_not_stop_is_killed_with_all_that_it_started(tmp_path: Pat
     ) as process:
         eventually((tmp_path / "started").exists, "all started")
         process.terminate()
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(TIMEOUT) == 0
     grandchild = int((tmp_path / "grandchild").read_text())
     eventually(lambda: not is_alive(grandchild), "who was killed has ended")  # nobody waited for that process
     assert not any(map(is_alive, read_pids(tmp_path).values()))
@@ -217,7 +217,7 @@ def test_what_a_child_that_died_left_behind_is_ended(tmp_path: Path, handler: st
 def test_what_one_left_behind_that_was_never_ready_is_ended(tmp_path: Path) -> None:
     script = LEAVES_A_PROCESS.replace("{handler}", "signal.SIG_IGN") + "sys.exit(3)"
     with run_supervisor(tmp_path, ("bad", script, {"ready": "never"})) as process:
-        _, stderr = process.communicate(timeout=PATIENCE)
+        _, stderr = process.communicate(timeout=TIMEOUT)
     assert stderr == "bad ended with exit code 3 before it was ready\n"
     eventually(lambda: not any(map(is_alive, grandchild_pids(tmp_path))), "it was ended")
 
@@ -231,7 +231,7 @@ def test_what_a_child_left_behind_is_ended_where_it_stops_before_the_next_start(
         assert process.stderr is not None
         assert process.stderr.readline().startswith("leaseq: bad ended with exit code 3")
         process.terminate()
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(TIMEOUT) == 0
     eventually(lambda: not any(map(is_alive, grandchild_pids(tmp_path))), "it was ended")
 
 
@@ -253,5 +253,5 @@ def test_when_the_supervisor_is_killed_its_children_end(tmp_path: Path) -> None:
     with run_supervisor(tmp_path, ("one", SLEEPS, {}), ("two", SLEEPS, {})) as process:
         eventually((tmp_path / "started").exists, "all started")
         process.kill()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
         eventually(lambda: not any(map(is_alive, read_pids(tmp_path).values())), "the children ended")

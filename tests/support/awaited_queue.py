@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import leaseq
 
 T = TypeVar("T")
-PATIENCE = 60.0  # seconds for a call
+TIMEOUT = 60.0  # seconds for a call
 
 
 class LoopThread:
@@ -23,11 +23,11 @@ class LoopThread:
         self._thread.start()
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(PATIENCE)
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(TIMEOUT)
 
     def stop(self) -> None:
         self.loop.call_soon_threadsafe(self.loop.stop)
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT)
         self.loop.close()
 
 
@@ -69,7 +69,7 @@ class AwaitedQueue:
         event = asyncio.Event()
 
         def follow() -> None:
-            stop.wait(PATIENCE)
+            stop.wait(TIMEOUT)
             self._loop.loop.call_soon_threadsafe(event.set)
 
         threading.Thread(target=follow, daemon=True).start()

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 import leaseq
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 
 T = TypeVar("T")
 
@@ -26,7 +26,7 @@ def wait_and_take(queue: leaseq.Queue, person: str) -> leaseq.Lease:
     """Take an item from a new queue; it is enqueued while the person waits for it."""
     queue.configure()
     with ThreadPoolExecutor(1) as pool:
-        future = pool.submit(queue.reserve, person, wait=PATIENCE)
+        future = pool.submit(queue.reserve, person, wait=TIMEOUT)
         eventually(lambda: queue.stats().waiting == 1)
         queue.enqueue({})
         return not_none(future.result())

@@ -87,8 +87,8 @@ def _write(path: Path, text: str) -> None:
         cache_file.unlink()
 
 
-def run(tree: Path, tests: Iterable[str], patience: float, *options: str) -> subprocess.CompletedProcess[str]:
-    """pytest's run of these tests; subprocess.TimeoutExpired after ``patience`` seconds, with all ended that
+def run(tree: Path, tests: Iterable[str], timeout: float, *options: str) -> subprocess.CompletedProcess[str]:
+    """pytest's run of these tests; subprocess.TimeoutExpired after ``timeout`` seconds, with all ended that
     it had started."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, *tests]
     with subprocess.Popen(
@@ -102,7 +102,7 @@ def run(tree: Path, tests: Iterable[str], patience: float, *options: str) -> sub
         start_new_session=True,
     ) as process:
         try:
-            out, err = process.communicate(timeout=patience)
+            out, err = process.communicate(timeout=timeout)
         finally:
             with suppress(ProcessLookupError):  # a server may outlive a test that was ended
                 os.killpg(process.pid, signal.SIGKILL)

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT
 
 LEASEQ = Path(sys.executable).with_name("leaseq")
 
@@ -74,7 +74,7 @@ class UpProcess:
         if self.process.poll() is None:
             self.process.send_signal(signal_number)
         try:
-            return self.process.wait(PATIENCE)
+            return self.process.wait(TIMEOUT)
         finally:
             for stream in (self.process.stdout, self.process.stderr):
                 assert stream is not None
@@ -135,7 +135,7 @@ def run_leaseq(*arguments: str, **env: str) -> subprocess.CompletedProcess[str]:
         [str(LEASEQ), *arguments],
         capture_output=True,
         text=True,
-        timeout=PATIENCE,
+        timeout=TIMEOUT,
         env=environment(**env),
         check=False,
     )

@@ -1,4 +1,4 @@
-"""Waiting for other processes and threads: a test polls until a deadline."""
+"""Wait for other processes and threads: check a condition repeatedly, up to a deadline."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import leaseq
 
 T = TypeVar("T")
 
-PATIENCE = 60  # seconds, only ever waited out by a test that fails
+TIMEOUT = 60  # seconds; only a failing test waits that long
 
 
 def eventually(
-    condition: Callable[[], object], description: str = "what is waited for", *, seconds: float = PATIENCE
+    condition: Callable[[], object], description: str = "what is waited for", *, seconds: float = TIMEOUT
 ) -> None:
-    """Return once it is true. Errors of a server that still starts or of a missing file count as not yet."""
+    """Return once the condition is true. A refused connection or a missing file counts as not yet true."""
     deadline, pause = time.monotonic() + seconds, 0.002
     while True:
         try:
@@ -30,12 +30,12 @@ def eventually(
         if time.monotonic() > deadline:
             raise TimeoutError(f"never happened: {description}") from error
         time.sleep(pause)
-        pause = min(pause * 1.5, 0.05)  # short waits end soon, long waits cause no load
+        pause = min(pause * 1.5, 0.05)  # short waits end quickly, long waits cause no load
 
 
-def patiently(call: Callable[[], T], *, pause: float = 0.02) -> T:
-    """Call it as a program does that sends unacknowledged calls again."""
-    deadline = time.monotonic() + PATIENCE
+def retry_while_unavailable(call: Callable[[], T], *, pause: float = 0.02) -> T:
+    """Repeat a call until the server answers, as a program does with a call that was not acknowledged."""
+    deadline = time.monotonic() + TIMEOUT
     while True:
         try:
             return call()

@@ -15,7 +15,7 @@ from typing import Any
 
 from leaseq.webapp.commands.serve import gunicorn_argv
 from tests.support.ports import free_port
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 
 ADJUSTED_APP = "tests.web.adjusted_app:app"
 
@@ -47,7 +47,7 @@ def run_gunicorn(
         **os.environ,
         "LEASEQ_REDIS_URL": redis_url,
         "LEASEQ_SECRET_KEY": secret,
-        "LEASEQ_PATIENCE_SECONDS": "60",  # a machine that runs tests may be slow
+        "LEASEQ_MAX_QUEUE_SECONDS": "60",  # a machine that runs tests may be slow
         **settings,
     }
     level = "info" if access_log else "warning"
@@ -62,11 +62,11 @@ def run_gunicorn(
         yield url, process
     finally:
         process.send_signal(signal.SIGINT)  # immediate stop; tests of the graceful stop send SIGTERM
-        process.wait(timeout=PATIENCE)
+        process.wait(timeout=TIMEOUT)
 
 
 def _is_ready(url: str) -> bool:
-    with urllib.request.urlopen(f"{url}/readyz", timeout=PATIENCE):
+    with urllib.request.urlopen(f"{url}/readyz", timeout=TIMEOUT):
         return True
 
 
@@ -74,7 +74,7 @@ def send_request(
     address: str, path: str, method: str = "GET", body: Any = None, **headers: str
 ) -> tuple[int, bytes]:
     """Send one request on its own connection."""
-    connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+    connection = http.client.HTTPConnection(address, timeout=TIMEOUT)
     try:
         content = None if body is None else json.dumps(body)
         content_type = {} if body is None else {"Content-Type": "application/json"}

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tests.support.ports import free_port
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 
 CONFIGURATION = Path(__file__).parents[2] / "docs" / "nginx" / "leaseq.conf"
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
@@ -55,7 +55,7 @@ def run_nginx(address: str, folder: Path) -> Iterator[int]:
 
 
 def connect(port: int) -> ssl.SSLSocket:
-    plain_socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
+    plain_socket = socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT)
     return tls_context().wrap_socket(plain_socket, server_hostname="localhost")
 
 

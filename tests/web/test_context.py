@@ -12,7 +12,7 @@ from leaseq.webapp import context
 from leaseq.webapp.context import QueueOfRequest, SharedQueue
 from tests.conftest import Server
 from tests.support.leases import not_none
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT
 
 
 def form_with(kind: str) -> dict[str, object]:
@@ -41,7 +41,7 @@ def test_a_form_that_changes_during_a_request_is_read_again(view: leaseq.Queue, 
 
     thread = threading.Thread(target=finish, daemon=True)
     thread.start()
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     assert [error.field for error in errors] == ["result"]
     assert view.finish(lease, {"about": 7}).id == lease.id
 

@@ -18,7 +18,7 @@ from leaseq.webhooks import sending
 from leaseq.webhooks.addresses import resolve, target_of
 from leaseq.webhooks.sending import Response, post
 from tests.support.receiver import Receiver
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT
 from tests.webhooks.conftest import LOOPBACK, Hooks
 
 NO_NETWORKS = webhooks.networks("")
@@ -83,6 +83,13 @@ def test_a_peer_that_takes_no_connection_has_a_time_limit(monkeypatch: pytest.Mo
     assert response.error == f"no connection to 127.0.0.1 port {port} within 0.2 s"
 
 
+def test_the_limit_for_all_of_it_holds_for_the_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sending, "CONNECT_SECONDS", TIMEOUT / 10)
+    with listen_silently("127.0.0.1") as port:
+        response = post(f"http://127.0.0.1:{port}/", {}, b"{}", LOOPBACK, seconds=0.2)
+    assert response.error == f"no connection to 127.0.0.1 port {port} within 0.2 s"
+
+
 def test_where_no_address_takes_a_connection_the_last_one_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sending, "CONNECT_SECONDS", 0.2)
     monkeypatch.setattr(socket, "getaddrinfo", Resolver(["127.0.0.2", "127.0.0.1"]))
@@ -102,15 +109,15 @@ def test_a_silent_address_leaves_the_next_one_its_time(
             timeouts.append(self.gettimeout())
             connect(self, address)
 
-    monkeypatch.setattr(sending, "CONNECT_SECONDS", 2 * PATIENCE)
+    monkeypatch.setattr(sending, "CONNECT_SECONDS", 2 * TIMEOUT)
     monkeypatch.setattr(socket, "getaddrinfo", Resolver(["127.0.0.2", "127.0.0.1"]))
     monkeypatch.setattr(socket, "socket", RecordingSocket)
     assert (
-        post(f"http://two.example:{receiver.port}/hook", {}, b"{}", LOOPBACK, seconds=2 * PATIENCE).status
+        post(f"http://two.example:{receiver.port}/hook", {}, b"{}", LOOPBACK, seconds=2 * TIMEOUT).status
         == 204
     )
     assert timeouts[0] is not None
-    assert 0.9 * PATIENCE < timeouts[0] <= PATIENCE, "half of the time for each of two"
+    assert 0.9 * TIMEOUT < timeouts[0] <= TIMEOUT, "half of the time for each of two"
 
 
 def test_all_addresses_of_a_name_are_checked(receiver: Receiver, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 import leaseq
 from leaseq.worker import Handler
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT
 
 
 class WorkerThread:
@@ -33,7 +33,7 @@ class WorkerThread:
         return self.join()
 
     def join(self) -> leaseq.WorkerStats:
-        self._thread.join(PATIENCE)
+        self._thread.join(TIMEOUT)
         assert not self._thread.is_alive(), "the worker did not end"
         error, self.error = self.error, None
         if error is not None:
@@ -70,7 +70,7 @@ def start(server: Any, queue_name: str) -> Iterator[Start]:
 
 
 def wait_for(event: threading.Event) -> None:
-    assert event.wait(PATIENCE), "it never happened"
+    assert event.wait(TIMEOUT), "it never happened"
 
 
 class HeldFunction:
@@ -84,7 +84,7 @@ class HeldFunction:
     def __call__(self, lease: leaseq.Lease) -> str:
         self.tokens.append(lease.token)
         self.at_work.set()
-        assert self.go_on.wait(PATIENCE)
+        assert self.go_on.wait(TIMEOUT)
         return "done"
 
 

@@ -13,7 +13,7 @@ import pytest
 import leaseq
 from tests.conftest import Server
 from tests.engine.waiters import in_line
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 from tests.worker.conftest import HeldFunction, Start, wait_for
 
 
@@ -23,9 +23,9 @@ def test_stop_lets_it_finish_what_is_in_work_and_take_no_more(queue: leaseq.Queu
 
     def handle(_: leaseq.Lease) -> None:
         at_work.set()
-        assert go_on.wait(PATIENCE)
+        assert go_on.wait(TIMEOUT)
 
-    thread = start(handle, grace=PATIENCE)
+    thread = start(handle, grace=TIMEOUT)
     wait_for(at_work)
     thread.worker.stop()
     go_on.set()
@@ -42,7 +42,7 @@ def test_the_whole_grace_time_is_for_what_is_in_work(
 
     def handle(_: leaseq.Lease) -> None:
         at_work.set()
-        assert go_on.wait(PATIENCE)
+        assert go_on.wait(TIMEOUT)
 
     thread = start(handle, grace=0.5)
     wait_for(at_work)
@@ -55,7 +55,7 @@ def test_the_whole_grace_time_is_for_what_is_in_work(
     monkeypatch.setattr("leaseq.worker.worker.time", SimpleNamespace(monotonic=now))
     thread.worker.stop()
     for _ in range(3):
-        assert looks.acquire(timeout=PATIENCE), "it looks again and again"
+        assert looks.acquire(timeout=TIMEOUT), "it looks again and again"
     go_on.set()
     assert thread.join() == leaseq.WorkerStats(finished=1)
 
@@ -64,7 +64,7 @@ def test_when_the_grace_time_is_over_it_ends(
     queue: leaseq.Queue, start: Start, handle: HeldFunction, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Not only at its next check for signals."""
-    monkeypatch.setattr("leaseq.worker.worker._POLL", 10 * PATIENCE)
+    monkeypatch.setattr("leaseq.worker.worker._POLL", 10 * TIMEOUT)
     queue.enqueue({})
     thread = start(handle, grace=0.1)
     wait_for(handle.at_work)
@@ -75,9 +75,9 @@ def test_when_the_grace_time_is_over_it_ends(
 def test_a_stop_ends_its_wait_at_once_and_what_comes_then_is_for_others(
     server: Server, queue: leaseq.Queue, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * PATIENCE)
+    monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * TIMEOUT)
     queue.configure()
-    thread = start(lambda _: None, grace=10 * PATIENCE)
+    thread = start(lambda _: None, grace=10 * TIMEOUT)
     eventually(lambda: in_line(server, queue) == 1, "it waits")
     assert thread.stop() == leaseq.WorkerStats()
     assert in_line(server, queue) == 0
@@ -94,12 +94,12 @@ def test_what_comes_when_it_is_to_stop_is_given_back(
     def reserve_and_stop(self: leaseq.Queue, person: str, **options: Any) -> leaseq.Lease | None:
         lease = reserve(self, person, **options)
         if lease is not None:
-            workers.get(timeout=PATIENCE).stop()
+            workers.get(timeout=TIMEOUT).stop()
         return lease
 
     monkeypatch.setattr(leaseq.Queue, "reserve", reserve_and_stop)
     queue.enqueue({})
-    thread = start(lambda _: None, grace=PATIENCE)
+    thread = start(lambda _: None, grace=TIMEOUT)
     workers.put(thread.worker)
     assert thread.join() == leaseq.WorkerStats(given_back=1)
     assert queue.stats().inbound == 1
@@ -120,7 +120,7 @@ def test_what_it_holds_is_finished_after_its_client_was_closed(
     queue: leaseq.Queue, server: Server, start: Start, handle: HeldFunction
 ) -> None:
     client = leaseq.connect(server.url)
-    thread = start(handle, client=client, grace=PATIENCE)
+    thread = start(handle, client=client, grace=TIMEOUT)
     queue.enqueue({}, id="one")
     wait_for(handle.at_work)
     client.close()
@@ -143,7 +143,7 @@ def test_the_result_of_what_was_given_back_is_dropped(queue: leaseq.Queue, start
 
     def handle(_: leaseq.Lease) -> str:
         at_work.set()
-        assert go_on.wait(PATIENCE)
+        assert go_on.wait(TIMEOUT)
         at_end.set()
         return "too late"
 
@@ -154,7 +154,7 @@ def test_the_result_of_what_was_given_back_is_dropped(queue: leaseq.Queue, start
     wait_for(at_end)
     for live_thread in threading.enumerate():
         if live_thread.name.startswith("leaseq-worker"):
-            live_thread.join(PATIENCE)
+            live_thread.join(TIMEOUT)
     item = queue.get("one")
     assert (item.state, item.answers, item.late_answers) == ("inbound", (), ())
 

@@ -17,7 +17,7 @@ from leaseq.worker.source import Source
 from leaseq.worker.taking import Taker
 from tests.conftest import Server
 from tests.engine.waiters import in_line
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 from tests.worker.conftest import HeldFunction, Start, wait_for
 
 Queues = dict[str, leaseq.Queue]
@@ -80,14 +80,14 @@ def test_it_waits_in_all_queues_at_once(
     server: Server, queues: Queues, start: Start, monkeypatch: pytest.MonkeyPatch, order: str
 ) -> None:
     """It is woken: without that it would not try again before the test ends."""
-    monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * PATIENCE)
-    monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (10 * PATIENCE, 10 * PATIENCE))
+    monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * TIMEOUT)
+    monkeypatch.setattr("leaseq.engine.notifications._POLL_SECONDS", (10 * TIMEOUT, 10 * TIMEOUT))
     calls = threading.Semaphore(0)
     thread = start(handlers_of(queues, lambda _: calls.release()), order=order)
     for queue in [*queues.values()] * 2:
         eventually(lambda: [in_line(server, q) for q in queues.values()] == [1, 1, 1], "in line in all")
         queue.enqueue({})
-        assert calls.acquire(timeout=PATIENCE), "it is taken at once"
+        assert calls.acquire(timeout=TIMEOUT), "it is taken at once"
     eventually(lambda: [in_line(server, q) for q in queues.values()] == [1, 1, 1], "in line in all")
     assert thread.stop() == leaseq.WorkerStats(finished=6)
     assert [in_line(server, queue) for queue in queues.values()] == [0, 0, 0]
@@ -98,12 +98,12 @@ def test_where_there_is_room_in_a_queue_again_it_waits_there_too(
 ) -> None:
     """One person may hold one item of the first queue, so one of four threads waits there. If that thread
     gets an item of another queue, a thread that already waits elsewhere takes its place."""
-    monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * PATIENCE)
+    monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * TIMEOUT)
     at_work, go_on = threading.Semaphore(0), threading.Event()
 
     def handle(_: leaseq.Lease) -> None:
         at_work.release()
-        assert go_on.wait(PATIENCE)
+        assert go_on.wait(TIMEOUT)
 
     def has_in_line(name: str, count: int) -> bool:
         return in_line(server, queues[name]) == count
@@ -113,15 +113,15 @@ def test_where_there_is_room_in_a_queue_again_it_waits_there_too(
         {queues["high"].name: handle, queues["low"].name: handle},
         order="strict",
         concurrency=4,
-        grace=PATIENCE,
+        grace=TIMEOUT,
     )
     for thread_count in (4, 3, 2):
         eventually(partial(has_in_line, "low", thread_count), "the others wait")
         queues["low"].enqueue({})
-        assert at_work.acquire(timeout=PATIENCE)
+        assert at_work.acquire(timeout=TIMEOUT)
         eventually(partial(has_in_line, "high", 1), "one waits in the first queue")
     queues["high"].enqueue({})
-    assert at_work.acquire(timeout=PATIENCE), "the last thread takes it"
+    assert at_work.acquire(timeout=TIMEOUT), "the last thread takes it"
     go_on.set()
     eventually(lambda: thread.worker.stats.finished == 4, "all are done")
 
@@ -132,13 +132,13 @@ def test_every_thread_takes_from_every_queue(queues: Queues, start: Start) -> No
 
     def handle(_: leaseq.Lease) -> None:
         at_work.release()
-        assert go_on.wait(PATIENCE)
+        assert go_on.wait(TIMEOUT)
 
     names = queues["high"].name, queues["low"].name
-    thread = start(dict.fromkeys(names, handle), order="turn", concurrency=2, grace=PATIENCE)
+    thread = start(dict.fromkeys(names, handle), order="turn", concurrency=2, grace=TIMEOUT)
     queues["high"].enqueue_many([{}, {}])
     for _ in range(2):
-        assert at_work.acquire(timeout=PATIENCE), "both are at work, each in a thread"
+        assert at_work.acquire(timeout=TIMEOUT), "both are at work, each in a thread"
     go_on.set()
     assert thread.stop() == leaseq.WorkerStats(finished=2)
 
@@ -221,7 +221,7 @@ def test_a_paused_queue_holds_up_no_other(queues: Queues, start: Start) -> None:
 def test_a_queue_that_is_deleted_while_it_waits_ends_nothing(
     server: Server, queues: Queues, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * PATIENCE)
+    monkeypatch.setattr("leaseq.worker.taking._WAIT", 10 * TIMEOUT)
     ids: list[str] = []
     start(handlers_of(queues, lambda lease: ids.append(lease.id)))
     eventually(lambda: in_line(server, queues["low"]) == 1, "it waits in all")

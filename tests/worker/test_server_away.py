@@ -11,7 +11,7 @@ import pytest
 import leaseq
 from leaseq.server.embedded import EmbeddedServer
 from leaseq.worker.retry import Retry
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 from tests.worker.conftest import HeldFunction, Start, wait_for
 
 
@@ -23,7 +23,7 @@ def test_while_the_server_is_away_it_waits_and_nothing_is_lost(
 
     def handle(lease: leaseq.Lease) -> int:
         at_work.set()
-        assert go_on.wait(PATIENCE)
+        assert go_on.wait(TIMEOUT)
         return lease.attempt
 
     with tempfile.TemporaryDirectory(prefix="leaseq") as folder, EmbeddedServer(folder) as server:

@@ -12,7 +12,7 @@ import pytest
 
 import leaseq
 from tests.conftest import Server
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 from tests.worker.conftest import Start
 
 PROGRAM = """
@@ -35,7 +35,7 @@ def program(server: Server, queue: leaseq.Queue) -> Iterator[subprocess.Popen[st
     """A process with a worker in its main thread. It prints the id of each item that it begins."""
     command = [sys.executable, "-c", PROGRAM, server.url, queue.name]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        timer = threading.Timer(PATIENCE, process.kill)  # a test that fails does not wait for lines for ever
+        timer = threading.Timer(TIMEOUT, process.kill)  # a test that fails does not wait for lines for ever
         timer.start()
         yield process
         timer.cancel()
@@ -56,7 +56,7 @@ def test_a_signal_lets_it_finish_what_it_holds(
     program.send_signal(number)
     queue.enqueue(0, id="two")
     assert read_line(program) == str(leaseq.WorkerStats(finished=1))
-    assert program.wait(PATIENCE) == 0
+    assert program.wait(TIMEOUT) == 0
     assert queue.get("two").attempts == 0
 
 
@@ -66,7 +66,7 @@ def test_a_second_signal_gives_back_at_once(queue: leaseq.Queue, program: subpro
     program.send_signal(signal.SIGTERM)
     program.send_signal(signal.SIGINT)  # a different signal, since two equal ones may be merged
     assert read_line(program) == str(leaseq.WorkerStats(given_back=1))
-    assert program.wait(PATIENCE) == 0
+    assert program.wait(TIMEOUT) == 0
     item = queue.get("one")
     assert (item.state, item.failures) == ("inbound", 0)
     assert (item.history[-1].how, item.history[-1].reason) == ("abandoned", "the worker stopped")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 from tests.worker.conftest import Start, wait_for
 
 
@@ -37,7 +37,7 @@ class HeldCoroutine:
 
     def wait(self, count: int = 1) -> None:
         for _ in range(count):
-            assert self.at_work.acquire(timeout=PATIENCE), "it has not begun"
+            assert self.at_work.acquire(timeout=TIMEOUT), "it has not begun"
 
     def go_on(self) -> None:
         for loop, event in self._go_on:
@@ -48,7 +48,7 @@ def test_as_many_run_at_once_as_concurrency_says(queue: leaseq.Queue, start: Sta
     queue.configure(holds=3)
     queue.enqueue_many(leaseq.NewItem({}, id=f"item-{n}") for n in range(4))
     handle = HeldCoroutine()
-    thread = start(handle, concurrency=3, grace=PATIENCE)
+    thread = start(handle, concurrency=3, grace=TIMEOUT)
     handle.wait(3)
     assert (len(queue.mine("bot")), handle.thread_names) == (3, {"leaseq-worker-tasks"})
     thread.worker.stop()
@@ -64,7 +64,7 @@ def test_as_many_run_at_once_as_concurrency_says(queue: leaseq.Queue, start: Sta
 def test_functions_and_coroutine_functions_work_side_by_side(queue: leaseq.Queue, start: Start) -> None:
     queue.configure(holds=2)
     queue.enqueue_many([{"kind": "async"}, {"kind": "thread"}])
-    barrier = threading.Barrier(2, timeout=PATIENCE)
+    barrier = threading.Barrier(2, timeout=TIMEOUT)
 
     async def run_on_loop(_: leaseq.Lease) -> str:
         await asyncio.to_thread(barrier.wait)
@@ -116,7 +116,7 @@ def test_what_a_coroutine_raises_fails_its_item_alone(
             return await handle(lease)
         raise error
 
-    thread = start(fail_or_wait, concurrency=2, grace=PATIENCE)
+    thread = start(fail_or_wait, concurrency=2, grace=TIMEOUT)
     handle.wait()
     eventually(lambda: queue.stats().dead == 1, "dead")
     assert queue.get("bad").last_error == text
@@ -151,7 +151,7 @@ def test_the_task_of_a_lost_lease_is_cancelled(
         queue.remove("one")
     else:
         queue.release("one")
-    assert handle.cancellations.acquire(timeout=PATIENCE), "it is cancelled"
+    assert handle.cancellations.acquire(timeout=TIMEOUT), "it is cancelled"
     eventually(lambda: thread.worker.stats.lost == 1, "lost")
     assert thread.stop() == leaseq.WorkerStats(lost=1)
     assert "the lease was lost, so its task was cancelled" in caplog.text

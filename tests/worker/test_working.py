@@ -15,7 +15,7 @@ from leaseq.worker.outcomes import error_text
 from leaseq.worker.source import Source
 from tests.conftest import Server
 from tests.support.leases import not_none
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 from tests.worker.conftest import Start, wait_for
 
 
@@ -192,7 +192,7 @@ def test_as_many_are_in_work_at_once_as_one_person_may_hold(
         leases.append(lease)
         if len(leases) == holds:
             all_at_work.set()
-        assert go_on.wait(PATIENCE)
+        assert go_on.wait(TIMEOUT)
 
     start(handle, concurrency=4)
     wait_for(all_at_work)

@@ -96,7 +96,8 @@ SENTENCES: Final = (
     N_("there is no person named '%(name)s'"),
     N_("this requires the role %(needed)s; yours is %(yours)s: ask an admin"),
     N_(
-        "the policy of queue '%(name)s' was changed in the meantime: check the current policy, then save again"
+        "the policy of queue '%(name)s' was changed in the meantime: check the current policy, "
+        "then save again"
     ),
     N_("the queue server does not answer: try again in a few seconds"),
     N_("the error was logged; the request may or may not have taken effect"),

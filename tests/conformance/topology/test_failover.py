@@ -16,7 +16,7 @@ from redis.crc import key_slot
 import leaseq
 from tests.conformance.topology.cluster import run_cluster
 from tests.conformance.topology.servers import port_of, primary_and_replicas, service_url, watching
-from tests.support.waiting import PATIENCE, eventually, patiently
+from tests.support.waiting import TIMEOUT, eventually, retry_while_unavailable
 
 ITEMS = 20
 
@@ -65,7 +65,9 @@ def test_what_was_acknowledged_survives_a_failover(service: Service, stopped: bo
             service.fail_over()
             if not stopped:
                 eventually(lambda: service.primary.info("replication")["connected_slaves"] == 0)
-        lease = patiently(partial(queue.finish, current_lease, current_lease.token, then_reserve=True)).next
+        lease = retry_while_unavailable(
+            partial(queue.finish, current_lease, current_lease.token, then_reserve=True)
+        ).next
     assert tokens == list(range(1, ITEMS + 1))
     client.close()
     other = leaseq.connect(service.url)  # finds the new primary
@@ -75,7 +77,7 @@ def test_what_was_acknowledged_survives_a_failover(service: Service, stopped: bo
 
 def test_a_call_that_gets_no_answer_goes_on_with_the_next_primary(service: Service) -> None:
     """Long before its timeout."""
-    client = leaseq.connect(service.url.replace("timeout=1", f"timeout={2 * PATIENCE}"))
+    client = leaseq.connect(service.url.replace("timeout=1", f"timeout={2 * TIMEOUT}"))
     queue = leaseq.Queue(client, "reviews")
     queue.configure(durable="replica")
     queue.enqueue({}, id="a")
@@ -83,7 +85,7 @@ def test_a_call_that_gets_no_answer_goes_on_with_the_next_primary(service: Servi
         os.kill(service.process, signal.SIGSTOP)
         future = pool.submit(queue.reserve, "ann")
         service.fail_over()
-        lease = future.result(PATIENCE)
+        lease = future.result(TIMEOUT)
     assert lease is not None
     assert lease.id == "a"
     client.close()
@@ -91,7 +93,7 @@ def test_a_call_that_gets_no_answer_goes_on_with_the_next_primary(service: Servi
 
 def test_a_call_that_a_node_does_not_answer_goes_on_with_the_next_of_its_slot() -> None:
     with run_cluster(replicas=1, node_timeout=60) as cluster, ThreadPoolExecutor() as pool:
-        client = leaseq.connect(f"{cluster.url}?socket_timeout={2 * PATIENCE}")
+        client = leaseq.connect(f"{cluster.url}?socket_timeout={2 * TIMEOUT}")
         queue = leaseq.Queue(client, "reviews")
         queue.configure(durable="replica")
         queue.enqueue({}, id="a")
@@ -100,5 +102,5 @@ def test_a_call_that_a_node_does_not_answer_goes_on_with_the_next_of_its_slot() 
         primary.freeze()
         future = pool.submit(queue.stats)
         replicas[primary.port].client.execute_command("CLUSTER", "FAILOVER", "TAKEOVER")
-        assert future.result(PATIENCE).inbound == 1
+        assert future.result(TIMEOUT).inbound == 1
         client.close()

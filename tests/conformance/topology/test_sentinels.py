@@ -13,7 +13,7 @@ import redis
 
 import leaseq
 from tests.conformance.topology.servers import primary_and_replicas, service_url, watching
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 
 THREADS = 8
 
@@ -74,7 +74,7 @@ def test_closing_leaves_no_connection_to_a_sentinel(watcher: redis.Redis, queue_
         wait = pool.submit(queue.reserve, "ann", wait=600)
         eventually(lambda: queue.stats().waiting == 1)
         client.close()
-        assert wait.result(PATIENCE) is None
+        assert wait.result(TIMEOUT) is None
     eventually(lambda: len(watcher.client_list()) == before)
 
 

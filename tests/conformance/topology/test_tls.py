@@ -20,7 +20,7 @@ import leaseq
 from leaseq.doctor import examine
 from tests.support.leases import not_none
 from tests.support.ports import free_port
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 
 REDIS = shutil.which("redis-server")
 WELL = ("--appendonly", "yes", "--appendfsync", "always", "--save", "")
@@ -122,7 +122,7 @@ def test_a_cancelled_call_does_not_wait_for_a_server_that_hangs(secured: Secured
                 os.kill(secured.pid, signal.SIGCONT)
             assert pending
             assert not still_pending
-            async with asyncio.timeout(PATIENCE):  # the server ends its side, and a new link takes its place
+            async with asyncio.timeout(TIMEOUT):  # the server ends its side, and a new link takes its place
                 await one_link_is_left(client)
 
     asyncio.run(calls())

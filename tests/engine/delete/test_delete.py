@@ -184,11 +184,14 @@ def test_more_who_wait_than_one_call_wakes(queue: leaseq.Queue, server: Server) 
     subscription.subscribe(channel)
     eventually(lambda: subscription.get_message(timeout=1))
     server.redis.zadd(Keys(queue.name).line, {f"w{n}": n for n in range(600)})
-    waiter_ids: list[bytes] = []
+    messages: list[list[bytes]] = []
     queue.delete()
     while message := subscription.get_message(timeout=1):
-        waiter_ids += message["data"].split()
-    assert waiter_ids == [f"w{n}".encode() for n in range(600)]
+        messages.append(message["data"].split())
+    assert [len(waiter_ids) for waiter_ids in messages] == [250, 250, 100], "a call wakes a bounded number"
+    assert [waiter_id for waiter_ids in messages for waiter_id in waiter_ids] == [
+        f"w{n}".encode() for n in range(600)
+    ]
     subscription.close()
 
 

@@ -21,7 +21,7 @@ from leaseq.cli import main
 from leaseq.webapp.commands.serve import serve
 from leaseq.webapp.settings import Settings
 from leaseq.webapp.store.accounts import Accounts
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT
 from tests.web.gunicorn_server import ADJUSTED_APP, run_gunicorn
 from tests.web.nginx_server import HAS_NGINX, connect, run_nginx
 
@@ -95,7 +95,7 @@ def test_behind_nginx_slow_clients_hold_nothing(nginx: int) -> None:
             connections.enter_context(connect(nginx)).sendall(request)
         with connect(nginx) as connection:
             # nginx closes the slow ones after its default of 60 seconds.
-            connection.settimeout(PATIENCE / 2)
+            connection.settimeout(TIMEOUT / 2)
             connection.sendall(
                 b"GET /healthz HTTP/1.1\r\nHost: leaseq.example.org\r\nConnection: close\r\n\r\n"
             )

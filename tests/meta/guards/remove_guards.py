@@ -19,7 +19,7 @@ from tests.meta.guards import GUARDS, Guard
 from tests.support import planted_faults
 
 LIMIT = 120  # seconds for one test
-PATIENCE = 1_200  # for the tests of one guard, or for all of them
+TIMEOUT = 1_200  # for the tests of one guard, or for all of them
 
 
 def main(*words: str) -> int:
@@ -56,7 +56,7 @@ def is_noticed(tree: Path, guard: Guard) -> bool:
 
 def run(tree: Path, tests: Iterable[str], *options: str) -> subprocess.CompletedProcess[str]:
     """A test that does not end counts as failed, so the guard's removal was noticed."""
-    return planted_faults.run(tree, sorted(tests), PATIENCE, f"--limit={LIMIT}", *options)
+    return planted_faults.run(tree, sorted(tests), TIMEOUT, f"--limit={LIMIT}", *options)
 
 
 if __name__ == "__main__":

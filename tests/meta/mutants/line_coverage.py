@@ -17,7 +17,7 @@ from tests.support import planted_faults
 
 PACKAGES = ("leaseq", "webapp")
 ABOVE = 10  # lines: a line without code belongs to the statement that begins above it
-_PATIENCE = 3_600  # seconds
+_TIMEOUT = 3_600  # seconds
 _OPTIONS = ("-n2", "--cov-context=test", "--cov-report=", *(f"--cov={name}" for name in PACKAGES))
 
 
@@ -35,7 +35,7 @@ class Coverage:
 
 def measure(tree: Path, tests: Sequence[str]) -> Coverage:
     """Measure these tests, including failed ones, since a mutant's tests are judged one by one."""
-    planted_faults.run(tree, tests, _PATIENCE, *_OPTIONS)
+    planted_faults.run(tree, tests, _TIMEOUT, *_OPTIONS)
     data = coverage.CoverageData(str(tree / ".coverage"))
     data.read()
     lines_by_file = {}

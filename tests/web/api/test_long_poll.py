@@ -15,7 +15,7 @@ from leaseq.webapp.context import EXTENSION
 from leaseq.webapp.serving.waits import Waits
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.queue_access import Access, Group
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 from tests.web.api_calls import assert_problem
 from tests.web.conftest import SECRET, Caller
 from tests.web.gunicorn_server import run_gunicorn
@@ -35,7 +35,7 @@ class WaitingCall(threading.Thread):
         self._result = self._call()
 
     def result(self) -> Any:
-        self.join(PATIENCE)
+        self.join(TIMEOUT)
         assert not self.is_alive(), "it still waits"
         return self._result
 
@@ -207,7 +207,7 @@ def test_who_waits_is_answered_when_the_place_is_stopped(
         waiting_call = WaitingCall(lambda: over_http(address, worker.token, "POST", path, {"wait": 30}))
         eventually(lambda: queue.stats().waiting == 1)
         process.terminate()
-        process.wait(PATIENCE)
+        process.wait(TIMEOUT)
     assert waiting_call.result()[0] == 204
     assert queue.stats().waiting == 0
 

@@ -139,6 +139,15 @@ def test_an_item_has_its_shape_and_lists_go_page_by_page(
     assert ids == [one.id for one in form_queue.items("inbound")]
 
 
+def test_a_pause_has_a_reason_or_an_empty_one(manager: Caller, queue: leaseq.Queue) -> None:
+    queue.configure()
+    path = f"/queues/{queue.name}"
+    assert manager("POST", f"{path}/pause", json={"reason": "lunch"}).json == {"paused": "lunch"}
+    assert manager("POST", f"{path}/resume").json == {"paused": None}
+    assert manager("POST", f"{path}/pause").json == {"paused": ""}
+    assert queue.stats().paused == ""
+
+
 def test_a_managers_moves(form_queue: leaseq.Queue, worker: Caller, manager: Caller) -> None:
     form_queue.configure(max_attempts=1)
     lease = reserve(form_queue, worker)

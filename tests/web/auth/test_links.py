@@ -97,3 +97,9 @@ def test_a_link_made_on_the_command_line_needs_no_account(
 ) -> None:
     link = accounts.password_link(worker_browser.name, by="the command line")
     assert accounts.use_link(link, NEW).name == worker_browser.name
+
+
+def test_a_link_for_a_password_is_in_the_audit_log(accounts: Accounts, worker_browser: Browser) -> None:
+    accounts.password_link(worker_browser.name, by="meg")
+    entry = accounts.log.page(person=worker_browser.name, limit=1).entries[0]
+    assert (entry.by, entry.what, entry.about) == ("meg", "sign-in.link-made", worker_browser.name)

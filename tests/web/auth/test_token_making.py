@@ -120,6 +120,18 @@ def test_a_provider_that_says_they_signed_in_this_morning_is_no_proof(
         assert browser.post("/account/tokens", FORM).status_code == status
 
 
+def test_a_provider_whose_clock_is_ahead_gives_no_longer_proof(
+    accounts: Accounts, make_app: Callable[..., Flask], provider: Provider
+) -> None:
+    app, name = make_app(), provider.claims["preferred_username"]
+    accounts.add(name, by="test")
+    provider.claims["auth_time"] = int(time.time()) + 86_400
+    browser = Browser(app, name)
+    browser.get(visit_provider(browser))
+    with browser.client.session_transaction() as session:
+        assert session["proved-at"] <= time.time()
+
+
 def test_a_person_has_a_limited_number(
     accounts: Accounts, worker_browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from leaseq.server.embedded import EmbeddedServer
 from tests.support.processes import LEASEQ, environment, is_ready, run_leaseq
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 
 
 @pytest.mark.parametrize("key", ["", "short"])
@@ -32,4 +32,4 @@ def test_serve_serves_until_it_is_stopped(own_server: EmbeddedServer, port: int)
         assert f"port {port} on 127.0.0.1 is taken" in completed.stderr
     finally:
         process.terminate()
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(TIMEOUT) == 0

@@ -29,7 +29,7 @@ from tests.support.processes import (
     run_leaseq,
     settings_of,
 )
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 
 Start = Callable[..., UpProcess]
 
@@ -131,7 +131,7 @@ def test_a_signal_in_the_first_moments_stops_everything(data_dir: Path, port: in
         else:
             eventually(lambda: list(data_dir.glob(moment)), f"{moment} is there")
         process.terminate()
-        _, stderr = process.communicate(timeout=PATIENCE)
+        _, stderr = process.communicate(timeout=TIMEOUT)
         assert (process.returncode, stderr) == (0, "")
         assert pids_in_session(process.pid) == set()
         assert not (data_dir / "up.json").exists()
@@ -154,7 +154,7 @@ def test_a_signal_ends_the_wait_for_what_a_killed_one_left(data_dir: Path, port:
             assert process.stderr is not None
             assert "was killed; waiting for its processes to end" in process.stderr.readline()
             process.terminate()
-            assert process.wait(PATIENCE) == 0
+            assert process.wait(TIMEOUT) == 0
     finally:
         os.killpg(pid, signal.SIGKILL)
 
@@ -225,7 +225,7 @@ def test_after_kill_9_nothing_stays_and_the_next_start_goes_on(start_leaseq: Sta
 def test_after_kill_9_the_next_start_waits_for_the_port_of_its_own_old_pages(start_leaseq: Start) -> None:
     run = start_leaseq()
     with socket.create_connection(("127.0.0.1", run.port)) as connection:  # which it completes
-        connection.settimeout(PATIENCE)
+        connection.settimeout(TIMEOUT)
         connection.sendall(
             b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n"
         )
@@ -242,7 +242,7 @@ def test_after_kill_9_the_next_start_waits_for_the_port_of_its_own_old_pages(sta
             connection.close()
             assert next_process.stdout.readline() == f"leaseq serves on http://127.0.0.1:{run.port}\n"
             next_process.terminate()
-            assert next_process.wait(PATIENCE) == 0
+            assert next_process.wait(TIMEOUT) == 0
 
 
 def test_the_clear_job_returns_an_item_whose_lease_ran_out(shared_up: UpProcess) -> None:
@@ -268,7 +268,7 @@ def test_with_a_database_the_bridge_runs_too(start_leaseq: Start, tmp_path: Path
     waiting = "SELECT id FROM leaseq_item WHERE status = 'waiting'"
     eventually(lambda: query(waiting) == [("b",)], "one item is moved, as the setting allows")
     assert queue.stats().inbound == 1
-    lease = queue.reserve("ann", wait=PATIENCE)
+    lease = queue.reserve("ann", wait=TIMEOUT)
     assert lease is not None
     queue.finish(lease, "yes")
     eventually(lambda: query("SELECT id, result FROM leaseq_answer") == [("a", '"yes"')], "it is archived")

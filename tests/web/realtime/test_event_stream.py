@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 import pytest
 
 import leaseq
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 from tests.web.conftest import SECRET, Caller
 from tests.web.gunicorn_server import run_gunicorn
 
@@ -30,7 +30,7 @@ class EventReader:
     """A client that reads an event stream."""
 
     def __init__(self, address: str, token: str, path: str, **headers: str) -> None:
-        self.connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+        self.connection = http.client.HTTPConnection(address, timeout=TIMEOUT)
         self.connection.request(
             "GET", f"/api/v1{path}", headers={"Authorization": f"Bearer {token}", **headers}
         )
@@ -73,7 +73,7 @@ def watch() -> Iterator[Callable[..., EventReader]]:
 
 
 def get(address: str, path: str, token: str) -> tuple[int, bytes]:
-    connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+    connection = http.client.HTTPConnection(address, timeout=TIMEOUT)
     try:
         connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
         response = connection.getresponse()
@@ -145,7 +145,7 @@ def test_http_1_0_gets_the_same_without_chunks(
     address: str, form_queue: leaseq.Queue, manager: Caller
 ) -> None:
     host, port = address.split(":")
-    with socket.create_connection((host, int(port)), timeout=PATIENCE) as sock:
+    with socket.create_connection((host, int(port)), timeout=TIMEOUT) as sock:
         line = f"GET /api/v1/queues/{form_queue.name}/events HTTP/1.0"
         sock.sendall(f"{line}\r\nAuthorization: Bearer {manager.token}\r\n\r\n".encode())
         output = b""
@@ -159,18 +159,18 @@ def test_http_1_0_gets_the_same_without_chunks(
 def test_a_stop_ends_the_streams_at_once_and_in_order(
     server: Any, form_queue: leaseq.Queue, manager: Caller, watch: Callable[..., EventReader]
 ) -> None:
-    environment: dict[str, Any] = {"GUNICORN_CMD_ARGS": f"--graceful-timeout {2 * PATIENCE}"}
+    environment: dict[str, Any] = {"GUNICORN_CMD_ARGS": f"--graceful-timeout {2 * TIMEOUT}"}
     with run_gunicorn(server.url, SECRET, workers=1, threads=2, **environment) as (url, process):
         reader = watch(urlsplit(url).netloc, manager.token, f"/queues/{form_queue.name}/events")
         assert reader.read_event()["event"] == "stats"
         process.terminate()
         assert reader.read_event() == {}
-        process.wait(PATIENCE)  # less than it is patient
+        process.wait(TIMEOUT)  # less than its graceful timeout
 
 
 def test_a_head_request_opens_no_stream(address: str, form_queue: leaseq.Queue, manager: Caller) -> None:
     for _ in range(MAX_STREAMS + 1):
-        connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+        connection = http.client.HTTPConnection(address, timeout=TIMEOUT)
         headers = {"Authorization": f"Bearer {manager.token}"}
         connection.request("HEAD", f"/api/v1/queues/{form_queue.name}/events", headers=headers)
         assert connection.getresponse().status == 200

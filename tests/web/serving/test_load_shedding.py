@@ -22,7 +22,7 @@ from leaseq.webapp.serving.queue_time import QueueTimeLimit
 from leaseq.webapp.serving.request_slots import RequestSlots
 from leaseq.webapp.settings import Settings
 from tests.support.ports import is_accepted
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 from tests.web.conftest import PASSWORD, SECRET, Browser, Caller
 from tests.web.gunicorn_server import run_gunicorn
 
@@ -71,7 +71,7 @@ def test_what_was_is_forgotten_when_the_line_is_gone() -> None:
     assert len(served_waits(limit, [200.0] * 80, 0.03)) == 34
 
 
-def test_without_patience_set_everybody_waits() -> None:
+def test_without_a_limit_every_request_waits() -> None:
     assert len(served_waits(QueueTimeLimit(0), [0.0] * 1_000, 1)) == 1_000
 
 
@@ -177,7 +177,7 @@ def test_who_looks_after_the_place_sees_it(app: Flask, manager: Caller, worker_b
 @pytest.fixture
 def one_slot_process(server: Any) -> Iterator[tuple[str, Any]]:
     """A process that handles one request at a time: its address, and the process."""
-    with run_gunicorn(server.url, SECRET, workers=1, threads=1, LEASEQ_PATIENCE_SECONDS="0.5") as (
+    with run_gunicorn(server.url, SECRET, workers=1, threads=1, LEASEQ_MAX_QUEUE_SECONDS="0.5") as (
         url,
         process,
     ):
@@ -186,7 +186,7 @@ def one_slot_process(server: Any) -> Iterator[tuple[str, Any]]:
 
 def send(address: str, token: str, method: str, path: str, body: Any = None) -> HTTPConnection:
     """Send a request on its own connection, and return once it is in line."""
-    connection = HTTPConnection(address, timeout=PATIENCE)
+    connection = HTTPConnection(address, timeout=TIMEOUT)
     headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
     connection.request(method, path, json.dumps(body) if body is not None else None, headers)
     eventually(lambda: is_accepted(connection.sock), "accepted")
@@ -227,4 +227,4 @@ def test_a_stop_answers_also_what_waited_long(
     item = send(address, manager.token, "POST", f"{path}/items", {"payload": 1})
     process.send_signal(signal.SIGTERM)
     assert (read_response(stats)[0], read_response(item)[0]) == (200, 201)
-    assert process.wait(PATIENCE) == 0
+    assert process.wait(TIMEOUT) == 0

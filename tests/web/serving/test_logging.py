@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 from flask import Flask
+from gunicorn.config import Config
 
 import leaseq
 from leaseq.webapp import create_app
-from leaseq.webapp.serving.logging import ACCESS, JsonFormatter, TextFormatter
+from leaseq.webapp.serving.logging import ACCESS, JsonFormatter, ServerLogger, TextFormatter
 from leaseq.webapp.settings import Settings
 from tests.support.leases import not_none
 from tests.web.conftest import CHEAP_PASSWORDS, SECRET, Caller
@@ -103,6 +104,27 @@ def test_a_failure_is_logged_with_its_request(server: Any, json_log: Log) -> Non
     assert "ZeroDivisionError" in error_entry["exception"]
     assert error_entry["request_id"] == response.headers["X-Request-Id"]
     assert error_entry["request_id"] in response.text, "the page shows the id to search for"
+
+
+@pytest.mark.parametrize(
+    ("error", "level"),
+    [(TimeoutError("slow"), "debug"), (ValueError("broken"), "error")],
+    ids=["slow", "broken"],
+)
+def test_a_slow_client_is_no_error_of_gunicorn(
+    json_log: Log, monkeypatch: pytest.MonkeyPatch, error: Exception, level: str
+) -> None:
+    monkeypatch.setattr("leaseq.webapp.serving.logging.log_to_stderr", lambda *_: None)
+    config = Config()
+    config.set("loglevel", "debug")
+    logging.getLogger().setLevel(logging.DEBUG)
+    logger = ServerLogger(config)
+    try:
+        raise error
+    except type(error):
+        logger.exception("Socket error processing request.")
+    (entry,) = json_log.entries()
+    assert (entry["level"], "exception" in entry) == (level, level == "error")
 
 
 def test_a_problem_names_its_request(app: Flask) -> None:

@@ -18,7 +18,7 @@ import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.open_calls import COUNTED_SECONDS, MAX_OPEN
 from tests.support.leases import not_none
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 from tests.web.conftest import SECRET
 from tests.web.gunicorn_server import ADJUSTED_APP, run_gunicorn, send_request
 
@@ -70,7 +70,7 @@ def test_silent_clients_take_no_slot(address: str) -> None:
     with contextlib.ExitStack() as silent_clients:
         for _ in range(200):
             silent_clients.enter_context(socket.create_connection((host, int(port))))
-        connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+        connection = http.client.HTTPConnection(address, timeout=TIMEOUT)
         connection.request("GET", "/healthz")
         assert connection.getresponse().status == 200
         connection.close()
@@ -95,7 +95,7 @@ def test_a_client_that_stops_half_way_is_closed_and_holds_nobody_up(
     host, _, port = hasty_address.partition(":")
     with contextlib.ExitStack() as slow_clients:
         clients = [
-            slow_clients.enter_context(socket.create_connection((host, int(port)), PATIENCE))
+            slow_clients.enter_context(socket.create_connection((host, int(port)), TIMEOUT))
             for _ in range(20)
         ]
         for client in clients:
@@ -124,7 +124,7 @@ def test_a_client_that_sends_a_byte_now_and_then_is_closed(hasty_address: str) -
 def test_a_request_that_is_refused_is_not_read_first(address: str) -> None:
     host, _, port = address.partition(":")
     head = b"POST /api/v1/queues/q/items HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
-    with socket.create_connection((host, int(port)), PATIENCE) as client:
+    with socket.create_connection((host, int(port)), TIMEOUT) as client:
         client.sendall(head + b"Authorization: Bearer wrong\r\nContent-Length: 1000\r\n\r\n")
         assert client.recv(100).startswith(b"HTTP/1.1 401 ")
 
@@ -150,11 +150,11 @@ def test_a_refused_body_without_end_holds_nobody_up(server: Any) -> None:
 
             sender = threading.Thread(target=send)
             sender.start()
-            assert is_sending.wait(PATIENCE)
+            assert is_sending.wait(TIMEOUT)
             assert send_request(address, "/healthz")[0] == 200
             assert sender.is_alive(), "it was closed first"
             is_over.set()
-            sender.join(PATIENCE)
+            sender.join(TIMEOUT)
 
 
 def test_a_client_that_does_not_read_is_let_go(

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from leaseq.webapp.serving.request_slots import RequestSlots
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 
 
 class Line:
@@ -33,7 +33,7 @@ class Line:
     def run(self) -> list[str]:
         self.slots.release()
         for thread in self._threads:
-            thread.join(PATIENCE)
+            thread.join(TIMEOUT)
         return self.order
 
 
@@ -75,7 +75,7 @@ def test_the_time_in_line_is_told() -> None:
     eventually(lambda: len(slots._line) == 1)
     now[0] += 2.5
     slots.release()
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     assert waits == [2.5]
 
 

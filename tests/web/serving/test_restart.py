@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import leaseq
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 from tests.web.conftest import SECRET, Caller
 from tests.web.nginx_server import HAS_NGINX, run_nginx, tls_context
 
@@ -34,7 +34,7 @@ os.execv(sys.executable, [sys.executable, "-m", "leaseq", "serve"])
 def serve_on(listener: socket.socket, url: str) -> Iterator[subprocess.Popen[bytes]]:
     """Run `leaseq serve` on a socket that was opened for it."""
     command = [sys.executable, "-c", ACTIVATION.format(fd=listener.fileno())]
-    settings = {"LEASEQ_REDIS_URL": url, "LEASEQ_SECRET_KEY": SECRET, "LEASEQ_PATIENCE_SECONDS": "60"}
+    settings = {"LEASEQ_REDIS_URL": url, "LEASEQ_SECRET_KEY": SECRET, "LEASEQ_MAX_QUEUE_SECONDS": "60"}
     process = subprocess.Popen(
         command, env={**os.environ, **settings}, pass_fds=(listener.fileno(),), stderr=subprocess.DEVNULL
     )
@@ -42,7 +42,7 @@ def serve_on(listener: socket.socket, url: str) -> Iterator[subprocess.Popen[byt
         yield process
     finally:
         process.terminate()
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(TIMEOUT) == 0
 
 
 class Load:
@@ -61,11 +61,11 @@ class Load:
     def end(self) -> None:
         self._stop.set()
         for thread in self._threads:
-            thread.join(PATIENCE)
+            thread.join(TIMEOUT)
 
     def _send(self) -> None:
         with closing(
-            http.client.HTTPSConnection("127.0.0.1", self._port, context=tls_context(), timeout=PATIENCE)
+            http.client.HTTPSConnection("127.0.0.1", self._port, context=tls_context(), timeout=TIMEOUT)
         ) as connection:
             while not self._stop.is_set():
                 connection.request("POST", self._path, json.dumps({"payload": 1}), self._headers)

@@ -18,7 +18,7 @@ import pytest
 import leaseq
 from leaseq.webapp.store.accounts import Accounts
 from leaseq.webapp.store.activity import Activity
-from tests.support.waiting import PATIENCE, eventually
+from tests.support.waiting import TIMEOUT, eventually
 from tests.web.conftest import SECRET
 from tests.web.gunicorn_server import ADJUSTED_APP, run_gunicorn, send_request
 
@@ -50,7 +50,7 @@ class BalancedLoad:
 
     def join(self) -> None:
         for thread in self._threads:
-            thread.join(PATIENCE)
+            thread.join(TIMEOUT)
 
     def _send(self) -> None:
         try:
@@ -61,7 +61,7 @@ class BalancedLoad:
 
     def _send_three(self) -> None:
         """Send three requests on one connection, or fewer if it is closed."""
-        with contextlib.closing(http.client.HTTPConnection(self._address, timeout=PATIENCE)) as connection:
+        with contextlib.closing(http.client.HTTPConnection(self._address, timeout=TIMEOUT)) as connection:
             for _ in range(3):
                 connection.request("GET", "/login")
                 response = connection.getresponse()
@@ -78,14 +78,14 @@ def test_a_load_balancer_sees_a_stop_before_any_request_fails(server: Any) -> No
     with run_gunicorn(server.url, SECRET, workers=2, threads=4, LEASEQ_DRAIN_SECONDS="2") as (url, process):
         address = urlsplit(url).netloc
         load = BalancedLoad(address)
-        assert load.has_begun.wait(PATIENCE), load.errors
+        assert load.has_begun.wait(TIMEOUT), load.errors
         process.send_signal(signal.SIGTERM)
         eventually(lambda: send_request(address, "/readyz")[0] == 503, "it is not ready")
         assert send_request(address, "/healthz")[0] == 200
         assert send_request(address, "/login")[0] == 200
         load.join()
         assert load.errors == []
-        assert process.wait(PATIENCE) == 0
+        assert process.wait(TIMEOUT) == 0
         with pytest.raises(ConnectionRefusedError):
             send_request(address, "/login")
 
@@ -96,7 +96,7 @@ def test_a_stop_does_not_wait_for_clients_that_ask_nothing(server: Any) -> None:
     with run_gunicorn(server.url, SECRET, workers=1, threads=1, options=options) as (url, process):
         address = urlsplit(url).netloc
         host, _, port = address.partition(":")
-        kept_connection = http.client.HTTPConnection(address, timeout=PATIENCE)
+        kept_connection = http.client.HTTPConnection(address, timeout=TIMEOUT)
         with contextlib.closing(kept_connection), socket.create_connection((host, int(port))):
             kept_connection.request("GET", "/healthz")
             kept_connection.getresponse().read()
@@ -104,7 +104,7 @@ def test_a_stop_does_not_wait_for_clients_that_ask_nothing(server: Any) -> None:
             for _ in range(2):  # by the same thread: the worker now waits for the first client's next request
                 assert send_request(address, "/healthz")[0] == 200
             process.send_signal(signal.SIGTERM)
-            assert process.wait(PATIENCE) == 0
+            assert process.wait(TIMEOUT) == 0
 
 
 def test_a_stop_does_not_wait_for_a_client_that_was_answered_late(
@@ -117,7 +117,7 @@ def test_a_stop_does_not_wait_for_a_client_that_was_answered_late(
         server.url, SECRET, workers=1, threads=4, options=options, app=ADJUSTED_APP, SLOW_SECONDS="3600"
     ) as (url, process):
         address = urlsplit(url).netloc
-        client = http.client.HTTPConnection(address, timeout=PATIENCE)
+        client = http.client.HTTPConnection(address, timeout=TIMEOUT)
         with contextlib.closing(client):
             server.admin.redis.client_pause(2_500, all=True)  # longer than LINGER_SECONDS
             path = f"/api/v1/queues/{queue.name}/mine"
@@ -125,7 +125,7 @@ def test_a_stop_does_not_wait_for_a_client_that_was_answered_late(
             assert send_request(address, "/healthz")[0] == 200, "the first request is being handled"
             process.send_signal(signal.SIGTERM)
             assert client.getresponse().read().startswith(b'{"leases":')
-            assert process.wait(PATIENCE) == 0
+            assert process.wait(TIMEOUT) == 0
 
 
 def test_who_waits_is_told_that_there_is_nothing(
@@ -148,7 +148,7 @@ def test_who_waits_is_told_that_there_is_nothing(
     for thread in threads:
         thread.join()
     assert responses == [(204, b""), (204, b"")]
-    assert process.wait(PATIENCE) == 0
+    assert process.wait(TIMEOUT) == 0
 
 
 def test_what_was_finished_just_before_a_stop_is_in_the_figures(
@@ -168,7 +168,7 @@ def test_what_was_finished_just_before_a_stop_is_in_the_figures(
     )
     assert status == 200
     gunicorn_process[1].terminate()
-    gunicorn_process[1].wait(PATIENCE)
+    gunicorn_process[1].wait(TIMEOUT)
     assert Activity(server.client).today(name, queue.name).finished == 1
 
 

@@ -11,14 +11,14 @@ import pytest
 
 from leaseq.webapp.store import deferred
 from leaseq.webapp.store.deferred import Deferred
-from tests.support.waiting import PATIENCE
+from tests.support.waiting import TIMEOUT
 
 
 def flush_in_time(numbers: Deferred[int]) -> None:
     """Flush, and fail if it does not end."""
     thread = threading.Thread(target=numbers.flush, daemon=True)
     thread.start()
-    thread.join(PATIENCE)
+    thread.join(TIMEOUT)
     assert not thread.is_alive()
 
 
@@ -29,11 +29,11 @@ def test_all_are_written_in_order_and_those_that_come_meanwhile_at_once() -> Non
     def write(entries: Sequence[int]) -> None:
         batches.append(list(entries))
         write_started.set()
-        assert go_on.wait(PATIENCE)
+        assert go_on.wait(TIMEOUT)
 
     numbers = Deferred(write)
     numbers.add(1)
-    assert write_started.wait(PATIENCE)
+    assert write_started.wait(TIMEOUT)
     numbers.add(2)
     numbers.add(3)
     go_on.set()
@@ -45,7 +45,7 @@ def test_all_are_written_in_order_and_those_that_come_meanwhile_at_once() -> Non
 
 
 def test_a_flush_does_not_wait_for_more(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deferred, "GATHERED_SECONDS", 2 * PATIENCE)
+    monkeypatch.setattr(deferred, "GATHERED_SECONDS", 2 * TIMEOUT)
     output: list[int] = []
     numbers = Deferred[int](output.extend)
     numbers.add(1)
@@ -69,11 +69,11 @@ def test_what_is_not_written_yet_is_pending() -> None:
 
     def write(_: Sequence[int]) -> None:
         write_started.set()
-        assert go_on.wait(PATIENCE)
+        assert go_on.wait(TIMEOUT)
 
     numbers = Deferred(write)
     numbers.add(1)
-    assert write_started.wait(PATIENCE)
+    assert write_started.wait(TIMEOUT)
     numbers.add(2)
     assert numbers.pending() == [1, 2]
     go_on.set()
@@ -87,7 +87,7 @@ def test_a_process_that_ends_writes_them_first() -> None:
         "Deferred(lambda entries: print(*entries)).add('kept')\n"
     )
     completed = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=PATIENCE
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=TIMEOUT
     )
     assert completed.stdout == "kept\n"
 

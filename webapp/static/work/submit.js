@@ -6,7 +6,7 @@ import { signIn } from "./sign-in.js";
 import * as thread from "./thread.js";
 import { drop, isSent, unsent } from "./local-copies.js";
 
-const PATIENCE = 20_000; // ms for a response
+const TIMEOUT_MS = 20_000; // ms for a response
 const LASTING = /\/(finish|abandon|fail)$/; // posts that are still wanted after the page was closed
 const PAUSES = [1000, 2000, 5000, 10_000, 15_000]; // ms before the next attempt
 
@@ -80,7 +80,7 @@ async function untilThere(sheet, url, body, isAnswer) {
 async function post(url, body) {
   const options = { method: "POST", body, headers: { "X-Leaseq-Piece": "yes" }, redirect: "manual" };
   try {
-    const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(PATIENCE) });
+    const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
     const html = await answer.text();
     const { status } = answer;
     if (answer.type === "opaqueredirect" || status === 401) return { kind: "out" };
