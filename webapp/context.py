@@ -74,9 +74,9 @@ def person() -> Person:
     return cast("Person", g.person)
 
 
-def wants_piece() -> bool:
+def wants_fragment() -> bool:
     """Whether the request is by a page's script that wants the fragment to swap in, not the whole page."""
-    return "X-Leaseq-Piece" in request.headers
+    return "X-Leaseq-Fragment" in request.headers
 
 
 class QueueOfRequest(leaseq.Queue):

@@ -75,13 +75,13 @@ NO_PAGES = {
     "auth.provider": "leads to the identity provider",
     "auth.provider_back": "leads on",
     "auth.tie": "needs a sign-in by a provider: tests/browser/test_provider.py",
-    "work.commands": "a piece of a page",
-    "work.queues_menu": "a piece of a page",
-    "work.why": "a piece of a page",
-    "work.receipt": "a piece of a page",
-    "work.thread": "a piece of a page",
+    "work.commands": "a fragment of a page",
+    "work.queues_menu": "a fragment of a page",
+    "work.why_nothing": "a fragment of a page",
+    "work.lease_outcome": "a fragment of a page",
+    "work.thread": "a fragment of a page",
     "work.session_now": "JSON",
-    "manage.charts": "a piece of a page",
+    "manage.charts": "a fragment of a page",
     "manage.live": "JSON",
     "work.live": "an event stream",
     "manage.import_run": "needs an import that runs",
@@ -230,7 +230,7 @@ def test_so_are_the_pages_that_refuse(tabs: dict[str, Page], path: str) -> None:
 def test_the_menus_too(tabs: dict[str, Page]) -> None:
     tab = tabs[ADMIN]
     tab.goto("/q/axe-none")
-    tab.locator("#why .elsewhere").evaluate("one => one.remove()")  # a menu covers a part of it
+    tab.locator("#reason .other-queues").evaluate("one => one.remove()")  # a menu covers a part of it
     for scheme, width in LOOKS:
         set_look(tab, scheme, width)
         for menu in tab.locator("header .menu > summary").all():

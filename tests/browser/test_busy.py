@@ -60,6 +60,6 @@ def test_it_asks_again_by_itself(tab: Page, turn_away: TurnAway) -> None:
 def test_what_was_sent_goes_out_again_by_itself(tab: Page, turn_away: TurnAway) -> None:
     turn_away("**/language", 1)
     tab.goto("/")
-    tab.locator("#me summary").click()
-    tab.locator("#me").get_by_role("button", name="Deutsch").click()
+    tab.locator("#person-menu summary").click()
+    tab.locator("#person-menu").get_by_role("button", name="Deutsch").click()
     expect(tab.locator("html")).to_have_attribute("lang", "de")

@@ -20,7 +20,7 @@ def test_from_signing_in_to_signing_out(tab: Page, person: str, queue: leaseq.Qu
     finish_and_undo(tab, queue)
     keep_working(tab)
     let_go(tab, queue)
-    tab_to(tab, tab.locator("#me > summary"), "Shift+Tab")
+    tab_to(tab, tab.locator("#person-menu > summary"), "Shift+Tab")
     tab.keyboard.press("Enter")
     tab_to(tab, tab.get_by_role("button", name="Sign out"), "Tab")
     tab.keyboard.press("Enter")

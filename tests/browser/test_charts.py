@@ -30,7 +30,7 @@ def test_values_by_keys_by_pointer_and_as_a_table(
     expect(tab.get_by_role("link", name="1 day")).to_have_attribute("aria-current", "true")
     tab.wait_for_load_state()  # with its script
 
-    caption = tab.locator("#chart-at")
+    caption = tab.locator("#chart-values")
     tab.get_by_role("group", name="Throughput").focus()
     tab.keyboard.press("End")
     expect(caption).to_contain_text(": 3 In, 1 Done, 6 Waiting")

@@ -29,7 +29,7 @@ def test_what_was_finished_reported_and_given_back(
     activity = Activity(server.client)  # the app's other process may see it some milliseconds later
     eventually(lambda: activity.today(person, queue.name).gave_back == 1, "the last is counted")
 
-    tab.locator("#me > summary").press("Enter")
+    tab.locator("#person-menu > summary").press("Enter")
     tab.get_by_role("link", name="My day").press("Enter")
     expect(tab.get_by_role("heading", name="My day")).to_be_visible()
     expect(tab.locator(".lead")).to_contain_text("1 done today")

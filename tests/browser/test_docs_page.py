@@ -33,7 +33,7 @@ def test_by_keys_alone_a_call_is_opened_and_its_command_copied(tab: Page) -> Non
         if button.evaluate("one => one === document.activeElement"):
             break
     tab.keyboard.press("Enter")
-    expect(tab.locator("#live")).to_have_text("Copied")
+    expect(tab.locator("#announcements")).to_have_text("Copied")
     command = tab.evaluate("navigator.clipboard.readText()")
     assert command == tab.locator("#reserve .command pre").first.text_content()
     assert command.startswith('curl -s -X POST "$LEASEQ/queues/reviews/reserve"')
@@ -43,11 +43,11 @@ def test_where_the_clipboard_is_closed_the_command_is_selected(tab: Page) -> Non
     tab.add_init_script("delete Navigator.prototype.clipboard")
     tab.goto("/api/v1/docs#mine")
     tab.locator("#mine").get_by_role("button", name="Copy").press("Enter")
-    expect(tab.locator("#live")).to_have_text("Selected")
+    expect(tab.locator("#announcements")).to_have_text("Selected")
     assert tab.evaluate("String(getSelection())").startswith("curl -s")
 
 
 def test_who_is_signed_in_stays_so(tab: Page, person: str) -> None:
     sign_in(tab, person)
     tab.goto("/api/v1/docs")
-    expect(tab.locator("#me")).to_contain_text(person)
+    expect(tab.locator("#person-menu")).to_contain_text(person)

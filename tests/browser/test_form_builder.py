@@ -211,6 +211,6 @@ def test_a_date_and_a_time_are_asked_for(tab: Page, boss: str, person: str, queu
     tab.get_by_label("Which day?").fill("2026-11-24")
     tab.get_by_label("At what time?").fill("08:30")
     tab.keyboard.press("Control+Enter")
-    expect(tab.locator("#saved-words")).to_be_visible()
+    expect(tab.locator("#undo-message")).to_be_visible()
     (answer,) = queue.answers()
     assert list(answer.result.values()) == ["2026-11-24", "08:30:00Z"]

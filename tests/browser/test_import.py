@@ -45,7 +45,7 @@ def test_a_file_is_looked_at_sent_and_told_of_again(
     tab.get_by_role("button", name="Check the whole file").press("Enter")
     expect(tab.get_by_text(f"{ROWS:,} rows can be imported.")).to_be_visible()
     expect(tab.get_by_text(f"Line {ROWS + 2:,}: urgency: a whole number")).to_be_visible()
-    expect(tab.locator("#checked")).to_be_focused()
+    expect(tab.locator("#check-result")).to_be_focused()
     judge(tab)
     tab.get_by_label("Priority").select_option("")
     expect(tab.get_by_text("rows can be imported.")).to_be_hidden()  # the choices changed
@@ -70,7 +70,7 @@ def test_a_file_is_looked_at_sent_and_told_of_again(
 
 def test_a_dropped_file_that_is_no_utf8_is_told(import_page: Page, queue: leaseq.Queue) -> None:
     tab = import_page
-    tab.locator("#drop").evaluate(
+    tab.locator("#drop-zone").evaluate(
         """(place) => {
           const data = new DataTransfer();
           data.items.add(new File([new Uint8Array([97, 10, 0xe4, 10])], "rows.csv"));

@@ -21,7 +21,7 @@ def test_a_yes_or_no_is_one_key_and_the_next_is_there_without_a_load(
     tab.keyboard.press("2")
     expect_item(tab, "message 2")
     assert result_of(queue, "m1") == {"ok": False}
-    expect(tab.locator("#live")).to_contain_text("Saved.")
+    expect(tab.locator("#announcements")).to_contain_text("Saved.")
     expect(tab.get_by_role("region", name="The item")).to_be_focused()
     expect(tab.get_by_text("1 today")).to_be_visible()
     tab.get_by_label("Note").press_sequentially("1 of 2")  # a key pressed in a box types a letter
@@ -124,7 +124,7 @@ def test_give_it_back_with_a_note_and_escape_closes_a_way_out(
     tab.keyboard.type("needs a lawyer")
     tab.keyboard.press("Control+Enter")
     expect_item(tab, "message 2")
-    expect(tab.locator("#saved")).to_contain_text("You see it again when nothing else waits for you.")
+    expect(tab.locator("#undo")).to_contain_text("You see it again when nothing else waits for you.")
     assert queue.get("m1").history[-1].reason == "needs a lawyer"
     other_person = accounts.add(f"eva of {queue.name}", by="test", password=PASSWORD).name
     begin(sign_out(tab), other_person, queue)
@@ -145,7 +145,8 @@ def test_on_a_small_window_the_next_item_begins_at_its_top(
     expect_item(tab, "the next")
     expect(tab.locator("#item .text")).to_be_in_viewport()
     assert tab.evaluate("scrollY") == 0
-    tab.get_by_role("group", name="Is it fine?").evaluate("one => one.scrollIntoView({ block: 'end' })")
+    group = tab.get_by_role("group", name="Is it fine?")
+    group.evaluate("group => scrollTo(0, scrollY + group.getBoundingClientRect().bottom - innerHeight + 80)")
     expect(tab.get_by_label("Note")).not_to_be_in_viewport(ratio=1)
     expect(tab.get_by_role("button", name="Finish and next")).to_be_in_viewport(ratio=1)
     judge(tab)

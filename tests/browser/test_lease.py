@@ -41,12 +41,12 @@ def test_who_works_keeps_the_item(tab: Page, person: str, letters: leaseq.Queue)
     tab.mouse.move(200, 120)
     assert renew_urls == []
     tab.clock.fast_forward(LEASE_SECONDS * 1000 // 3 + 2000)
-    expect(tab.locator("#left")).to_have_text(re.compile("6:[0-3][0-9]"))
+    expect(tab.locator("#time-left")).to_have_text(re.compile("6:[0-3][0-9]"))
     tab.evaluate("document.body.dispatchEvent(new KeyboardEvent('keydown', {key: 'x', bubbles: true}))")
     assert renew_urls == [], "nobody did anything"
     with tab.expect_response("**/renew"):
         tab.mouse.move(220, 140)
-    expect(tab.locator("#left")).to_have_text(re.compile("10:00|9:[0-5][0-9]"))
+    expect(tab.locator("#time-left")).to_have_text(re.compile("10:00|9:[0-5][0-9]"))
     tab.get_by_label("Your answer").press_sequentially("and again")
     tab.mouse.wheel(0, 10)
     assert len(renew_urls) == 1
@@ -158,20 +158,20 @@ def test_later_not_for_me_and_broken_by_their_keys(tab: Page, person: str, lette
     tab.keyboard.press("Escape")  # leaves the only box, which has the focus at first
     tab.keyboard.press("l")
     expect(tab.get_by_text("letter 2")).to_be_visible()
-    expect(tab.locator("#saved")).to_contain_text("You see it again when nothing else waits for you.")
+    expect(tab.locator("#undo")).to_contain_text("You see it again when nothing else waits for you.")
     tab.keyboard.press("Escape")
     tab.keyboard.press("n")
     expect(tab.get_by_label("Reason (optional)")).to_be_focused()
     tab.keyboard.type("not a lawyer")
     tab.keyboard.press("Control+Enter")
     expect(tab.get_by_text("letter 3")).to_be_visible()
-    expect(tab.locator("#saved")).to_contain_text("You gave it back, and won't see it again.")
+    expect(tab.locator("#undo")).to_contain_text("You gave it back, and won't see it again.")
     assert letters.get("l2").history[-1].reason == "not a lawyer"
     tab.keyboard.press("Escape")
     tab.keyboard.press("b")
     tab.keyboard.type("blank page")
     tab.keyboard.press("Control+Enter")
-    expect(tab.locator("#saved")).to_contain_text("the problem is noted")
+    expect(tab.locator("#undo")).to_contain_text("the problem is noted")
     assert letters.get("l3").last_error == "blank page"
     assert letters.stats().finished == 0
 

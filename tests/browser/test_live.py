@@ -15,7 +15,7 @@ WINDOWS: tuple[tuple[int, Literal["light", "dark"]], ...] = ((1280, "light"), (3
 
 
 def figure(tab: Page, name: str) -> Any:
-    return tab.locator(f".live-counts [data-n='{name}']")
+    return tab.locator(f".live-counts [data-number='{name}']")
 
 
 def test_the_page_changes_by_itself(tab: Page, boss: str, queue: leaseq.Queue) -> None:
@@ -37,7 +37,7 @@ def test_the_page_changes_by_itself(tab: Page, boss: str, queue: leaseq.Queue) -
     expect(figure(tab, "counts.inbound")).to_have_text("1,200")
     queue.finish(lease, {"done": True})
     expect(figure(tab, "counts.finished")).to_have_text("1")
-    expect(row).to_have_class("gone")
+    expect(row).to_have_class("removed")
     expect(release_summary).to_be_focused()
     queue.pause("lunch")
     expect(tab.get_by_text("lunch")).to_be_visible()
@@ -85,7 +85,7 @@ def test_what_people_said_comes_up_and_can_be_acted_on(tab: Page, boss: str, que
     queue.fail(first_lease, "the page is torn")
     queue.abandon(second_lease, "ask the shop first")
     queue.fail(third_lease, "no text at all")
-    rows = tab.locator(".words")
+    rows = tab.locator(".report")
     expect(rows).to_have_count(3)
     expect(tab.get_by_role("heading", name="3 reports and notes")).to_be_visible()
     expect(tab.get_by_text("Nothing right now.")).to_be_hidden()
@@ -126,7 +126,7 @@ def test_an_alert_comes_up_in_words_and_goes(tab: Page, boss: str, queue: leaseq
         tab.get_by_role("listitem").filter(has_text="The number of waiting items is above 1. since")
     ).to_be_visible()
     expect(tab.get_by_text("Nothing right now.")).to_be_hidden()
-    expect(tab.locator("#live")).to_have_text("The number of waiting items is above 1.")
+    expect(tab.locator("#announcements")).to_have_text("The number of waiting items is above 1.")
     judge(tab)
     tab.goto("/manage")
     link = tab.locator(f"[data-queue='{queue.name}']").get_by_role("link", name="1 alert")
@@ -192,7 +192,7 @@ def test_who_is_signed_out_is_told_so_and_comes_back_after_signing_in(
     tab.clock.install()
     tab.goto(path.format(q=queue.name))
     tab.context.clear_cookies()
-    note = tab.locator("[data-state]", has_text="You are signed out: these figures are from")
+    note = tab.locator("[data-connection-state]", has_text="You are signed out: these figures are from")
     wait_in_page(tab, note)
     judge(tab)
     tab.get_by_role("main").get_by_role("link", name="Sign in").click()
@@ -234,7 +234,7 @@ def test_it_is_accessible(tab: Page, boss: str, queue: leaseq.Queue) -> None:
         tab.set_viewport_size({"width": 1280, "height": 900})
     tab.goto(f"/manage/{queue.name}")
     assert is_read_before(tab, "in-work", "attention"), "side by side"
-    tab.locator(".in-work summary").last.focus()
+    tab.locator(".current-leases summary").last.focus()
     tab.keyboard.press("Tab")
     assert tab.evaluate("document.activeElement.closest('.attention') !== null"), "also by Tab"
     for summary in tab.locator("main details > summary").all():

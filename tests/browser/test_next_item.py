@@ -23,11 +23,11 @@ WAYS: dict[str, tuple[list[str], str, int]] = {
 # From the key press to the second frame after the next item arrived: by then it has been painted.
 NEXT_PAINT = """
 () => new Promise((resolve) => {
-  const before = document.getElementById("sheet");
+  const before = document.getElementById("item-view");
   addEventListener("keydown", (event) => {
     const began = event.timeStamp;
     new MutationObserver((_, watch) => {
-      if (document.getElementById("sheet") === before) return;
+      if (document.getElementById("item-view") === before) return;
       watch.disconnect();
       requestAnimationFrame(() => requestAnimationFrame(() => resolve(performance.now() - began)));
     }).observe(document.querySelector("main"), { childList: true });

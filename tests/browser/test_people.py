@@ -44,10 +44,10 @@ def test_people_from_invitation_to_being_disabled(
     tab.goto("/people")
     judge_all(tab)
     row = tab.locator(f'tr[data-key="{person}"]')
-    expect(row.locator("[data-n=last_hour]")).to_have_text("4")
+    expect(row.locator("[data-number=last_hour]")).to_have_text("4")
     activity.record(person, queue.name, "finished", id="i9", token=9, active_ms=41_000)
     activity.flush()
-    expect(row.locator("[data-n=last_hour]")).to_have_text("5")
+    expect(row.locator("[data-number=last_hour]")).to_have_text("5")
     expect(row.get_by_role("link", name="hello")).to_be_visible()
     tab.get_by_label("Names one per line").fill(f"new {person}\n\nother {person}")
     tab.get_by_label("Role", exact=True).nth(1).select_option("manager")
@@ -118,7 +118,7 @@ def test_many_are_selected_and_changed_by_keys(
 def test_a_break_from_the_person_s_menu(person: str, admin: str, tab: Page) -> None:
     sign_in(tab, person)
     tab.goto("/")
-    tab.locator("#me > summary").press("Enter")
+    tab.locator("#person-menu > summary").press("Enter")
     tab.get_by_role("link", name="Take a break").click()
     expect(tab.get_by_role("button", name="Take a break")).to_be_focused()
     tab.keyboard.press("Enter")
@@ -167,7 +167,7 @@ def test_joining_by_an_invitation(accounts: Accounts, queue_name: str, tab: Page
     tab.get_by_label("New password").fill(PASSWORD)
     tab.get_by_label("Repeat password").fill(PASSWORD)
     tab.keyboard.press("Enter")
-    tab.locator("#me").wait_for()
+    tab.locator("#person-menu").wait_for()
     assert accounts.get(f"new of {queue_name}").role == "worker"
 
 
@@ -243,7 +243,7 @@ def test_the_second_step_from_turning_it_on_to_signing_in_by_it(person: str, tab
     tab.get_by_label("The current six digits").fill(totp.now())  # valid for another half minute
     tab.keyboard.press("Enter")
     tab.get_by_role("heading", name="Your recovery codes").wait_for()
-    assert tab.locator(".recovery li").count() == 10
+    assert tab.locator(".recovery-codes li").count() == 10
     judge_all(tab)
     tab.get_by_role("link", name="I have saved them").click()
     tab.context.clear_cookies()

@@ -23,7 +23,7 @@ def test_each_is_opened_fixed_handed_out_removed_or_settled(
     Threads(server.client).ask(queue.name, "odd", "bob", "Is this one ours?", message="1")
 
     def row(words: str) -> Locator:
-        return tab.locator(".words", has_text=words)
+        return tab.locator(".report", has_text=words)
 
     def expect_reports_page() -> None:
         expect(tab).to_have_url(re.compile("/reports$"))

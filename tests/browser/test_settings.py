@@ -15,7 +15,7 @@ from tests.support.waiting import eventually
 
 # Whether something else covers the middle of the message.
 IS_COVERED = """() => {
-  const said = document.querySelector("#trouble p:not([hidden])");
+  const said = document.querySelector("#save-problems p:not([hidden])");
   const { x, y, width, height } = said.getBoundingClientRect();
   const seen = document.elementFromPoint(x + width / 2, y + height / 2);
   return !(seen && said.contains(seen));
@@ -87,7 +87,7 @@ def test_what_is_typed_stays_where_the_session_ended_and_is_saved_after_signing_
     tab.goto(f"/manage/{queue.name}/settings")
     tab.get_by_label("Instructions").fill("Typed for an hour")
     tab.context.clear_cookies()
-    save_button = tab.locator(".save").get_by_role("button", name="Save")
+    save_button = tab.locator(".save-bar").get_by_role("button", name="Save")
     save_button.click()
     expect(tab.get_by_text("You are signed out, and nothing is saved yet.")).to_be_visible()
     assert tab.evaluate(IS_COVERED) is False, "it is behind the bar with the buttons"

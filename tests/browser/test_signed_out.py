@@ -39,7 +39,7 @@ def test_the_dashboard_pauses_after_signing_in_elsewhere(tab: Page, boss: str, q
     tab.goto(f"/manage/{queue.name}")
     expect(tab.get_by_text("Live", exact=True)).to_be_visible()
     tab.context.clear_cookies()
-    wait_in_page(tab, tab.locator("[data-state]", has_text="You are signed out"))
+    wait_in_page(tab, tab.locator("[data-connection-state]", has_text="You are signed out"))
     with tab.expect_response("**/work/session") as response_info:
         sign_in_elsewhere(tab, boss)
         wait_in_page(tab, tab.get_by_text("Live", exact=True))

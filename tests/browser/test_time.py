@@ -22,11 +22,11 @@ def test_a_warning_in_good_time_and_one_key_to_go_on(tab: Page, person: str, que
     begin(tab, person, queue)
     warning = tab.get_by_role("alert").filter(has_text="Your time ends soon.")
     tab.clock.fast_forward(LEASE_SECONDS * 790)
-    expect(tab.locator("#left")).to_have_text("2:06")
+    expect(tab.locator("#time-left")).to_have_text("2:06")
     expect(warning).to_be_hidden()
     tab.clock.fast_forward(LEASE_SECONDS * 20)
     expect(warning).to_be_visible()
-    expect(tab.locator(".time")).to_have_class("time soon")
+    expect(tab.locator(".time")).to_have_class("time warning")
     judge(tab)
     with tab.expect_response("**/renew"):
         tab.keyboard.press("k")

@@ -55,9 +55,9 @@ def test_that_the_person_lost_access_is_told(
     eventually(lambda: time.monotonic() > refresh_time)
     tab.get_by_label("Your answer").press_sequentially(", and more")
     message = f"There is no queue '{letters.name}', or you have no access to it."
-    expect(tab.locator("#receipt")).to_have_text(message)
+    expect(tab.locator("#lease-outcome")).to_have_text(message)
     tab.get_by_role("button", name="Finish and stop").click()
-    expect(tab.locator("#trouble")).to_contain_text(message)
+    expect(tab.locator("#submit-error")).to_contain_text(message)
     expect(tab.get_by_label("Your answer")).to_have_value(f"{WORDS}, and more")
 
 

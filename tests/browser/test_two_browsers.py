@@ -26,7 +26,7 @@ def test_what_another_browser_saved_over_is_offered_where_it_was_typed(
         phone.goto(f"/q/{queue.name}")
         expect_item(phone, "message 1")
         expect(phone.get_by_label("Note")).to_have_value("typed on the laptop")
-        expect(phone.locator("#typed-here")).to_be_hidden()
+        expect(phone.locator("#local-copy")).to_be_hidden()
         write(phone, "typed on the phone")
     tab.reload()
     expect_item(tab, "message 1")

@@ -105,8 +105,8 @@ def test_each_way_out_brings_the_next_item_and_can_be_undone(
         tab.keyboard.type("written by me")
         tab.keyboard.press("Control+Enter")
     expect_item(tab, "message 2")
-    expect(tab.locator("#saved-words")).to_contain_text(words)
-    expect(tab.locator("#live")).to_contain_text(words)  # what a screen reader announces
+    expect(tab.locator("#undo-message")).to_contain_text(words)
+    expect(tab.locator("#announcements")).to_contain_text(words)  # what a screen reader announces
     assert tab.locator("#item").bounding_box() == before, "the item is where the one before was"
     judge(tab)
     tab.keyboard.press("Escape")
@@ -139,12 +139,13 @@ def test_the_item_stays_where_it_is_when_the_undo_goes(tab: Page, person: str, q
 ITEM_TOPS = """() => {
   const top = () => document.getElementById("item").getBoundingClientRect().top + scrollY;
   const tops = [top()];
-  for (const one of document.querySelector(".notices").children) {
-    one.hidden = false;
-    const place = one.querySelector("p span, p") ?? one;
-    const words = Object.values({ ...place.dataset, ...one.dataset }).filter((text) => text.includes(" "));
-    if (words.length) place.textContent = words.sort((a, b) => b.length - a.length)[0];
-    else if (!one.textContent) one.textContent = "It could not be sent, for a reason. ".repeat(4);
+  for (const notice of document.querySelector(".notices").children) {
+    notice.hidden = false;
+    const element = notice.querySelector("p span, p") ?? notice;
+    const values = Object.values({ ...element.dataset, ...notice.dataset });
+    const texts = values.filter((text) => text.includes(" "));
+    if (texts.length) element.textContent = texts.sort((a, b) => b.length - a.length)[0];
+    else if (!notice.textContent) notice.textContent = "It could not be sent. ".repeat(6);
     tops.push(top());
   }
   return tops;
@@ -172,6 +173,7 @@ def test_what_is_put_off_alone_comes_again_and_says_why(tab: Page, person: str, 
     fill_queue(queue, YES_NO, items=1)
     begin(tab, person, queue)
     tab.keyboard.press("l")
-    expect(tab.locator("#sheet [data-flashed]")).to_have_text("Nothing else waits for you: here it is again.")
+    message = tab.locator("#item-view [data-flashed]")
+    expect(message).to_have_text("Nothing else waits for you: here it is again.")
     expect_item(tab, "message 1")
     assert queue.mine(person)[0].attempt == 2

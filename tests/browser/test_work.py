@@ -38,19 +38,19 @@ def test_sign_in_finish_give_back_and_see_it_again(tab: Page, person: str, triag
     tab.goto(f"/q/{triage.name}")
     tab.get_by_role("button", name="Next item").click()
     expect(tab.get_by_text("message 1")).to_be_visible()
-    expect(tab.locator("#now [popovertarget=keys]")).to_be_visible()  # the page's module has run
+    expect(tab.locator("#lease-status [popovertarget=keys]")).to_be_visible()  # the page's module has run
     tab.keyboard.press("2")  # all that is required, so it is sent
     expect(tab.get_by_text("message 2")).to_be_visible()
     assert triage.get("m1").answers[0].result == {"about": "refund"}
 
     tab.get_by_role("button", name="Later").click()
     expect(tab.get_by_text("message 3")).to_be_visible()
-    expect(tab.locator("#saved")).to_contain_text("You gave it back.")
+    expect(tab.locator("#undo")).to_contain_text("You gave it back.")
     assert triage.get("m2").history[-1].how == "abandoned"
     tab.get_by_role("button", name="Later").click()  # only the items they put off are left
     expect(tab.get_by_text("message 2")).to_be_visible()
     triage.remove("m3")  # they put that off as well
-    expect(tab.locator("#now [popovertarget=keys]")).to_be_visible()
+    expect(tab.locator("#lease-status [popovertarget=keys]")).to_be_visible()
     tab.get_by_label("Note").fill("half a thought")
     expect(tab.get_by_text("Draft saved")).to_be_visible()
     assert expire_leases(triage) > 0

@@ -12,7 +12,7 @@ from html import unescape
 from itertools import count
 from urllib.parse import urlencode
 
-PIECE_HEADERS = {"X-Leaseq-Piece": "yes"}  # sent by the work page's script
+FRAGMENT_HEADERS = {"X-Leaseq-Fragment": "yes"}  # sent by the work page's script
 FORM_TYPE = "application/x-www-form-urlencoded"
 PAUSES = (1, 2, 5, 10, 15)  # seconds, as in work/submit.js
 DRAFTS = 0.2  # share of the answers with a note, which is saved while it is typed
@@ -174,7 +174,7 @@ class Person:
             abandon_action = action.replace("/finish", "/abandon")
             return await self._follow(
                 await self._browser.request(
-                    "later", abandon_action, {**fields, "again": "yes"}, PIECE_HEADERS
+                    "later", abandon_action, {**fields, "again": "yes"}, FRAGMENT_HEADERS
                 )
             )
         if dice < LATER + RELOADS:
@@ -201,14 +201,14 @@ class Person:
 
     async def _send_answer(self, action: str, fields: Mapping[str, str]) -> str:
         response = await self._browser.request(
-            "finish and next", action, {**fields, "then": "next"}, PIECE_HEADERS
+            "finish and next", action, {**fields, "then": "next"}, FRAGMENT_HEADERS
         )
         self._report.answers += self._report.is_counting
         return await self._follow(response)
 
     async def _follow(self, response: Response) -> str:
         """Follow a redirect. It is in our own header, since fetch hides redirects from the page's script."""
-        target = response.headers.get("location") or response.headers.get("x-leaseq-go")
+        target = response.headers.get("location") or response.headers.get("x-leaseq-redirect")
         if target:
             response = await self._browser.request("work page", target)
         if 'id="answer"' not in response.text:

@@ -35,14 +35,14 @@ def account() -> str:
     return account_page()
 
 
-def account_page(*, error: str | None = None, token: str | None = None, wrong: str = "") -> str:
-    """The page; ``wrong`` is the section that ``error`` is about."""
+def account_page(*, error: str | None = None, token: str | None = None, error_section: str = "") -> str:
+    """The page; ``error_section`` is the section that ``error`` is about."""
     caller = person()
     return render_template(
         "auth/account.html",
         factor=accounts().factors.find(caller.name),
         error=error,
-        wrong=wrong,
+        error_section=error_section,
         **token_choices(caller, token),
     )
 
@@ -56,7 +56,7 @@ def token_choices(owner: Person, token: str | None) -> dict[str, Any]:
         "tokens": accounts().tokens(owner.name),
         "token": token,
         "token_count": token_count(owner.name),
-        "proved": has_recent_proof(),
+        "has_recent_proof": has_recent_proof(),
         "provider": state().settings.oidc_issuer,
         "scopes": scopes[: scopes.index(full_scope) + 1],
         "token_days": TOKEN_DAYS,
@@ -72,7 +72,7 @@ def change_password() -> Response | tuple[str, int]:
         check_present_password()
         caller = accounts().set_password(name, new_password(), by=name)
     except Invalid as error:
-        return account_page(error=in_words(error), wrong="password"), 400
+        return account_page(error=in_words(error), error_section="password"), 400
     start_session(caller)
     revoke_tokens_if_asked(name, by=name)
     flash(_("Your password is changed. You are signed out everywhere else."))
@@ -97,7 +97,7 @@ def create_token() -> str | tuple[str, int]:
         check_presence()
         token = accounts().create_token(name, by=name, **token_fields())
     except Invalid as error:
-        return account_page(error=in_words(error), wrong="tokens"), 400
+        return account_page(error=in_words(error), error_section="tokens"), 400
     return account_page(token=token)
 
 

@@ -23,7 +23,7 @@ def begin_factor() -> Response | tuple[str, int]:
     try:
         check_present_password()  # guard: factor-needs-password
     except Invalid as error:
-        return account_page(error=in_words(error), wrong="factor"), 400
+        return account_page(error=in_words(error), error_section="factor"), 400
     accounts().factors.offer(person().name)
     return redirect(url_for("auth.factor"), 303)
 
@@ -40,9 +40,9 @@ def _page(error: str | None = None) -> str | Response:
     if secret is None:
         return redirect(url_for("auth.account"), 303)
     code = segno.make(provisioning_uri(name, secret), error="m")
-    picture = Markup(code.svg_inline(omitsize=True, dark="#000", light="#fff", border=3))  # noqa: S704 (our own)
+    qr_code = Markup(code.svg_inline(omitsize=True, dark="#000", light="#fff", border=3))  # noqa: S704 (our own)
     return render_template(
-        "auth/second_factor.html", picture=picture, secret=_group_letters(secret), error=error
+        "auth/second_factor.html", qr_code=qr_code, secret=_group_letters(secret), error=error
     )
 
 
@@ -67,7 +67,7 @@ def end_factor() -> Response | tuple[str, int]:
     try:
         check_present_password()
     except Invalid as error:
-        return account_page(error=in_words(error), wrong="factor"), 400
+        return account_page(error=in_words(error), error_section="factor"), 400
     accounts().turn_off_factor(name, by=name)
     flash(_("You now sign in with name and password alone."))
     return redirect(url_for("auth.account"), 303)

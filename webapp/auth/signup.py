@@ -48,7 +48,7 @@ def welcome() -> str | Response | tuple[str, int]:
     name = accounts().link_is_for(token)
     if name is None:
         return render_template("auth/invalid_link.html", setup=False), 403
-    fields = {"token": token, "name": name, "tokens": token_count(name)}
+    fields = {"token": token, "name": name, "token_count": token_count(name)}
     if request.method == "GET":
         return render_template("auth/first_password.html", **fields, error=None)
     try:

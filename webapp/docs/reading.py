@@ -73,7 +73,7 @@ class Reference:
     schemes: dict[str, Described]
     groups: dict[str, list[Call]]
     refusals: list[Answer]
-    shapes: dict[str, Described]
+    schemas: dict[str, Described]
 
 
 @dataclass(slots=True)
@@ -104,7 +104,7 @@ def read(document: Described) -> Reference:
         schemes=document["components"]["securitySchemes"],
         groups={name: calls for name, calls in groups.items() if calls},
         refusals=sorted(refusals.answers.values(), key=lambda one: one.id),
-        shapes=dict(sorted(document["components"]["schemas"].items())),
+        schemas=dict(sorted(document["components"]["schemas"].items())),
     )
 
 

@@ -63,14 +63,14 @@ def _form_texts(queue_access: Access) -> dict[str, str]:
     return texts
 
 
-def _page(queue: leaseq.Queue, typed: Mapping[str, str], wrong: Invalid | None = None) -> str:
+def _page(queue: leaseq.Queue, form_values: Mapping[str, str], field_error: Invalid | None = None) -> str:
     people = accounts().people()
     return render_template(
         "manage/access.html",
         queue=queue,
         policy=queue.policy,
-        typed=typed,
-        wrong=wrong,
-        teams=sorted({one.team for one in people if one.team}),
-        skills=sorted({skill for one in people for skill in one.skills}),
+        form_values=form_values,
+        field_error=field_error,
+        teams=sorted({account.team for account in people if account.team}),
+        skills=sorted({skill for account in people for skill in account.skills}),
     )

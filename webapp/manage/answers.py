@@ -13,7 +13,7 @@ from leaseq import Invalid
 from leaseq.webapp.context import existing_queue, person
 from leaseq.webapp.forms import Typed, errors_at, fields_of, read_result, typed_in, typed_of
 from leaseq.webapp.manage import bp
-from leaseq.webapp.manage.item import redirect_to_item, search_along, show_item
+from leaseq.webapp.manage.item import redirect_to_item, search_args, show_item
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.rendering.refusals import in_words
 from leaseq.webapp.security.authorization import needs
@@ -83,10 +83,10 @@ def _correction(
         answer=next((one for one in item.answers if one.token == token), None),
         parts=parts_of(queue.policy.form, item.payload),
         inputs=form_view.inputs(typed, errors_by_field),
-        by_name=form_view.by_name,
+        fields_by_name=form_view.by_name,
         errors=errors_by_field,
-        back=url_for("manage.item", q=queue.name, id=item.id, **search_along()),
-        along=search_along(),
+        back=url_for("manage.item", q=queue.name, id=item.id, **search_args()),
+        search_args=search_args(),
     )
 
 

@@ -35,7 +35,7 @@ _GROUPS: dict[str, Callable[[Answer], str]] = {
 @bp.get("/manage/<q>/answers")
 @needs("manager")
 def answers(q: str) -> str | tuple[str, int]:
-    queue, args, wrong = existing_queue(q), request.args, None
+    queue, args, field_error = existing_queue(q), request.args, None
     results: list[Answer] = []
     has_more = False
     try:
@@ -47,33 +47,35 @@ def answers(q: str) -> str | tuple[str, int]:
         criteria = _filter()
         results, has_more = newest_answers(queue, criteria, limit)
     except Invalid as error:
-        wrong, criteria, limit, by, skip = error, Filter(), READ_LIMITS[0], "", 0
+        field_error, criteria, limit, by, skip = error, Filter(), READ_LIMITS[0], "", 0
     policy = queue.policy
     questions = fields_of(policy.form)
-    typed = {name: args.get(name, "").strip() for name in ("person", "from", "to", "by")}
+    form_values = {name: args.get(name, "").strip() for name in ("person", "from", "to", "by")}
     page = render_template(
         "manage/answers.html",
         queue=queue,
         policy=policy,
-        finished=queue.stats().finished,
-        typed=typed,
-        wrong=wrong,
+        finished_count=queue.stats().finished,
+        form_values=form_values,
+        field_error=field_error,
         count=len(results),
-        more=has_more,
-        wider=next((n for n in READ_LIMITS if n > limit), None) if has_more else None,
+        has_more=has_more,
+        next_limit=next((n for n in READ_LIMITS if n > limit), None) if has_more else None,
         by=by,
         groups={"person": _("Person"), "day": _("Day")},
-        most_groups=MOST_GROUPS,
-        found=[distribution_of(one, results, _GROUPS.get(by)) for one in questions] if results else [],
+        max_groups=MOST_GROUPS,
+        distributions=[distribution_of(question, results, _GROUPS.get(by)) for question in questions]
+        if results
+        else [],
         agreement=agreement_of(questions, results, DISAGREEMENTS, skip) if policy.answers > 1 else None,
         skip=skip,
-        at_once=DISAGREEMENTS,
-        here=partial(_page_url, q, {**typed, "most": str(limit)}),
-        people=[one.name for one in people_of(queue.name)],
-        items_of=partial(_items_of, q, typed),
-        group_of=partial(_group_of, by, criteria),
+        page_size=DISAGREEMENTS,
+        page_url=partial(_page_url, q, {**form_values, "most": str(limit)}),
+        people=[account.name for account in people_of(queue.name)],
+        items_url=partial(_items_url, q, form_values),
+        group_filter=partial(_group_filter, by, criteria),
     )
-    return (page, 400) if wrong else page
+    return (page, 400) if field_error else page
 
 
 def _filter() -> Filter:
@@ -112,13 +114,13 @@ def _skip() -> int:
     return skip
 
 
-def _page_url(q: str, typed: dict[str, Any], **changes: Any) -> str:
-    return url_for("manage.answers", q=q, **typed, **changes)
+def _page_url(q: str, form_values: dict[str, Any], **changes: Any) -> str:
+    return url_for("manage.answers", q=q, **form_values, **changes)
 
 
-def _items_of(q: str, typed: dict[str, str], find: str, group: dict[str, str] | None = None) -> str:
+def _items_url(q: str, form_values: dict[str, str], find: str, group: dict[str, str] | None = None) -> str:
     """The URL of the items that a search finds, within the page's filter and a group of the answers."""
-    arguments: dict[str, Any] = {name: typed[name] or None for name in ("person", "from", "to")} | (
+    arguments: dict[str, Any] = {name: form_values[name] or None for name in ("person", "from", "to")} | (
         group or {}
     )
     if arguments["person"]:
@@ -126,7 +128,7 @@ def _items_of(q: str, typed: dict[str, str], find: str, group: dict[str, str] | 
     return url_for("manage.items", q=q, state="finished", find=find or None, **arguments)
 
 
-def _group_of(by: str, criteria: Filter, name: str) -> dict[str, str]:
+def _group_filter(by: str, criteria: Filter, name: str) -> dict[str, str]:
     """The filter for the answers of one person, or of the part of a day (in the site's zone) within
     ``criteria``."""
     if by == "person":

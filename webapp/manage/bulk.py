@@ -116,9 +116,9 @@ def _question(queue: leaseq.Queue, bulk: BulkRequest, *, error: str | None = Non
         meaning=meaning_of(bulk.move),
         description=description_of(bulk.search),
         count=count,
-        more=has_more,
-        looks=scanned,
-        people=[one.name for one in people_of(queue.name) if not one.disabled],
+        has_more=has_more,
+        scanned_count=scanned,
+        people=[account.name for account in people_of(queue.name) if not account.disabled],
         error=error,
         **_hidden_fields(bulk),
     )

@@ -29,11 +29,11 @@ class ChangeForm:
     texts: Mapping[str, str]
     digests: Mapping[str, str]  # by field: a digest of its text in the page
     let_in: bool = False
-    wrong: Invalid | None = None
+    field_error: Invalid | None = None
 
     @property
     def error(self) -> str | None:
-        return _("Not changed: %(why)s.", why=in_words(self.wrong)) if self.wrong else None
+        return _("Not changed: %(why)s.", why=in_words(self.field_error)) if self.field_error else None
 
     def with_error(self, error: Invalid) -> ChangeForm:
         return ChangeForm(self.texts, self.digests, self.let_in, error)

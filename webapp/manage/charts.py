@@ -81,21 +81,23 @@ def charts_of(queue: leaseq.Queue) -> dict[str, object]:
     now, zone = datetime.now(state().settings.zone), state().settings.zone
     rates = state().live.snapshots.of(queue).rates()
     buckets = buckets_of(queue, range_name, now, rates)
-    known_buckets = [one for one in buckets if one.come is not None]
+    known_buckets = [bucket for bucket in buckets if bucket.come is not None]
     return {
-        "range": range_name,
-        "ranges": {"1h": _("1 hour"), "1d": _("1 day"), "7d": _("7 days"), "30d": _("30 days")},
+        "selected_range": range_name,
+        "range_names": {"1h": _("1 hour"), "1d": _("1 day"), "7d": _("7 days"), "30d": _("30 days")},
         "buckets": buckets,
-        "known": len(known_buckets),
-        "flows": _chart(
-            _("In and done"), buckets, {_("In"): lambda one: one.come, _("Done"): lambda one: one.done}
+        "known_count": len(known_buckets),
+        "throughput_chart": _chart(
+            _("In and done"),
+            buckets,
+            {_("In"): lambda bucket: bucket.come, _("Done"): lambda bucket: bucket.done},
         ),
-        "waiting": _chart(_("Waiting"), buckets, {_("Waiting"): lambda one: one.waiting}),
-        "each": span(_PLANS[range_name].each * SECONDS[_PLANS[range_name].unit]),
-        "zone": str(zone),
+        "waiting_chart": _chart(_("Waiting"), buckets, {_("Waiting"): lambda bucket: bucket.waiting}),
+        "bucket_span": span(_PLANS[range_name].each * SECONDS[_PLANS[range_name].unit]),
+        "time_zone_name": str(zone),
         "figures": state().live.snapshots.of(queue).figures(),
         "ago": ago,
-        "first": first_question_of(queue),
+        "first_question": first_question_of(queue),
         "forecast": forecast_of(
             queue.stats().inbound, rates.enqueued_per_minute(now), rates.finished_per_minute(now)
         ),

@@ -51,29 +51,29 @@ class DashboardChannel(QueueChannel):
 def overview() -> str | Response:
     """The overview, as a page or as JSON, by the Accept header."""
     if request.accept_mimetypes.best == "application/json":
-        lines, _errors = leaseq.read_queues(state().client, _brief(), queue_names("manage"))
-        return jsonify(_with_time({"queues": lines}))
+        summaries, _errors = leaseq.read_queues(state().client, _brief(), queue_names("manage"))
+        return jsonify(_with_time({"queues": summaries}))
     return overview_page()
 
 
 def overview_page(error: str | None = None, file_error: str | None = None) -> str:
     """All queues, one per row, with the error of a queue that could not be created, or of its file."""
     brief = _brief()
-    lines, errors = leaseq.read_queues(
+    summaries, errors = leaseq.read_queues(
         state().client,
-        lambda one: {"title": one.policy.title or one.name, **brief(one)},
+        lambda queue: {"title": queue.policy.title or queue.name, **brief(queue)},
         queue_names("manage"),
     )
     return render_template(
         "manage/overview.html",
-        lines=lines,
+        summaries=summaries,
         unreadable=errors,
         ago=ago,
         error=error,
         file_error=file_error,
-        sent=request.form,
-        of_all=state().access.lets_manage_all(person()),
-        disabled=_disabled_webhooks(),
+        form_values=request.form,
+        may_manage_all=state().access.lets_manage_all(person()),
+        disabled_endpoints=_disabled_webhooks(),
     )
 
 
@@ -81,7 +81,7 @@ def _disabled_webhooks() -> list[webhooks.Endpoint]:
     """Endpoints that failed for too long; only for managers of all queues, who can manage webhooks."""
     if not state().access.lets_manage_all(person()):  # guard: webhooks-all
         return []
-    return [one for one in webhooks.Endpoints(state().client).all() if one.disabled_at]
+    return [endpoint for endpoint in webhooks.Endpoints(state().client).all() if endpoint.disabled_at]
 
 
 @bp.get("/manage/<q>")
@@ -113,7 +113,7 @@ def _brief() -> Callable[[leaseq.Queue], dict[str, Any]]:
     """A function that reads a queue's row. If its events can't all be read in time, the row has no sparkline
     yet; the next call continues from there."""
     snapshots, until = state().live.snapshots, time.monotonic() + READING
-    return lambda one: snapshots.of(one).brief(read=time.monotonic() < until)
+    return lambda queue: snapshots.of(queue).brief(read=time.monotonic() < until)
 
 
 def _with_time(figures: dict[str, Any]) -> dict[str, Any]:

@@ -37,8 +37,8 @@ def _page(q: str, error: str = "") -> str:
         queue=queue,
         policy=queue.policy,
         stats=stats,
-        items=sum(getattr(stats, one) for one in STATES),
-        questions=state().threads.count_unanswered(q),
-        typed=request.form.get("name", ""),
+        item_count=sum(getattr(stats, name) for name in STATES),
+        unanswered_count=state().threads.count_unanswered(q),
+        typed_name=request.form.get("name", ""),
         error=error,
     )

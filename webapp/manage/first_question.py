@@ -19,7 +19,7 @@ class FirstQuestion:
 
     distribution: Distribution
     count: int  # answers read
-    more: bool  # whether there are older ones
+    has_more: bool  # whether there are older ones
     agreement: float | None  # share of items with several answers that agree; None: there are none
     disagreements: int  # items whose answers differ
 

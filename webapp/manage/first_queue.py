@@ -78,7 +78,7 @@ def _form_of(preview: FilePreview) -> leaseq.Json:
     """A form that shows the payload's columns, and has a question for each column of guesses."""
     mapped_names = preview.mapping.used_columns()
     names = [name for name in preview.columns if name not in mapped_names] or list(preview.columns)
-    rows = [row for row in preview.read if isinstance(row, dict)]
+    rows = [row for row in preview.read_rows if isinstance(row, dict)]
     return guess_form([{name: row.get(name) for name in names} for row in rows]) or {"show": names}
 
 

@@ -96,14 +96,14 @@ class FilePreview:
 
     mapping: ImportMapping
     columns: tuple[str, ...]
-    rows: tuple[Json, ...]  # the part of ``read`` that is shown
+    rows: tuple[Json, ...]  # the part of ``read_rows`` that is shown
     start: int  # number of rows before these
-    read: tuple[Json, ...]
+    read_rows: tuple[Json, ...]
     findings: tuple[tuple[int, str], ...]  # (line, error)
     check_result: CheckResult | None  # of the whole file; None: only a piece is here, or its separator open
-    tables: bool  # whether it is CSV or TSV, whose rows can only be payloads
+    is_table: bool  # whether it is CSV or TSV, whose rows can only be payloads
     summary: TableSummary | None  # how quotes and lines were read so far; None: JSON
-    whole: bool  # whether the piece was the whole file
+    is_whole: bool  # whether the piece was the whole file
     rows_shown: int = ROWS_SHOWN  # at most
 
 

@@ -16,7 +16,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 import leaseq
 from leaseq import Invalid, LeaseqError, transfer
-from leaseq.webapp.context import existing_queue, person, state, wants_piece
+from leaseq.webapp.context import existing_queue, person, state, wants_fragment
 from leaseq.webapp.manage import bp
 from leaseq.webapp.manage.import_jobs import BadRows, HeartbeatStream, ImportJob, ImportJobs
 from leaseq.webapp.manage.import_mapping import ImportMapping, finding_of, preview_of
@@ -53,7 +53,11 @@ def import_file(q: str) -> AnyResponse | tuple[str, int]:
     is_check = request.form.get("check") == "yes"
     if is_check:
         note_nothing()
-    if is_check or not check["readable"] or (check["bad"] and request.form.get("skip") != "yes"):
+    if (
+        is_check
+        or not check["importable_count"]
+        or (check["bad_count"] and request.form.get("skip") != "yes")
+    ):
         return _page(queue, check=check, file=file.filename), 200 if is_check else 400
     file.stream.seek(0)
     id = import_stream(queue, mapping, file.stream)
@@ -86,7 +90,7 @@ def look_at_file(q: str) -> str | tuple[str, int]:
     return render_template(
         "manage/import_preview.html",
         preview=preview,
-        remarks=remarks(preview.summary, whole=preview.whole),
+        remarks=remarks(preview.summary, whole=preview.is_whole),
         check=preview.check_result and _check_context(preview.check_result, data),
         error=None,
     )
@@ -127,7 +131,7 @@ def take_in(q: str, id: str) -> str:
     if not jobs.begin(id):
         raise Invalid("import", "a new file: this one was already imported")
     _import_rows(queue, jobs, id, job.mapping, strict_request().byte_lines())
-    return _piece(queue, _job(jobs, q, id))
+    return _job_page(queue, _job(jobs, q, id))
 
 
 @bp.get("/manage/<q>/import/<id>")
@@ -136,7 +140,7 @@ def import_run(q: str, id: str) -> str:
     """The state or the outcome of an import."""
     queue = existing_queue(q)
     job = _job(_jobs(), q, id)
-    return _piece(queue, job)
+    return _job_page(queue, job)
 
 
 @bp.get("/manage/<q>/import/<id>/rejected")
@@ -212,18 +216,18 @@ def _job(jobs: ImportJobs, q: str, id: str) -> ImportJob:
     return job
 
 
-def _piece(queue: leaseq.Queue, job: ImportJob) -> str:
+def _job_page(queue: leaseq.Queue, job: ImportJob) -> str:
     bad_rows = (
         list(_jobs().bad_rows(job.id, BAD_ROWS_SHOWN + 1)) if job.is_over and job.result.rejected else []
     )
-    page = "manage/import_progress.html" if wants_piece() else "manage/import_job.html"
+    page = "manage/import_progress.html" if wants_fragment() else "manage/import_job.html"
     return render_template(
         page,
         queue=queue,
         policy=queue.policy,
         job=job,
-        bad=bad_rows[:BAD_ROWS_SHOWN],
-        more=len(bad_rows) > BAD_ROWS_SHOWN,
+        bad_rows=bad_rows[:BAD_ROWS_SHOWN],
+        has_more=len(bad_rows) > BAD_ROWS_SHOWN,
         remarks=remarks(job.summary),
     )
 
@@ -236,7 +240,7 @@ def _check(mapping: ImportMapping, stream: BinaryIO) -> dict[str, Any]:
 
 def _check_context(result: transfer.CheckResult, data: bytes = b"") -> dict[str, Any]:
     findings = [(row.line, finding_of(row, data)) for row in result.first]
-    return {"readable": result.readable, "bad": result.bad, "first": findings}
+    return {"importable_count": result.readable, "bad_count": result.bad, "findings": findings}
 
 
 def _page(
@@ -249,5 +253,5 @@ def _page(
         error=error,
         check=check,
         file=file,
-        latest=_jobs().latest(queue.name),
+        latest_jobs=_jobs().latest(queue.name),
     )

@@ -58,28 +58,30 @@ def show_item(
         thread=state().threads.of_item(queue.name, id),
         is_unanswered=state().threads.is_unanswered(queue.name, id),
         message_id=new_message_id(),
-        people=[one.name for one in people_of(queue.name) if not one.disabled]
+        people=[account.name for account in people_of(queue.name) if not account.disabled]
         if is_waiting or work_item.answers
         else (),
-        replaced={one.token for one in work_item.history if one.how in ("reopened", "corrected")},
-        waits=is_waiting,
-        change=change or (form_of(work_item) if can_change else None),
+        replaced_tokens={
+            grant.token for grant in work_item.history if grant.how in ("reopened", "corrected")
+        },
+        is_waiting=is_waiting,
+        change_form_values=change or (form_of(work_item) if can_change else None),
         answers=answers,
         rows=side_by_side(answers, titles),
         titles=titles,
-        becomes=adoption_effect(work_item, policy),
-        story=timeline_of(work_item, history),
-        whole=history.whole,
-        list=search and list_names()[search.state],
+        adoption_effect=adoption_effect(work_item, policy),
+        timeline=timeline_of(work_item, history),
+        is_history_complete=history.whole,
+        list_name=search and list_names()[search.state],
         back=url_for("manage.items", q=queue.name, **search.args()) if search else None,
-        along=search_along(),
+        search_args=search_args(),
         neighbours=_neighbours(queue, search),
         error=error,
         thread_error=thread_error,
     )
 
 
-def search_along() -> dict[str, Any]:
+def search_args() -> dict[str, Any]:
     """The page's search, as arguments for the URLs of its actions."""
     if "state" not in request.args:
         return {}
@@ -212,4 +214,4 @@ def back_to(q: str) -> Response | None:
 
 
 def redirect_to_item(q: str, id: str, anchor: str | None = None) -> Response:
-    return redirect(url_for("manage.item", q=q, id=id, _anchor=anchor, **search_along()), 303)
+    return redirect(url_for("manage.item", q=q, id=id, _anchor=anchor, **search_args()), 303)

@@ -40,7 +40,7 @@ LOOKS = 10_000  # entries of a list that a request scans for matches
 def items(q: str) -> str | Response | tuple[str, int]:
     queue = existing_queue(q)
     try:
-        search, wrong = search_of(request.args, queue.policy.form), None
+        search, field_error = search_of(request.args, queue.policy.form), None
         if conditions := _question_conditions():
             find = words_of((*search.parts, *conditions))
             return redirect(url_for("manage.items", q=q, **{**search.args(), "find": find}))
@@ -48,7 +48,7 @@ def items(q: str) -> str | Response | tuple[str, int]:
     except Invalid as error:
         if error.field in ("state", "after"):
             raise
-        search, wrong = search_of({"state": request.args.get("state", "")}), error
+        search, field_error = search_of({"state": request.args.get("state", "")}), error
         page = leaseq.Page((), None)
     scanned_before = whole_number(request.args.get("looked")) or 0
     policy, lists, stats = queue.policy, state().lists.of(q), queue.stats()
@@ -58,30 +58,30 @@ def items(q: str) -> str | Response | tuple[str, int]:
         queue=queue,
         policy=policy,
         stats=stats,
-        total=_total(search, stats),
+        total_count=_total(search, stats),
         search=search,
-        typed=request.args if wrong else search.typed,
-        wrong=wrong,
+        form_values=request.args if field_error else search.typed,
+        field_error=field_error,
         query=urlencode(search.args()),
-        exactly=_find_item(queue, search.single_word or search.typed.get("begins", "")),
+        exact_match=_find_item(queue, search.single_word or search.typed.get("begins", "")),
         page=page,
-        looked=scanned_before + page.scanned,
-        here=partial(url_for, "manage.items", q=q, **search.args()),
-        without=lambda name: url_for("manage.items", q=q, **search.without(name)),
+        scanned_count=scanned_before + page.scanned,
+        page_url=partial(url_for, "manage.items", q=q, **search.args()),
+        url_without=lambda name: url_for("manage.items", q=q, **search.without(name)),
         criteria=criteria_of(search),
         questions=[field for field in fields_of(policy.form) if field.choices or _is_number(field)],
-        lists=list_names(),
-        since=since_names()[search.state],
-        outcomes=outcome_names(),
-        moves=[(move, name_of(move)) for move in moves_on(search.state)],
-        people=[one.name for one in people_of(queue.name)],
+        list_names=list_names(),
+        since_label=since_names()[search.state],
+        outcome_names=outcome_names(),
+        move_names=[(move, name_of(move)) for move in moves_on(search.state)],
+        people=[account.name for account in people_of(queue.name)],
         columns=columns,
         glimpses={} if columns else glimpses(page.items),
-        offered=offered_columns(policy.form, page.items, lists.columns),
-        chosen=lists.columns,
-        views=[(name, _view(q, text)) for name, text in lists.views.items()],
+        offered_columns=offered_columns(policy.form, page.items, lists.columns),
+        chosen_columns=lists.columns,
+        saved_searches=[(name, _view(q, text)) for name, text in lists.views.items()],
     )
-    return (html, 400) if wrong else html
+    return (html, 400) if field_error else html
 
 
 def _total(search: Search, stats: leaseq.Stats) -> int | None:

@@ -63,12 +63,12 @@ def ask_late(q: str) -> str | Response:
         "manage/late_confirm.html",
         queue=queue,
         policy=queue.policy,
-        chosen=[(one, adoption_effect(one.item, queue.policy)) for one in answers],
-        twice=sorted(item_title(one.payload, one.id) for one in repeated_items.values())
+        chosen_answers=[(answer, adoption_effect(answer.item, queue.policy)) for answer in answers],
+        repeated_titles=sorted(item_title(one.payload, one.id) for one in repeated_items.values())
         if queue.policy.answers == 1
         else (),
         glimpse=glimpse,
-        last=_last(),
+        period=_period(),
         back=_list_url(q),
     )
 
@@ -99,7 +99,7 @@ def adopt_late(q: str) -> str | Response:
 
 
 def _list_page(queue: leaseq.Queue, refusals: list[RefusedItem] | None = None) -> str:
-    since = datetime.now(UTC) - LATELY if _last() else None
+    since = datetime.now(UTC) - LATELY if _period() else None
     answers = list(islice(_adoptable_answers(queue, since), MOST_SHOWN + 1))
     rows = sorted(answers[:MOST_SHOWN], key=lambda one: one.answer.finished_at, reverse=True)
     return render_template(
@@ -107,11 +107,11 @@ def _list_page(queue: leaseq.Queue, refusals: list[RefusedItem] | None = None) -
         queue=queue,
         policy=queue.policy,
         stats=queue.stats(),
-        rows=[(one, _state_text(one)) for one in rows],
-        more=len(answers) > MOST_SHOWN,
+        rows=[(row, _state_text(row)) for row in rows],
+        has_more=len(answers) > MOST_SHOWN,
         glimpse=glimpse,
-        last=_last(),
-        refused=refusals or (),
+        period=_period(),
+        refusals=refusals or (),
     )
 
 
@@ -150,12 +150,12 @@ def _parts(key: str) -> tuple[int, str]:
     return token, id
 
 
-def _last() -> str:
+def _period() -> str:
     return "hour" if request.values.get("last") == "hour" else ""
 
 
 def _list_url(q: str) -> str:
-    return url_for("manage.late", q=q, last=_last() or None)
+    return url_for("manage.late", q=q, last=_period() or None)
 
 
 def _state_text(late_answer: AdoptableAnswer) -> str:

@@ -15,7 +15,7 @@ _TIMES = (30, 60, 120, 180, 300, 600, 900, 1_200, 1_800, 2_700, 3_600, 7_200, 14
 class Suggestion:
     """Figures of the last hour, and the lease time they suggest. Durations are in seconds."""
 
-    of: int  # finished items
+    count: int  # finished items
     p95: float  # 95 % of them were held for at most this long
     expired: int  # expired leases
     seconds: int

@@ -42,10 +42,10 @@ class NewItemForm:
     fields: list[PayloadField]
     request_id: str  # so that sending the form twice adds one item
     texts: Mapping[str, str] = field(default_factory=dict)  # by option
-    wrong: Invalid | None = None
+    field_error: Invalid | None = None
 
     def with_error(self, error: Invalid) -> NewItemForm:
-        return replace(self, wrong=error)
+        return replace(self, field_error=error)
 
     def add_to(self, queue: leaseq.Queue) -> tuple[leaseq.Enqueued, Json]:
         """Add the item and return its payload too. Raises Invalid."""

@@ -24,11 +24,11 @@ def preview_of(typed: Mapping[str, str], payloads: Sequence[Json]) -> dict[str, 
     at = whole_number(typed.get("at"))
     sample, sample_error = _sample(typed.get("sample", ""))
     return {
-        "checked": checked_form,
+        "checked_form": checked_form,
         "sample_error": sample_error,
-        "at": at if at is not None and at < len(payloads) else None,
-        "of": len(payloads),
-        "missing": missing_fields(checked_form.form, payloads) if checked_form.is_valid else [],
+        "item_index": at if at is not None and at < len(payloads) else None,
+        "item_count": len(payloads),
+        "missing_fields": missing_fields(checked_form.form, payloads) if checked_form.is_valid else [],
         **(_form_context(checked_form, sample) if checked_form.is_valid else {}),
     }
 

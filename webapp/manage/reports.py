@@ -59,10 +59,10 @@ def reports(q: str) -> str:
         queue=queue,
         policy=queue.policy,
         rows=rows,
-        after=after,
-        begun=place.before is not None,
+        next_place=after,
+        is_later_page=place.before is not None,
         searched_all=searched_all,
-        look=LOOK,
+        scan_limit=LOOK,
     )
 
 

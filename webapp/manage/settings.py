@@ -12,7 +12,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
-from leaseq.webapp.context import existing_queue, person, state, wants_piece
+from leaseq.webapp.context import existing_queue, person, state, wants_fragment
 from leaseq.webapp.forms.guess import field_names, guess_form
 from leaseq.webapp.forms.kinds import QUESTION_KINDS, SHOWN_KINDS
 from leaseq.webapp.forms.linter import Finding, check_text
@@ -62,7 +62,10 @@ def _save(queue: leaseq.Queue, policy: leaseq.Policy) -> Response | tuple[str, i
     if any(name in changes for name in others):
         conflicts = {name: (texts[name], changes.get(name)) for name in others}
         return _page(
-            queue, {**texts, **changes, "sample": typed["sample"], "at": typed["at"]}, texts, theirs=conflicts
+            queue,
+            {**texts, **changes, "sample": typed["sample"], "at": typed["at"]},
+            texts,
+            conflicts=conflicts,
         ), 409
     values, errors = read_all(changes)
     checked_form = check_text(changes.get("form", ""))
@@ -98,9 +101,12 @@ def preview_settings(q: str) -> str:
     item = whole_number(request.form.get("item"))
     if item is not None and item < len(payloads):  # another item of the queue was chosen
         typed = {**typed, "sample": pretty(payloads[item]), "at": str(item)}
-    if wants_piece():
+    if wants_fragment():
         return render_template(
-            "manage/form_preview.html", typed=typed, preview_url=request.path, **preview_of(typed, payloads)
+            "manage/form_preview.html",
+            form_values=typed,
+            preview_url=request.path,
+            **preview_of(typed, payloads),
         )
     texts = texts_of(queue.policy)
     return _page(queue, {**texts, **typed}, {**texts, **_texts_before()})
@@ -117,7 +123,7 @@ def start_settings(q: str) -> str:
             queue,
             {**texts, **typed, **_guess_texts(queue)},
             {**texts, **_texts_before()},
-            started=_("From the items"),
+            template_title=_("From the items"),
         )
     start = start_of(request.form.get("from", ""))
     if start is None:
@@ -125,7 +131,9 @@ def start_settings(q: str) -> str:
     start_texts = {"form": pretty(start.form), "sample": pretty(start.sample), "at": ""}
     if not typed.get("instructions", "").strip():
         start_texts["instructions"] = start.instructions
-    return _page(queue, {**texts, **typed, **start_texts}, {**texts, **_texts_before()}, started=start.title)
+    return _page(
+        queue, {**texts, **typed, **start_texts}, {**texts, **_texts_before()}, template_title=start.title
+    )
 
 
 def _guess_texts(queue: leaseq.Queue) -> dict[str, str]:
@@ -177,33 +185,33 @@ def _finding_text(finding: Finding) -> str:
 
 def _page(
     queue: leaseq.Queue,
-    typed: Texts,
+    form_values: Texts,
     before: Texts,
     *,
     errors: Texts | None = None,
-    theirs: Mapping[str, tuple[str, str | None]] | None = None,  # by name: their value, and this person's
-    started: str = "",
+    conflicts: Mapping[str, tuple[str, str | None]] | None = None,  # by name: their value, and this person's
+    template_title: str = "",
 ) -> str:
     field_errors: dict[str, str] = dict(errors or {})
     payloads = payloads_of(queue)
-    by_name: dict[str, Any] = {one.name: one for one in SETTINGS}
+    settings_by_name: dict[str, Any] = {setting.name: setting for setting in SETTINGS}
     return render_template(
         "manage/settings.html",
         queue=queue,
         policy=queue.policy,
         groups=GROUPS,
-        by_name=by_name,
-        starts=starts(),
-        started=started,
-        typed=typed,
+        settings_by_name=settings_by_name,
+        form_templates=starts(),
+        template_title=template_title,
+        form_values=form_values,
         before=before,
         errors=field_errors,
-        theirs=theirs or {},
+        conflicts=conflicts or {},
         suggestion=suggestion_of(queue, queue.policy.lease_seconds),
         access=state().access.of(queue.name),
-        payloads=bool(payloads),
+        has_items=bool(payloads),
         payload_fields=field_names(payloads),
         shown_kinds=SHOWN_KINDS,
         question_kinds=QUESTION_KINDS,
-        **preview_of(typed, payloads),
+        **preview_of(form_values, payloads),
     )

@@ -19,7 +19,7 @@ from leaseq.webapp.site_time import filter_period
 def export(q: str) -> Response | str | tuple[str, int]:
     """The answers if a format is given, else the page to choose one."""
     queue, args = existing_queue(q), request.args
-    wrong: Invalid | None = None
+    field_error: Invalid | None = None
     if "format" in args:
         try:
             since, until = filter_period(args)
@@ -33,17 +33,17 @@ def export(q: str) -> Response | str | tuple[str, int]:
                 with_late=args.get("with_late") == "yes",
             )
         except Invalid as error:
-            wrong = error
+            field_error = error
     page = render_template(
         "manage/export.html",
         queue=queue,
         policy=queue.policy,
         stats=queue.stats(),
-        typed=args,
-        wrong=wrong,
-        people=[one.name for one in people_of(queue.name)],
+        form_values=args,
+        field_error=field_error,
+        people=[account.name for account in people_of(queue.name)],
     )
-    return (page, 400) if wrong else page
+    return (page, 400) if field_error else page
 
 
 def _late(text: str) -> bool | None:

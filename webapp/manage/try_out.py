@@ -10,7 +10,7 @@ from werkzeug.wrappers import Response
 
 import leaseq
 from leaseq import Invalid
-from leaseq.webapp.context import existing_queue, person, state, wants_piece
+from leaseq.webapp.context import existing_queue, person, state, wants_fragment
 from leaseq.webapp.item_title import item_title
 from leaseq.webapp.manage import bp, new_item, simulating
 from leaseq.webapp.rendering.filters import seconds_until, time_until
@@ -22,7 +22,7 @@ from leaseq.webapp.security.authorization import needs
 @needs("manager")
 def try_out(q: str) -> str:
     queue = existing_queue(q)
-    if wants_piece():
+    if wants_fragment():
         return render_template("manage/simulation.html", queue=queue, **_run_of(queue))
     return _page(queue)
 
@@ -36,7 +36,7 @@ def add_item(q: str) -> Response | tuple[str, int]:
     try:
         result, payload = form.add_to(queue)
     except Invalid as error:
-        return _page(queue, new=form.with_error(error)), 400
+        return _page(queue, item_form=form.with_error(error)), 400
     title = item_title(payload, result.id)
     if result.added:
         note("item.added", f"{q} / {result.id}")
@@ -57,7 +57,7 @@ def simulate(q: str) -> Response | tuple[str, int]:
         lease = simulating.read_lease_seconds(request.form)
         simulating.start(state().simulations, queue, plan, person().name, lease)
     except Invalid as error:
-        return _page(queue, wrong=error), 400
+        return _page(queue, field_error=error), 400
     return redirect(url_for("manage.try_out", q=q, _anchor="simulation"), 303)
 
 
@@ -69,22 +69,28 @@ def stop_simulation(q: str) -> Response:
     return redirect(url_for("manage.try_out", q=q, _anchor="simulation"), 303)
 
 
-def _page(queue: leaseq.Queue, new: new_item.NewItemForm | None = None, wrong: Invalid | None = None) -> str:
+def _page(
+    queue: leaseq.Queue, item_form: new_item.NewItemForm | None = None, field_error: Invalid | None = None
+) -> str:
     run_context = _run_of(queue)
     lease_seconds = queue.policy.lease_seconds
     short = str(simulating.SHORT_LEASE) if lease_seconds > simulating.SHORT_LEASE else ""
-    values: dict[str, Any] = {**simulating.DEFAULTS, "lease": short, **(request.form if wrong else {})}
+    form_values: dict[str, Any] = {
+        **simulating.DEFAULTS,
+        "lease": short,
+        **(request.form if field_error else {}),
+    }
     return render_template(
         "manage/try.html",
         queue=queue,
         policy=queue.policy,
         stats=queue.stats(),
-        new=new or new_item.form_of(queue),
+        item_form=item_form or new_item.form_of(queue),
         **run_context,
-        wrong=wrong,
-        values=values,
+        field_error=field_error,
+        form_values=form_values,
         minutes=simulating.MINUTES,
-        most=simulating.MOST_PEOPLE,
+        max_people=simulating.MOST_PEOPLE,
     )
 
 
@@ -94,8 +100,8 @@ def _run_of(queue: leaseq.Queue) -> dict[str, Any]:
     figures = state().live.snapshots.of(queue).figures()
     return {
         "run": state().simulations.latest(queue.name),
-        "held": figures["held"],
-        "held_more": figures["held_more"],
+        "leases": figures["leases"],
+        "more_leases": figures["more_leases"],
         "time_until": time_until,
         "seconds_until": seconds_until,
     }

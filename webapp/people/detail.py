@@ -68,7 +68,9 @@ def _figures_page(name: str) -> str:
         day: {queue: one for queue, one in by_queue.items() if queue in view.queues}
         for day, by_queue in state().activity.of_person(row.person.name, DAYS).items()
     }
-    return render_template("people/figures.html", row=row, figures=Figures.of(by_day), whole=view.is_complete)
+    return render_template(
+        "people/figures.html", row=row, figures=Figures.of(by_day), is_complete=view.is_complete
+    )
 
 
 def person_page(
@@ -78,11 +80,11 @@ def person_page(
     name = account.name
     return render_template(
         "people/detail.html",
-        known=account,
-        held=accounts().held_by(name),
+        account=account,
+        leases=accounts().held_by(name),
         figures=Figures.of(state().activity.of_person(name, DAYS)),
-        factor=accounts().factors.find(name),
-        tied=accounts().is_tied(name),
+        has_factor=accounts().factors.find(name) is not None,
+        is_linked=accounts().is_tied(name),
         signed_in_at=accounts().last_sign_ins().get(name),
         roles=ROLES,
         link=url_for("auth.welcome", token=link, _external=True) if link else None,

@@ -38,7 +38,7 @@ def erase_one(name: str) -> str | Response | tuple[str, int]:
     if is_self:
         return redirect(url_for("auth.login"), 303)
     flash(_("%(name)s is erased.", name=erasure.name))
-    return render_template("people/erased.html", done=erasure)
+    return render_template("people/erased.html", erasure=erasure)
 
 
 def _page(name: str, error: str = "") -> str:
@@ -52,11 +52,11 @@ def _page(name: str, error: str = "") -> str:
     return render_template(
         "people/erase.html",
         name=name,
-        begun=erasure,
-        held=accounts().held_by(name),
-        tokens=len(accounts().tokens(name)),
+        erasure=erasure,
+        leases=accounts().held_by(name),
+        token_count=len(accounts().tokens(name)),
         journals=[(queue, since) for queue, since in journals.items() if since],
         unreadable=sorted(errors),
-        typed=request.form.get("name", ""),
+        typed_name=request.form.get("name", ""),
         error=error,
     )

@@ -35,7 +35,7 @@ def everybody() -> str | Response:
 def people_page(
     *,
     errors: Sequence[str] = (),
-    typed: Mapping[str, str] | None = None,
+    form_values: Mapping[str, str] | None = None,
     links: Sequence[InvitationLink] = (),
 ) -> str:
     listing, roster = Listing.of_request(), Roster.read(state())
@@ -47,28 +47,30 @@ def people_page(
         **listing.pages(figures["count"]),
         criteria=listing.criteria,
         sort=sort_of(listing.criteria),
-        downward=is_downward(listing.criteria),
+        is_descending=is_downward(listing.criteria),
         roles={role: role_word(role) for role in ROLES},
         teams=view.teams,
         queues=view.queues,
         ago=ago,
-        whole=view.is_complete,
-        **(_accounts(errors, typed, links) if person().role == "admin" else {}),
+        is_complete=view.is_complete,
+        **(_accounts(errors, form_values, links) if person().role == "admin" else {}),
     )
 
 
 def _accounts(
-    errors: Sequence[str], typed: Mapping[str, str] | None, links: Sequence[InvitationLink]
+    errors: Sequence[str], form_values: Mapping[str, str] | None, links: Sequence[InvitationLink]
 ) -> dict[str, Any]:
     """The template's context that is only for admins."""
     return {
         "erasures": accounts().erasures.all(),
         "invitations": accounts().invitations(),
-        "days": DAYS,
-        "most_days": MAX_DAYS,
-        "invited": [(one, url_for("auth.welcome", token=one.token, _external=True)) for one in links],
+        "default_days": DAYS,
+        "max_days": MAX_DAYS,
+        "new_invitations": [
+            (link, url_for("auth.welcome", token=link.token, _external=True)) for link in links
+        ],
         "errors": errors,
-        "typed": typed or {},
+        "form_values": form_values or {},
     }
 
 
@@ -79,8 +81,10 @@ def invite() -> str | tuple[str, int]:
     links, errors = invite_all(request.form)
     if not errors:
         return people_page(links=links)
-    typed = {**request.form, "name": "\n".join(errors)}
-    return people_page(errors=list(errors.values()), typed=typed, links=links), 200 if links else 400
+    form_values = {**request.form, "name": "\n".join(errors)}
+    return people_page(
+        errors=list(errors.values()), form_values=form_values, links=links
+    ), 200 if links else 400
 
 
 @bp.post("/people/invitations/<id>/revoke")

@@ -40,8 +40,8 @@ class Listing:
         after = self.start + PAGE
         return {
             "start": self.start,
-            "previous": max(self.start - PAGE, 0) if self.start else None,
-            "following": after if count > after else None,
+            "previous_start": max(self.start - PAGE, 0) if self.start else None,
+            "next_start": after if count > after else None,
         }
 
     def figures(self, roster: Roster, view: View) -> dict[str, Any]:

@@ -92,5 +92,5 @@ def log() -> str:
     name, kind = request.args.get("person", "").strip() or None, request.args.get("kind") or None
     page = accounts().log.page(after=request.args.get("after"), limit=PAGE, person=name, kind=kind)
     return render_template(
-        "people/log.html", page=page, whose=name, kind=kind, kinds=KINDS, in_words=in_words
+        "people/log.html", page=page, person_name=name, kind=kind, kinds=KINDS, in_words=in_words
     )

@@ -82,8 +82,8 @@ class Snapshot:
         return {
             **self._brief(stats, rates, now),
             "handling": times,
-            "held": holders,
-            "held_more": max(stats.reserved - len(holders), 0),
+            "leases": holders,
+            "more_leases": max(stats.reserved - len(holders), 0),
             **self._attention.figures(stats, now),
         }
 

@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from leaseq import STATES, Item, Json
 from leaseq.transfer import rfc3339
-from leaseq.webapp.context import state, wants_piece
+from leaseq.webapp.context import state, wants_fragment
 from leaseq.webapp.forms import layout_of
 from leaseq.webapp.forms.limits import limits_text
 from leaseq.webapp.item_title import item_title
@@ -164,7 +164,7 @@ def clock(time: datetime) -> str:
 def local_clock(time: datetime) -> str:
     """A time's text until the page's script replaces it by a shorter one. In a fragment, which a script
     requested, nobody sees it, so there it is not localized, which would take long."""
-    return f"{time.astimezone(site_zone()):%Y-%m-%d %H:%M %Z}" if wants_piece() else clock(time)
+    return f"{time.astimezone(site_zone()):%Y-%m-%d %H:%M %Z}" if wants_fragment() else clock(time)
 
 
 def plain_clock(time: str) -> str:

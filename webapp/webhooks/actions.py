@@ -26,7 +26,7 @@ def _here(webhook: str) -> Response:
 @needs("manager", all_queues=True)
 def test(webhook: str) -> str:
     delivery = access.send_test(webhook)
-    return endpoint_page(webhooks.Endpoints(state().client).get(webhook), tested=delivery)
+    return endpoint_page(webhooks.Endpoints(state().client).get(webhook), test_delivery=delivery)
 
 
 @bp.post("/webhooks/<webhook>/rotate")

@@ -45,9 +45,9 @@ def one(webhook: str) -> str:
     return endpoint_page(webhooks.Endpoints(state().client).get(webhook))
 
 
-def index_page(error: str | None = None, wrong: str = "") -> str:
-    """The page of all endpoints. ``error`` and ``wrong``: why an endpoint could not be added, and the wrong
-    field."""
+def index_page(error: str | None = None, error_field: str = "") -> str:
+    """The page of all endpoints. ``error`` and ``error_field``: why an endpoint could not be added, and the
+    field to correct."""
     is_admin = at_least(person().role, "admin")
     types = [name for name in webhooks.TYPES if is_admin or not name.startswith("person.")]
     events = request.form.getlist("event") if error else ["item.finished"]
@@ -56,10 +56,10 @@ def index_page(error: str | None = None, wrong: str = "") -> str:
         endpoints=webhooks.Endpoints(state().client).all(),
         types=types,
         queue_names=queue_names(),
-        chosen=events,
+        chosen_events=events,
         error=error,
-        wrong=wrong,
-        sent=request.form,
+        error_field=error_field,
+        form_values=request.form,
     )
 
 
@@ -67,17 +67,17 @@ def endpoint_page(
     endpoint: webhooks.Endpoint,
     *,
     secret: str | None = None,
-    tested: webhooks.Delivery | None = None,
+    test_delivery: webhooks.Delivery | None = None,
     error: str | None = None,
 ) -> str:
-    """The page of an endpoint and its latest deliveries. ``secret``: a new one, ``tested``: a test's
+    """The page of an endpoint and its latest deliveries. ``secret``: a new one, ``test_delivery``: a test's
     result."""
     return render_template(
         "webhooks/endpoint.html",
         endpoint=endpoint,
         deliveries=webhooks.Deliveries(state().client).log(endpoint.id, SHOWN),
         secret=secret,
-        tested=tested,
+        test_delivery=test_delivery,
         error=error,
-        shown=SHOWN,
+        max_deliveries=SHOWN,
     )

@@ -19,9 +19,9 @@ from leaseq.webapp.work import bp
 class Command:
     """A link, and the queue it is about, shown next to it."""
 
-    words: str
+    label: str
     url: str
-    about: str = ""
+    queue_title: str = ""
 
 
 @bp.get("/commands")

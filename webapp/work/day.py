@@ -77,8 +77,8 @@ def _threads(person: str, titles: Mapping[str, str]) -> list[tuple[str, str, lis
     return [one for one in rows if one[2]]
 
 
-@bp.app_template_filter("did")
-def did(figures: DayFigures) -> str:
+@bp.app_template_filter("figures_text")
+def figures_text(figures: DayFigures) -> str:
     """The figures in a few words: *37 done, 41 s each, 2 given back*."""
     parts = []
     if figures.finished or not figures:

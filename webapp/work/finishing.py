@@ -7,17 +7,17 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
-from leaseq.webapp.context import existing_queue, lease_queue, person, state, wants_piece
+from leaseq.webapp.context import existing_queue, lease_queue, person, state, wants_fragment
 from leaseq.webapp.forms import fields_of, read_result, typed_in
 from leaseq.webapp.security.authorization import extra_reply, needs
 from leaseq.webapp.store.base import Command
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.responses import (
     Page,
-    back,
     count,
-    go,
     read_token,
+    redirect_to,
+    redirect_to_queue,
     show_errors,
     show_lease,
     show_outcome,
@@ -57,7 +57,7 @@ def finish(q: str, id: str) -> Page:
     if not outcome.replayed:
         today += figures
     remember(q, id, token, "finish late" if outcome.late else "finish")
-    if outcome.next is not None and wants_piece():
+    if outcome.next is not None and wants_fragment():
         is_new, policy = _is_new(outcome, outcome.next), queue.policy
         return show_lease(
             queue,
@@ -66,7 +66,7 @@ def finish(q: str, id: str) -> Page:
             alone=is_new and policy.holds == 1,
             unread=is_new and policy.answers == 1,
         )
-    return back(q) if then_reserve else go(url_for("work.home"))
+    return redirect_to_queue(q) if then_reserve else redirect_to(url_for("work.home"))
 
 
 def _is_new(outcome: leaseq.Finished, next: leaseq.Lease) -> bool:
@@ -110,7 +110,7 @@ def _reason_texts(item: leaseq.Item, token: int, box: str) -> dict[str, str]:
 
 def _refuse_undo(q: str, message: str) -> Page:
     """Show why the act was not undone. The page's script keeps showing the current item."""
-    if wants_piece():
+    if wants_fragment():
         return message, 409
     flash(message)
-    return back(q)
+    return redirect_to_queue(q)

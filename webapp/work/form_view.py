@@ -31,7 +31,7 @@ class FormView:
     fields: tuple[Field, ...]
     by_name: Mapping[str, Field]
     keys: Mapping[str, str]  # the page's shortcuts that no choice of the form uses
-    one_key: Field | None  # the only required field, if a key of it finishes the item
+    finishing_field: Field | None  # the only required field, if a key of it finishes the item
     unfilled: Typed
     _cache: dict[str, Markup] = field(default_factory=dict)  # HTML that is the same for every item
 
@@ -43,13 +43,13 @@ class FormView:
             self._cache["inputs"] = self._inputs(typed, errors)
         return self._cache["inputs"]
 
-    def ways_out(self, item_url: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
+    def item_actions(self, item_url: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
         """The actions to give back, report and ask, as HTML. ``item_url`` ends with a slash."""
         if errors or any(typed.get(name) for name in TEXT_FIELDS):
-            return self._ways_out(item_url, typed, errors)
-        if "ways" not in self._cache:
-            self._cache["ways"] = self._ways_out(_URL_MARK, {}, {})
-        return self._cache["ways"].replace(_URL_MARK, escape(item_url))
+            return self._item_actions(item_url, typed, errors)
+        if "item_actions" not in self._cache:
+            self._cache["item_actions"] = self._item_actions(_URL_MARK, {}, {})
+        return self._cache["item_actions"].replace(_URL_MARK, escape(item_url))
 
     def notices(self) -> Markup:
         """The notices that the page's script shows, as HTML."""
@@ -58,15 +58,15 @@ class FormView:
             self._cache["notices"] = Markup(template.render(keys=self.keys))  # noqa: S704 - our own template
         return self._cache["notices"]
 
-    def _ways_out(self, item_url: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
-        to = {verb: item_url + verb for verb in ("abandon", "fail", "ask")}
-        macros: Any = current_app.jinja_env.get_or_select_template("work/give_back.html").module
-        html: Markup = macros.ways_out(self.keys, to, typed, errors)
+    def _item_actions(self, item_url: str, typed: Mapping[str, str], errors: Mapping[str, str]) -> Markup:
+        urls = {verb: item_url + verb for verb in ("abandon", "fail", "ask")}
+        macros: Any = current_app.jinja_env.get_or_select_template("work/item_actions.html").module
+        html: Markup = macros.item_actions(self.keys, urls, typed, errors)
         return html
 
     def _inputs(self, typed: Typed, errors: Mapping[str, str]) -> Markup:
         macros: Any = current_app.jinja_env.get_or_select_template("work/fields.html").module
-        html: Markup = macros.all_fields(self.fields, typed, errors, self.one_key)
+        html: Markup = macros.all_fields(self.fields, typed, errors, self.finishing_field)
         return html
 
 
@@ -77,21 +77,23 @@ def form_view_of(form: Json) -> FormView:
 @lru_cache(maxsize=256)
 def _cached_form_view(text: str, _language: str) -> FormView:
     fields = fields_of(json.loads(text))
-    by_name = {one.name: one for one in fields}
-    return FormView(fields, by_name, _free_keys(fields), _one_key_field(fields), typed_of(fields, None))
+    by_name = {field.name: field for field in fields}
+    return FormView(fields, by_name, _free_keys(fields), _finishing_field(fields), typed_of(fields, None))
 
 
 def _free_keys(fields: Iterable[Field]) -> dict[str, str]:
-    used_keys = {choice.key.lower() for one in fields for choice in one.choices if choice.key}
+    used_keys = {choice.key.lower() for field in fields for choice in field.choices if choice.key}
     return {key: key for key in PAGE_KEYS if key not in used_keys}
 
 
-def _one_key_field(fields: Iterable[Field]) -> Field | None:
-    required_fields = [one for one in fields if one.required and all(group.required for group in one.groups)]
+def _finishing_field(fields: Iterable[Field]) -> Field | None:
+    required_fields = [
+        field for field in fields if field.required and all(group.required for group in field.groups)
+    ]
     if (
         len(required_fields) == 1
         and required_fields[0].kind == "choice"
-        and all(one.key for one in required_fields[0].choices)
+        and all(choice.key for choice in required_fields[0].choices)
     ):
         return required_fields[0]
     return None

@@ -7,16 +7,16 @@ from flask_babel import gettext as _
 
 import leaseq
 from leaseq import ItemNotFound, LeaseLost
-from leaseq.webapp.context import existing_queue, person, state, wants_piece
+from leaseq.webapp.context import existing_queue, person, state, wants_fragment
 from leaseq.webapp.security.authorization import extra_reply, needs
 from leaseq.webapp.store.day_figures import How
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.finishing import figures_of_today
 from leaseq.webapp.work.responses import (
     Page,
-    back,
     count,
     read_token,
+    redirect_to_queue,
     save_draft,
     show_errors,
     show_lease,
@@ -88,9 +88,9 @@ def _next_page(
         flash(_("Nothing else waits for you: here it is again."))
     else:
         remember(queue.name, id, token, act)
-    if next_lease is not None and wants_piece():
+    if next_lease is not None and wants_fragment():
         return show_lease(queue, next_lease, today)
-    return back(queue.name)
+    return redirect_to_queue(queue.name)
 
 
 def _first_text(*fields: str) -> str | None:

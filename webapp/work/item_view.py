@@ -10,14 +10,14 @@ from flask import render_template, url_for
 
 import leaseq
 from leaseq import Json
-from leaseq.webapp.context import person, state, wants_piece
+from leaseq.webapp.context import person, state, wants_fragment
 from leaseq.webapp.forms import Typed, errors_at
 from leaseq.webapp.notes import last_note
 from leaseq.webapp.rendering.payload import parts_of
 from leaseq.webapp.store.day_figures import DayFigures
 from leaseq.webapp.store.threads import Message, new_message_id
 from leaseq.webapp.work.form_view import form_view_of
-from leaseq.webapp.work.lease_outcome import Receipt
+from leaseq.webapp.work.lease_outcome import LeaseEnd
 
 VERBS = ("finish", "abandon", "fail", "renew", "draft", "receipt", "thread")
 
@@ -31,10 +31,10 @@ class ItemView:
     id: str
     token: int
     typed: Typed
-    lease: leaseq.Lease | None = None  # None: it has ended, and `receipt` says how
+    lease: leaseq.Lease | None = None  # None: it has ended, and `lease_end` says how
     leases: Sequence[leaseq.Lease] = ()  # all that the person holds in this queue
     item: leaseq.Item | None = None  # if there is no lease to show it from
-    receipt: Receipt | None = None
+    lease_end: LeaseEnd | None = None
     errors: Mapping[str, str] = field(default_factory=dict)
     box_texts: Mapping[str, str] = field(
         default_factory=dict
@@ -57,35 +57,35 @@ class ItemView:
         return url_for("work.page", q=self.queue.name)
 
 
-def render_item(sheet: ItemView) -> str:
-    form_view = form_view_of(sheet.policy.form)
-    errors = errors_at(form_view.fields, sheet.errors)
-    base = item_url(sheet.queue.name, sheet.id)
-    item = _find_item(sheet)
+def render_item(view: ItemView) -> str:
+    form_view = form_view_of(view.policy.form)
+    errors = errors_at(form_view.fields, view.errors)
+    base = item_url(view.queue.name, view.id)
+    item = _find_item(view)
     return render_template(
-        "work/item_view.html" if wants_piece() else "work/page.html",
-        piece=wants_piece(),
-        sheet=sheet,
+        "work/item_view.html" if wants_fragment() else "work/page.html",
+        fragment=wants_fragment(),
+        view=view,
         # equivalent mutant: part: it saves a request for a value that is known
-        today=sheet.today or state().activity.today(person().name, sheet.queue.name),
-        queue=sheet.queue,
-        id=sheet.id,
-        to=urls_of(base),
-        policy=sheet.policy,
-        lease=sheet.lease,
-        receipt=sheet.receipt,
-        renewals=_renewals_left(sheet, item),
-        note=_note_of_another(sheet, item),
-        parts=parts_of(sheet.policy.form, sheet.payload) if sheet.lease or sheet.item else (),
-        inputs=form_view.inputs(sheet.typed, errors),
+        today=view.today or state().activity.today(person().name, view.queue.name),
+        queue=view.queue,
+        id=view.id,
+        urls=urls_of(base),
+        policy=view.policy,
+        lease=view.lease,
+        lease_end=view.lease_end,
+        renewals=_renewals_left(view, item),
+        note=_note_of_another(view, item),
+        parts=parts_of(view.policy.form, view.payload) if view.lease or view.item else (),
+        inputs=form_view.inputs(view.typed, errors),
         notices=form_view.notices(),
-        ways_out=form_view.ways_out(base, sheet.box_texts, errors) if sheet.lease else None,
-        messages=_messages(sheet),
+        item_actions=form_view.item_actions(base, view.box_texts, errors) if view.lease else None,
+        messages=_messages(view),
         message_id=new_message_id(),
         errors=errors,
         by_name=form_view.by_name,
         keys=form_view.keys,
-        one_key=form_view.one_key,
+        finishing_field=form_view.finishing_field,
     )
 
 
@@ -99,32 +99,32 @@ def urls_of(base: str) -> dict[str, str]:
     return {verb: base + verb for verb in VERBS}
 
 
-def _find_item(sheet: ItemView) -> leaseq.Item | None:
+def _find_item(view: ItemView) -> leaseq.Item | None:
     """The item, if the page shows more than the lease contains: the number of renewals, or a note of somebody
     who had the item before."""
-    if sheet.lease is None or (sheet.policy.renewals is None and sheet.lease.attempt == 1):
-        return sheet.item
-    return sheet.queue.get(sheet.id)
+    if view.lease is None or (view.policy.renewals is None and view.lease.attempt == 1):
+        return view.item
+    return view.queue.get(view.id)
 
 
-def _messages(sheet: ItemView) -> list[Message]:
+def _messages(view: ItemView) -> list[Message]:
     """The item's thread; not read for an item that nobody had before, which has no thread."""
-    if sheet.lease is None or (sheet.unread and sheet.lease.attempt == 1):
+    if view.lease is None or (view.unread and view.lease.attempt == 1):
         return []
-    return state().threads.of_item(sheet.queue.name, sheet.id)
+    return state().threads.of_item(view.queue.name, view.id)
 
 
-def _note_of_another(sheet: ItemView, item: leaseq.Item | None) -> leaseq.Grant | None:
+def _note_of_another(view: ItemView, item: leaseq.Item | None) -> leaseq.Grant | None:
     """The note of the person who had the item before, or of the manager who reopened it; not the person's own
     note."""
-    note = last_note(item) if item and sheet.lease else None
+    note = last_note(item) if item and view.lease else None
     return note if note and (note.how == "reopened" or note.person != person().name) else None
 
 
-def _renewals_left(sheet: ItemView, item: leaseq.Item | None) -> int | None:
+def _renewals_left(view: ItemView, item: leaseq.Item | None) -> int | None:
     """How often the lease may still be renewed; None: no limit."""
-    limit = sheet.policy.renewals
-    if limit is None or sheet.lease is None or item is None:
+    limit = view.policy.renewals
+    if limit is None or view.lease is None or item is None:
         return None
-    leases = (one for one in item.leases if one.token == sheet.token)
+    leases = (one for one in item.leases if one.token == view.token)
     return max(limit - next((one.renewals for one in leases), 0), 0)

@@ -25,7 +25,7 @@ ENDINGS: dict[str, How] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Receipt:
+class LeaseEnd:
     """How a lease ended, as shown to its holder."""
 
     how: How | None  # how the lease ended; None: the item no longer exists
@@ -38,13 +38,13 @@ class Receipt:
     used_up: bool = False  # if dead: by its attempts, not by being given back
 
 
-NO_ITEM = Receipt(None)
+NO_ITEM = LeaseEnd(None)
 
 
-def receipt_of(
+def lease_end_of(
     item: leaseq.Item, token: int, name: str, leases: Iterable[leaseq.Lease], *, refused: bool = False
-) -> Receipt | None:
-    """The receipt for this grant; None if it was not theirs, which they may not read.
+) -> LeaseEnd | None:
+    """How this grant ended; None if it was not theirs, which they may not read.
 
     ``leases``: those they hold now. ``refused``: the server just refused to give the item back to them.
     """
@@ -56,7 +56,7 @@ def receipt_of(
     is_untouched = grant.how == "held" or (item.state == "inbound" and _is_latest_grant(item, token))
     is_free = ending == "ran out" and is_untouched and not refused and new_lease is None
     answer = next((one for one in item.answers if (one.token, one.person) == (token, name)), None)
-    return Receipt(
+    return LeaseEnd(
         ending,
         at,
         _state_for(item, name, new_lease),

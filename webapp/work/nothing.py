@@ -20,7 +20,7 @@ MOST_NAMED = 3
 
 @bp.get("/q/<q>/nothing")
 @needs("worker")
-def why(q: str) -> str:
+def why_nothing(q: str) -> str:
     """Why there is no item, as a fragment that the page's script reloads."""
     queue = existing_queue(q)
     return render_template("work/why_nothing.html", **_context(queue))
@@ -43,12 +43,12 @@ def _context(queue: leaseq.Queue) -> dict[str, object]:
     obstacles = obstacles_of(explanation)
     today = state().activity.today(caller.name, queue.name)
     return {
-        "why": explanation,
+        "explanation": explanation,
         "stats": queue.stats(),
         "obstacles": obstacles,
         "only_passed": only_passed,
         "today": today.finished,
-        "elsewhere": waiting_elsewhere(queue.name) if explanation.reason else [],
+        "other_lines": waiting_elsewhere(queue.name) if explanation.reason else [],
     }
 
 

@@ -17,12 +17,12 @@ from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.work import bp
 from leaseq.webapp.work.form_view import form_view_of
 from leaseq.webapp.work.item_view import ItemView, item_url, render_item, urls_of
-from leaseq.webapp.work.lease_outcome import NO_ITEM, receipt_of
+from leaseq.webapp.work.lease_outcome import NO_ITEM, lease_end_of
 from leaseq.webapp.work.nothing import nothing_page
 from leaseq.webapp.work.responses import (
     Page,
-    back,
     read_token,
+    redirect_to_queue,
     save_draft,
     show_errors,
     show_lease,
@@ -50,7 +50,7 @@ def reserve(q: str) -> Response:
     caller = person()
     if existing_queue(q).reserve(caller.name, skills=caller.skills) is not None:
         state().breaks.end(caller.name)
-    return back(q)
+    return redirect_to_queue(q)
 
 
 @bp.post("/q/<q>/items/<name:id>/renew")
@@ -88,7 +88,7 @@ def session_now() -> dict[str, str]:
 
 @bp.get("/q/<q>/items/<name:id>/receipt")
 @needs("worker")
-def receipt(q: str, id: str) -> str | tuple[str, int]:
+def lease_outcome(q: str, id: str) -> str | tuple[str, int]:
     """The outcome of an ended lease, as a fragment for the page's script. For an item that was never theirs,
     the reply is the same as for a missing one."""
     try:
@@ -97,14 +97,14 @@ def receipt(q: str, id: str) -> str | tuple[str, int]:
         if not error.deleted:
             raise
         return render_template("work/queue_gone.html"), 404
-    lease_receipt = None
+    lease_end = None
     with suppress(ItemNotFound):
-        lease_receipt = receipt_of(queue.get(id), token, name, queue.mine(name))
+        lease_end = lease_end_of(queue.get(id), token, name, queue.mine(name))
     fragment = render_template(
         "work/lease_outcome.html",
         queue=queue,
-        to=urls_of(item_url(q, id)),
-        receipt=lease_receipt or NO_ITEM,
+        urls=urls_of(item_url(q, id)),
+        lease_end=lease_end or NO_ITEM,
         keys=form_view_of(queue.policy.form).keys,
     )
-    return fragment if lease_receipt else (fragment, 404)
+    return fragment if lease_end else (fragment, 404)

@@ -12,25 +12,27 @@ from werkzeug.wrappers import Response
 import leaseq
 from leaseq import Invalid, ItemNotFound, LeaseLost
 from leaseq.form import prefilled
-from leaseq.webapp.context import person, state, wants_piece
+from leaseq.webapp.context import person, state, wants_fragment
 from leaseq.webapp.forms import draft_of, fields_of, typed_in, typed_of
 from leaseq.webapp.serving.numbers import whole_number
 from leaseq.webapp.store.day_figures import DayFigures, How
 from leaseq.webapp.work.item_view import ItemView, render_item
-from leaseq.webapp.work.lease_outcome import NO_ITEM, receipt_of
+from leaseq.webapp.work.lease_outcome import NO_ITEM, lease_end_of
 
 Page = Response | str | tuple[str, int]
 
-GO = "X-Leaseq-Go"
+REDIRECT_HEADER = "X-Leaseq-Redirect"
 """The header with the next page's URL for the page's script, since fetch follows redirects unnoticed."""
 
 
-def go(url: str) -> Response:
-    return FlaskResponse(status=204, headers={GO: url}) if wants_piece() else redirect(url, 303)
+def redirect_to(url: str) -> Response:
+    return (
+        FlaskResponse(status=204, headers={REDIRECT_HEADER: url}) if wants_fragment() else redirect(url, 303)
+    )
 
 
-def back(q: str) -> Response:
-    return go(url_for("work.page", q=q))
+def redirect_to_queue(q: str) -> Response:
+    return redirect_to(url_for("work.page", q=q))
 
 
 def read_token() -> int:
@@ -73,7 +75,7 @@ def show_lease(
 ) -> Page:
     """The page of a lease that was just granted. ``alone``: the person holds no other. ``unread``: nobody had
     the item before, if this is its first grant. ``box_texts``: texts for give back and report."""
-    if not wants_piece():
+    if not wants_fragment():
         return redirect(url_for("work.page", q=queue.name, item=lease.id), 303)
     policy = queue.policy
     typed = typed_of(fields_of(policy.form), lease.draft, prefilled(policy.form, lease.payload))
@@ -100,17 +102,17 @@ def show_errors(queue: leaseq.Queue, id: str, token: int, errors: dict[str, str]
     typed = typed_in(fields_of(policy.form), request.form)
     leases = queue.mine(name)
     lease = next((one for one in leases if (one.id, one.token) == (id, token)), None)
-    sheet = ItemView(
+    view = ItemView(
         queue, policy, id, token, typed, lease=lease, leases=leases, errors=errors, box_texts=request.form
     )
     if lease is None:
         item = queue.get(id)
-        receipt = receipt_of(item, token, name, leases)
-        if receipt is None:
+        lease_end = lease_end_of(item, token, name, leases)
+        if lease_end is None:
             raise ItemNotFound(queue.name, id)
         shown_errors = {} if "error" in errors else errors  # without a lease there is no field for it
-        sheet = replace(sheet, item=item, receipt=receipt, errors=shown_errors)
-    return render_item(sheet), 422
+        view = replace(view, item=item, lease_end=lease_end, errors=shown_errors)
+    return render_item(view), 422
 
 
 def show_outcome(
@@ -120,11 +122,11 @@ def show_outcome(
     name, policy = person().name, queue.policy
     typed = typed_in(fields_of(policy.form), request.form)
     leases = queue.mine(name)
-    sheet = ItemView(queue, policy, id, token, typed, leases=leases, receipt=NO_ITEM)
+    view = ItemView(queue, policy, id, token, typed, leases=leases, lease_end=NO_ITEM)
     if isinstance(error, ItemNotFound):
-        return render_item(sheet), 404
-    receipt = receipt_of(error.item, token, name, leases, refused=refused)
-    if receipt is None:
-        return render_item(sheet), 404
-    receipt = replace(receipt, has_late_answer=error.answer_kept)
-    return render_item(replace(sheet, item=error.item, receipt=receipt)), 409
+        return render_item(view), 404
+    lease_end = lease_end_of(error.item, token, name, leases, refused=refused)
+    if lease_end is None:
+        return render_item(view), 404
+    lease_end = replace(lease_end, has_late_answer=error.answer_kept)
+    return render_item(replace(view, item=error.item, lease_end=lease_end)), 409

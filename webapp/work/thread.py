@@ -9,7 +9,7 @@ from flask_babel import gettext as _
 from werkzeug.wrappers import Response
 
 from leaseq import Invalid, ItemNotFound, LeaseLost
-from leaseq.webapp.context import existing_queue, person, state, wants_piece
+from leaseq.webapp.context import existing_queue, person, state, wants_fragment
 from leaseq.webapp.security.authorization import needs
 from leaseq.webapp.store.threads import Message
 from leaseq.webapp.work import bp
@@ -34,7 +34,7 @@ def ask(q: str, id: str) -> Page:
         state().threads.ask(q, id, name, text, message=f"{token}-{request.form.get('message', '')}"[:80])
     except Invalid as error:
         return show_errors(queue, id, token, {"question": error.limit})
-    if wants_piece():
+    if wants_fragment():
         return thread_html(state().threads.of_item(q, id))
     flash(_("Your question is sent. The answer appears with the item."))
     return redirect(url_for("work.page", q=q, item=id), 303)

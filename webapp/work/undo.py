@@ -34,14 +34,14 @@ class UndoableAct:
 
 def remember(queue: str, id: str, token: int, act: Act) -> None:
     parts = (person().name, queue, id, str(token), act, str(time.time()))
-    g.saved, g.last_act = "/".join(map(_quote, parts)), UndoableAct(queue, id, token, act, SECONDS)
+    g.undo_cookie, g.last_act = "/".join(map(_quote, parts)), UndoableAct(queue, id, token, act, SECONDS)
     after_this_request(_set_cookie)
 
 
 def forget() -> None:
     """Delete the cookie, because an undo would no longer undo the last act."""
     if _cookie_name() in request.cookies:
-        g.saved, g.last_act = "", None
+        g.undo_cookie, g.last_act = "", None
         after_this_request(_set_cookie)
 
 
@@ -65,9 +65,9 @@ def _quote(part: str) -> str:
 
 
 def _set_cookie(response: Response) -> Response:
-    secure, seconds = state().settings.secure_cookies, SECONDS if g.saved else 0
+    secure, seconds = state().settings.secure_cookies, SECONDS if g.undo_cookie else 0
     response.set_cookie(
-        _cookie_name(), g.saved, max_age=seconds, secure=secure, httponly=True, samesite="Lax"
+        _cookie_name(), g.undo_cookie, max_age=seconds, secure=secure, httponly=True, samesite="Lax"
     )
     return response
 

@@ -20,7 +20,7 @@ GUARDS: tuple[Guard, ...] = (
             "text-escaped",
             "test_what_a_payload_holds_is_inert",
             "test_on_the_work_page_and_the_managers_pages",
-            instead='{% if one.kind == "text" %}<p class="text" dir="auto">{{ one.value|safe }}</p>',
+            instead='{% if part.kind == "text" %}<p class="text" dir="auto">{{ part.value|safe }}</p>',
         ),
     ),
     *row(

@@ -41,7 +41,7 @@ def logged_sign_ins(accounts: Accounts, name: str) -> list[LogEntry]:
 def notice(browser: Browser, language: str = "en") -> str:
     """The one notice at the top of the page."""
     page = browser.get("/account", headers={"Accept-Language": language}).text
-    match = re.search(r'class="flashed">(.*?)</div>', page, re.DOTALL)
+    match = re.search(r'class="flashes">(.*?)</div>', page, re.DOTALL)
     assert match
     return match[1]
 

@@ -168,19 +168,19 @@ def test_every_refusal_is_told_and_each_call_points_to_its_own(
 
 def test_every_shape_is_told_whole(document: dict[str, Any], page: PageParser, text: str) -> None:
     for name, schema in document["components"]["schemas"].items():
-        assert missing_texts(schema, page.texts[f"shape-{name}"]) == set(), name
+        assert missing_texts(schema, page.texts[f"schema-{name}"]) == set(), name
         closed_count = json.dumps(schema).count('"additionalProperties": false')
-        assert page.texts[f"shape-{name}"].lower().count("no other fields") == closed_count, name
-        rows = details_of(text, f"shape-{name}")
+        assert page.texts[f"schema-{name}"].lower().count("no other fields") == closed_count, name
+        rows = details_of(text, f"schema-{name}")
         for field in schema.get("properties", ()):
-            mark = ' <span class="must">required</span>' if field in schema.get("required", ()) else ""
+            mark = ' <span class="required">required</span>' if field in schema.get("required", ()) else ""
             assert f'<th scope="row"><code>{field}</code>{mark}</th>' in rows, (name, field)
 
 
 def test_it_says_how_to_say_who_calls(document: dict[str, Any], page: PageParser, text: str) -> None:
-    section_text = re.sub(r"<[^>]+>", "", text.partition('id="who"')[2].partition("</section>")[0])
+    section_text = re.sub(r"<[^>]+>", "", text.partition('id="authentication"')[2].partition("</section>")[0])
     for name, scheme in document["components"]["securitySchemes"].items():
-        assert page.ids[f"way-{name}"] == 1
+        assert page.ids[f"scheme-{name}"] == 1
         expected = {key: value for key, value in scheme.items() if key != "type"}
         assert missing_texts({name: expected}, section_text) == set()
     assert one_line(document["info"]["description"].split("\n\n")[0]) in one_line(page.texts["main"])

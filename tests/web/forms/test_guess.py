@@ -169,7 +169,7 @@ def test_the_preview_steps_to_other_items(manager_browser: Browser, queue: lease
     queue.enqueue_many({"text": f"letter {n}"} for n in range(3))
     fields = settings_fields(manager_browser, queue)
     assert json.loads(fields["sample"]) == {"text": "letter 0"}
-    preview_path, headers = f"{base(queue)}/preview", {"X-Leaseq-Piece": "preview"}
+    preview_path, headers = f"{base(queue)}/preview", {"X-Leaseq-Fragment": "preview"}
     page = manager_browser.post(preview_path, {**fields, "title": "Typed", "item": "1"}).text
     new_fields = form_fields(page, "settings")
     assert (json.loads(new_fields["sample"]), new_fields["at"]) == ({"text": "letter 1"}, "1")

@@ -10,7 +10,7 @@ from tests.web.conftest import Browser
 from tests.web.page_forms import form_fields
 
 TABLE = b"id,text,priority,due,requires\na,one,10,2026-12-01,fr\nb,two,,,\nc,three,high,,\n"
-PIECE = {"X-Leaseq-Piece": "state"}
+FRAGMENT = {"X-Leaseq-Fragment": "state"}
 
 
 def look(browser: Browser, base: str, data: bytes, name: str = "rows.csv", **fields: Any) -> Any:
@@ -33,5 +33,5 @@ def send(browser: Browser, base: str, data: bytes, name: str = "rows.csv", **fie
 
 
 def stream(browser: Browser, base: str, url: str, data: bytes) -> Any:
-    headers = {"X-CSRFToken": browser.csrf(base), **PIECE}
+    headers = {"X-CSRFToken": browser.csrf(base), **FRAGMENT}
     return browser.client.post(url, data=data, content_type="application/octet-stream", headers=headers)

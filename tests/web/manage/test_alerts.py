@@ -31,7 +31,8 @@ def raise_alerts(server: Any, queue: leaseq.Queue, *rules: str) -> None:
 
 def section(page: str) -> tuple[bool, str]:
     """Whether the section of alerts is hidden, and its text."""
-    match = re.search(r'<section aria-labelledby="t-alerts"[^>]*?( hidden)?>(.*?)<template', page, re.DOTALL)
+    pattern = r'<section aria-labelledby="problems-alerts"[^>]*?( hidden)?>(.*?)<template'
+    match = re.search(pattern, page, re.DOTALL)
     assert match
     return bool(match[1]), " ".join(html.unescape(re.sub(r"<[^>]+>", " ", match[2])).split())
 
@@ -80,7 +81,7 @@ def test_an_alert_in_words(
     assert "Nothing right now." in manager_browser.get(path).text
     raise_alerts(server, form_queue, rule)
     page = manager_browser.get(path).text
-    assert "<p data-no-trouble hidden>" in page
+    assert "<p data-no-problems hidden>" in page
     hidden, text = section(page)
     assert (hidden, text) == (False, f"1 alert {english} since 2026-11-21 10:00:00 UTC")
     alerts = manager_browser.get(f"/api/v1/queues/{form_queue.name}").json["alerts"]

@@ -63,7 +63,7 @@ def test_the_chosen_ones_after_a_question(
     assert mixed_queue.journal(limit=1_000) == before, "asking changes nothing"
     page = do(manager_browser, mixed_queue, question.text).text
     assert f"{len(ids)} " in text_of(page)
-    assert '<section id="refused" hidden>' in page
+    assert '<section id="refusals" hidden>' in page
     after = mixed_queue.stats()
     assert {name: getattr(after, name) for name in states} == states
     entry = accounts.log.latest(1)[0]
@@ -134,7 +134,7 @@ def test_all_that_a_search_finds_a_step_at_a_time(
     queue.fail(not_none(queue.reserve("ann")), "rare, but after the question")
     steps = 0
     response = do(manager_browser, queue, page)
-    while 'id="go-on"' in response.text:
+    while 'id="next-step"' in response.text:
         steps += 1
         assert steps < 20
         response = do(manager_browser, queue, response.text)

@@ -43,8 +43,8 @@ def test_it_shows_how_the_first_question_that_can_be_counted_was_answered(
     assert shares(page) == [["refund", "3", "75", "%"], ["parcel", "1", "25", "%"]]
     assert "All 4 answers." in page
     assert f"/manage/{queue.name}/answers" in page
-    piece = manager_browser.get(f"/manage/{queue.name}/charts").text
-    assert shares(piece) == shares(page), "also in the part that its script fetches each minute"
+    fragment = manager_browser.get(f"/manage/{queue.name}/charts").text
+    assert shares(fragment) == shares(page), "also in the part that its script fetches each minute"
 
 
 def test_it_says_on_how_many_items_people_agree(manager_browser: Browser, queue: leaseq.Queue) -> None:
@@ -64,9 +64,9 @@ def test_what_needs_attention_comes_before_who_works(manager_browser: Browser, q
     queue.reserve("ann")
     page = manager_browser.get(f"/manage/{queue.name}").text
     assert page.index('id="attention"') < page.index('id="in-work"')
-    assert re.search(r'<progress data-bar="lease" data-until="2[^"]+Z" max="90[.0]*" value="[78]\d"', page), (
-        "the time left of its lease"
-    )
+    assert re.search(
+        r'<progress data-progress="lease" data-until="2[^"]+Z" max="90[.0]*" value="[78]\d"', page
+    ), "the time left of its lease"
 
 
 def test_each_state_has_its_own_colour_in_the_charts(manager_browser: Browser, queue: leaseq.Queue) -> None:

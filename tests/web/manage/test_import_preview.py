@@ -66,7 +66,7 @@ def test_what_may_be_split_in_two_ways_is_asked_and_not_guessed(
     data = "Betrag, netto;Kunde\n1,5;Müller\n".encode()
     preview = look(manager_browser, base, data)
     assert "Choose the separator" in preview.text
-    assert 'id="go"' not in preview.text
+    assert 'id="import-button"' not in preview.text
     fields = chosen_fields(
         look(manager_browser, base, data, **{**chosen_fields(preview), "delimiter": "semicolon"})
     )
@@ -89,7 +89,7 @@ def test_one_column_that_may_be_several_is_asked_about(
     data = f"{header}\n1{header[2]}x\n".encode()
     preview = look(manager_browser, base, data, name)
     assert "Choose the separator" in preview.text
-    assert 'id="go"' not in preview.text
+    assert 'id="import-button"' not in preview.text
     _, response = send(manager_browser, base, data, name)
     assert "0 added, 0 duplicates, 1 skipped" in response.text
     assert "or by" in response.text
@@ -252,7 +252,7 @@ def test_of_a_large_file_the_import_is_offered_after_the_check(
 ) -> None:
     page = look(manager_browser, base, b"id,n\n1,2\n3", whole="no").text
     assert "Check the whole file</button>" in page
-    assert 'id="go"' not in page
+    assert 'id="import-button"' not in page
     plan = manager_browser.post(f"{base}/plan", {"name": "rows.csv", "priority": "n"}, page=base).json
     response = stream(manager_browser, base, plan["check"], b"id,n\n1,2\n3,x\n")
     assert "Line 3: n: a whole number" in response.text
@@ -268,7 +268,7 @@ def test_of_a_large_file_the_import_is_offered_after_the_check(
 def test_nothing_is_offered_where_no_row_can_be_read(manager_browser: Browser, base: str) -> None:
     page = look(manager_browser, base, b"id,n\n,1\n", id="id", looked="csv comma").text
     assert "No row can be imported." in page
-    assert 'id="go"' not in page
+    assert 'id="import-button"' not in page
 
 
 def test_the_preview_steps_to_other_rows(manager_browser: Browser, base: str) -> None:

@@ -21,7 +21,7 @@ def test_without_the_script_a_file_is_checked_too(
         assert response.status_code == status
         assert "1 row can be imported." in response.text
         assert "Line 3: " in response.text
-        assert 'id="go"' not in response.text, "this button needs the script"
+        assert 'id="import-button"' not in response.text, "this button needs the script"
         assert queue.stats().inbound == 0
     assert manager_browser.post(base, form_data(skip="yes"), page=base).status_code == 303
     assert queue.stats().inbound == 1

@@ -115,7 +115,7 @@ def test_an_items_page_has_its_neighbours_in_the_search(
     link = re.search(r'<a href="([^"]+)" rel="next"', first)
     assert link
     second = manager_browser.get(html.unescape(link[1])).text
-    assert '<span class="id copied">dead-1</span>' in second
+    assert '<span class="id select-all">dead-1</span>' in second
     assert 'rel="next"' not in second
     assert re.search(r'items/dead-2\?[^"]+" rel="prev"', second)
     action = re.search(r'action="([^"]+/revive[^"]*)"', second)
@@ -205,7 +205,7 @@ def test_an_item_found_in_a_list_leads_back_to_it_by_its_name(
     manager_browser: Browser, mixed_queue: leaseq.Queue
 ) -> None:
     page = manager_browser.get(f"/manage/{mixed_queue.name}/items/dead-1?state=dead").text
-    nav = not_none(re.search(r'<nav class="around".*?</nav>', page, re.DOTALL))[0]
+    nav = not_none(re.search(r'<nav class="item-navigation".*?</nav>', page, re.DOTALL))[0]
     assert f'href="/manage/{mixed_queue.name}/items?state=dead">Failed</a>' in nav
 
 
@@ -238,7 +238,7 @@ def test_answers_stand_side_by_side_and_differences_are_said(
     for name, result in (("ann", {"about": "refund", "n": 1}), ("bob", {"about": "refund", "n": True})):
         queue.finish(not_none(queue.reserve(name)), result)
     page = manager_browser.get(f"/manage/{queue.name}/items/one").text
-    differing_rows = re.findall(r'<tr class="differs"><th scope="row">(\w+)<br><b>differs', page)
+    differing_rows = re.findall(r'<tr class="different"><th scope="row">(\w+)<br><b>differs', page)
     assert differing_rows == ["n"], "1 does not match true"
     assert '<th scope="row">about</th><td>' in page
 
@@ -282,5 +282,5 @@ def test_beside_a_title_stands_what_the_title_does_not_show(
     for payload in payloads:
         queue.enqueue(payload)
     page = manager_browser.get(f"/manage/{queue.name}/items?state=inbound").text
-    assert re.findall(r'<td class="some whole">([^<]*)<', page) == cells
+    assert re.findall(r'<td class="excerpt full-width">([^<]*)<', page) == cells
     assert (">Payload</th>" in page) == bool(cells)

@@ -9,7 +9,7 @@ from tests.web.conftest import Browser
 from tests.web.manage.settings_calls import base, settings_fields
 from tests.web.page_forms import form_fields
 
-PIECE = {"X-Leaseq-Piece": "preview"}
+FRAGMENT = {"X-Leaseq-Fragment": "preview"}
 
 
 def test_the_preview_shows_what_is_typed_and_saves_nothing(
@@ -22,30 +22,32 @@ def test_the_preview_shows_what_is_typed_and_saves_nothing(
         "instructions": "Be **bold**",
     }
     assert "My parcel is not here" in fields["sample"]  # a waiting item
-    piece = manager_browser.post(f"{base(form_queue)}/preview", fields, headers=PIECE).text
+    fragment = manager_browser.post(f"{base(form_queue)}/preview", fields, headers=FRAGMENT).text
     for text in ("My parcel is not here", "glad", "<kbd", "<strong>bold</strong>"):
-        assert text in piece
-    assert "<html" not in piece
+        assert text in fragment
+    assert "<html" not in fragment
     page = manager_browser.post(f"{base(form_queue)}/preview", fields).text
     assert "<html" in page
     assert form_fields(page, "settings")["form"] == json.dumps(form)
     assert form_queue.policy == before
     inert_piece = manager_browser.post(
-        f"{base(form_queue)}/preview", {**fields, "sample": '{"text": "<script>x</script>"}'}, headers=PIECE
+        f"{base(form_queue)}/preview",
+        {**fields, "sample": '{"text": "<script>x</script>"}'},
+        headers=FRAGMENT,
     )
     assert "<script>" not in inert_piece.text
     broken_piece = manager_browser.post(
-        f"{base(form_queue)}/preview", {**fields, "form": '{"show": ["text"],}'}, headers=PIECE
+        f"{base(form_queue)}/preview", {**fields, "form": '{"show": ["text"],}'}, headers=FRAGMENT
     ).text
     assert 'data-line="1"' in broken_piece
-    assert 'id="seen"' not in broken_piece
+    assert 'id="preview-view"' not in broken_piece
 
 
 def test_the_preview_says_what_is_wrong_with_the_example_and_shows_the_form(
     manager_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
     fields = settings_fields(manager_browser, form_queue) | {"sample": '{"text": '}
-    piece = manager_browser.post(f"{base(form_queue)}/preview", fields, headers=PIECE)
-    assert piece.status_code == 200
-    assert '<p class="error">The example item: ' in piece.text
-    assert 'id="seen"' in piece.text
+    fragment = manager_browser.post(f"{base(form_queue)}/preview", fields, headers=FRAGMENT)
+    assert fragment.status_code == 200
+    assert '<p class="error">The example item: ' in fragment.text
+    assert 'id="preview-view"' in fragment.text

@@ -224,8 +224,8 @@ def test_leases_run_out_while_one_looks_on_and_the_queue_s_own_time_is_back(
     assert letters.policy.lease_seconds == 20
 
     def is_shown() -> bool:
-        piece = manager_browser.get(url(letters, "try"), headers={"X-Leaseq-Piece": "state"}).text
-        return re.search(r'<td class="who">sim-1</td>.*?<progress max="20', piece, re.S) is not None
+        fragment = manager_browser.get(url(letters, "try"), headers={"X-Leaseq-Fragment": "state"}).text
+        return re.search(r'<td class="person">sim-1</td>.*?<progress max="20', fragment, re.S) is not None
 
     eventually(is_shown, "it shows who holds what, with the time left")
     manager_browser.post(url(letters, "simulate", "stop"))

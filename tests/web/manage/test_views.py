@@ -23,7 +23,7 @@ def test_columns_are_chosen_for_all_managers(
     assert "state=finished" in str(manager_browser.post(url(answered_letters, "columns"), fields).location)
     page = manager_browser.get(url(answered_letters, "items") + "?state=finished").text
     assert re.findall(r'<th scope="col">([^<]+)</th>', page)[1:5] == ["order.by", "Letter", "Tags", "Who"]
-    cells = re.findall(r'<td class="some" data-label="(?:order.by|Tags)">([^<]*)</td>', page)
+    cells = re.findall(r'<td class="excerpt" data-label="(?:order.by|Tags)">([^<]*)</td>', page)
     assert cells == ["ship", "angry, polite", "ship", "", "Post", "angry"]
     assert 'value="order.by" checked' in page
 

@@ -114,12 +114,14 @@ def test_all_who_match_are_changed_in_steps(
     assert "2 people are changed." in first_response.text
     assert [accounts.get(name).team for name in team] == ["Refunds", "Refunds", team[0][:-4]]
     form = dict(
-        re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', first_response.text.split('id="go-on"')[1])
+        re.findall(
+            r'type="hidden" name="(\w+)" value="([^"]*)"', first_response.text.split('id="next-step"')[1]
+        )
     )
     assert (form["after"], form["total"]) == (team[1], "3")
     last_response = root.post(path.replace("?", "/bulk?"), form)
     assert "3 people are changed." in last_response.text
-    assert 'id="go-on"' not in last_response.text
+    assert 'id="next-step"' not in last_response.text
     assert [accounts.get(name).team for name in team] == ["Refunds"] * 3
     assert root.post("/people/bulk?q=nobody+at+all", fields).status_code == 303
     assert "0 people are changed." in root.get("/people").text

@@ -27,7 +27,7 @@ from tests.web.item_lists import table_text, text_of
 def list_names(root: Browser, team: list[str], **criteria: str) -> list[str]:
     """The names of the team's people that are shown, in order."""
     page = root.get("/people", query_string={"team": team[0][:-4], **criteria}).text
-    return re.findall(r'name="name" value="([^"]+)" form="chosen"', page)
+    return re.findall(r'name="name" value="([^"]+)" form="bulk-form"', page)
 
 
 def test_what_each_does_now(

@@ -101,7 +101,9 @@ def test_a_picture_shows_who_holds_what_and_what_is_wrong(queue: leaseq.Queue, t
     queue.finish(take(queue, "fay"), {})
     figures = Snapshot(queue, threads).figures()
     assert figures["counts"] == {"inbound": 3, "reserved": 1, "scheduled": 0, "finished": 1, "dead": 1}
-    assert [(row["id"], row["person"], row["renewals"]) for row in figures["held"]] == [(lease.id, "eva", 0)]
+    assert [(row["id"], row["person"], row["renewals"]) for row in figures["leases"]] == [
+        (lease.id, "eva", 0)
+    ]
     assert figures["dead"] == [{"key": "failed torn", "how": "failed", "error": "torn", "count": 1}]
     assert [row["id"] for row in figures["due"]] == ["old"]
     assert (figures["come"]["sum"], figures["done"]["sum"]) == (6, 1)
@@ -116,7 +118,7 @@ def test_a_picture_counts_the_leases_that_it_does_not_show(
     for person in ("ann", "bob", "cyd", "dan", "eva"):
         take(queue, person)
     figures = Snapshot(queue, threads).figures()
-    assert ([row["person"] for row in figures["held"]], figures["held_more"]) == (["ann", "bob"], 3)
+    assert ([row["person"] for row in figures["leases"]], figures["more_leases"]) == (["ann", "bob"], 3)
 
 
 def test_a_picture_shows_the_alerts(queue: leaseq.Queue, clock: Clock, threads: Threads) -> None:
@@ -135,7 +137,11 @@ def test_a_picture_follows_what_happens(queue: leaseq.Queue, clock: Clock, threa
     snapshot = Snapshot(queue, threads, clock=lambda: clock.now / 1e6)
     queue.enqueue({}, id="one")
     first_figures = snapshot.figures()
-    assert (first_figures["unwanted_count"], first_figures["late_count"], first_figures["held"]) == (0, 0, [])
+    assert (first_figures["unwanted_count"], first_figures["late_count"], first_figures["leases"]) == (
+        0,
+        0,
+        [],
+    )
     clock.tick(10)
     assert snapshot.figures() is first_figures, "nothing has changed"
     for person in ("ann", "bob", "cyd"):
@@ -146,7 +152,7 @@ def test_a_picture_follows_what_happens(queue: leaseq.Queue, clock: Clock, threa
     assert figures["unwanted"] == [{"key": "one 1", "id": "one", "title": "one", "people": 3}]
     lease = take(queue, "dan")
     clock.tick(10)
-    assert [row["person"] for row in snapshot.figures()["held"]] == ["dan"]
+    assert [row["person"] for row in snapshot.figures()["leases"]] == ["dan"]
     assert expire_leases(queue) == 1
     take(queue, "eva")
     with pytest.raises(leaseq.LeaseLost):
@@ -253,7 +259,7 @@ def test_what_many_gave_back_is_counted_as_the_list_behind_the_number_has_it(
     assert [row["id"] for row in Snapshot(form_queue, threads).figures()["unwanted"]] == ["one"]
     manager_browser = sign_in_as("manager")
     link = re.search(
-        r'href="([^"]+)"><[^>]+data-n="unwanted_count"',
+        r'href="([^"]+)"><[^>]+data-number="unwanted_count"',
         manager_browser.get(f"/manage/{form_queue.name}").text,
     )
     assert link

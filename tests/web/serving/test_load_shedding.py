@@ -101,7 +101,7 @@ def test_a_page_tries_again_by_itself(worker_browser: Browser) -> None:
     with make_requests_late():
         response = worker_browser.get("/?a=1&b=2", headers={"Accept-Language": "de"})
     assert (response.status_code, response.mimetype) == (503, "text/html")
-    assert f'data-again="{response.headers["Retry-After"]}"' in response.text
+    assert f'data-retry-after="{response.headers["Retry-After"]}"' in response.text
     assert 'href="/?a=1&amp;b=2"' in response.text
     assert '<html lang="de">' in response.text
     assert "default-src 'none'" in response.headers["Content-Security-Policy"]
@@ -127,8 +127,8 @@ def test_what_was_typed_goes_out_again(worker_browser: Browser, form_queue: leas
         refusal.status_code for refusal in (response, forged_response, login_response, large_response)
     ] == [503] * 4
     assert f'action="{path}"' in response.text
-    assert f'data-again="{response.headers["Retry-After"]}"' in response.text
-    assert 'data-again=""' in login_response.text, "nothing that a script could send again"
+    assert f'data-retry-after="{response.headers["Retry-After"]}"' in response.text
+    assert 'data-retry-after=""' in login_response.text, "nothing that a script could send again"
     assert "so &lt;far&gt;" not in forged_response.text
     assert PASSWORD not in login_response.text
     hidden_fields = re.findall(r'type="hidden" name="([^"]+)" value="([^"]*)"', response.text)

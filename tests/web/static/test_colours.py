@@ -12,8 +12,8 @@ from leaseq import webapp
 CSS = Path(webapp.__file__).parent.joinpath("static", "shared", "tokens.css").read_text()
 PAIRS = dict(re.findall(r"--([a-z-]+): light-dark\(([^)]+)\)", CSS))
 SURFACES = ("paper", "sheet", "wash")
-TEXT = ("ink", "soft", "accent", "wrong", "soon")
-STATES = ("inbound", "scheduled", "finished", "wrong", "accent")
+TEXT = ("ink", "soft", "accent", "error", "warning")
+STATES = ("inbound", "scheduled", "finished", "error", "accent")
 
 
 def colour(name: str, scheme: str) -> tuple[float, ...]:
@@ -51,7 +51,7 @@ def test_the_dots_of_states_are_seen(surface: str, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_main_button_is_read(scheme: str) -> None:
+def test_the_primary_button_is_read(scheme: str) -> None:
     assert contrast("on-accent", "accent", scheme) >= 4.5
 
 

@@ -16,14 +16,14 @@ from tests.web.work_pages import path, send, take
 ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "half a <thought>"}
 
 
-def receipt(text: str) -> str:
-    """The words of the receipt in a page; times as T."""
-    match = re.search(r'id="receipt".*?>(.*?)</div>', text, re.DOTALL)
+def outcome(text: str) -> str:
+    """The text of the lease outcome in a page; times as T."""
+    match = re.search(r'id="lease-outcome".*?>(.*?)</div>', text, re.DOTALL)
     return plain_text(match[1] if match else text)
 
 
-def plain_text(piece: str) -> str:
-    return " ".join(re.sub(r"<[^>]+>", " ", re.sub(r"<time.*?</time>", "T", piece)).split())
+def plain_text(fragment: str) -> str:
+    return " ".join(re.sub(r"<[^>]+>", " ", re.sub(r"<time.*?</time>", "T", fragment)).split())
 
 
 def is_filled_in(text: str) -> bool:
@@ -42,7 +42,7 @@ def test_ran_out_and_nobody_has_it_take_it_back(
         assert queue.get(lease.id).state == "inbound"
     response = send(queue, worker_browser, lease, "fail", error="", **ANSWER)
     assert response.status_code == 422
-    assert receipt(response.text) == (
+    assert outcome(response.text) == (
         "Your time ran out at T. Nobody has taken it yet. "
         "Take it back, or finish it: your answer counts as long as nobody else has it. Take it back T"
     )
@@ -65,7 +65,7 @@ def test_reported_after_it_ran_out(expirable_queue: Any, worker_browser: Browser
     queue.clear()
     response = send(queue, worker_browser, lease, "fail", error="cut off & torn", **ANSWER)
     assert response.status_code == 409
-    assert "Nobody has taken it yet." in receipt(response.text)
+    assert "Nobody has taken it yet." in outcome(response.text)
     assert "cut off &amp; torn" in response.text
     assert is_filled_in(response.text)
     assert send(queue, worker_browser, lease, "finish", **ANSWER).status_code == 303
@@ -82,10 +82,10 @@ def test_somebody_else_is_on_it_and_the_answer_can_still_be_sent(
     response = send(queue, worker_browser, lease, "renew", **ANSWER)
     assert response.status_code == 409
     explanation = "Your time ran out at T. Somebody else is on it now."
-    assert receipt(response.text) == f"{explanation} You can still send your answer: your manager sees it."
+    assert outcome(response.text) == f"{explanation} You can still send your answer: your manager sees it."
     assert is_filled_in(response.text)
     response = send(queue, worker_browser, lease, "finish", **ANSWER)
-    assert receipt(response.text) == f"{explanation} Your answer is kept for the manager."
+    assert outcome(response.text) == f"{explanation} Your answer is kept for the manager."
     assert is_filled_in(response.text)
     (late_answer,) = queue.get(lease.id).late_answers
     assert late_answer.result["note"] == "half a <thought>"
@@ -97,24 +97,24 @@ def test_what_became_of_it_meanwhile(form_queue: leaseq.Queue, worker_browser: B
     lease = take(form_queue, worker_browser)
     form_queue.release(lease.id)
 
-    def current_receipt() -> str:
+    def current_outcome() -> str:
         response = send(form_queue, worker_browser, lease, "renew", **ANSWER)
         assert response.status_code in (404, 409)
         assert is_filled_in(response.text)
-        return receipt(response.text)
+        return outcome(response.text)
 
     hint = "You can still send your answer: your manager sees it."
-    assert current_receipt() == f"A manager released it at T. The next person gets it. {hint}"
+    assert current_outcome() == f"A manager released it at T. The next person gets it. {hint}"
     other = form_queue.reserve("bob")
     assert other
-    assert current_receipt() == f"A manager released it at T. Somebody else is on it now. {hint}"
+    assert current_outcome() == f"A manager released it at T. Somebody else is on it now. {hint}"
     form_queue.fail(other, "unreadable")
-    assert current_receipt() == f"A manager released it at T. It will be retried later. {hint}"
+    assert current_outcome() == f"A manager released it at T. It will be retried later. {hint}"
     form_queue.configure(retry_seconds=0)
     form_queue.assign(lease.id, "bob")
     form_queue.remove("two")
     form_queue.remove(lease.id)
-    assert current_receipt() == "This item no longer exists."
+    assert current_outcome() == "This item no longer exists."
 
 
 def test_finished_dead_and_mine_again(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
@@ -122,15 +122,15 @@ def test_finished_dead_and_mine_again(form_queue: leaseq.Queue, worker_browser: 
     lease = take(form_queue, worker_browser)
     form_queue.release("one")
     form_queue.finish(not_none(form_queue.reserve("bob")), {"about": "other", "urgent": False})
-    assert "It is done." in receipt(send(form_queue, worker_browser, lease, "renew", **ANSWER).text)
+    assert "It is done." in outcome(send(form_queue, worker_browser, lease, "renew", **ANSWER).text)
     lease = take(form_queue, worker_browser)
     form_queue.release("two")
     second_lease = take(form_queue, worker_browser)
     assert second_lease.token != lease.token
     text = send(form_queue, worker_browser, lease, "renew", **ANSWER).text
-    assert receipt(text) == "A manager released it at T. You have it now, until T. Continue with it"
+    assert outcome(text) == "A manager released it at T. You have it now, until T. Continue with it"
     form_queue.fail(second_lease, "unreadable")
-    assert "No attempts are left." in receipt(send(form_queue, worker_browser, lease, "renew", **ANSWER).text)
+    assert "No attempts are left." in outcome(send(form_queue, worker_browser, lease, "renew", **ANSWER).text)
 
 
 def test_one_that_was_finished_with_another_answer(form_queue: leaseq.Queue, worker_browser: Browser) -> None:
@@ -139,14 +139,14 @@ def test_one_that_was_finished_with_another_answer(form_queue: leaseq.Queue, wor
     response = send(form_queue, worker_browser, lease, "finish", **{**ANSWER, "answer.about": "other"})
     assert response.status_code == 409
     message = "You finished it at T. Your first answer counts. Your answer is kept for the manager."
-    assert receipt(response.text) == message
+    assert outcome(response.text) == message
 
 
 @pytest.mark.parametrize("verb", ["finish", "renew", "abandon", "fail", "receipt"])
 def test_a_made_up_token_shows_nothing_of_the_item(
     form_queue: leaseq.Queue, worker_browser: Browser, sign_in_as: Callable[[str], Browser], verb: str
 ) -> None:
-    """Nobody can read an item through the receipt for a lease that was not theirs."""
+    """Nobody can read an item through the outcome of a lease that was not theirs."""
     other_lease = take(form_queue, sign_in_as("worker"))
     for token in (other_lease.token, other_lease.token + 1):
         if verb == "receipt":
@@ -163,15 +163,15 @@ def test_the_page_asks_what_became_of_its_lease(
 ) -> None:
     queue, expire = expirable_queue
     lease = take(queue, worker_browser)
-    receipt_path = f"{path(queue, 'items', lease.id, 'receipt')}?token={lease.token}"
-    assert "You have it now, until T." in plain_text(worker_browser.get(receipt_path).text)
+    outcome_path = f"{path(queue, 'items', lease.id, 'receipt')}?token={lease.token}"
+    assert "You have it now, until T." in plain_text(worker_browser.get(outcome_path).text)
     expire()
-    piece = worker_browser.get(receipt_path).text
-    assert "Your time ran out at T. Nobody has taken it yet." in plain_text(piece)
-    assert "<html" not in piece
-    assert 'form="answer"' in piece
+    fragment = worker_browser.get(outcome_path).text
+    assert "Your time ran out at T. Nobody has taken it yet." in plain_text(fragment)
+    assert "<html" not in fragment
+    assert 'form="answer"' in fragment
     take(queue, sign_in_as("worker"))
-    assert "Somebody else is on it now." in plain_text(worker_browser.get(receipt_path).text)
+    assert "Somebody else is on it now." in plain_text(worker_browser.get(outcome_path).text)
 
 
 def test_one_who_had_it_since_gave_it_back(expirable_queue: Any, worker_browser: Browser) -> None:
@@ -181,7 +181,7 @@ def test_one_who_had_it_since_gave_it_back(expirable_queue: Any, worker_browser:
     other_lease = queue.reserve("bob")
     assert other_lease.id == lease.id
     queue.abandon(other_lease)
-    text = receipt(send(queue, worker_browser, lease, "fail", error="", **ANSWER).text)
+    text = outcome(send(queue, worker_browser, lease, "fail", error="", **ANSWER).text)
     assert text.startswith("Your time ran out at T. The next person gets it. You can still send")
 
 
@@ -212,7 +212,7 @@ def test_one_of_several_answers_ran_out(queue: leaseq.Queue, worker_browser: Bro
     queue.finish(not_none(queue.reserve("bob")), {"answer": "b"})
     expire_leases(queue)
     response = send(queue, worker_browser, lease, "abandon", **{"answer.answer": "mine"})
-    assert "Your time ran out at T. Nobody has taken it yet." in receipt(response.text)
+    assert "Your time ran out at T. Nobody has taken it yet." in outcome(response.text)
     assert send(queue, worker_browser, lease, "renew", back="yes").status_code == 303
     assert queue.mine(worker_browser.name)[0].token == lease.token
 
@@ -225,7 +225,7 @@ def test_it_was_theirs_once_more_and_ran_out_again(expirable_queue: Any, worker_
     second_lease = take(queue, worker_browser)
     assert second_lease.token != lease.token
     expire()
-    text = receipt(send(queue, worker_browser, lease, "renew", **ANSWER).text)
+    text = outcome(send(queue, worker_browser, lease, "renew", **ANSWER).text)
     assert text.startswith("A manager released it at T. The next person gets it. You can still send")
 
 
@@ -238,10 +238,10 @@ def test_of_several_answers_theirs_stands_while_others_are_to_come(
     send(queue, worker_browser, lease, "finish", **{"answer.answer": "first"})
     message = "You finished it at T. Your first answer counts. Your answer is kept for the manager."
     response = send(queue, worker_browser, lease, "finish", **{"answer.answer": "second"})
-    assert receipt(response.text) == message, "its other assignments wait"
+    assert outcome(response.text) == message, "its other assignments wait"
     queue.reserve("bob")
     response = send(queue, worker_browser, lease, "finish", **{"answer.answer": "third"})
-    assert receipt(response.text) == message, "somebody else has its other assignment"
+    assert outcome(response.text) == message, "somebody else has its other assignment"
 
 
 def test_a_late_answer_that_was_taken_stands(expirable_queue: Any, worker_browser: Browser) -> None:
@@ -250,7 +250,7 @@ def test_a_late_answer_that_was_taken_stands(expirable_queue: Any, worker_browse
     expire()
     assert send(queue, worker_browser, lease, "finish", **ANSWER).status_code == 303
     response = send(queue, worker_browser, lease, "finish", **{**ANSWER, "answer.about": "other"})
-    assert "Your late answer counts. Your answer is kept for the manager." in receipt(response.text)
+    assert "Your late answer counts. Your answer is kept for the manager." in outcome(response.text)
 
 
 def test_an_answer_that_a_manager_replaced_does_not_stand(
@@ -264,7 +264,7 @@ def test_an_answer_that_a_manager_replaced_does_not_stand(
     with pytest.raises(leaseq.LeaseLost):
         form_queue.finish(first_lease, {"about": "other", "urgent": False})
     form_queue.adopt("one", first_lease.token)
-    text = receipt(send(form_queue, worker_browser, lease, "renew", **ANSWER).text)
+    text = outcome(send(form_queue, worker_browser, lease, "renew", **ANSWER).text)
     assert text.startswith("You finished it at T. It is done. You can still send your answer")
 
 
@@ -273,7 +273,7 @@ def test_it_is_dead_since_so_many_gave_it_back(form_queue: leaseq.Queue, worker_
     lease = take(form_queue, worker_browser)
     form_queue.release("one")
     form_queue.abandon(not_none(form_queue.reserve("bob")))
-    text = receipt(send(form_queue, worker_browser, lease, "renew", **ANSWER).text)
+    text = outcome(send(form_queue, worker_browser, lease, "renew", **ANSWER).text)
     assert text.startswith(
         "A manager released it at T. It failed: your manager sees it. You can still send your answer"
     )

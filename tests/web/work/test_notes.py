@@ -11,7 +11,7 @@ from tests.web.work_pages import path, take
 
 
 def note(page: str) -> str | None:
-    match = re.search(r'<h2 id="before">(.*?)</h2><p[^>]*>(.*?)</p>', page)
+    match = re.search(r'<h2 id="previous-note">(.*?)</h2><p[^>]*>(.*?)</p>', page)
     return f"{match[1]}: {match[2]}" if match else None
 
 

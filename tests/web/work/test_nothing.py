@@ -27,7 +27,7 @@ def other(queue: leaseq.Queue) -> Callable[[str], leaseq.Queue]:
 def explanation(queue: leaseq.Queue, browser: Browser) -> str:
     """The words of the page; times as T."""
     page = browser.get(path(queue)).text
-    match = re.search(r'<div id="why">\s*<p[^>]*>(.*?)</p>', page, re.DOTALL)
+    match = re.search(r'<div id="reason">\s*<p[^>]*>(.*?)</p>', page, re.DOTALL)
     assert match, page
     return " ".join(re.sub(r"<time[^>]*>.*?</time>", "T", match[1]).split())
 
@@ -52,8 +52,8 @@ def test_all_done_says_how_many_today(queue: leaseq.Queue, worker_browser: Brows
 
 def other_queues(page: str) -> list[tuple[str, str]]:
     part = (
-        page.split('class="elsewhere"')[1].split("</ul>", maxsplit=1)[0]
-        if 'class="elsewhere"' in page
+        page.split('class="other-queues"')[1].split("</ul>", maxsplit=1)[0]
+        if 'class="other-queues"' in page
         else ""
     )
     return re.findall(r'<a href="([^"]+)">([^<]+)</a>', part)

@@ -10,7 +10,7 @@ from tests.web.conftest import Browser
 from tests.web.work_pages import path, take
 
 ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "thanks"}
-PIECE = {"X-Leaseq-Piece": "yes"}
+FRAGMENT = {"X-Leaseq-Fragment": "yes"}
 
 
 def test_the_next_item_takes_two_round_trips(
@@ -25,9 +25,9 @@ def test_the_next_item_takes_two_round_trips(
         (lease,) = form_queue.mine(worker_browser.name)
         fields = {"csrf_token": csrf, "token": str(lease.token), "then": "next", **ANSWER}
         with count_round_trips(monkeypatch) as trips:
-            piece = worker_browser.client.post(
-                path(form_queue, "items", lease.id, "finish"), data=fields, headers=PIECE
+            fragment = worker_browser.client.post(
+                path(form_queue, "items", lease.id, "finish"), data=fields, headers=FRAGMENT
             )
-        assert piece.status_code == 200
+        assert fragment.status_code == 200
         counts.append(trips.count)
     assert min(counts) <= 2, "the first may load a script, and one per second reads the policy"

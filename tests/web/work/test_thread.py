@@ -126,9 +126,9 @@ def test_of_several_answers_the_next_person_reads_it_too(
         "answer.urgent": "true",
     }
     finish_path = path(form_queue, "items", second_lease.id, "finish")
-    piece = other.post(finish_path, fields, headers={"X-Leaseq-Piece": "yes"}).text
+    fragment = other.post(finish_path, fields, headers={"X-Leaseq-Fragment": "yes"}).text
     assert [one.id for one in form_queue.mine(other.name)] == [lease.id]
-    assert messages(piece) == [(worker_browser.name, "which colour?")]
+    assert messages(fragment) == [(worker_browser.name, "which colour?")]
 
 
 @pytest.mark.parametrize(

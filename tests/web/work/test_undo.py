@@ -16,7 +16,7 @@ from tests.web.conftest import Browser
 from tests.web.work_pages import path, send, take
 
 ANSWER = {"answer.about": "refund", "answer.urgent": "true", "answer.note": "thanks"}
-PIECE = {"X-Leaseq-Piece": "yes"}
+FRAGMENT = {"X-Leaseq-Fragment": "yes"}
 
 
 def hidden_fields(form: str) -> dict[str, str]:
@@ -78,18 +78,18 @@ def test_what_was_given_back_can_be_undone_too(
     form_queue.enqueue({"text": "more"}, id="three")
     lease = take(form_queue, worker_browser)
     fields = {"token": str(lease.token), **ANSWER, **texts}
-    piece = worker_browser.post(path(form_queue, "items", lease.id, verb), fields, headers=PIECE)
-    assert piece.status_code == 200
-    assert message in html.unescape(piece.text)
-    assert 'data-id="three"' in piece.text, "the next item comes with it"
-    form = piece.text.partition('id="saved"')[2].partition("</form>")[0]
+    fragment = worker_browser.post(path(form_queue, "items", lease.id, verb), fields, headers=FRAGMENT)
+    assert fragment.status_code == 200
+    assert message in html.unescape(fragment.text)
+    assert 'data-id="three"' in fragment.text, "the next item comes with it"
+    form = fragment.text.partition('id="undo"')[2].partition("</form>")[0]
     response = worker_browser.post(
-        path(form_queue, "items", lease.id, "undo"), hidden_fields(form), headers=PIECE
+        path(form_queue, "items", lease.id, "undo"), hidden_fields(form), headers=FRAGMENT
     )
     assert f'data-id="{lease.id}"' in response.text
     assert 'value="thanks"' in response.text, "what was typed is its draft"
     assert "Undone. You have the item again." in response.text
-    assert 'id="saved"' not in response.text
+    assert 'id="undo"' not in response.text
     for text in {"note", "reason", "error"} & set(texts):
         box = re.search(rf'<textarea id="{text}"[^>]*>\n(.*)</textarea>', response.text)
         assert box is not None
@@ -119,10 +119,10 @@ def test_what_is_put_off_where_nothing_else_waits_comes_again(
     form_queue.remove("two")
     lease = take(form_queue, worker_browser)
     fields = {"token": str(lease.token), "again": "yes"}
-    piece = worker_browser.post(path(form_queue, "items", "one", "abandon"), fields, headers=PIECE)
-    assert 'data-id="one"' in piece.text
-    assert "Nothing else waits for you: here it is again." in piece.text
-    assert 'id="saved"' not in piece.text
+    fragment = worker_browser.post(path(form_queue, "items", "one", "abandon"), fields, headers=FRAGMENT)
+    assert 'data-id="one"' in fragment.text
+    assert "Nothing else waits for you: here it is again." in fragment.text
+    assert 'id="undo"' not in fragment.text
     assert form_queue.mine(worker_browser.name)[0].token == lease.token + 1
 
 
@@ -132,7 +132,7 @@ def test_too_late_to_undo_what_was_given_back(expirable_queue: Any, worker_brows
     send(queue, worker_browser, lease, "abandon", again="no")
     expire()
     fields = {"token": str(lease.token), "act": "never"}
-    response = worker_browser.post(path(queue, "items", lease.id, "undo"), fields, headers=PIECE)
+    response = worker_browser.post(path(queue, "items", lease.id, "undo"), fields, headers=FRAGMENT)
     assert (response.status_code, response.text) == (409, "It was too late to undo that.")
     assert queue.mine(worker_browser.name) == []
 
@@ -146,7 +146,7 @@ def test_what_somebody_else_has_meanwhile_is_not_taken_from_them(
     other = sign_in_as("worker")
     take(form_queue, other)
     fields = {"token": str(lease.token), "act": "never"}
-    response = worker_browser.post(path(form_queue, "items", lease.id, "undo"), fields, headers=PIECE)
+    response = worker_browser.post(path(form_queue, "items", lease.id, "undo"), fields, headers=FRAGMENT)
     assert response.status_code == 409
     assert "the item has changed since" in response.text
     assert len(form_queue.mine(other.name)) == 1
@@ -177,7 +177,7 @@ def test_what_cannot_be_undone_stands_and_says_so(
     form_queue.remove("one")
     assert undo(form_queue, worker_browser, lease).location == path(form_queue)
     assert "can no longer be undone" in html.unescape(worker_browser.get(path(form_queue)).text)
-    response = undo(form_queue, worker_browser, lease, headers=PIECE)
+    response = undo(form_queue, worker_browser, lease, headers=FRAGMENT)
     assert response.status_code == 409
 
 
@@ -195,19 +195,19 @@ def test_the_script_gets_the_next_item_alone_in_one_answer(
         **ANSWER,
     }
     form_queue.enqueue({"text": "The third"}, id="three")
-    piece = worker_browser.client.post(
-        path(form_queue, "items", lease.id, "finish"), data=fields, headers=PIECE
+    fragment = worker_browser.client.post(
+        path(form_queue, "items", lease.id, "finish"), data=fields, headers=FRAGMENT
     )
-    assert piece.status_code == 200
-    assert "The third" in piece.text
-    assert 'id="now"' in piece.text
-    assert "<html" not in piece.text
+    assert fragment.status_code == 200
+    assert "The third" in fragment.text
+    assert 'id="lease-status"' in fragment.text
+    assert "<html" not in fragment.text
     (third_lease,) = form_queue.mine(worker_browser.name)
     fields = {**fields, "token": str(third_lease.token)}
     last_response = worker_browser.client.post(
-        path(form_queue, "items", "three", "finish"), data=fields, headers=PIECE
+        path(form_queue, "items", "three", "finish"), data=fields, headers=FRAGMENT
     )
-    assert (last_response.status_code, last_response.headers["X-Leaseq-Go"]) == (204, path(form_queue))
+    assert (last_response.status_code, last_response.headers["X-Leaseq-Redirect"]) == (204, path(form_queue))
 
 
 def test_the_next_item_in_a_piece_shows_what_they_hold_besides(
@@ -227,10 +227,10 @@ def test_the_next_item_in_a_piece_shows_what_they_hold_besides(
             "then": "next",
             **ANSWER,
         }
-        piece = worker_browser.client.post(
-            path(form_queue, "items", lease.id, "finish"), data=fields, headers=PIECE
+        fragment = worker_browser.client.post(
+            path(form_queue, "items", lease.id, "finish"), data=fields, headers=FRAGMENT
         )
-        assert ("Items you hold" in piece.text) == bool(has_others)
+        assert ("Items you hold" in fragment.text) == bool(has_others)
 
 
 def test_the_draft_of_the_page_is_kept_as_it_was_typed(

@@ -1,45 +1,47 @@
-// The API page: a link to a call opens its details, and buttons copy commands.
-import { say } from "../shared/page.js";
+// The API page: a link to an entry opens its details, and buttons copy commands.
+import { announce } from "../shared/page.js";
 
-function open() {
-  const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
-  if (!place?.matches("details.told")) return;
-  place.open = true;
-  place.scrollIntoView();
-  place.querySelector("summary").focus({ preventScroll: true });
+const FEEDBACK_MS = 2000;
+
+function openLinkedEntry() {
+  const entry = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!entry?.matches("details.entry")) return;
+  entry.open = true;
+  entry.scrollIntoView();
+  entry.querySelector("summary").focus({ preventScroll: true });
 }
 
-addEventListener("hashchange", open);
-addEventListener("load", open); // not earlier: the browser's own jump to the fragment would take the focus away
+addEventListener("hashchange", openLinkedEntry);
+addEventListener("load", openLinkedEntry); // not earlier: the browser's own jump to the fragment would take the focus away
 
-// The address names the call that was opened last, so that it can be shared. It is set on "click", which fires before
+// The address names the entry that was opened last, so that it can be shared. It is set on "click", which fires before
 // the details open, also for a key; "toggle" fires later, when the browser may already have navigated back.
-for (const one of document.querySelectorAll("details.told")) {
-  one.querySelector("summary").addEventListener("click", () => {
-    if (!one.open) history.replaceState(null, "", `#${one.id}`);
+for (const entry of document.querySelectorAll("details.entry")) {
+  entry.querySelector("summary").addEventListener("click", () => {
+    if (!entry.open) history.replaceState(null, "", `#${entry.id}`);
   });
 }
 
 for (const button of document.querySelectorAll(".command button")) {
   button.hidden = false;
-  button.addEventListener("click", () => copy(button));
+  button.addEventListener("click", () => copyCommand(button));
 }
 
-async function copy(button) {
+async function copyCommand(button) {
   const command = button.parentElement.querySelector("pre");
-  const outcome = (await taken(command)) ? "Copied" : "Selected";
+  const outcome = (await copyOrSelect(command)) ? "Copied" : "Selected";
   button.textContent = outcome;
-  say(outcome);
-  setTimeout(() => (button.textContent = "Copy"), 2000);
+  announce(outcome);
+  setTimeout(() => (button.textContent = "Copy"), FEEDBACK_MS);
 }
 
-// Browsers allow clipboard access only for https and localhost pages. Elsewhere the command is selected.
-async function taken(command) {
+// Browsers allow clipboard access only for https and localhost pages. Elsewhere the text is selected. True if copied.
+async function copyOrSelect(element) {
   try {
-    await navigator.clipboard.writeText(command.textContent);
+    await navigator.clipboard.writeText(element.textContent);
     return true;
   } catch {
-    getSelection().selectAllChildren(command);
+    getSelection().selectAllChildren(element);
     return false;
   }
 }

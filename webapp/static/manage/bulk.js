@@ -1,59 +1,62 @@
 // Runs a bulk action on all items of a search, step by step, until the list ends or the person stops it.
-import { SignedOut, post } from "../shared/session.js";
+import { SignedOutError, post } from "../shared/session.js";
 
 const outcome = document.getElementById("outcome");
-const stop = document.getElementById("stop");
-const failed = document.getElementById("failed");
-const out = document.getElementById("out");
-const refused = document.getElementById("refused");
-let stopped = false;
+const stopButton = document.getElementById("stop");
+const failedMessage = document.getElementById("step-failed");
+const signedOutMessage = document.getElementById("signed-out");
+const refusals = document.getElementById("refusals");
+let isStopped = false;
 
-const form = () => document.getElementById("go-on");
+// The form for the next step; each response replaces it, the last one by nothing.
+const nextForm = () => document.getElementById("next-step");
 
-// The next target of the focus: the button for the next step, else the link back to the list.
-const onward = () => form()?.querySelector("button") ?? document.querySelector("main > p:last-of-type a");
+// Moves the focus to the button for the next step, else to the link back to the list.
+function focusNext() {
+  (nextForm()?.querySelector("button") ?? document.querySelector("main > p:last-of-type a")).focus();
+}
 
-stop.addEventListener("click", () => {
-  stopped = true;
-  hideStop();
+stopButton.addEventListener("click", () => {
+  isStopped = true;
+  hideStopButton();
 });
 
-function hideStop() {
-  const had = document.activeElement === stop;
-  stop.hidden = true;
-  if (had) onward().focus();
+function hideStopButton() {
+  const hadFocus = document.activeElement === stopButton;
+  stopButton.hidden = true;
+  if (hadFocus) focusNext();
 }
 
 document.addEventListener("submit", (event) => {
-  if (event.target !== form()) return;
+  if (event.target !== nextForm()) return;
   event.preventDefault();
-  goOn();
+  runSteps();
 });
 
-async function goOn() {
-  stopped = false;
-  failed.hidden = out.hidden = true;
-  while (form() && !stopped) {
-    stop.hidden = false;
+async function runSteps() {
+  isStopped = false;
+  failedMessage.hidden = signedOutMessage.hidden = true;
+  while (nextForm() && !isStopped) {
+    stopButton.hidden = false;
     try {
-      const answer = await post(form().action, () => new URLSearchParams(new FormData(form())));
-      if (!answer.ok) throw new Error(answer.status);
-      show(new DOMParser().parseFromString(await answer.text(), "text/html"));
+      const response = await post(nextForm().action, () => new URLSearchParams(new FormData(nextForm())));
+      if (!response.ok) throw new Error(response.status);
+      showOutcome(new DOMParser().parseFromString(await response.text(), "text/html"));
     } catch (error) {
-      (error instanceof SignedOut ? out : failed).hidden = false;
+      (error instanceof SignedOutError ? signedOutMessage : failedMessage).hidden = false;
       break;
     }
   }
-  hideStop();
+  hideStopButton();
 }
 
-function show(page) {
-  const had = outcome.contains(document.activeElement);
+function showOutcome(page) {
+  const hadFocus = outcome.contains(document.activeElement);
   outcome.replaceChildren(...page.getElementById("outcome").children);
-  if (had) onward().focus();
-  const more = page.querySelectorAll("#refused li");
-  refused.querySelector("ul").append(...more);
-  refused.hidden &&= more.length === 0;
+  if (hadFocus) focusNext();
+  const newRefusals = page.querySelectorAll("#refusals li");
+  refusals.querySelector("ul").append(...newRefusals);
+  refusals.hidden &&= newRefusals.length === 0;
 }
 
-goOn();
+runSteps();

@@ -1,49 +1,55 @@
 // Shows a chart's values under the pointer or by the arrow keys, and reloads the charts every minute.
-const EVERY = 60000; // ms
-const place = document.getElementById("charts");
-let at = null;
+const RELOAD_MS = 60000;
+const container = document.getElementById("charts");
+let selectedIndex = null; // of the bucket whose values are shown
 
-const rows = () => [...place.querySelectorAll("[data-row]")];
+const tableRows = () => [...container.querySelectorAll("[data-row]")];
 
-function show(index) {
-  const all = rows();
-  at = index === null ? null : Math.min(Math.max(index, 0), all.length - 1);
-  for (const one of place.querySelectorAll("rect.at")) one.classList.remove("at");
-  const words = document.getElementById("chart-at");
-  if (at === null) {
-    words.textContent = words.dataset.hint;
+function select(index) {
+  const rows = tableRows();
+  selectedIndex = index === null ? null : Math.min(Math.max(index, 0), rows.length - 1);
+  for (const bucket of container.querySelectorAll("rect.active")) bucket.classList.remove("active");
+  const status = document.getElementById("chart-values");
+  if (selectedIndex === null) {
+    status.textContent = status.dataset.hint;
     return;
   }
-  for (const one of place.querySelectorAll(`[data-bucket="${at}"]`)) one.classList.add("at");
-  const heads = [...place.querySelectorAll(".as-table thead th")].map((head) => head.textContent);
-  const cells = [...all[at].children].map((cell) => cell.textContent);
-  words.textContent = `${cells[0]}: ${cells.slice(1).map((value, index) => `${value} ${heads[index + 1]}`).join(", ")}`;
+  for (const bucket of container.querySelectorAll(`[data-bucket="${selectedIndex}"]`)) bucket.classList.add("active");
+  const headings = [...container.querySelectorAll(".chart-table thead th")].map((cell) => cell.textContent);
+  const [time, ...values] = [...rows[selectedIndex].children].map((cell) => cell.textContent);
+  status.textContent = `${time}: ${values.map((value, index) => `${value} ${headings[index + 1]}`).join(", ")}`;
 }
 
-place.addEventListener("pointermove", (event) => {
+container.addEventListener("pointermove", (event) => {
   const bucket = event.target.closest("[data-bucket]");
-  if (bucket) show(Number(bucket.dataset.bucket));
+  if (bucket) select(Number(bucket.dataset.bucket));
 });
-place.addEventListener("pointerleave", () => !place.contains(document.activeElement) && show(null));
-place.addEventListener("keydown", (event) => {
+container.addEventListener("pointerleave", () => !container.contains(document.activeElement) && select(null));
+container.addEventListener("keydown", (event) => {
   if (!event.target.matches(".charts")) return;
-  const last = rows().length - 1;
-  const to = { ArrowLeft: (at ?? last + 1) - 1, ArrowRight: (at ?? last) + 1, Home: 0, End: last, Escape: null }[event.key];
-  if (to === undefined) return;
+  const last = tableRows().length - 1;
+  const indexes = {
+    ArrowLeft: (selectedIndex ?? last + 1) - 1,
+    ArrowRight: (selectedIndex ?? last) + 1,
+    Home: 0,
+    End: last,
+    Escape: null,
+  };
+  if (!Object.hasOwn(indexes, event.key)) return;
   event.preventDefault();
-  show(to);
+  select(indexes[event.key]);
 });
 
 setInterval(async () => {
-  if (document.visibilityState !== "visible" || place.contains(document.activeElement)) return;
+  if (document.visibilityState !== "visible" || container.contains(document.activeElement)) return;
   try {
-    const answer = await fetch(place.dataset.load, { redirect: "manual" });
-    if (answer.ok) {
-      const open = place.querySelector(".as-table")?.open;
-      place.innerHTML = await answer.text(); // our own template
-      if (open) place.querySelector(".as-table").open = true;
+    const response = await fetch(container.dataset.load, { redirect: "manual" });
+    if (response.ok) {
+      const isTableOpen = container.querySelector(".chart-table")?.open;
+      container.innerHTML = await response.text(); // our own template
+      if (isTableOpen) container.querySelector(".chart-table").open = true;
     }
   } catch {
     // no connection: the charts stay as they are, and the page says so
   }
-}, EVERY);
+}, RELOAD_MS);

@@ -1,253 +1,291 @@
 // Keeps a manager's page up to date. The data-… attributes of an element name the figure it shows. An element with
-// the focus is never moved or removed, and only growing trouble is announced to screen readers.
-import { local, say } from "../shared/page.js";
-import { renew } from "../shared/session.js";
+// the focus is never moved or removed, and only new problems are announced to screen readers.
+import { announce, formatTime } from "../shared/page.js";
+import { renewCsrfTokens } from "../shared/session.js";
 
 const root = document.querySelector("[data-live]");
 const texts = root?.dataset;
 const language = document.documentElement.lang;
-const whole = new Intl.NumberFormat(language);
-const plural = new Intl.PluralRules(language);
-const POLL = 5000; // ms, without a stream
-const TRY_STREAM = 30000; // ms between two attempts to open one
-let ahead = 0; // ms that the server's clock is ahead of this one
-let heard = new Date(); // when the last figures arrived
+const wholeFormat = new Intl.NumberFormat(language);
+const tenthsFormat = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
+const pluralRules = new Intl.PluralRules(language);
+const POLL_MS = 5000; // without a stream
+const RECONNECT_MS = 30000; // between two attempts to open a stream
+const ANNOUNCE_MS = 60000; // between two announcements
+const CLOSE_MS = 60000; // a page hidden for this long closes its stream
+let clockOffset = 0; // ms that the server's clock is ahead of this one
+let updatedAt = new Date();
 let figures = null;
 
-const get = (data, path) => path.split(".").reduce((part, name) => part?.[name], data);
-const set = (element, text) => element.textContent !== text && (element.textContent = text);
-const now = () => Date.now() + ahead;
+const getValue = (data, path) => path.split(".").reduce((part, name) => part?.[name], data);
+const setText = (element, text) => element.textContent !== text && (element.textContent = text);
+const serverNow = () => Date.now() + clockOffset;
+const capitalize = (word) => word.slice(0, 1).toUpperCase() + word.slice(1);
 
 // A duration in its two largest units, formatted as on the server.
-function span(seconds) {
+function formatDuration(seconds) {
   if (seconds === null || seconds === undefined) return "–";
-  let left = Math.max(Math.floor(seconds), 0);
+  let remaining = Math.max(Math.floor(seconds), 0);
   const parts = [];
   texts.units.split(" ").forEach((unit, index, units) => {
     const size = [86400, 3600, 60, 1][index];
-    const count = Math.floor(left / size);
-    left -= count * size;
+    const count = Math.floor(remaining / size);
+    remaining -= count * size;
     if (count || parts.length || index === units.length - 1) parts.push([count, unit]);
   });
-  return parts.slice(0, 2).filter(([count], _, shown) => count || shown.length === 1).map(([count, unit]) => `${whole.format(count)} ${unit}`).join(" ");
+  return parts
+    .slice(0, 2)
+    .filter(([count], _, shown) => count || shown.length === 1)
+    .map(([count, unit]) => `${wholeFormat.format(count)} ${unit}`)
+    .join(" ");
 }
 
 // A measured duration; below ten seconds with tenths.
-const tenths = new Intl.NumberFormat(language, { maximumFractionDigits: 1 });
-function pace(seconds) {
-  const short = seconds !== null && seconds !== undefined && seconds < 9.95;
-  return short ? `${tenths.format(Math.max(seconds, 0))} ${texts.units.split(" ")[3]}` : span(seconds);
+function formatMeasured(seconds) {
+  const isShort = seconds !== null && seconds !== undefined && seconds < 9.95;
+  return isShort ? `${tenthsFormat.format(Math.max(seconds, 0))} ${texts.units.split(" ")[3]}` : formatDuration(seconds);
 }
 
-function time(element, at) {
-  if (!at || element.dateTime === at) return;
-  element.dateTime = at;
-  element.title = at;
-  set(element, local(at));
+// An alert in words, or its rule if this page has no words for it (the server is newer).
+function formatAlert(alert) {
+  const text = texts["alert" + capitalize(alert.name)] ?? alert.key;
+  const format = alert.name === "waiting" ? wholeFormat.format : formatDuration;
+  return text.replace("%(limit)s", format(alert.limit));
 }
 
-const capital = (word) => word.slice(0, 1).toUpperCase() + word.slice(1);
-
-// An alert in words; for one that only a newer version knows, its rule.
-function alertText(alert) {
-  const text = texts["alert" + capital(alert.name)] ?? alert.key;
-  return text.replace("%(limit)s", alert.name === "waiting" ? whole.format(alert.limit) : span(alert.limit));
+function setNumber(element, value) {
+  setText(element, value === null || value === undefined ? "–" : wholeFormat.format(value));
+  element.toggleAttribute("data-zero", value === 0);
 }
 
-// Updates every element in `place` that shows a value of `data`, except within rows, which have their own data.
-function show(place, data) {
-  const mine = (name) => [...place.querySelectorAll(`[data-${name}]`)].filter((one) => one.closest("[data-key]") === (place.dataset?.key === undefined ? null : place));
-  for (const one of mine("n")) {
-    const value = get(data, one.dataset.n);
-    set(one, value === null || value === undefined ? "–" : whole.format(value));
-    one.toggleAttribute("data-zero", value === 0);
-  }
-  for (const one of mine("f")) {
-    const value = get(data, one.dataset.f);
-    set(one, value === null || value === undefined || value === "" ? (one.dataset.empty ?? "") : (one.dataset.before ?? "") + value);
-  }
-  for (const one of mine("words")) set(one, plural.select(get(data, one.dataset.words) ?? 0) === "one" ? one.dataset.one : one.dataset.many);
-  for (const one of mine("span")) set(one, pace(get(data, one.dataset.span)));
-  for (const one of mine("ago")) one.dataset.at = get(data, one.dataset.ago) ?? "";
-  for (const one of mine("left")) one.dataset.until = get(data, one.dataset.left) ?? "";
-  for (const one of mine("bar")) {
-    one.max = get(data, one.dataset.bar) || 1;
-    one.dataset.until = data.until ?? "";
-  }
-  for (const one of mine("time")) time(one, get(data, one.dataset.time));
-  for (const one of mine("d")) one.setAttribute("d", get(data, one.dataset.d) ?? "");
-  for (const one of mine("why")) set(one, data.error || (texts["how" + capital(data.how)] ?? data.how));
-  for (const one of mine("how")) set(one, texts["report" + capital(data.how)] ?? "");
-  for (const one of mine("word")) set(one, texts[one.dataset.word + capital(get(data, one.dataset.word) ?? "")] ?? "");
-  for (const one of mine("fill")) set(one, one.dataset.with.replace(/%\(\w+\)s/, () => get(data, one.dataset.fill)));
-  for (const one of mine("value")) one.value = get(data, one.dataset.value);
-  for (const one of mine("alert")) set(one, alertText(data));
-  for (const one of mine("href")) lead(one, data);
-  for (const one of mine("some")) hide(one, !some(get(data, one.dataset.some)));
-  for (const one of mine("none")) hide(one, some(get(data, one.dataset.none)));
+function setValueText(element, value) {
+  const isEmpty = value === null || value === undefined || value === "";
+  setText(element, isEmpty ? (element.dataset.empty ?? "") : (element.dataset.before ?? "") + value);
 }
 
-const some = (value) => (Array.isArray(value) ? value.length > 0 : value !== null && value !== undefined && value !== 0 && value !== false);
-const inUse = (element) => element.contains(document.activeElement) || element.querySelector("details[open], td :checked") !== null;
-
-function hide(element, hidden) {
-  if (element.hidden !== hidden && !(hidden && inUse(element))) element.hidden = hidden;
+function setTime(element, time) {
+  if (!time || element.dateTime === time) return;
+  element.dateTime = time;
+  element.title = time;
+  setText(element, formatTime(time));
 }
 
-function lead(element, row) {
-  let to;
+// Updates every element in `container` that shows a value of `data`, except within rows, which have their own data.
+function render(container, data) {
+  const row = container.dataset?.key === undefined ? null : container;
+  const update = (name, change) => {
+    for (const element of container.querySelectorAll(`[data-${name}]`)) {
+      if (element.closest("[data-key]") === row) change(element, getValue(data, element.getAttribute(`data-${name}`)));
+    }
+  };
+  update("number", setNumber);
+  update("text", setValueText);
+  update("plural", (element, count) => {
+    setText(element, pluralRules.select(count ?? 0) === "one" ? element.dataset.one : element.dataset.many);
+  });
+  update("duration", (element, seconds) => setText(element, formatMeasured(seconds)));
+  update("ago", (element, time) => (element.dataset.at = time ?? ""));
+  update("remaining", (element, time) => (element.dataset.until = time ?? ""));
+  update("progress", (element, seconds) => {
+    element.max = seconds || 1;
+    element.dataset.until = data.until ?? "";
+  });
+  update("time", setTime);
+  update("path", (element, path) => element.setAttribute("d", path ?? ""));
+  update("reason", (element) => setText(element, data.error || (texts["reason" + capitalize(data.how)] ?? data.how)));
+  update("outcome", (element) => setText(element, texts["outcome" + capitalize(data.how)] ?? ""));
+  update("translate", (element, value) => {
+    setText(element, texts[element.dataset.translate + capitalize(value ?? "")] ?? "");
+  });
+  update("format", (element, value) => setText(element, element.dataset.template.replace(/%\(\w+\)s/, () => value)));
+  update("value", (element, value) => (element.value = value));
+  update("alert", (element) => setText(element, formatAlert(data)));
+  update("href", (element) => setLink(element, data));
+  update("visible-if", (element, value) => setHidden(element, !hasValue(value)));
+  update("hidden-if", (element, value) => setHidden(element, hasValue(value)));
+}
+
+function hasValue(value) {
+  return Array.isArray(value) ? value.length > 0 : ![null, undefined, 0, false].includes(value);
+}
+
+function isInUse(element) {
+  return element.contains(document.activeElement) || element.querySelector("details[open], td :checked") !== null;
+}
+
+function setHidden(element, hidden) {
+  if (element.hidden !== hidden && !(hidden && isInUse(element))) element.hidden = hidden;
+}
+
+function setLink(element, row) {
+  let url;
   if (element.dataset.href === "dead") {
-    const words = new URLSearchParams({ outcome: row.how, ...(row.error ? { text: row.error } : {}) });
-    to = `${texts.dead}&${words}`;
+    const search = new URLSearchParams({ outcome: row.how, ...(row.error ? { text: row.error } : {}) });
+    url = `${texts.dead}&${search}`;
   } else {
     const parts = { ITEM: row.id, QUEUE: row.queue, NAME: row.name };
-    to = texts[element.dataset.href].replace(/ITEM|QUEUE|NAME/g, (part) => encodeURIComponent(parts[part]));
+    url = texts[element.dataset.href].replace(/ITEM|QUEUE|NAME/g, (part) => encodeURIComponent(parts[part]));
   }
-  const name = element.tagName === "FORM" ? "action" : "href";
-  if (element.getAttribute(name) !== to) element.setAttribute(name, to);
+  const attribute = element.tagName === "FORM" ? "action" : "href";
+  if (element.getAttribute(attribute) !== url) element.setAttribute(attribute, url);
 }
 
 // Updates the rows of a list; rows that remain are changed in place.
-function fill(list, rows) {
-  const name = list.dataset.rows;
-  const before = new Map([...list.children].map((one) => [one.dataset.key, one]));
+function renderRows(list, rows) {
+  const template = document.getElementById(`row-${list.dataset.rows}`);
+  const oldElements = new Map([...list.children].map((element) => [element.dataset.key, element]));
   rows.forEach((row, index) => {
-    let element = before.get(row.key);
-    before.delete(row.key);
+    let element = oldElements.get(row.key);
+    oldElements.delete(row.key);
     if (!element) {
-      element = document.getElementById(`row-${name}`).content.firstElementChild.cloneNode(true);
+      element = template.content.firstElementChild.cloneNode(true);
       element.dataset.key = row.key;
     }
-    element.classList.remove("gone");
-    show(element, row);
-    const there = list.children[index];
-    if (there !== element && !inUse(element)) list.insertBefore(element, there ?? null);
+    element.classList.remove("removed");
+    render(element, row);
+    const current = list.children[index];
+    if (current !== element && !isInUse(element)) list.insertBefore(element, current ?? null);
     else if (!element.isConnected) list.append(element);
   });
-  for (const element of before.values()) {
-    if (inUse(element)) element.classList.add("gone");
+  for (const element of oldElements.values()) {
+    if (isInUse(element)) element.classList.add("removed");
     else element.remove();
   }
 }
 
-function tick() {
-  for (const one of root.querySelectorAll("[data-ago]")) {
-    if (one.dataset.at !== undefined) set(one, one.dataset.at ? span((now() - Date.parse(one.dataset.at)) / 1000) : "–");
+function updateClocks() {
+  for (const element of root.querySelectorAll("[data-ago]")) {
+    const { at } = element.dataset;
+    if (at !== undefined) setText(element, at ? formatDuration((serverNow() - Date.parse(at)) / 1000) : "–");
   }
-  for (const one of root.querySelectorAll("[data-left]")) {
-    const left = (Date.parse(one.dataset.until) - now()) / 1000;
-    set(one, left > 0 ? span(left) : one.dataset.until ? texts.over : "–");
+  for (const element of root.querySelectorAll("[data-remaining]")) {
+    const { until } = element.dataset;
+    const seconds = (Date.parse(until) - serverNow()) / 1000;
+    setText(element, seconds > 0 ? formatDuration(seconds) : until ? texts.expired : "–");
   }
-  for (const one of root.querySelectorAll("[data-bar]")) {
-    one.value = Math.max((Date.parse(one.dataset.until) - now()) / 1000, 0) || 0;
-    one.classList.toggle("soon", one.value <= one.max / 5);
+  for (const bar of root.querySelectorAll("[data-progress]")) {
+    bar.value = Math.max((Date.parse(bar.dataset.until) - serverNow()) / 1000, 0) || 0;
+    bar.classList.toggle("warning", bar.value <= bar.max / 5);
   }
 }
 
-// Announces only growing trouble, at most once a minute.
-let spokenAt = 0;
-function speak(before, after) {
-  if (!before?.counts || !after.counts || Date.now() - spokenAt < 60000) return;
-  const raised = after.alerts.filter((one) => !before.alerts.some((known) => known.key === one.key)).map(alertText);
-  const grown = after.counts.dead > before.counts.dead || after.overdue > before.overdue;
-  if (!grown && !raised.length) return;
-  spokenAt = Date.now();
-  const sums = texts.trouble.replace("%(dead)s", whole.format(after.counts.dead)).replace("%(overdue)s", whole.format(after.overdue));
-  say([...raised, ...(grown ? [sums] : [])].join(" "));
+// Announces only new problems, at most once a minute.
+let announcedAt = 0;
+function announceProblems(before, after) {
+  if (!before?.counts || !after.counts || Date.now() - announcedAt < ANNOUNCE_MS) return;
+  const newAlerts = after.alerts.filter((alert) => !before.alerts.some((known) => known.key === alert.key));
+  const hasGrown = after.counts.dead > before.counts.dead || after.overdue > before.overdue;
+  if (!hasGrown && !newAlerts.length) return;
+  announcedAt = Date.now();
+  const counts = texts.problems
+    .replace("%(dead)s", wholeFormat.format(after.counts.dead))
+    .replace("%(overdue)s", wholeFormat.format(after.overdue));
+  announce([...newAlerts.map(formatAlert), ...(hasGrown ? [counts] : [])].join(" "));
 }
 
-function take(data) {
-  ahead = Date.parse(data.now) - Date.now();
-  heard = new Date();
+function hasProblems(data) {
+  const { counts } = data;
+  return [
+    data.alerts, data.question_count, data.report_count, counts.dead, data.overdue, data.unwanted_count, data.late_count,
+  ].some(hasValue);
+}
+
+function showFigures(data) {
+  clockOffset = Date.parse(data.now) - Date.now();
+  updatedAt = new Date();
   if (data.queues) {
     for (const row of root.querySelectorAll("[data-queue]")) {
-      const line = data.queues[row.dataset.queue];
-      if (line) show(row, line);
+      const queue = data.queues[row.dataset.queue];
+      if (queue) render(row, queue);
     }
   } else {
-    show(root, data);
-    for (const list of root.querySelectorAll("[data-rows]")) fill(list, data[list.dataset.rows]);
-    if (data.alerts) hide(root.querySelector("[data-no-trouble]"), some(data.alerts) || some(data.question_count) || some(data.report_count) || some(data.counts.dead) || some(data.overdue) || some(data.unwanted_count) || some(data.late_count));
-    speak(figures, data);
+    render(root, data);
+    for (const list of root.querySelectorAll("[data-rows]")) renderRows(list, data[list.dataset.rows]);
+    if (data.alerts) setHidden(root.querySelector("[data-no-problems]"), hasProblems(data));
+    announceProblems(figures, data);
   }
   figures = data;
-  connected(true);
-  tick();
+  showConnection(true);
+  updateClocks();
 }
 
-const state = document.querySelector("[data-state]");
-const signIn = document.querySelector("[data-sign-in]");
+const connectionState = document.querySelector("[data-connection-state]");
+const signInLink = document.querySelector("[data-sign-in]");
 
-let away = false;
-function connected(yes, out = false) {
-  if (yes && away) renew(); // after a new sign-in in another tab, the forms' old CSRF tokens would be refused
-  away = !yes;
-  const words = yes ? texts.on : out ? texts.out : texts.off;
-  if (out && signIn.hidden) say(words.replace("%(time)s", local(heard)));
-  set(state, words.replace("%(time)s", local(heard)));
-  if (signIn.hidden === out) signIn.hidden = !out;
+let wasDisconnected = false;
+function showConnection(isConnected, isSignedOut = false) {
+  // After a new sign-in in another tab, the forms' old CSRF tokens would be refused.
+  if (isConnected && wasDisconnected) renewCsrfTokens();
+  wasDisconnected = !isConnected;
+  const text = isConnected ? texts.connected : isSignedOut ? texts.signedOut : texts.disconnected;
+  const message = text.replace("%(time)s", formatTime(updatedAt));
+  if (isSignedOut && signInLink.hidden) announce(message);
+  setText(connectionState, message);
+  if (signInLink.hidden === isSignedOut) signInLink.hidden = !isSignedOut;
 }
 
-async function ask() {
-  const answer = await fetch(texts.live, { headers: { Accept: "application/json" }, redirect: "manual" });
-  if (answer.type === "opaqueredirect") connected(false, true); // redirected to the sign-in page
-  else if (!answer.ok) throw new Error(answer.status);
-  else take(await answer.json());
+async function fetchFigures() {
+  const response = await fetch(texts.live, { headers: { Accept: "application/json" }, redirect: "manual" });
+  if (response.type === "opaqueredirect") showConnection(false, true); // redirected to the sign-in page
+  else if (!response.ok) throw new Error(response.status);
+  else showFigures(await response.json());
 }
 
 // Without a stream, the page polls, with jitter so that pages don't poll simultaneously.
-let polling = null;
+let pollTimer = null;
 async function poll() {
-  polling = null;
+  pollTimer = null;
   if (document.visibilityState === "visible") {
     try {
-      await ask();
+      await fetchFigures();
     } catch {
-      connected(false);
+      showConnection(false);
     }
   }
-  if (source?.readyState !== EventSource.OPEN) wait();
+  if (source?.readyState !== EventSource.OPEN) schedulePoll();
 }
-function wait(pause = POLL * (0.8 + 0.4 * Math.random())) {
-  polling ??= setTimeout(poll, pause);
+
+const addJitter = (ms) => ms * (0.8 + 0.4 * Math.random());
+
+function schedulePoll(ms = addJitter(POLL_MS)) {
+  pollTimer ??= setTimeout(poll, ms);
 }
 
 let source = null;
-let retry = null;
-function stream() {
-  retry = null;
+let reconnectTimer = null;
+function openStream() {
+  reconnectTimer = null;
   if (source || document.visibilityState !== "visible") return;
   source = new EventSource(texts.live);
   source.addEventListener("figures", (event) => {
-    clearTimeout(polling);
-    polling = null;
-    take(JSON.parse(event.data));
+    clearTimeout(pollTimer);
+    pollTimer = null;
+    showFigures(JSON.parse(event.data));
   });
   source.addEventListener("error", () => {
-    if (signIn.hidden) connected(false);
+    if (signInLink.hidden) showConnection(false);
     if (source.readyState !== EventSource.CLOSED) return; // the browser reconnects by itself
     source = null;
-    wait(500 * Math.random()); // no stream: the server has no free slot, or nobody is signed in
-    retry ??= setTimeout(stream, TRY_STREAM * (0.8 + 0.4 * Math.random()));
+    schedulePoll(500 * Math.random()); // no stream: the server has no free slot, or nobody is signed in
+    reconnectTimer ??= setTimeout(openStream, addJitter(RECONNECT_MS));
   });
 }
 
-// A hidden page closes its stream after a minute.
-let leaving = null;
-function look() {
-  clearTimeout(leaving);
-  if (document.visibilityState === "visible") stream();
+let closeTimer = null;
+function onVisibilityChange() {
+  clearTimeout(closeTimer);
+  if (document.visibilityState === "visible") openStream();
   else
-    leaving = setTimeout(() => {
+    closeTimer = setTimeout(() => {
       source?.close();
       source = null;
-    }, 60000);
+    }, CLOSE_MS);
 }
 
 if (root) {
   if ("stream" in texts) {
-    stream();
-    document.addEventListener("visibilitychange", look);
-  } else wait();
-  setInterval(tick, 1000);
+    openStream();
+    document.addEventListener("visibilitychange", onVisibilityChange);
+  } else schedulePoll();
+  setInterval(updateClocks, 1000);
 }

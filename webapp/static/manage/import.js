@@ -1,196 +1,199 @@
-// Import: previews the first piece of the file, checks the whole file, then imports it.
-import { follow } from "../shared/progress.js";
-import { SignedOut, post, standsInTheWay } from "../shared/session.js";
+// Import: previews the beginning of the file, checks the whole file, then imports it.
+import { pollProgress } from "../shared/progress.js";
+import { SignedOutError, checkSession, post } from "../shared/session.js";
 
-const PIECE = 262144; // bytes of the file in the preview
+const PREVIEW_BYTES = 262144; // of the file
 const form = document.getElementById("import");
-const input = document.getElementById("file");
-const drop = document.getElementById("drop");
-const look = document.getElementById("look");
-const sending = document.getElementById("sending");
-const words = document.getElementById("sent-words");
+const fileInput = document.getElementById("file");
+const dropZone = document.getElementById("drop-zone");
+const preview = document.getElementById("file-preview");
+const uploadSection = document.getElementById("upload");
+const uploadStatus = document.getElementById("upload-status");
 document.documentElement.classList.add("scripted");
 document.querySelector(".without-script").remove(); // the preview has the same fields, and more
 
 let file = null;
 let requestCount = 0;
-let under_way = false;
-let planned = null; // the URLs for the file, once it is planned
-let checking = null; // the request that checks the file
+let isBusy = false;
+let plan = null; // the URLs to which this file is sent, once the server has them
+let checkRequest = null; // the request that checks the file
 
-input.addEventListener("change", () => choose(input.files[0]));
-document.getElementById("format").addEventListener("change", () => file && show());
-for (const name of ["dragenter", "dragover"]) drop.addEventListener(name, (event) => over(event, true));
-drop.addEventListener("dragleave", (event) => over(event, false));
-drop.addEventListener("drop", (event) => {
-  over(event, false);
+fileInput.addEventListener("change", () => selectFile(fileInput.files[0]));
+document.getElementById("format").addEventListener("change", () => file && updatePreview());
+for (const name of ["dragenter", "dragover"]) dropZone.addEventListener(name, (event) => markDropZone(event, true));
+dropZone.addEventListener("dragleave", (event) => markDropZone(event, false));
+dropZone.addEventListener("drop", (event) => {
+  markDropZone(event, false);
   if (!event.dataTransfer.files.length) return;
-  input.files = event.dataTransfer.files;
-  choose(input.files[0]);
+  fileInput.files = event.dataTransfer.files;
+  selectFile(fileInput.files[0]);
 });
 
-function over(event, is) {
+function markDropZone(event, isDraggedOver) {
   event.preventDefault();
-  drop.classList.toggle("over", is);
+  dropZone.classList.toggle("drag-over", isDraggedOver);
 }
 
-function choose(chosen) {
-  file = chosen ?? null;
-  forget();
-  look.replaceChildren();
-  if (file) show();
+function selectFile(newFile) {
+  file = newFile ?? null;
+  discardCheck();
+  preview.replaceChildren();
+  if (file) updatePreview();
 }
 
-// The form's fields, without the file.
-function choices() {
+// The form's fields, with the file's name instead of the file.
+function readFields() {
   const data = new FormData(form);
   data.delete("file");
   data.set("name", file.name);
   return data;
 }
 
-// Discards a check, which was made with the earlier choices.
-function forget() {
-  planned = null;
-  checking?.abort();
-  checking = null;
+// Discards a check, which was made with other choices.
+function discardCheck() {
+  plan = null;
+  checkRequest?.abort();
+  checkRequest = null;
 }
 
-look.addEventListener("change", () => {
-  forget();
-  show();
+preview.addEventListener("change", () => {
+  discardCheck();
+  updatePreview();
 });
 
-// Shows other rows of the first piece; the result of a check stays.
-look.addEventListener("click", async (event) => {
-  const step = event.target.closest("[data-start]");
-  if (!step) return;
-  look.querySelector("[name=start]").value = step.dataset.start;
-  const checked = document.getElementById("checked");
-  await show();
-  document.getElementById("checked")?.replaceWith(checked);
-  const button = document.getElementById(step.id);
-  (button?.disabled ? look.querySelector("[data-start]:not(:disabled)") : button)?.focus();
+// Shows other rows of the preview; the result of a check stays.
+preview.addEventListener("click", async (event) => {
+  const clicked = event.target.closest("[data-start]");
+  if (!clicked) return;
+  preview.querySelector("[name=start]").value = clicked.dataset.start;
+  const checkResult = document.getElementById("check-result");
+  await updatePreview();
+  document.getElementById("check-result")?.replaceWith(checkResult);
+  const button = document.getElementById(clicked.id);
+  (button?.disabled ? preview.querySelector("[data-start]:not(:disabled)") : button)?.focus();
 });
 
-async function show() {
-  const mine = ++requestCount;
-  const piece = () => {
-    const data = choices();
-    data.set("piece", file.slice(0, PIECE), "piece");
-    data.set("whole", file.size <= PIECE ? "yes" : "no");
+async function updatePreview() {
+  const requestNumber = ++requestCount;
+  const makeBody = () => {
+    const data = readFields();
+    data.set("piece", file.slice(0, PREVIEW_BYTES), "piece");
+    data.set("whole", file.size <= PREVIEW_BYTES ? "yes" : "no");
     return data;
   };
   try {
-    const answer = await post(form.dataset.look, piece);
-    const text = await answer.text();
-    if (mine !== requestCount) return;
-    const focused = document.activeElement?.id;
-    look.innerHTML = text; // from our own server
-    if (focused) document.getElementById(focused)?.focus();
+    const response = await post(form.dataset.previewUrl, makeBody);
+    const html = await response.text();
+    if (requestNumber !== requestCount) return;
+    const focusedId = document.activeElement?.id;
+    preview.innerHTML = html; // from our own server
+    if (focusedId) document.getElementById(focusedId)?.focus();
   } catch (error) {
-    if (mine === requestCount) tell(error);
+    if (requestNumber === requestCount) showError(error);
   }
 }
 
 // Shows why the file could not be sent, instead of an earlier reason.
-function tell(error) {
-  const line = look.querySelector(":scope > .error.lost") ?? document.createElement("p");
-  line.className = "error lost";
-  line.textContent = error instanceof SignedOut ? form.dataset.out : form.dataset.lost;
-  look.prepend(line);
+function showError(error) {
+  const message = preview.querySelector(":scope > .error.upload-error") ?? document.createElement("p");
+  message.className = "error upload-error";
+  message.textContent = error instanceof SignedOutError ? form.dataset.signedOut : form.dataset.unavailable;
+  preview.prepend(message);
 }
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
-  if (!file || under_way || checking) return;
-  under_way = true;
+  if (!file || isBusy || checkRequest) return;
+  isBusy = true;
   try {
-    if (planned) await stillThere();
-    else planned = await plan();
+    if (plan) await requireSession();
+    else plan = await createPlan();
   } catch (error) {
-    tell(error);
+    showError(error);
     return;
   } finally {
-    under_way = false;
+    isBusy = false;
   }
-  if (!document.getElementById("go")) return check(planned);
-  const { to } = planned;
-  under_way = true;
-  history.replaceState(null, "", to); // a reload shows the import's result
+  if (!document.getElementById("import-button")) return checkFile(plan.check);
+  const url = plan.to;
+  isBusy = true;
+  history.replaceState(null, "", url); // a reload shows the import's result
   form.hidden = true;
-  sending.hidden = false;
-  send(to);
+  uploadSection.hidden = false;
+  importFile(url);
 });
 
 // Throws if the session has ended since the file was checked.
-async function stillThere() {
-  const why = await standsInTheWay(form);
-  if (why) throw why === "out" ? new SignedOut() : new Error(why);
+async function requireSession() {
+  const problem = await checkSession(form);
+  if (problem) throw problem === "signed-out" ? new SignedOutError() : new Error(problem);
 }
 
-async function plan() {
-  const answer = await post(form.dataset.plan, choices);
-  if (!answer.ok) throw new Error(answer.status);
-  return answer.json();
+async function createPlan() {
+  const response = await post(form.dataset.planUrl, readFields);
+  if (!response.ok) throw new Error(response.status);
+  return response.json();
 }
 
 // The server reads the whole file without importing it, and reports which rows can be imported.
-function check({ check: to }) {
-  const place = document.getElementById("checked");
+function checkFile(url) {
+  const result = document.getElementById("check-result");
   const button = document.getElementById("check");
-  const bar = document.getElementById("check-sent");
-  const call = callTo(to);
-  checking = call;
+  const progressBar = document.getElementById("check-progress");
+  const request = openRequest(url);
+  checkRequest = request;
   button.disabled = true;
-  document.getElementById("checking").hidden = false;
-  call.upload.addEventListener("progress", (event) => (bar.value = event.total ? event.loaded / event.total : 1));
-  call.addEventListener("abort", () => (button.disabled = false));
-  call.addEventListener("error", () => again(new Error("lost")));
-  call.addEventListener("load", () => {
-    checking = null;
-    if (!call.responseURL.endsWith(to)) again(new SignedOut()); // redirected to the sign-in page
-    else if (call.status !== 200) again(new Error(call.status));
+  document.getElementById("check-upload").hidden = false;
+  request.upload.addEventListener("progress", (event) => (progressBar.value = sentShare(event)));
+  request.addEventListener("abort", () => (button.disabled = false));
+  request.addEventListener("error", () => fail(new Error("connection lost")));
+  request.addEventListener("load", () => {
+    checkRequest = null;
+    if (!request.responseURL.endsWith(url)) fail(new SignedOutError()); // redirected to the sign-in page
+    else if (request.status !== 200) fail(new Error(request.status));
     else {
-      place.innerHTML = call.responseText; // from our own server
-      look.querySelector(".findings")?.remove(); // the check reports these, and more
-      place.focus();
+      result.innerHTML = request.responseText; // from our own server
+      preview.querySelector(".findings")?.remove(); // the check reports these, and more
+      result.focus();
     }
   });
-  call.send(file);
+  request.send(file);
 
-  function again(error) {
-    forget();
+  function fail(error) {
+    discardCheck();
     button.disabled = false;
-    document.getElementById("checking").hidden = true;
-    tell(error);
+    document.getElementById("check-upload").hidden = true;
+    showError(error);
   }
 }
 
-function callTo(to) {
-  const call = new XMLHttpRequest();
-  call.open("POST", to);
-  call.setRequestHeader("Content-Type", "application/octet-stream");
-  call.setRequestHeader("X-CSRFToken", form.querySelector("[name=csrf_token]").value);
-  return call;
+function openRequest(url) {
+  const request = new XMLHttpRequest();
+  request.open("POST", url);
+  request.setRequestHeader("Content-Type", "application/octet-stream");
+  request.setRequestHeader("X-CSRFToken", form.querySelector("[name=csrf_token]").value);
+  return request;
 }
 
-function send(to) {
-  const bar = document.getElementById("sent");
-  const place = document.getElementById("state");
-  const call = callTo(to);
-  call.setRequestHeader("X-Leaseq-Piece", "state");
-  call.upload.addEventListener("progress", (event) => {
-    const share = event.total ? event.loaded / event.total : 1;
-    bar.value = share;
-    words.textContent = share < 1 ? words.dataset.words.replace("{percent}", Math.floor(share * 100)) : words.dataset.all;
+const sentShare = (event) => (event.total ? event.loaded / event.total : 1);
+
+function importFile(url) {
+  const progressBar = document.getElementById("upload-progress");
+  const request = openRequest(url);
+  request.setRequestHeader("X-Leaseq-Fragment", "state");
+  request.upload.addEventListener("progress", (event) => {
+    const share = sentShare(event);
+    progressBar.value = share;
+    const percent = Math.floor(share * 100);
+    const { dataset } = uploadStatus;
+    uploadStatus.textContent = share < 1 ? dataset.percentSent.replace("{percent}", percent) : dataset.allSent;
   });
-  call.addEventListener("error", () => (words.textContent = form.dataset.failed));
-  call.addEventListener("loadend", () => (under_way = false));
-  call.send(file);
-  follow(to, place).then(() => (bar.hidden = true));
+  request.addEventListener("error", () => (uploadStatus.textContent = form.dataset.interrupted));
+  request.addEventListener("loadend", () => (isBusy = false));
+  request.send(file);
+  pollProgress(url, document.getElementById("state")).then(() => (progressBar.hidden = true));
 }
 
 window.addEventListener("beforeunload", (event) => {
-  if (under_way) event.preventDefault();
+  if (isBusy) event.preventDefault();
 });

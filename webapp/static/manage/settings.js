@@ -1,103 +1,105 @@
 // Updates the preview while the manager types, and warns before unsaved changes are lost.
 import { showJson } from "./form-builder.js";
-import { showAsked } from "../shared/conditions.js";
-import { standsInTheWay } from "../shared/session.js";
+import { showConditionalFields } from "../shared/conditions.js";
+import { checkSession } from "../shared/session.js";
 
 const form = document.getElementById("settings");
-const piece = document.getElementById("piece");
-const SEEN_BY = new Set(["title", "instructions", "form", "sample"]);
-const PAUSE = 250; // ms after the last key
+const preview = document.getElementById("preview-content");
+const PREVIEWED_FIELDS = new Set(["title", "instructions", "form", "sample"]);
+const TYPING_PAUSE_MS = 250;
 
-let timer = null;
+let previewTimer = null;
 let requestCount = 0;
-let changed = document.querySelector("[role=alert], .note") !== null;
+let hasChanges = document.querySelector("[role=alert], .note") !== null;
 
 form.addEventListener("input", (event) => {
   if (event.target.closest("#preview")) return;
-  changed = true;
-  if (!SEEN_BY.has(event.target.name)) return;
-  clearTimeout(timer);
-  timer = setTimeout(() => show(), PAUSE);
+  hasChanges = true;
+  if (!PREVIEWED_FIELDS.has(event.target.name)) return;
+  clearTimeout(previewTimer);
+  previewTimer = setTimeout(() => updatePreview(), TYPING_PAUSE_MS);
 });
 
 // `item`: number of the queue's item that the preview shows from now on.
-async function show(item) {
-  const mine = ++requestCount;
-  const sent = new URLSearchParams(new FormData(form));
-  if (item) sent.set("item", item);
-  let answer;
+async function updatePreview(item) {
+  const requestNumber = ++requestCount;
+  const body = new URLSearchParams(new FormData(form));
+  if (item) body.set("item", item);
+  let response;
   try {
-    answer = await fetch(form.dataset.preview, {
+    response = await fetch(form.dataset.preview, {
       method: "POST",
-      body: sent,
-      headers: { "X-Leaseq-Piece": "preview" },
+      body,
+      headers: { "X-Leaseq-Fragment": "preview" },
       redirect: "manual", // to the sign-in page
     });
   } catch {
     return; // no connection: the last preview stays
   }
-  if (!answer.ok || mine !== requestCount) return;
-  const made = document.createElement("template");
-  made.innerHTML = await answer.text(); // from our own server and the page's own templates
-  if (mine !== requestCount) return;
-  const seen = made.content.querySelector("#seen");
-  piece.querySelector("#findings").replaceChildren(...made.content.querySelector("#findings").childNodes);
-  const old = piece.querySelector("#seen");
-  if (seen && old) old.replaceWith(seen);
-  else if (seen) piece.append(seen);
-  if (item) stepTo(made.content.querySelector("#stepper"));
-  showAsked();
+  if (!response.ok || requestNumber !== requestCount) return;
+  const template = document.createElement("template");
+  template.innerHTML = await response.text(); // from our own server and the page's own templates
+  if (requestNumber !== requestCount) return;
+  const fragment = template.content;
+  preview.querySelector("#findings").replaceChildren(...fragment.querySelector("#findings").childNodes);
+  const oldView = preview.querySelector("#preview-view");
+  const newView = fragment.querySelector("#preview-view");
+  if (newView && oldView) oldView.replaceWith(newView);
+  else if (newView) preview.append(newView);
+  if (item) replaceStepper(fragment.querySelector("#stepper"));
+  showConditionalFields();
 }
 
-function stepTo(stepper) {
-  const focused = document.activeElement.closest("#stepper button")?.id;
+// Shows the new position among the queue's items, and keeps the focus on a button.
+function replaceStepper(stepper) {
+  const focusedId = document.activeElement.closest("#stepper button")?.id;
   document.getElementById("sample").value = stepper.dataset.sample;
   document.getElementById("stepper").replaceWith(stepper);
-  const button = focused && document.getElementById(focused);
+  const button = focusedId && document.getElementById(focusedId);
   if (button) (button.disabled ? stepper.querySelector("button:not(:disabled)") : button)?.focus();
 }
 
-piece.addEventListener("click", (event) => {
-  const step = event.target.closest("#stepper button");
-  if (!step) return;
+preview.addEventListener("click", (event) => {
+  const button = event.target.closest("#stepper button");
+  if (!button) return;
   event.preventDefault();
-  show(step.value);
+  updatePreview(button.value);
 });
 
 // Selects the line with the error.
-piece.addEventListener("click", (event) => {
+preview.addEventListener("click", (event) => {
   const button = event.target.closest("[data-line]");
   if (!button) return;
   showJson();
-  const text = document.getElementById("form");
-  const lines = text.value.split("\n");
-  const number = Math.min(Number(button.dataset.line), lines.length);
-  const begin = lines.slice(0, number - 1).join("\n").length + (number > 1 ? 1 : 0);
-  text.focus();
-  text.setSelectionRange(begin, begin + lines[number - 1].length);
+  const textArea = document.getElementById("form");
+  const lines = textArea.value.split("\n");
+  const line = Math.min(Number(button.dataset.line), lines.length);
+  const start = lines.slice(0, line - 1).join("\n").length + (line > 1 ? 1 : 0);
+  textArea.focus();
+  textArea.setSelectionRange(start, start + lines[line - 1].length);
 });
 
 // Enter in the preview submits nothing.
-piece.addEventListener("keydown", (event) => {
+preview.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && event.target.matches("input")) event.preventDefault();
 });
 
 // Submits only if the session and the server are there: otherwise the page and all unsaved changes would be lost.
-let sure = false;
+let isSessionChecked = false;
 form.addEventListener("submit", async (event) => {
-  if (sure) {
-    changed = sure = false;
+  if (isSessionChecked) {
+    hasChanges = isSessionChecked = false;
     return;
   }
   event.preventDefault();
-  const why = await standsInTheWay(form);
-  const trouble = document.getElementById("trouble");
-  for (const words of trouble.children) words.hidden = !(why in words.dataset);
-  if (why) return trouble.scrollIntoView({ block: "nearest" });
-  sure = true;
+  const problem = await checkSession(form);
+  const messages = document.getElementById("save-problems");
+  for (const message of messages.children) message.hidden = message.dataset.problem !== problem;
+  if (problem) return messages.scrollIntoView({ block: "nearest" });
+  isSessionChecked = true;
   form.requestSubmit(event.submitter);
 });
 
 window.addEventListener("beforeunload", (event) => {
-  if (changed) event.preventDefault();
+  if (hasChanges) event.preventDefault();
 });

@@ -1,36 +1,36 @@
 // The command menu: Ctrl K opens it, words filter its links, arrow keys and Enter select one. Its markup follows the
 // combobox pattern of the ARIA Authoring Practices Guide.
-const menu = document.getElementById("commands");
-const input = menu.querySelector("input");
-const list = menu.querySelector("[role=listbox]");
-const none = menu.querySelector(".none");
-let loaded = false;
+const dialog = document.getElementById("commands");
+const input = dialog.querySelector("input");
+const list = dialog.querySelector("[role=listbox]");
+const noMatches = dialog.querySelector(".no-matches");
+let isLoaded = false;
 
-for (const opener of document.querySelectorAll("[data-opens=commands]")) {
-  opener.hidden = false;
-  opener.addEventListener("click", open);
+for (const button of document.querySelectorAll("[data-open-dialog=commands]")) {
+  button.hidden = false;
+  button.addEventListener("click", open);
 }
 
 document.addEventListener("keydown", (event) => {
   if (event.key.toLowerCase() !== "k" || !(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey) return;
   event.preventDefault();
-  if (menu.open) menu.close();
+  if (dialog.open) dialog.close();
   else if (!document.querySelector("dialog[open]")) open();
 });
 
 async function open() {
   input.value = "";
-  menu.showModal();
-  if (!loaded) await load();
+  dialog.showModal();
+  if (!isLoaded) await load();
   filter();
 }
 
 async function load() {
   try {
-    const answer = await fetch(menu.dataset.load);
-    if (!answer.ok || answer.redirected) return;
-    list.innerHTML = await answer.text(); // our own template
-    loaded = true;
+    const response = await fetch(dialog.dataset.load);
+    if (!response.ok || response.redirected) return;
+    list.innerHTML = await response.text(); // our own template
+    isLoaded = true;
   } catch {
     // no connection: it is fetched again when opened next
   }
@@ -41,19 +41,20 @@ input.addEventListener("input", filter);
 // An option is shown if it contains every typed word.
 function filter() {
   const words = input.value.toLowerCase().split(/\s+/);
-  for (const option of options()) {
+  for (const option of getOptions()) {
     const text = option.textContent.toLowerCase();
     option.hidden = !words.every((word) => text.includes(word));
   }
-  none.hidden = !loaded || shown().length > 0;
-  select(shown()[0]);
+  const matches = getVisibleOptions();
+  noMatches.hidden = !isLoaded || matches.length > 0;
+  select(matches[0]);
 }
 
-const options = () => [...list.querySelectorAll("[role=option]")];
-const shown = () => options().filter((option) => !option.hidden);
+const getOptions = () => [...list.querySelectorAll("[role=option]")];
+const getVisibleOptions = () => getOptions().filter((option) => !option.hidden);
 
 function select(option) {
-  for (const one of list.querySelectorAll("[aria-selected=true]")) one.setAttribute("aria-selected", "false");
+  for (const selected of list.querySelectorAll("[aria-selected=true]")) selected.setAttribute("aria-selected", "false");
   option?.setAttribute("aria-selected", "true");
   option?.scrollIntoView({ block: "nearest" });
   if (option) input.setAttribute("aria-activedescendant", option.id);
@@ -61,19 +62,19 @@ function select(option) {
 }
 
 input.addEventListener("keydown", (event) => {
-  const all = shown();
-  const at = all.findIndex((option) => option.getAttribute("aria-selected") === "true");
+  const options = getVisibleOptions();
+  const index = options.findIndex((option) => option.getAttribute("aria-selected") === "true");
   if (event.key === "Enter" && !event.isComposing) {
     event.preventDefault();
-    all[at]?.click();
+    options[index]?.click();
   } else if (event.key === "ArrowDown" || event.key === "ArrowUp") {
     event.preventDefault();
     const step = event.key === "ArrowDown" ? 1 : -1;
-    select(all[(at + step + all.length) % all.length]);
+    select(options[(index + step + options.length) % options.length]);
   }
 });
 
 // A click outside closes it.
-menu.addEventListener("click", (event) => {
-  if (event.target === menu) menu.close();
+dialog.addEventListener("click", (event) => {
+  if (event.target === dialog) dialog.close();
 });

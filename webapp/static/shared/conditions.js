@@ -1,21 +1,21 @@
-// Shows a conditional question while one of the answers it depends on is given, and hides it otherwise.
-document.addEventListener("input", showAsked);
+// Shows a conditional field while one of the answers it depends on is given, and hides it otherwise.
+document.addEventListener("input", showConditionalFields);
 
-export function showAsked() {
-  for (const question of document.querySelectorAll("[data-asked-if]")) {
-    const form = question.closest("form");
-    question.hidden = !JSON.parse(question.dataset.askedIf).every(([name, texts]) => isAnswered(form, name, texts));
+export function showConditionalFields() {
+  for (const field of document.querySelectorAll("[data-show-if]")) {
+    const form = field.closest("form");
+    field.hidden = !JSON.parse(field.dataset.showIf).every(([name, answers]) => hasAnswer(form, name, answers));
   }
 }
 
-function isAnswered(form, name, texts) {
+function hasAnswer(form, name, answers) {
   return [...form.elements].some(
-    (one) =>
-      one.name === name &&
-      (!["radio", "checkbox"].includes(one.type) || one.checked) &&
-      texts.includes(one.value) &&
-      !one.closest("[data-asked-if][hidden]"),
+    (input) =>
+      input.name === name &&
+      (!["radio", "checkbox"].includes(input.type) || input.checked) &&
+      answers.includes(input.value) &&
+      !input.closest("[data-show-if][hidden]"),
   );
 }
 
-showAsked();
+showConditionalFields();

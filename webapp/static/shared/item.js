@@ -5,32 +5,32 @@ import "./ranking.js";
 
 document.documentElement.classList.add("scripted");
 
-const STEP = 5; // seconds per arrow key
-const ZOOM = 1.25;
+const SEEK_SECONDS = 5; // per arrow key
+const ZOOM_FACTOR = 1.25;
 
 // The switch for single keys of the work page applies here too.
-const keysAreOff = () => localStorage.getItem("leaseq keys off") !== null;
-const isWriting = (target) => target.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
-const isPressable = (target) => target.closest("button, a[href], summary, audio, video, [role=button]") !== null;
+const areSingleKeysOff = () => localStorage.getItem("leaseq keys off") !== null;
+const isTextInput = (element) => element.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
+const isPressable = (element) => element.closest("button, a[href], summary, audio, video, [role=button]") !== null;
 
 // Pictures
 
 document.addEventListener("click", (event) => {
-  const link = event.target.closest("a[data-large]");
+  const link = event.target.closest("a[data-lightbox]");
   if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
-  openLarge(link);
+  openLightbox(link);
 });
 
-function openLarge(link) {
-  const small = link.querySelector("img");
+function openLightbox(link) {
+  const thumbnail = link.querySelector("img");
   const dialog = document.createElement("dialog");
-  dialog.className = "large";
+  dialog.className = "lightbox";
   const bar = dialog.appendChild(document.createElement("div"));
   bar.className = "bar";
   const heading = bar.appendChild(document.createElement("h2"));
-  heading.textContent = small.alt;
-  heading.id = "large-name";
+  heading.textContent = thumbnail.alt;
+  heading.id = "lightbox-heading";
   dialog.setAttribute("aria-labelledby", heading.id);
   const pane = dialog.appendChild(document.createElement("div"));
   pane.className = "pane";
@@ -38,31 +38,31 @@ function openLarge(link) {
   pane.setAttribute("role", "group");
   pane.setAttribute("aria-labelledby", heading.id);
   const image = pane.appendChild(document.createElement("img"));
-  image.src = small.src;
-  image.alt = small.alt;
+  image.src = thumbnail.src;
+  image.alt = thumbnail.alt;
   image.referrerPolicy = "no-referrer";
 
-  const natural = small.naturalWidth || 300;
+  const naturalWidth = thumbnail.naturalWidth || 300;
   let scale = 1;
-  const size = (wanted) => {
-    scale = Math.min(Math.max(wanted, 0.1), 16);
-    image.style.width = `${Math.round(natural * scale)}px`;
+  const setScale = (value) => {
+    scale = Math.min(Math.max(value, 0.1), 16);
+    image.style.width = `${Math.round(naturalWidth * scale)}px`;
   };
-  const button = (text, key, act) => {
-    const made = bar.appendChild(document.createElement("button"));
-    made.type = "button";
-    made.textContent = `${text} `;
-    made.appendChild(document.createElement("kbd")).textContent = key;
-    made.addEventListener("click", act);
+  const addButton = (text, key, onClick) => {
+    const button = bar.appendChild(document.createElement("button"));
+    button.type = "button";
+    button.textContent = `${text} `;
+    button.appendChild(document.createElement("kbd")).textContent = key;
+    button.addEventListener("click", onClick);
   };
-  button(link.dataset.bigger, "+", () => size(scale * ZOOM));
-  button(link.dataset.smaller, "-", () => size(scale / ZOOM));
-  button(link.dataset.close, "Esc", () => dialog.close());
+  addButton(link.dataset.zoomIn, "+", () => setScale(scale * ZOOM_FACTOR));
+  addButton(link.dataset.zoomOut, "-", () => setScale(scale / ZOOM_FACTOR));
+  addButton(link.dataset.close, "Esc", () => dialog.close());
   dialog.addEventListener("keydown", (event) => {
     event.stopPropagation(); // the page's shortcuts are inactive while it is open
-    if (event.key === "+" || event.key === "=") size(scale * ZOOM);
-    else if (event.key === "-") size(scale / ZOOM);
-    else if (event.key === "0") size(1);
+    if (event.key === "+" || event.key === "=") setScale(scale * ZOOM_FACTOR);
+    else if (event.key === "-") setScale(scale / ZOOM_FACTOR);
+    else if (event.key === "0") setScale(1);
     else if (event.key.toLowerCase() === "o") dialog.close();
     else return;
     event.preventDefault();
@@ -73,68 +73,72 @@ function openLarge(link) {
   });
   document.body.append(dialog);
   dialog.showModal();
-  size(Math.min(pane.clientWidth / natural, pane.clientHeight / (small.naturalHeight || 1)));
+  setScale(Math.min(pane.clientWidth / naturalWidth, pane.clientHeight / (thumbnail.naturalHeight || 1)));
   pane.focus();
 }
 
 // Keys
 
 document.addEventListener("keydown", (event) => {
-  if (event.defaultPrevented || event.metaKey || event.altKey || (keysAreOff() && !event.ctrlKey)) return;
-  const writing = isWriting(event.target);
-  if (playKey(event, writing)) event.preventDefault();
-  else if (event.key.toLowerCase() === "o" && !writing && !event.ctrlKey) {
-    const link = document.querySelector("a[data-large]");
+  if (event.defaultPrevented || event.metaKey || event.altKey || (areSingleKeysOff() && !event.ctrlKey)) return;
+  const isTyping = isTextInput(event.target);
+  if (handlePlayerKey(event, isTyping)) event.preventDefault();
+  else if (event.key.toLowerCase() === "o" && !isTyping && !event.ctrlKey) {
+    const link = document.querySelector("a[data-lightbox]");
     if (!link || document.querySelector('[data-key="o" i]')) return;
     event.preventDefault();
-    openLarge(link);
+    openLightbox(link);
   }
 });
 
 // Space plays and pauses, arrows seek, unless the focused element uses these keys itself; in a text field, with Ctrl.
-function playKey(event, writing) {
-  if (!["Space", "ArrowLeft", "ArrowRight"].includes(event.code) || event.ctrlKey !== writing) return false;
-  if (!writing && (isPressable(event.target) || (event.target.type === "radio" && event.code !== "Space"))) return false;
+function handlePlayerKey(event, isTyping) {
+  if (!["Space", "ArrowLeft", "ArrowRight"].includes(event.code) || event.ctrlKey !== isTyping) return false;
+  if (!isTyping && (isPressable(event.target) || (event.target.type === "radio" && event.code !== "Space"))) return false;
   if (event.target.type === "checkbox" || (event.target.type === "radio" && !event.target.checked)) return false;
-  const player = playing();
+  const player = findPlayer();
   if (!player) return false;
-  if (event.code !== "Space") player.currentTime += event.code === "ArrowLeft" ? -STEP : STEP;
+  if (event.code !== "Space") player.currentTime += event.code === "ArrowLeft" ? -SEEK_SECONDS : SEEK_SECONDS;
   else if (!event.repeat) player.paused ? player.play().catch(() => {}) : player.pause();
   return true;
 }
 
 // The player that was started last, else the first.
-let last = null;
-document.addEventListener("play", (event) => (last = event.target), true);
+let lastPlayer = null;
+document.addEventListener("play", (event) => (lastPlayer = event.target), true);
 
-function playing() {
-  return last?.isConnected ? last : document.querySelector(".part audio, .part video");
+function findPlayer() {
+  return lastPlayer?.isConnected ? lastPlayer : document.querySelector(".part audio, .part video");
 }
 
-// Widgets
+// Form widgets
 
-document.addEventListener("input", (event) => count(event.target));
-document.addEventListener("focusin", (event) => count(event.target));
+document.addEventListener("input", (event) => countCharacters(event.target));
+document.addEventListener("focusin", (event) => countCharacters(event.target));
 
-function count(target) {
-  const place = target.id && document.querySelector(`[data-count-of="${CSS.escape(target.id)}"]`);
-  if (!place) return;
-  const left = Number(place.dataset.most) - [...target.value].length;
-  place.textContent = (left < 0 ? place.dataset.over : place.dataset.left).replace("{n}", Math.abs(left).toLocaleString(document.documentElement.lang));
-  place.classList.toggle("near", left < place.dataset.most / 3);
-  place.classList.toggle("over", left < 0);
+function countCharacters(input) {
+  const counter = input.id && document.querySelector(`[data-counter-for="${CSS.escape(input.id)}"]`);
+  if (!counter) return;
+  const { max, remaining, excess } = counter.dataset;
+  const left = Number(max) - [...input.value].length;
+  const template = left < 0 ? excess : remaining;
+  counter.textContent = template.replace("{n}", Math.abs(left).toLocaleString(document.documentElement.lang));
+  counter.classList.toggle("near-limit", left < max / 3);
+  counter.classList.toggle("over-limit", left < 0);
 }
 
 // Number fields are text inputs, so that the browser discards no input; arrow keys step the value.
 document.addEventListener("keydown", (event) => {
-  const way = { ArrowUp: 1, ArrowDown: -1 }[event.key];
-  const { step, least, most } = event.target.dataset;
-  if (!way || !step || event.ctrlKey || event.metaKey || event.altKey) return;
+  const input = event.target;
+  const direction = { ArrowUp: 1, ArrowDown: -1 }[event.key];
+  const { step, min, max } = input.dataset;
+  if (!direction || !step || event.ctrlKey || event.metaKey || event.altKey) return;
   event.preventDefault();
-  const digits = (step.split(".")[1] ?? "").length;
-  const now = Number(event.target.value.trim() || (least ?? 0) - way * step);
-  if (Number.isNaN(now)) return;
-  const next = Math.min(Math.max(now + way * step, least ?? -Infinity), most ?? Infinity);
-  event.target.value = next.toFixed(Math.max(digits, (String(now).split(".")[1] ?? "").length));
-  event.target.dispatchEvent(new Event("input", { bubbles: true }));
+  const value = Number(input.value.trim() || (min ?? 0) - direction * step);
+  if (Number.isNaN(value)) return;
+  const next = Math.min(Math.max(value + direction * step, min ?? -Infinity), max ?? Infinity);
+  input.value = next.toFixed(Math.max(countDecimals(step), countDecimals(value)));
+  input.dispatchEvent(new Event("input", { bubbles: true }));
 });
+
+const countDecimals = (number) => (String(number).split(".")[1] ?? "").length;

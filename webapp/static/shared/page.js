@@ -2,77 +2,78 @@
 
 // Times in the page's language and the site's time zone, not the browser's.
 const { lang } = document.documentElement;
-const timeZone = document.body.dataset.zone;
-const dayOf = (date) => date.toLocaleDateString(lang, { timeZone });
+const { timeZone } = document.body.dataset;
+const formatDay = (date) => date.toLocaleDateString(lang, { timeZone });
 
-export function local(time, seconds = false) {
+export function formatTime(time, hasSeconds = false) {
   const date = new Date(time);
   const clock = {
-    timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...(seconds ? { second: "2-digit" } : {}),
+    timeZone, hour: "2-digit", minute: "2-digit", hourCycle: "h23", ...(hasSeconds ? { second: "2-digit" } : {}),
   };
-  return dayOf(date) === dayOf(new Date())
+  return formatDay(date) === formatDay(new Date())
     ? date.toLocaleTimeString(lang, clock)
     : date.toLocaleString(lang, { ...clock, year: "numeric", month: "short", day: "numeric" });
 }
 
 // A time field names the site's zone if this browser's clock differs from it now or in half a year.
-const HALF_YEAR = 182 * 86400000; // ms
-const written = (date, zone) => date.toLocaleString("en", { timeZone: zone });
-const here = new Intl.DateTimeFormat().resolvedOptions().timeZone;
+const HALF_YEAR_MS = 182 * 86400000;
+const formatInZone = (date, zone) => date.toLocaleString("en", { timeZone: zone });
+const browserZone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 const now = Date.now(); // read once: a second could pass between two readings
-const oneClock = [now, now + HALF_YEAR].every((time) => written(new Date(time), here) === written(new Date(time), timeZone));
+const isSameClock = [now, now + HALF_YEAR_MS].every(
+  (time) => formatInZone(new Date(time), browserZone) === formatInZone(new Date(time), timeZone),
+);
 
-export function localise(place) {
-  for (const time of place.querySelectorAll("time[data-local]")) {
+export function localiseTimes(root) {
+  for (const time of root.querySelectorAll("time[data-local]")) {
     time.title = time.textContent;
-    time.textContent = local(time.dateTime, time.dataset.local === "seconds");
+    time.textContent = formatTime(time.dateTime, time.dataset.local === "seconds");
   }
-  for (const note of place.querySelectorAll("[data-zone-note]")) note.hidden = oneClock;
+  for (const note of root.querySelectorAll("[data-zone-note]")) note.hidden = isSameClock;
 }
 
-localise(document);
+localiseTimes(document);
 
 // A screen reader announces changes of a live region that already exists, so messages of the loaded page are
 // appended again.
-const live = document.getElementById("live");
+const announcements = document.getElementById("announcements");
 
-export function say(text) {
-  live.textContent = "";
-  setTimeout(() => (live.textContent = text), 100);
+export function announce(text) {
+  announcements.textContent = "";
+  setTimeout(() => (announcements.textContent = text), 100);
 }
 
-const flashed = document.querySelector(".flashed");
-if (flashed?.children.length) setTimeout(() => flashed.append(...flashed.children), 200);
+const flashes = document.querySelector(".flashes");
+if (flashes?.children.length) setTimeout(() => flashes.append(...flashes.children), 200);
 
 // Menus close on a click or focus elsewhere, and on Escape. A long one is fetched when first opened.
-const openMenus = () => document.querySelectorAll(".menu[open]");
+const getOpenMenus = () => document.querySelectorAll(".menu[open]");
 
-document.addEventListener("click", (event) => {
-  for (const menu of openMenus()) if (!menu.contains(event.target)) menu.open = false;
-});
-document.addEventListener("focusin", (event) => {
-  for (const menu of openMenus()) if (!menu.contains(event.target)) menu.open = false;
-});
+for (const type of ["click", "focusin"]) {
+  document.addEventListener(type, (event) => {
+    for (const menu of getOpenMenus()) if (!menu.contains(event.target)) menu.open = false;
+  });
+}
 document.addEventListener("keydown", (event) => {
   if (event.key !== "Escape") return;
-  for (const menu of openMenus()) {
-    menu.open = false;
-    menu.querySelector("summary").focus();
-  }
-  const details = event.target.closest("details:is(.ask, .confirm, .filters)[open]"); // a confirmation or a form
-  if (details) {
-    details.open = false;
-    details.querySelector("summary").focus();
-  }
+  for (const menu of getOpenMenus()) closeDetails(menu);
+  const details = event.target.closest("details:is(.action-form, .confirm, .filters)[open]");
+  if (details) closeDetails(details);
 });
-for (const menu of document.querySelectorAll(".menu[data-load]")) {
-  menu.addEventListener("toggle", () => fill(menu), { once: true });
+
+function closeDetails(details) {
+  details.open = false;
+  details.querySelector("summary").focus();
 }
 
-async function fill(menu) {
+for (const menu of document.querySelectorAll(".menu[data-load]")) {
+  menu.addEventListener("toggle", () => loadMenu(menu), { once: true });
+}
+
+async function loadMenu(menu) {
   try {
-    const answer = await fetch(menu.dataset.load);
-    if (answer.ok && !answer.redirected) menu.querySelector("div").innerHTML = await answer.text(); // our own template
+    const response = await fetch(menu.dataset.load);
+    if (response.ok && !response.redirected) menu.querySelector("div").innerHTML = await response.text(); // our own template
   } catch {
     // no connection: the link to all queues remains
   }

@@ -1,31 +1,32 @@
 // Shows the progress of a server task until it ends.
-import { localise } from "./page.js";
+import { localiseTimes } from "./page.js";
 
-const ASK_AGAIN = 700; // ms
+const POLL_MS = 700;
 
-// Poll until the task ends, and show each reply in `place`.
-export async function follow(url, place) {
+// Shows each reply in `container`, until the task is over.
+export async function pollProgress(url, container) {
+  let shown = "";
   for (;;) {
     try {
-      const answer = await fetch(url, { headers: { "X-Leaseq-Piece": "state" }, redirect: "manual" });
-      if (answer.type === "opaqueredirect") {
-        if (place.dataset.told !== "out") place.insertAdjacentHTML("afterbegin", `<p class="error">${place.dataset.out}</p>`);
-        place.dataset.told = "out";
-      } else if (answer.ok) {
-        const text = await answer.text();
-        if (text !== place.dataset.told) {
-          place.dataset.told = text;
-          place.innerHTML = text; // from our own server and the page's own template
-          localise(place);
+      const response = await fetch(url, { headers: { "X-Leaseq-Fragment": "state" }, redirect: "manual" });
+      if (response.type === "opaqueredirect") {
+        if (shown !== "signed-out") container.insertAdjacentHTML("afterbegin", `<p class="error">${container.dataset.signedOut}</p>`);
+        shown = "signed-out";
+      } else if (response.ok) {
+        const html = await response.text();
+        if (html !== shown) {
+          shown = html;
+          container.innerHTML = html; // from our own server and the page's own template
+          localiseTimes(container);
         }
-        if (place.querySelector("#run").dataset.over) return;
-      } else if (answer.status < 500) return;
+        if (container.querySelector("#task").dataset.isOver) return;
+      } else if (response.status < 500) return;
     } catch {
-      // no connection: ask again
+      // no connection: the next poll tries again
     }
-    await new Promise((done) => setTimeout(done, ASK_AGAIN));
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
-const place = document.getElementById("state");
-if (place.querySelector("#run")) follow(location.href, place);
+const container = document.getElementById("state");
+if (container.querySelector("#task")) pollProgress(location.href, container);

@@ -3,11 +3,13 @@
 document.addEventListener(
   "input",
   (event) => {
-    const places = [...(event.target.closest(".ranking")?.querySelectorAll("select") ?? [])];
-    const twice = places.find((one) => one !== event.target && one.value === event.target.value);
-    if (!twice || event.target.value === "") return;
-    const free = [...event.target.options].map((one) => one.value).filter((text) => text && places.every((one) => one.value !== text));
-    twice.value = free.length === 1 ? free[0] : "";
+    const select = event.target;
+    const selects = [...(select.closest(".ranking")?.querySelectorAll("select") ?? [])];
+    const duplicate = selects.find((other) => other !== select && other.value === select.value);
+    if (!duplicate || select.value === "") return;
+    const values = [...select.options].map((option) => option.value);
+    const unused = values.filter((value) => value && selects.every((other) => other.value !== value));
+    duplicate.value = unused.length === 1 ? unused[0] : "";
   },
   { capture: true }, // before the draft is saved
 );

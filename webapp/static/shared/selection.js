@@ -1,36 +1,37 @@
 // Counts the selected rows, and selects all rows of the page. Rows may come and go.
-const ticks = () => [...document.querySelectorAll('input[type="checkbox"][name][form="chosen"]')];
-const all = document.querySelector("[data-all] input");
-const summary = document.querySelector("[data-chosen]");
-const every = document.querySelector("[data-every]"); // also those on the other pages
+const getCheckboxes = () => [...document.querySelectorAll('input[type="checkbox"][name][form="bulk-form"]')];
+const selectAll = document.querySelector("[data-select-all] input");
+const selectedCount = document.querySelector("[data-selected-count]");
+const selectAllPages = document.querySelector("[data-select-all-pages]");
 
-const bar = document.getElementById("chosen");
+const bulkForm = document.getElementById("bulk-form");
 
-if (all) {
-  bar.classList.add("on-selection");
-  document.querySelector("[data-plain]").hidden = true;
-  all.closest("label").hidden = false;
-  all.addEventListener("change", () => {
-    for (const tick of ticks()) tick.checked = all.checked;
-    count();
+if (selectAll) {
+  bulkForm.classList.add("floating");
+  document.querySelector("[data-select-heading]").hidden = true;
+  selectAll.closest("label").hidden = false;
+  selectAll.addEventListener("change", () => {
+    for (const checkbox of getCheckboxes()) checkbox.checked = selectAll.checked;
+    showSelection();
   });
-  document.addEventListener("change", (event) => event.target.matches('[form="chosen"]') && count());
-  count();
+  document.addEventListener("change", (event) => event.target.matches('[form="bulk-form"]') && showSelection());
+  showSelection();
 }
 
-function count() {
-  const present = ticks();
-  const chosen = present.filter((tick) => tick.checked).length;
-  all.checked = chosen > 0 && chosen === present.length;
-  all.indeterminate = chosen > 0 && !all.checked;
-  bar.hidden = chosen === 0;
-  summary.textContent = summary.dataset.chosen.replace("{n}", chosen.toLocaleString(document.documentElement.lang));
-  if (every) {
-    every.hidden = !all.checked;
-    if (every.hidden) every.querySelector("input").checked = false;
+function showSelection() {
+  const checkboxes = getCheckboxes();
+  const count = checkboxes.filter((checkbox) => checkbox.checked).length;
+  selectAll.checked = count > 0 && count === checkboxes.length;
+  selectAll.indeterminate = count > 0 && !selectAll.checked;
+  bulkForm.hidden = count === 0;
+  const template = selectedCount.dataset.selectedCount;
+  selectedCount.textContent = template.replace("{n}", count.toLocaleString(document.documentElement.lang));
+  if (selectAllPages) {
+    selectAllPages.hidden = !selectAll.checked;
+    if (selectAllPages.hidden) selectAllPages.querySelector("input").checked = false;
   }
-  if (chosen) {
-    const which = summary.closest("label")?.querySelector("input");
-    if (which) which.checked = true;
+  if (count) {
+    const radio = selectedCount.closest("label")?.querySelector("input");
+    if (radio) radio.checked = true;
   }
 }

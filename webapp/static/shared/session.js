@@ -1,48 +1,49 @@
 // A page may stay open while its session ends and another begins, for example in another tab.
 
-// The person now signed in, with their CSRF token; else why that is unknown: "out" (nobody) or "away" (no server).
-async function look() {
+// `session`: the person now signed in, with their CSRF token; else `problem`: "signed-out" or "unavailable".
+async function requestSession() {
   try {
-    const answer = await fetch(document.body.dataset.session, { redirect: "manual" });
-    if (answer.type === "opaqueredirect") return { why: "out" };
-    return answer.ok ? await answer.json() : { why: "away" };
+    const response = await fetch(document.body.dataset.sessionUrl, { redirect: "manual" });
+    if (response.type === "opaqueredirect") return { problem: "signed-out" };
+    return response.ok ? { session: await response.json() } : { problem: "unavailable" };
   } catch {
-    return { why: "away" };
+    return { problem: "unavailable" };
   }
 }
 
-// The same; null if nobody is signed in or the server is unreachable.
-export async function session() {
-  const known = await look();
-  return known.why ? null : known;
+// The current session; null if nobody is signed in or the server is unreachable.
+export async function fetchSession() {
+  return (await requestSession()).session ?? null;
 }
 
-// Why a form sent now would be lost ("out", "away"), or "". In the latter case the form gets the current CSRF token.
-export async function standsInTheWay(form) {
-  const known = await look();
-  if (!known.why) form.elements.csrf_token.value = known.csrf;
-  return known.why ?? "";
+// Why `form` would be lost if it were sent now ("signed-out", "unavailable"), or "". In the latter case the form gets
+// the current CSRF token.
+export async function checkSession(form) {
+  const { session, problem } = await requestSession();
+  if (session) form.elements.csrf_token.value = session.csrf;
+  return problem ?? "";
 }
 
 // Sets the current session's CSRF token in the page's forms. False if the page's person is not signed in.
-export async function renew() {
-  const known = await session();
-  if (known?.person !== document.body.dataset.person) return false;
-  const places = [document, ...[...document.querySelectorAll("template")].map((one) => one.content)];
-  for (const place of places) {
-    for (const one of place.querySelectorAll("[name=csrf_token]")) one.value = known.csrf;
+export async function renewCsrfTokens() {
+  const session = await fetchSession();
+  if (session?.person !== document.body.dataset.person) return false;
+  const roots = [document, ...[...document.querySelectorAll("template")].map((template) => template.content)];
+  for (const root of roots) {
+    for (const input of root.querySelectorAll("[name=csrf_token]")) input.value = session.csrf;
   }
   return true;
 }
 
-export class SignedOut extends Error {}
+export class SignedOutError extends Error {}
 
-// POSTs with the CSRF token of the page's forms; calls `body` for each attempt. Throws SignedOut if a sign-in is needed.
-export async function post(url, body) {
-  for (let renewed = false; ; renewed = true) {
-    const answer = await fetch(url, { method: "POST", body: body(), redirect: "manual" });
-    const out = answer.type === "opaqueredirect";
-    if (!out && (answer.status !== 403 || renewed)) return answer;
-    if (renewed || !(await renew())) throw new SignedOut();
+// POSTs with the CSRF token of the page's forms; calls `makeBody` for each attempt. Throws SignedOutError if a sign-in
+// is needed.
+export async function post(url, makeBody) {
+  for (let isRenewed = false; ; isRenewed = true) {
+    const response = await fetch(url, { method: "POST", body: makeBody(), redirect: "manual" });
+    const isSignedOut = response.type === "opaqueredirect";
+    if (!isSignedOut && (response.status !== 403 || isRenewed)) return response;
+    if (isRenewed || !(await renewCsrfTokens())) throw new SignedOutError();
   }
 }

@@ -1,22 +1,22 @@
 // Whether single-key shortcuts work on the work page. Stored in this browser; the switch is there and on the
 // account page.
-const OFF = "leaseq keys off"; // single keys hinder people who use speech input or often hit keys by mistake
-const toggle = document.getElementById("single-keys");
+const STORAGE_KEY = "leaseq keys off"; // single keys hinder people who use speech input or often hit keys by mistake
+const checkbox = document.getElementById("single-keys");
 
-export const areOff = () => localStorage.getItem(OFF) !== null;
+export const areSingleKeysOff = () => localStorage.getItem(STORAGE_KEY) !== null;
 
-function show() {
-  toggle.checked = !areOff();
-  document.documentElement.classList.toggle("keys-off", areOff());
+function update() {
+  checkbox.checked = !areSingleKeysOff();
+  document.documentElement.classList.toggle("single-keys-off", areSingleKeysOff());
 }
 
-if (toggle) {
-  toggle.addEventListener("change", () => {
-    if (toggle.checked) localStorage.removeItem(OFF);
-    else localStorage.setItem(OFF, "yes");
-    show();
+if (checkbox) {
+  checkbox.addEventListener("change", () => {
+    if (checkbox.checked) localStorage.removeItem(STORAGE_KEY);
+    else localStorage.setItem(STORAGE_KEY, "yes");
+    update();
   });
-  window.addEventListener("storage", show); // switched in another tab
-  toggle.closest("section")?.removeAttribute("hidden");
-  show();
+  window.addEventListener("storage", update); // switched in another tab
+  checkbox.closest("section")?.removeAttribute("hidden");
+  update();
 }

@@ -1,26 +1,26 @@
-// Measures active time on an item: while the page is visible, up to AWAKE after each sign of activity.
-const AWAKE = 30_000; // ms
-const SIGNS = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove", "input"];
+// Measures the active time on an item: while the page is visible, up to ACTIVE_MS after each sign of activity.
+const ACTIVE_MS = 30_000;
+const ACTIVITY_EVENTS = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove", "input"];
 
-export function begin(sheet) {
-  const { form, signal } = sheet;
-  const name = `leaseq active ${sheet.what} ${form.dataset.token}`;
-  let total = Number(sessionStorage.getItem(name));
-  let mark = inSight() ? performance.now() : null;
+export function begin(view) {
+  const { form, signal } = view;
+  const storageKey = `leaseq active ${view.key} ${form.dataset.token}`;
+  let total = Number(sessionStorage.getItem(storageKey));
+  let countedTo = isVisible() ? performance.now() : null; // null: nobody was looking at the page
 
-  const sign = () => {
+  const count = () => {
     const now = performance.now();
-    if (mark !== null) total += Math.min(now - mark, AWAKE);
-    mark = inSight() ? now : null;
+    if (countedTo !== null) total += Math.min(now - countedTo, ACTIVE_MS);
+    countedTo = isVisible() ? now : null;
   };
 
-  sheet.active = () => {
-    sign();
+  view.measureActiveMs = () => {
+    count();
     return Math.round(total);
   };
-  for (const one of SIGNS) document.addEventListener(one, sign, { passive: true, signal });
-  document.addEventListener("visibilitychange", sign, { signal });
-  window.addEventListener("pagehide", () => sessionStorage.setItem(name, sheet.active()), { signal });
+  for (const type of ACTIVITY_EVENTS) document.addEventListener(type, count, { passive: true, signal });
+  document.addEventListener("visibilitychange", count, { signal });
+  window.addEventListener("pagehide", () => sessionStorage.setItem(storageKey, view.measureActiveMs()), { signal });
 }
 
-const inSight = () => document.visibilityState === "visible";
+const isVisible = () => document.visibilityState === "visible";

@@ -1,138 +1,142 @@
-// Saves what is typed: promptly in this browser, and after a pause as a draft on the server. The local copy
-// stays until the answer is sent, since another window may overwrite the draft.
-import { local } from "../shared/page.js";
-import { fill, hasAside, stamp, stampOf, typed } from "./form-fields.js";
-import { get, put } from "./local-copies.js";
+// Saves the input: promptly in this browser, and after a pause as a draft on the server. The local copy stays until
+// the answer is sent, since another window may overwrite the draft.
+import { formatTime } from "../shared/page.js";
+import { fill, hasActionText, readFields, serializeForm, serializePairs } from "./form-fields.js";
+import { readCopy, writeCopy } from "./local-copies.js";
 
-const HERE = 100; // ms after the last key
-const THERE = 600;
-const LONGEST_LAST_WORD = 60_000; // characters that a browser can still send while the page closes
+const LOCAL_DELAY_MS = 100; // after the last change
+const SERVER_DELAY_MS = 600;
+const MAX_KEEPALIVE_CHARS = 60_000; // that a browser can still send while the page closes
 
-export function begin(sheet) {
-  const { form, signal } = sheet;
-  const note = form.querySelector("#draft");
-  let base = stamp(form); // the version known to be on the server
-  let soon = null;
-  let later = null;
+export function begin(view) {
+  const { form, signal } = view;
+  const status = form.querySelector("#draft-status");
+  let base = serializeForm(form); // the version known to be on the server
+  let localTimer = null;
+  let serverTimer = null;
   let saving = Promise.resolve();
-  let sent = false;
+  let isSubmitted = false;
 
-  const keep = (more = {}) => put(sheet.what, { pairs: typed(form), base, other: sheet.other, ...more });
-
-  const keepHere = () => {
-    clearTimeout(soon);
-    soon = null;
-    keep();
+  const writeLocalCopy = (more = {}) => {
+    writeCopy(view.key, { pairs: readFields(form), base, otherVersion: view.otherVersion, ...more });
   };
 
-  const changed = () => {
-    sheet.touched = true;
-    if (!form.dataset.draft || sheet.elsewhere) return;
-    sent = false;
-    if (note) note.textContent = "";
-    clearTimeout(soon);
-    clearTimeout(later);
-    soon = setTimeout(keepHere, HERE);
-    later = setTimeout(keepThere, THERE);
+  const saveLocally = () => {
+    clearTimeout(localTimer);
+    localTimer = null;
+    writeLocalCopy();
   };
 
-  const keepThere = () => {
-    clearTimeout(later);
-    later = null;
-    saving = saving.then(save);
+  const scheduleSave = () => {
+    if (!form.dataset.draftUrl || view.isOpenElsewhere) return;
+    isSubmitted = false;
+    if (status) status.textContent = "";
+    clearTimeout(localTimer);
+    clearTimeout(serverTimer);
+    localTimer = setTimeout(saveLocally, LOCAL_DELAY_MS);
+    serverTimer = setTimeout(saveOnServer, SERVER_DELAY_MS);
   };
 
-  async function save() {
-    const now = stamp(form);
+  const saveOnServer = () => {
+    clearTimeout(serverTimer);
+    serverTimer = null;
+    saving = saving.then(postDraft);
+  };
+
+  async function postDraft() {
+    const content = serializeForm(form);
     const body = new URLSearchParams(new FormData(form));
-    const options = { method: "POST", body, redirect: "manual", keepalive: body.toString().length < LONGEST_LAST_WORD };
-    let why = "away";
+    const keepalive = body.toString().length < MAX_KEEPALIVE_CHARS;
+    let outcome = "unavailable";
     try {
-      const answer = await fetch(form.dataset.draft, options);
-      if (answer.ok) why = "saved";
-      else if (answer.type === "opaqueredirect") why = "out";
-      else if (answer.status === 409 || answer.status === 404) why = "over";
-      else if (answer.status < 500) why = "refused";
+      const response = await fetch(form.dataset.draftUrl, { method: "POST", body, redirect: "manual", keepalive });
+      if (response.ok) outcome = "saved";
+      else if (response.type === "opaqueredirect") outcome = "signedOut";
+      else if (response.status === 409 || response.status === 404) outcome = "leaseLost";
+      else if (response.status < 500) outcome = "refused";
     } catch {
       // no connection
     }
-    if (why === "saved") {
-      base = now;
-      if (!sent && stamp(form) === now) keep({ saved: true });
+    if (outcome === "saved") {
+      base = content;
+      if (!isSubmitted && serializeForm(form) === content) writeLocalCopy({ isOnServer: true });
     }
-    if (why === "over") sheet.over?.();
-    else if (note) note.textContent = note.dataset[why];
+    if (outcome === "leaseLost") view.endLease?.();
+    else if (status) status.textContent = status.dataset[outcome];
   }
 
-  const flush = () => {
-    if (soon !== null) keepHere();
-    if (later !== null) keepThere();
+  const saveNow = () => {
+    if (localTimer !== null) saveLocally();
+    if (serverTimer !== null) saveOnServer();
   };
 
-  sheet.flush = flush;
-  sheet.filled = (pairs) => {
+  view.saveDraftNow = saveNow;
+  view.fill = (pairs) => {
     fill(form, pairs);
-    changed();
+    scheduleSave();
   };
   // The answer is being sent: the local copy stays until the server has it.
-  sheet.keepToSend = (url, body) => {
-    sheet.stopDraft();
-    sent = true;
-    keep({ send: { url, body: [...body] } });
+  view.storeForSending = (url, body) => {
+    view.cancelDraft();
+    isSubmitted = true;
+    writeLocalCopy({ unsentPost: { url, body: [...body] } });
   };
-  sheet.stopDraft = () => {
-    clearTimeout(soon);
-    clearTimeout(later);
-    soon = later = null;
+  view.cancelDraft = () => {
+    clearTimeout(localTimer);
+    clearTimeout(serverTimer);
+    localTimer = serverTimer = null;
   };
 
-  form.addEventListener("input", changed, { signal });
-  document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && flush(), { signal });
-  window.addEventListener("pagehide", flush, { signal });
-  signal.addEventListener("abort", flush);
-  restore(sheet, base);
+  form.addEventListener("input", scheduleSave, { signal });
+  document.addEventListener("visibilitychange", () => document.visibilityState === "hidden" && saveNow(), { signal });
+  window.addEventListener("pagehide", saveNow, { signal });
+  signal.addEventListener("abort", saveNow);
+  restore(view, base);
 }
 
 // If the local copy differs from the page: fill it in if no other window has saved since, else offer it.
-function restore(sheet, base) {
-  const { form } = sheet;
-  const kept = get(sheet.what);
-  if (!kept || !form.dataset.draft) return;
-  const mine = stampOf(form, kept.pairs);
-  if (kept.other && stampOf(form, kept.other.pairs) !== base) sheet.other = kept.other;
-  if (mine === base) {
+function restore(view, base) {
+  const { form } = view;
+  const copy = readCopy(view.key);
+  if (!copy || !form.dataset.draftUrl) return;
+  const content = serializePairs(form, copy.pairs);
+  if (copy.otherVersion && serializePairs(form, copy.otherVersion.pairs) !== base) view.otherVersion = copy.otherVersion;
+  if (content === base) {
     // No notice: the page shows it already, and the server has it or will soon.
-    if (!kept.saved || hasAside(form, kept.pairs)) putIn(sheet, kept.pairs);
-    if (sheet.other) offer(sheet, "since");
-  } else if (kept.base === base) {
-    putIn(sheet, kept.pairs);
-    tell(sheet, "back", kept.at);
+    if (!copy.isOnServer || hasActionText(form, copy.pairs)) fillAndOpen(view, copy.pairs);
+    if (view.otherVersion) offerOtherVersion(view, "superseded");
+  } else if (copy.base === base) {
+    fillAndOpen(view, copy.pairs);
+    showNotice(view, "restored", copy.at);
   } else {
-    sheet.other = { pairs: kept.pairs, at: kept.at };
-    offer(sheet, kept.saved ? "since" : "other");
+    view.otherVersion = { pairs: copy.pairs, at: copy.at };
+    offerOtherVersion(view, copy.isOnServer ? "superseded" : "unsaved");
   }
 }
 
-function putIn(sheet, pairs) {
-  sheet.filled(pairs);
-  for (const box of sheet.form.querySelectorAll(".ways-out textarea")) box.closest("details").open = box.value !== "" || box.matches("[aria-invalid=true]");
+// Fills in the form, and opens the item actions whose text boxes have text.
+function fillAndOpen(view, pairs) {
+  view.fill(pairs);
+  for (const textarea of view.form.querySelectorAll(".item-actions textarea")) {
+    textarea.closest("details").open = textarea.value !== "" || textarea.matches("[aria-invalid=true]");
+  }
 }
 
-function tell(sheet, what, at) {
-  const note = sheet.root.querySelector("#typed-here");
-  note.querySelector("span").textContent = note.dataset[what].replace("{time}", local(at));
-  note.querySelector("button").hidden = what === "back";
-  note.hidden = false;
+function showNotice(view, kind, time) {
+  const notice = view.root.querySelector("#local-copy");
+  notice.querySelector("span").textContent = notice.dataset[kind].replace("{time}", formatTime(time));
+  notice.querySelector("button").hidden = kind === "restored";
+  notice.hidden = false;
 }
 
-// Accepting the offer swaps it with the current content of the form.
-function offer(sheet, what) {
-  tell(sheet, what, sheet.other.at);
-  const note = sheet.root.querySelector("#typed-here");
-  note.querySelector("button").addEventListener("click", () => {
-    const { pairs } = sheet.other;
-    sheet.other = { pairs: typed(sheet.form), at: Date.now() };
-    putIn(sheet, pairs);
-    note.hidden = true;
+// Accepting the offer swaps the other version with the current content of the form.
+function offerOtherVersion(view, kind) {
+  showNotice(view, kind, view.otherVersion.at);
+  const notice = view.root.querySelector("#local-copy");
+  notice.querySelector("button").addEventListener("click", () => {
+    const { pairs } = view.otherVersion;
+    view.otherVersion = { pairs: readFields(view.form), at: Date.now() };
+    fillAndOpen(view, pairs);
+    notice.hidden = true;
   });
 }

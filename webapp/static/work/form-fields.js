@@ -1,45 +1,46 @@
 // The form's content as pairs of name and text.
-import { showAsked } from "../shared/conditions.js";
+import { showConditionalFields } from "../shared/conditions.js";
 
-const controls = (form) => [...form.elements].filter((one) => one.name && one.type !== "hidden" && one.type !== "submit");
+const inputsOf = (form) => [...form.elements].filter((input) => input.name && input.type !== "hidden" && input.type !== "submit");
+const isCheckable = (input) => ["radio", "checkbox"].includes(input.type);
 
-export function typed(form) {
-  return controls(form)
-    .filter((one) => !["radio", "checkbox"].includes(one.type) || one.checked)
-    .map((one) => [one.name, one.value]);
+export function readFields(form) {
+  return inputsOf(form)
+    .filter((input) => !isCheckable(input) || input.checked)
+    .map((input) => [input.name, input.value]);
 }
 
 export function fill(form, pairs) {
-  const rest = pairs.slice();
-  for (const one of controls(form)) {
-    if (["radio", "checkbox"].includes(one.type)) {
-      one.checked = pairs.some(([name, text]) => name === one.name && text === one.value);
+  const unused = pairs.slice();
+  for (const input of inputsOf(form)) {
+    if (isCheckable(input)) {
+      input.checked = pairs.some(([name, text]) => name === input.name && text === input.value);
     } else {
-      const at = rest.findIndex(([name]) => name === one.name); // the places of a ranking share a name
-      one.value = at < 0 ? "" : rest.splice(at, 1)[0][1];
+      const index = unused.findIndex(([name]) => name === input.name); // the places of a ranking share a name
+      input.value = index < 0 ? "" : unused.splice(index, 1)[0][1];
     }
   }
-  showAsked();
+  showConditionalFields();
 }
 
 // A text to compare answers by. It excludes the text boxes of give back, report and ask, which are kept only in this
 // browser.
-export function stamp(form) {
-  return stampOf(form, typed(form));
+export function serializeForm(form) {
+  return serializePairs(form, readFields(form));
 }
 
-export function stampOf(form, pairs) {
-  const aside = asides(form);
-  return JSON.stringify(pairs.filter(([name, text]) => text !== "" && !aside.has(name)));
+export function serializePairs(form, pairs) {
+  const actionNames = actionNamesOf(form);
+  return JSON.stringify(pairs.filter(([name, text]) => text !== "" && !actionNames.has(name)));
 }
 
-export function hasAside(form, pairs) {
-  const aside = asides(form);
-  return pairs.some(([name, text]) => text !== "" && aside.has(name));
+export function hasActionText(form, pairs) {
+  const actionNames = actionNamesOf(form);
+  return pairs.some(([name, text]) => text !== "" && actionNames.has(name));
 }
 
-const asides = (form) => new Set([...form.querySelectorAll(".ways-out textarea")].map((box) => box.name));
+const actionNamesOf = (form) => new Set([...form.querySelectorAll(".item-actions textarea")].map((textarea) => textarea.name));
 
-export function isWriting(target) {
-  return target.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
+export function isTextInput(element) {
+  return element.matches("textarea, select, input:not([type=radio]):not([type=checkbox])");
 }

@@ -1,39 +1,42 @@
-// The item view ("sheet"): an item with its form, and its replacement by the next one.
-import { localise } from "../shared/page.js";
+// The item view: an item with its form, and its replacement by the next one.
+import { localiseTimes } from "../shared/page.js";
 
 const parts = [];
-let over = null;
+let controller = null; // of the current item's listeners and timers
 
-export function each(begin) {
+// Registers a function to call with each item view.
+export function addPart(begin) {
   parts.push(begin);
 }
 
-export function open() {
-  over?.abort();
-  over = new AbortController();
-  const root = document.getElementById("sheet");
+export function openItemView() {
+  controller?.abort();
+  controller = new AbortController();
+  const root = document.getElementById("item-view");
   const { person, queue, id } = root.dataset;
   const form = root.querySelector("#answer");
-  const sheet = { root, form, person, queue, id, what: JSON.stringify([person, queue, id]), signal: over.signal };
-  for (const begin of parts) begin(sheet);
+  const key = JSON.stringify([person, queue, id]); // of what is stored in this browser about the item
+  const view = { root, form, person, queue, id, key, signal: controller.signal };
+  for (const begin of parts) begin(view);
 }
 
-// Swaps in a fragment from the server: the sheet and its part of the page's header.
-export function swap(html) {
-  const piece = document.createElement("template");
-  piece.innerHTML = html;
-  localise(piece.content);
-  const root = piece.content.getElementById("sheet");
-  history.replaceState(null, "", root.dataset.url);
-  document.getElementById("now").replaceWith(piece.content.getElementById("now"));
-  document.getElementById("sheet").replaceWith(root);
-  document.querySelector("main > .flashed").replaceChildren();
-  const messages = [...root.querySelectorAll("#saved-words, [data-flashed]")];
-  document.getElementById("live").textContent = messages.map((place) => place.textContent.trim()).join(" ");
-  open();
+// Swaps in a fragment from the server: the item view and the lease status in the page's header.
+export function replaceItemView(html) {
+  const template = document.createElement("template");
+  template.innerHTML = html;
+  localiseTimes(template.content);
+  const root = template.content.getElementById("item-view");
+  history.replaceState(null, "", root.dataset.pageUrl);
+  document.getElementById("lease-status").replaceWith(template.content.getElementById("lease-status"));
+  document.getElementById("item-view").replaceWith(root);
+  document.querySelector("main > .flashes").replaceChildren();
+  const messages = [...root.querySelectorAll("#undo-message, [data-flashed]")];
+  document.getElementById("announcements").textContent = messages.map((message) => message.textContent.trim()).join(" ");
+  openItemView();
 }
 
-export function every(signal, pause, act) {
-  const ticking = setInterval(act, pause);
-  signal.addEventListener("abort", () => clearInterval(ticking));
+// Calls `callback` at intervals until the signal is aborted.
+export function repeat(signal, intervalMs, callback) {
+  const timer = setInterval(callback, intervalMs);
+  signal.addEventListener("abort", () => clearInterval(timer));
 }

@@ -1,53 +1,53 @@
 // Shows the outcome of a lease that has ended. It may still change, when somebody else takes the item.
-import { localise } from "../shared/page.js";
-import { every } from "./item-view.js";
+import { localiseTimes } from "../shared/page.js";
+import { repeat } from "./item-view.js";
 
-const AGAIN = 15_000; // ms between two requests
-const TYPED = 2000; // ms after a request, before typing causes the next one
+const POLL_MS = 15_000;
+const MIN_PAUSE_MS = 2000; // after a request, before input causes the next one
 
-export class Outcome {
+export class LeaseOutcome {
   constructor({ root, form, signal }) {
-    this.note = root.querySelector("#receipt");
+    this.note = root.querySelector("#lease-outcome");
     this.form = form;
     this.signal = signal;
-    this.askedAt = 0;
+    this.requestedAt = 0;
   }
 
-  // The lease has just ended. `known`: it expired, which the page says until the server replies.
-  show(known) {
-    this.note.hidden = !known;
-    this.look();
-    this.follow();
+  // The lease has just ended. `isExpired`: by its time, as the page says until the server responds.
+  show(isExpired) {
+    this.note.hidden = !isExpired;
+    this.refresh();
+    this.poll();
   }
 
-  follow() {
+  poll() {
     const { form, signal } = this;
-    every(signal, AGAIN, () => this.look());
-    form.addEventListener("input", () => performance.now() - this.askedAt > TYPED && this.look(), { signal });
+    repeat(signal, POLL_MS, () => this.refresh());
+    form.addEventListener("input", () => performance.now() - this.requestedAt > MIN_PAUSE_MS && this.refresh(), { signal });
   }
 
-  async look() {
+  async refresh() {
     if (document.visibilityState !== "visible") return;
-    this.askedAt = performance.now();
+    this.requestedAt = performance.now();
     try {
-      const answer = await fetch(this.form.dataset.receipt, { redirect: "manual" });
-      const text = await answer.text();
-      const known = answer.ok || answer.status === 404; // the item no longer exists
-      if (known && !this.signal.aborted) this.say(text);
+      const response = await fetch(this.form.dataset.leaseOutcomeUrl, { redirect: "manual" });
+      const html = await response.text();
+      const isKnown = response.ok || response.status === 404; // 404: the item no longer exists
+      if (isKnown && !this.signal.aborted) this.showHtml(html);
     } catch {
       // no connection: the displayed text stays
     }
   }
 
   // A text that is displayed already is not announced again.
-  say(text) {
-    const piece = document.createElement("template");
-    piece.innerHTML = text; // from our own server and the page's own template
-    const page = piece.content.querySelector("main"); // an error page: they may no longer work on the queue
-    if (page) piece.content.replaceChildren(...page.querySelectorAll("h1 + p"));
-    localise(piece.content);
-    const words = (place) => place.textContent.trim().replace(/\s+/g, " ");
-    if (words(piece.content) !== words(this.note)) this.note.replaceChildren(piece.content);
+  showHtml(html) {
+    const template = document.createElement("template");
+    template.innerHTML = html; // from our own server and the page's own template
+    const main = template.content.querySelector("main"); // an error page: they may no longer work on the queue
+    if (main) template.content.replaceChildren(...main.querySelectorAll("h1 + p"));
+    localiseTimes(template.content);
+    const textOf = (node) => node.textContent.trim().replace(/\s+/g, " ");
+    if (textOf(template.content) !== textOf(this.note)) this.note.replaceChildren(template.content);
     this.note.hidden = false;
   }
 }

@@ -1,17 +1,18 @@
 // The lease: shows the time left, and renews it while the person works.
-import { local } from "../shared/page.js";
-import { every } from "./item-view.js";
-import { Outcome } from "./lease-outcome.js";
+import { formatTime } from "../shared/page.js";
+import { repeat } from "./item-view.js";
+import { LeaseOutcome } from "./lease-outcome.js";
 
-const SIGNS = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove"];
-const IN_GOOD_TIME = 20_000; // ms, at least, to read a warning and press a key
+const ACTIVITY_EVENTS = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove"];
+const MIN_WARNING_MS = 20_000; // to read a warning and press a key
+const RETRY_MS = 5000; // before activity tries again to renew, after a request without a response
 
-export function begin(sheet) {
-  const outcome = new Outcome(sheet);
-  if (!document.getElementById("left")) return outcome.follow(); // it has ended, and the page shows its outcome
-  const lease = new Lease(sheet, outcome);
+export function begin(view) {
+  const outcome = new LeaseOutcome(view);
+  if (!document.getElementById("time-left")) return outcome.poll(); // it has ended, and the page shows its outcome
+  const lease = new Lease(view, outcome);
   lease.begin();
-  sheet.over = () => lease.over(); // for parts that learn from the server that the lease is lost
+  view.endLease = () => lease.end(); // for parts that learn from the server that the lease is lost
 }
 
 class Lease {
@@ -19,105 +20,108 @@ class Lease {
     this.outcome = outcome;
     this.form = form;
     this.signal = signal;
-    this.left = document.getElementById("left");
+    this.timeLeft = document.getElementById("time-left");
     this.ring = document.getElementById("ring");
-    this.time = this.left.closest(".time");
-    this.button = document.getElementById("more");
-    this.noMore = document.getElementById("no-more");
+    this.container = this.timeLeft.closest(".time");
+    this.renewButton = document.getElementById("renew");
+    this.noRenewals = document.getElementById("no-renewals");
     this.warning = root.querySelector("#warning");
-    this.draftNote = form.querySelector("#draft");
+    this.draftStatus = form.querySelector("#draft-status");
     // Time since the page began: the server sent a duration, so a wrong clock does no harm. One of the two clocks
     // stops while the computer sleeps.
     const began = [performance.now(), Date.now()];
     this.now = () => Math.max(performance.now() - began[0], Date.now() - began[1]);
-    this.end = Number(this.left.dataset.left) * 1000;
-    this.whole = Number(this.left.dataset.of) * 1000;
+    this.endsAt = Number(this.timeLeft.dataset.seconds) * 1000;
+    this.durationMs = Number(this.timeLeft.dataset.leaseSeconds) * 1000;
     this.renewals = form.dataset.renewals === "" ? Infinity : Number(form.dataset.renewals);
-    this.next = 0; // when the script may renew again
+    this.renewableAt = 0; // when activity may renew it again
     this.isOver = false;
   }
 
   begin() {
     const { signal } = this;
-    for (const sign of SIGNS) document.addEventListener(sign, (event) => this.worked(event), { passive: true, signal });
-    this.button?.addEventListener("click", (event) => {
+    for (const type of ACTIVITY_EVENTS) {
+      document.addEventListener(type, (event) => this.renewOnActivity(event), { passive: true, signal });
+    }
+    this.renewButton?.addEventListener("click", (event) => {
       event.preventDefault();
-      this.more();
+      this.renew();
     });
-    document.getElementById("until").hidden = true;
-    this.left.parentElement.hidden = false;
-    every(signal, 1000, () => this.isOver || this.show());
+    document.getElementById("expires-at").hidden = true;
+    this.timeLeft.parentElement.hidden = false;
+    repeat(signal, 1000, () => this.isOver || this.show());
     this.show();
   }
 
   show() {
-    const rest = Math.max(0, this.end - this.now());
-    const seconds = Math.ceil(rest / 1000);
-    this.left.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
-    this.ring.setAttribute("stroke-dasharray", `${((100 * rest) / this.whole).toFixed(1)} 100`);
-    this.time.classList.toggle("soon", rest <= this.whole / 5);
-    this.warn(rest > 0 && rest <= Math.min(Math.max(this.whole / 5, IN_GOOD_TIME), this.whole / 2));
-    if (seconds === 0) this.over();
+    const leftMs = Math.max(0, this.endsAt - this.now());
+    const seconds = Math.ceil(leftMs / 1000);
+    const { durationMs } = this;
+    this.timeLeft.textContent = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`;
+    this.ring.setAttribute("stroke-dasharray", `${((100 * leftMs) / durationMs).toFixed(1)} 100`);
+    this.container.classList.toggle("warning", leftMs <= durationMs / 5);
+    this.showWarning(leftMs > 0 && leftMs <= Math.min(Math.max(durationMs / 5, MIN_WARNING_MS), durationMs / 2));
+    if (seconds === 0) this.end();
   }
 
   // Announced once; cleared when the lease is renewed.
-  warn(soon) {
-    if (soon === (this.warning.textContent !== "")) return;
-    this.warning.textContent = soon ? this.warning.dataset[this.renewals === 0 ? "last" : "more"] : "";
+  showWarning(isDue) {
+    if (isDue === (this.warning.textContent !== "")) return;
+    this.warning.textContent = isDue ? this.warning.dataset[this.renewals === 0 ? "final" : "renewable"] : "";
   }
 
-  // Renews on activity, at most once per third of a lease. If renewals are limited, only in the last third, so that
-  // they last.
-  worked(event) {
-    const idle = !event.isTrusted || event.repeat || (event.type === "pointermove" && !event.movementX && !event.movementY);
+  // At most once per third of a lease. If renewals are limited, only in the last third, so that they last.
+  renewOnActivity(event) {
+    const isMotionless = event.type === "pointermove" && !event.movementX && !event.movementY;
+    if (!event.isTrusted || event.repeat || isMotionless || this.renewals === 0) return;
     const share = this.renewals === Infinity ? 2 / 3 : 1 / 3;
     const now = this.now();
-    if (idle || this.renewals === 0 || now < this.next || now >= this.end || this.end - now > this.whole * share) return;
-    this.more();
+    if (now < this.renewableAt || now >= this.endsAt || this.endsAt - now > this.durationMs * share) return;
+    this.renew();
   }
 
-  async more() {
-    this.next = this.now() + this.whole / 3;
+  async renew() {
+    this.renewableAt = this.now() + this.durationMs / 3;
     const headers = { "Content-Type": "application/json", "X-CSRFToken": this.form.elements.csrf_token.value };
     const body = JSON.stringify({ token: Number(this.form.dataset.token) });
-    let answer;
+    let response;
     try {
-      answer = await fetch(this.form.dataset.renew, { method: "POST", body, headers });
+      response = await fetch(this.form.dataset.renewUrl, { method: "POST", body, headers });
     } catch {
-      this.next = this.now() + 5000; // the next activity tries again
-      this.draftNote.textContent = this.draftNote.dataset.noTime;
+      this.renewableAt = this.now() + RETRY_MS;
+      this.draftStatus.textContent = this.draftStatus.dataset.notRenewed;
       return;
     }
     if (this.signal.aborted) return;
-    if (answer.ok) this.renewed(await answer.json(), Date.parse(answer.headers.get("Date")));
-    else if (answer.status === 400) this.used();
-    else if (answer.status === 409 || answer.status === 404) this.over();
-    else this.draftNote.textContent = this.draftNote.dataset[answer.status === 401 ? "out" : "noTime"];
+    if (response.ok) this.extend(await response.json(), Date.parse(response.headers.get("Date")));
+    else if (response.status === 400) this.showNoRenewals();
+    else if (response.status === 409 || response.status === 404) this.end();
+    else this.draftStatus.textContent = this.draftStatus.dataset[response.status === 401 ? "signedOut" : "notRenewed"];
   }
 
-  renewed(lease, sent) {
-    this.whole = Date.parse(lease.expires_at) - sent; // both by the server's clock
-    this.end = this.now() + this.whole;
-    this.next = this.now() + this.whole / 3;
-    const time = document.querySelector("#until time");
+  extend(lease, sentAt) {
+    this.durationMs = Date.parse(lease.expires_at) - sentAt; // both by the server's clock
+    this.endsAt = this.now() + this.durationMs;
+    this.renewableAt = this.now() + this.durationMs / 3;
+    const time = document.querySelector("#expires-at time");
     time.dateTime = lease.expires_at;
-    time.textContent = local(lease.expires_at);
+    time.textContent = formatTime(lease.expires_at);
     this.renewals -= 1;
-    if (this.renewals === 0) this.used();
+    if (this.renewals === 0) this.showNoRenewals();
     this.show();
   }
 
-  used() {
+  showNoRenewals() {
     this.renewals = 0;
-    this.noMore.hidden = false;
-    if (this.button) this.button.hidden = true;
+    this.noRenewals.hidden = false;
+    if (this.renewButton) this.renewButton.hidden = true;
   }
 
-  over() {
+  end() {
     if (this.isOver) return;
     this.isOver = true;
-    this.warn(false);
-    this.time.hidden = true;
-    this.outcome.show(this.now() >= this.end);
+    this.showWarning(false);
+    this.container.hidden = true;
+    this.outcome.show(this.now() >= this.endsAt);
   }
 }

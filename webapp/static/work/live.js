@@ -1,66 +1,66 @@
 // Shows what others do while the person works: a manager releases or removes the item, answers, or pauses the queue.
 // It comes over an event stream, which hidden pages close.
-import { look as lookAtThread } from "./thread.js";
+import { refreshThread } from "./thread.js";
 
-const AGAIN = 2000; // ms before the next attempt after a lost connection
-const REFUSED = 30_000; // ms if the server refused the stream
-const LEAVING = 60_000; // ms after which a hidden page closes its stream
+const RECONNECT_MS = 2000; // after a lost connection
+const REFUSED_RECONNECT_MS = 30_000; // if the server refused the stream
+const CLOSE_HIDDEN_MS = 60_000; // after which a hidden page closes its stream
 
-let sheet = null;
+let view = null;
 let source = null;
-let retry = null;
-let leaving = null;
-let paused = null; // the reason, or null
+let reconnectTimer = null;
+let closeTimer = null;
+let pauseReason = null; // null: the queue is not paused
 
-export function begin(next) {
-  const isFirst = sheet === null;
-  sheet = next;
-  show();
+export function begin(nextView) {
+  const isFirst = view === null;
+  view = nextView;
+  showPause();
   if (!isFirst) return;
   connect();
-  document.addEventListener("visibilitychange", look);
+  document.addEventListener("visibilitychange", connectWhileVisible);
 }
 
 function connect() {
-  clearTimeout(retry);
-  retry = null;
+  clearTimeout(reconnectTimer);
+  reconnectTimer = null;
   if (source || document.visibilityState !== "visible") return;
-  const { root, form } = sheet;
-  const stream = new EventSource(`${root.dataset.live}?token=${form.dataset.token}`);
+  const { root, form } = view;
+  const stream = new EventSource(`${root.dataset.liveUrl}?token=${form.dataset.token}`);
   source = stream;
   stream.addEventListener("ended", (event) => {
-    if (JSON.parse(event.data).includes(Number(sheet.form.dataset.token))) sheet.over?.();
+    if (JSON.parse(event.data).includes(Number(view.form.dataset.token))) view.endLease?.();
   });
   stream.addEventListener("answered", (event) => {
-    if (JSON.parse(event.data).includes(sheet.id)) lookAtThread();
+    if (JSON.parse(event.data).includes(view.id)) refreshThread();
   });
-  stream.addEventListener("open", lookAtThread);
+  stream.addEventListener("open", refreshThread);
   stream.addEventListener("paused", (event) => {
-    paused = JSON.parse(event.data);
-    show();
+    pauseReason = JSON.parse(event.data);
+    showPause();
   });
   // The browser would reconnect by itself, but with the token of an item that may be done.
   stream.addEventListener("error", () => {
-    const pause = stream.readyState === EventSource.CLOSED ? REFUSED : AGAIN;
+    const delayMs = stream.readyState === EventSource.CLOSED ? REFUSED_RECONNECT_MS : RECONNECT_MS;
     stream.close();
     if (source === stream) source = null;
-    retry ??= setTimeout(connect, pause * (0.5 + Math.random()));
+    reconnectTimer ??= setTimeout(connect, delayMs * (0.5 + Math.random()));
   });
 }
 
-function show() {
-  const note = sheet.root.querySelector("#paused");
-  const words = paused === null ? "" : paused ? note.dataset.why.replace("{why}", () => paused) : note.dataset.plain;
-  if (note.textContent !== words) note.textContent = words;
-  note.hidden = !words;
+function showPause() {
+  const note = view.root.querySelector("#paused");
+  const text = pauseReason === null ? "" : pauseReason ? note.dataset.withReason.replace("{why}", () => pauseReason) : note.dataset.withoutReason;
+  if (note.textContent !== text) note.textContent = text;
+  note.hidden = !text;
 }
 
-function look() {
-  clearTimeout(leaving);
+function connectWhileVisible() {
+  clearTimeout(closeTimer);
   if (document.visibilityState === "visible") connect();
   else
-    leaving = setTimeout(() => {
+    closeTimer = setTimeout(() => {
       source?.close();
       source = null;
-    }, LEAVING);
+    }, CLOSE_HIDDEN_MS);
 }

@@ -1,52 +1,52 @@
-// Local copies of what was typed, until the server has it, by person, queue and item.
+// Local copies of the input, until the server has it, by person, queue and item.
 const PREFIX = "leaseq typed ";
-const DAY = 86_400_000; // ms
-const KEPT = 7 * DAY;
+const DAY_MS = 86_400_000;
+const KEEP_MS = 7 * DAY_MS;
 
-export function put(what, kept) {
+export function writeCopy(key, copy) {
   try {
-    localStorage.setItem(PREFIX + what, JSON.stringify({ ...kept, at: Date.now() }));
+    localStorage.setItem(PREFIX + key, JSON.stringify({ ...copy, at: Date.now() }));
   } catch {
     // full, or not allowed: the server's draft remains
   }
 }
 
-export function get(what) {
+export function readCopy(key) {
   try {
-    return JSON.parse(localStorage.getItem(PREFIX + what));
+    return JSON.parse(localStorage.getItem(PREFIX + key));
   } catch {
     return null;
   }
 }
 
-export function drop(what) {
+export function deleteCopy(key) {
   try {
-    localStorage.removeItem(PREFIX + what);
+    localStorage.removeItem(PREFIX + key);
   } catch {
     // not allowed: nothing is stored either
   }
 }
 
 // The server refused it: it is not resent automatically, but the text stays.
-export function isSent(what) {
-  const { pairs, base, other } = get(what) ?? {};
-  if (pairs) put(what, { pairs, base, other });
+export function cancelResend(key) {
+  const { pairs, base, otherVersion } = readCopy(key) ?? {};
+  if (pairs) writeCopy(key, { pairs, base, otherVersion });
 }
 
-// This person's answers that never reached the server, as [what, kept].
-export function unsent(person) {
-  return all().filter(([what, kept]) => kept?.send && JSON.parse(what)[0] === person);
+// This person's answers that never reached the server, as [key, copy].
+export function findUnsent(person) {
+  return readAll().filter(([key, copy]) => copy?.unsentPost && JSON.parse(key)[0] === person);
 }
 
-function all() {
+function readAll() {
   try {
     const names = Object.keys(localStorage).filter((name) => name.startsWith(PREFIX));
-    return names.map((name) => [name.slice(PREFIX.length), get(name.slice(PREFIX.length))]);
+    return names.map((name) => [name.slice(PREFIX.length), readCopy(name.slice(PREFIX.length))]);
   } catch {
     return [];
   }
 }
 
-for (const [what, kept] of all()) {
-  if (!kept || kept.at < Date.now() - (kept.saved ? DAY : KEPT)) drop(what);
+for (const [key, copy] of readAll()) {
+  if (!copy || copy.at < Date.now() - (copy.isOnServer ? DAY_MS : KEEP_MS)) deleteCopy(key);
 }

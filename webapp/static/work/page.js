@@ -1,17 +1,20 @@
 // Assembles the work page. Each part starts again with each item.
-import { each, open } from "./item-view.js";
-import { showAsked } from "../shared/conditions.js";
-import * as active from "./active-time.js";
+import { addPart, openItemView } from "./item-view.js";
+import { showConditionalFields } from "../shared/conditions.js";
+import * as activeTime from "./active-time.js";
 import * as draft from "./draft.js";
+import * as errors from "./errors.js";
 import * as focus from "./focus.js";
-import * as keys from "./shortcuts.js";
 import * as lease from "./lease.js";
 import * as live from "./live.js";
-import * as saved from "./undo.js";
-import * as send from "./submit.js";
+import * as notices from "./notices.js";
+import * as shortcuts from "./shortcuts.js";
+import * as submit from "./submit.js";
 import * as tabs from "./tabs.js";
 import * as thread from "./thread.js";
+import * as undo from "./undo.js";
 
-each(showAsked);
-for (const part of [active, draft, tabs, lease, live, saved, keys, send, thread, focus]) each(part.begin);
-open();
+addPart(showConditionalFields);
+const parts = [activeTime, draft, tabs, lease, live, undo, shortcuts, submit, thread, errors, notices, focus];
+for (const part of parts) addPart(part.begin);
+openItemView();

@@ -1,92 +1,92 @@
 // A key for each choice and for each action of the page; Ctrl+Enter submits the current action.
-import { areOff } from "../shared/shortcuts-switch.js";
-import { isWriting } from "./form-fields.js";
+import { areSingleKeysOff } from "../shared/shortcuts-switch.js";
+import { isTextInput } from "./form-fields.js";
 
 let form;
 let root;
 
-export function begin(sheet) {
-  ({ form, root } = sheet);
-  for (const place of document.querySelectorAll("#now [popovertarget=keys]")) place.hidden = false;
+export function begin(view) {
+  ({ form, root } = view);
+  for (const button of document.querySelectorAll("#lease-status [popovertarget=keys]")) button.hidden = false;
 }
 
 document.addEventListener("keydown", (event) => {
   if (event.repeat || event.defaultPrevented || document.querySelector("dialog[open]")) return;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     event.preventDefault();
-    send(event.target);
+    submitAction(event.target);
   } else if (event.key === "Escape") {
-    leave(event.target);
-  } else if (!event.ctrlKey && !event.metaKey && !event.altKey && !areOff() && !isWriting(event.target)) {
-    single(event);
+    leaveAction(event.target);
+  } else if (!event.ctrlKey && !event.metaKey && !event.altKey && !areSingleKeysOff() && !isTextInput(event.target)) {
+    pressSingleKey(event);
   }
 });
 
-function single(event) {
+function pressSingleKey(event) {
   const panel = document.querySelector("[popover]:popover-open");
-  const opener = event.key === "?" ? document.querySelector("#now [popovertarget=keys]") : null;
-  const found = opener ?? pageKey(event.key, panel) ?? (panel ? null : choice(event.key));
-  if (!found || root.classList.contains("busy")) return;
+  const helpButton = event.key === "?" ? document.querySelector("#lease-status [popovertarget=keys]") : null;
+  const target = helpButton ?? findPageAction(event.key, panel) ?? (panel ? null : findChoice(event.key));
+  if (!target || root.classList.contains("busy")) return;
   event.preventDefault();
-  if (found.matches("input, summary")) found.focus(); // a button does not take the focus from the scrolling item
-  found.click();
-  const opened = document.querySelector("[popover]:popover-open");
-  if (opened && opened !== panel) opened.focus(); // a closed panel returns the focus itself
-  if (found.matches("details[open] > summary")) found.parentElement.querySelector("textarea").focus();
-  if (found.name && found.name === form.dataset.oneKey) form.requestSubmit(form.querySelector(".bar button"));
+  if (target.matches("input, summary")) target.focus(); // a button does not take the focus from the scrolling item
+  target.click();
+  const openPanel = document.querySelector("[popover]:popover-open");
+  if (openPanel && openPanel !== panel) openPanel.focus(); // a closed panel returns the focus itself
+  if (target.matches("details[open] > summary")) target.parentElement.querySelector("textarea").focus();
+  if (target.name && target.name === form.dataset.finishingField) form.requestSubmit(form.querySelector(".bar button"));
 }
 
 // Within an open action, such as "Report a problem", submits that action instead of the answer.
-function send(target) {
-  const way = target.closest(".ways-out details[open]");
-  form.requestSubmit((way ?? form.querySelector(".bar")).querySelector("button"));
+function submitAction(target) {
+  const action = target.closest(".item-actions details[open]");
+  form.requestSubmit((action ?? form.querySelector(".bar")).querySelector("button"));
 }
 
 // Closes an open action, else focuses the item, where single keys work and other keys scroll.
-function leave(target) {
+function leaveAction(target) {
   if (target.closest(".menu") || document.querySelector("[popover]:popover-open")) return;
-  const way = target.closest(".ways-out details[open]");
-  if (way) {
-    way.open = false;
-    way.querySelector("summary").focus();
+  const action = target.closest(".item-actions details[open]");
+  if (action) {
+    action.open = false;
+    action.querySelector("summary").focus();
   } else root.querySelector("#item").focus();
 }
 
-function choice(key) {
-  const all = [...form.querySelectorAll("input[data-key]")].filter((input) => !input.closest("[inert], [hidden]"));
-  return all.find((input) => input.dataset.key === key) ?? all.find((input) => input.dataset.key.toLowerCase() === key.toLowerCase());
+function findChoice(key) {
+  const inputs = [...form.querySelectorAll("input[data-key]")].filter((input) => !input.closest("[inert], [hidden]"));
+  return inputs.find((input) => input.dataset.key === key) ?? inputs.find((input) => input.dataset.key.toLowerCase() === key.toLowerCase());
 }
 
 // While a panel is open, only the key that opened it works, and closes it.
-function pageKey(key, panel) {
-  const all = [...document.querySelectorAll(`[data-page-key="${CSS.escape(key.toLowerCase())}"]`)];
-  return all.find((one) => !one.closest("[hidden], [inert]") && (!panel || one.getAttribute("popovertarget") === panel.id));
+function findPageAction(key, panel) {
+  const elements = [...document.querySelectorAll(`[data-page-key="${CSS.escape(key.toLowerCase())}"]`)];
+  return elements.find((element) => !element.closest("[hidden], [inert]") && (!panel || element.getAttribute("popovertarget") === panel.id));
 }
 
 // The list of all keys, built from the current page.
 
-const list = document.getElementById("keys");
+const keysPanel = document.getElementById("keys");
 
-list.addEventListener("beforetoggle", (event) => {
+keysPanel.addEventListener("beforetoggle", (event) => {
   if (event.newState !== "open") return;
-  const body = list.querySelector("dl");
-  for (const made of body.querySelectorAll(".made")) made.remove();
+  const list = keysPanel.querySelector("dl");
+  for (const row of list.querySelectorAll(".generated")) row.remove();
   for (const input of form.querySelectorAll("input[data-key]")) {
-    const field = input.closest("fieldset").querySelector("legend").firstChild.textContent.trim();
-    body.append(line(input.dataset.key, `${field} · ${input.closest("label").querySelector("span").textContent}`));
+    const label = input.closest("fieldset").querySelector("legend").firstChild.textContent.trim();
+    list.append(createRow(input.dataset.key, `${label} · ${input.closest("label").querySelector("span").textContent}`));
   }
-  for (const one of document.querySelectorAll("[data-page-key]:not([hidden])")) {
-    const name = [...one.childNodes].find((node) => node.textContent.trim());
-    body.append(line(one.dataset.pageKey, name.textContent.trim()));
+  for (const element of document.querySelectorAll("[data-page-key]:not([hidden])")) {
+    const name = [...element.childNodes].find((node) => node.textContent.trim());
+    list.append(createRow(element.dataset.pageKey, name.textContent.trim()));
   }
 });
 
-function line(key, what) {
-  const made = document.createElement("div");
-  made.className = "made";
-  made.append(document.createElement("dt"), document.createElement("dd"));
-  made.querySelector("dt").append(document.createElement("kbd"));
-  made.querySelector("kbd").textContent = key.toUpperCase();
-  made.querySelector("dd").textContent = what;
-  return made;
+function createRow(key, description) {
+  const row = document.createElement("div");
+  row.className = "generated";
+  row.append(document.createElement("dt"), document.createElement("dd"));
+  row.querySelector("dt").append(document.createElement("kbd"));
+  row.querySelector("kbd").textContent = key.toUpperCase();
+  row.querySelector("dd").textContent = description;
+  return row;
 }

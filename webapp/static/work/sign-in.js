@@ -1,5 +1,5 @@
 // Signs in again without leaving the page, so that the form stays filled.
-import { session } from "../shared/session.js";
+import { fetchSession } from "../shared/session.js";
 
 const dialog = document.getElementById("sign-in");
 
@@ -7,50 +7,51 @@ const dialog = document.getElementById("sign-in");
 export function signIn(person) {
   const form = dialog.querySelector("form");
   const password = form.elements.password;
-  const problem = dialog.querySelector("[role=alert]");
-  problem.textContent = "";
+  const error = dialog.querySelector("[role=alert]");
+  error.textContent = "";
   dialog.showModal();
   password.focus();
   return new Promise((resolve) => {
-    const open = new AbortController();
-    const { signal } = open;
-    const end = (csrf) => {
-      open.abort();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const close = (csrfToken) => {
+      controller.abort();
       password.value = "";
       dialog.close();
-      resolve(csrf);
+      resolve(csrfToken);
     };
-    const look = async () => {
-      const known = await session();
-      if (known?.person === person) end(known.csrf);
-      else if (known) problem.textContent = dialog.dataset.other;
-      return known !== null;
+    // Closes the dialog if the person is signed in. Returns whether anybody is.
+    const checkSession = async () => {
+      const session = await fetchSession();
+      if (session?.person === person) close(session.csrf);
+      else if (session) error.textContent = dialog.dataset.wrongPerson;
+      return session !== null;
     };
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
-      problem.textContent = "";
-      const why = await knock(person, password.value);
-      if (!(await look())) problem.textContent = why;
+      error.textContent = "";
+      const message = await postSignIn(person, password.value);
+      if (!(await checkSession())) error.textContent = message;
     }, { signal });
-    window.addEventListener("focus", look, { signal }); // they may have signed in elsewhere
-    dialog.querySelector("[data-does=close]").addEventListener("click", () => end(null), { signal });
-    dialog.addEventListener("cancel", () => end(null), { signal });
+    window.addEventListener("focus", checkSession, { signal }); // they may have signed in elsewhere
+    dialog.querySelector("[data-action=close]").addEventListener("click", () => close(null), { signal });
+    dialog.addEventListener("cancel", () => close(null), { signal });
   });
 }
 
 // Posts the sign-in page's form. Returns its error, or why the sign-in is not complete.
-async function knock(name, password) {
-  const { login, away, more } = dialog.dataset;
+async function postSignIn(name, password) {
+  const { loginUrl, unavailable, moreSteps } = dialog.dataset;
   try {
-    const page = parsed(await (await fetch(login)).text());
+    const page = parseHtml(await (await fetch(loginUrl)).text());
     const body = new URLSearchParams({ csrf_token: page.querySelector("[name=csrf_token]").value, name, password });
-    const answer = await fetch(login, { method: "POST", body, redirect: "manual" });
-    if (answer.type === "opaqueredirect" || answer.ok) return more;
-    const main = parsed(await answer.text()).querySelector("main");
-    return (main.querySelector("[role=alert]") ?? main.querySelector("h1 + p"))?.textContent ?? away;
+    const response = await fetch(loginUrl, { method: "POST", body, redirect: "manual" });
+    if (response.type === "opaqueredirect" || response.ok) return moreSteps;
+    const main = parseHtml(await response.text()).querySelector("main");
+    return (main.querySelector("[role=alert]") ?? main.querySelector("h1 + p"))?.textContent ?? unavailable;
   } catch {
-    return away;
+    return unavailable;
   }
 }
 
-const parsed = (html) => new DOMParser().parseFromString(html, "text/html");
+const parseHtml = (html) => new DOMParser().parseFromString(html, "text/html");

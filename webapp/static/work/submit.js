@@ -1,154 +1,156 @@
 // Sends the form and swaps in the response. What can't be sent now is sent again later: the same token makes
 // that safe.
-import { swap } from "./item-view.js";
-import { session } from "../shared/session.js";
+import { replaceItemView } from "./item-view.js";
+import { fetchSession } from "../shared/session.js";
 import { signIn } from "./sign-in.js";
-import * as thread from "./thread.js";
-import { drop, isSent, unsent } from "./local-copies.js";
+import { replaceThread } from "./thread.js";
+import { cancelResend, deleteCopy, findUnsent } from "./local-copies.js";
 
-const TIMEOUT_MS = 20_000; // ms for a response
-const LASTING = /\/(finish|abandon|fail)$/; // posts that are still wanted after the page was closed
-const PAUSES = [1000, 2000, 5000, 10_000, 15_000]; // ms before the next attempt
+const TIMEOUT_MS = 20_000; // for a response
+const RESENT_URLS = /\/(finish|abandon|fail)$/; // of posts that are still wanted after the page was closed
+const RETRY_DELAYS_MS = [1000, 2000, 5000, 10_000, 15_000];
 
-let busy = false;
+let isBusy = false;
 
-export function begin(sheet) {
-  const { root, form, signal } = sheet;
-  for (const one of root.querySelectorAll("form")) {
-    one.addEventListener("submit", (event) => {
+export function begin(view) {
+  const { root, form, signal } = view;
+  for (const pageForm of root.querySelectorAll("form")) {
+    pageForm.addEventListener("submit", (event) => {
       event.preventDefault();
-      const body = new URLSearchParams(new FormData(one, event.submitter));
-      body.set("active_ms", sheet.active());
-      send(sheet, event.submitter?.getAttribute("formaction") ?? one.action, body, one === form);
+      const body = new URLSearchParams(new FormData(pageForm, event.submitter));
+      body.set("active_ms", view.measureActiveMs());
+      submit(view, event.submitter?.getAttribute("formaction") ?? pageForm.action, body, pageForm === form);
     }, { signal });
   }
-  sendLeftOver(sheet);
+  resendUnsent(view);
 }
 
-async function send(sheet, url, body, isAnswer) {
-  if (busy || sheet.elsewhere) return;
-  busy = true;
-  sheet.root.classList.add("busy");
-  const hands = document.activeElement;
-  sheet.form.inert = true; // input typed now would belong to no item
-  tell(sheet, "");
-  if (isAnswer && LASTING.test(url)) sheet.keepToSend(url, body);
-  else sheet.flush();
+// `isAnswer`: the post is the answer form's, which the person sees until the server has it.
+async function submit(view, url, body, isAnswer) {
+  if (isBusy || view.isOpenElsewhere) return;
+  isBusy = true;
+  view.root.classList.add("busy");
+  const focused = document.activeElement;
+  view.form.inert = true; // input typed now would belong to no item
+  showError(view, "");
+  if (isAnswer && RESENT_URLS.test(url)) view.storeForSending(url, body);
+  else view.saveDraftNow();
   try {
-    await untilThere(sheet, url, body, isAnswer);
+    await postWithRetries(view, url, body, isAnswer);
   } finally {
-    busy = false;
-    sheet.root.classList.remove("busy");
-    sheet.form.inert = false;
-    if (hands.isConnected && document.activeElement === document.body) hands.focus();
+    isBusy = false;
+    view.root.classList.remove("busy");
+    view.form.inert = false;
+    if (focused.isConnected && document.activeElement === document.body) focused.focus();
   }
 }
 
-async function untilThere(sheet, url, body, isAnswer) {
-  for (let tries = 0, renewed = false; ; tries += 1) {
-    const answer = await post(url, body);
-    if (answer.kind === "away") {
-      const pause = Math.max(PAUSES[Math.min(tries, PAUSES.length - 1)], answer.after);
-      if (await waited(sheet, pause, answer.after ? "busy" : "away")) continue;
+// Posts until the server responds, or the person wants to change something first; then shows the response.
+async function postWithRetries(view, url, body, isAnswer) {
+  for (let attempt = 0, isRenewed = false; ; attempt += 1) {
+    const result = await post(url, body);
+    if (result.kind === "unavailable") {
+      const delayMs = Math.max(RETRY_DELAYS_MS[Math.min(attempt, RETRY_DELAYS_MS.length - 1)], result.retryAfterMs);
+      if (await waitForRetry(view, delayMs, result.retryAfterMs ? "overloaded" : "unavailable")) continue;
       return;
     }
-    if (answer.kind === "out" || (answer.kind === "forbidden" && !renewed)) {
-      renewed = true;
-      const known = await session();
-      const csrf = known?.person === sheet.person ? known.csrf : await signIn(sheet.person);
-      if (csrf === null) return;
-      renew(sheet, csrf);
-      body.set("csrf_token", csrf);
+    if (result.kind === "signed-out" || (result.kind === "forbidden" && !isRenewed)) {
+      isRenewed = true;
+      const session = await fetchSession();
+      const csrfToken = session?.person === view.person ? session.csrf : await signIn(view.person);
+      if (csrfToken === null) return;
+      setCsrfToken(csrfToken);
+      body.set("csrf_token", csrfToken);
       continue;
     }
-    if (answer.kind === "told") {
-      isSent(sheet.what);
-      return refused(sheet, answer, isAnswer);
+    if (result.kind === "message") {
+      cancelResend(view.key);
+      return showRefusal(view, result.html, isAnswer);
     }
-    if (answer.kind === "thread") return thread.sent(answer.html);
-    if (isAnswer && answer.status < 400) {
-      drop(sheet.what);
-      sheet.done?.();
-    } else isSent(sheet.what);
-    if (answer.kind === "go") location.replace(answer.url);
-    else swap(answer.html);
+    if (result.kind === "thread") return replaceThread(result.html);
+    if (isAnswer && result.status < 400) {
+      deleteCopy(view.key);
+      view.announceSubmission?.();
+    } else cancelResend(view.key);
+    if (result.kind === "redirect") location.replace(result.url);
+    else replaceItemView(result.html);
     return;
   }
 }
 
-// The result of a post: a fragment or thread to swap in, an address to go to, or the obstacle.
+// The result of a post: a fragment or thread to swap in, a URL to go to, or what prevented it.
 async function post(url, body) {
-  const options = { method: "POST", body, headers: { "X-Leaseq-Piece": "yes" }, redirect: "manual" };
+  const options = { method: "POST", body, headers: { "X-Leaseq-Fragment": "yes" }, redirect: "manual" };
   try {
-    const answer = await fetch(url, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
-    const html = await answer.text();
-    const { status } = answer;
-    if (answer.type === "opaqueredirect" || status === 401) return { kind: "out" };
-    const after = 1000 * (Number(answer.headers.get("Retry-After")) || 0); // if the server is overloaded
-    if (status >= 500 || status === 429) return { kind: "away", after };
+    const response = await fetch(url, { ...options, signal: AbortSignal.timeout(TIMEOUT_MS) });
+    const html = await response.text();
+    const { status, headers } = response;
+    if (response.type === "opaqueredirect" || status === 401) return { kind: "signed-out" };
+    const retryAfterMs = 1000 * (Number(headers.get("Retry-After")) || 0); // if the server is overloaded
+    if (status >= 500 || status === 429) return { kind: "unavailable", retryAfterMs };
     if (status === 403) return { kind: "forbidden", html };
-    if (answer.headers.has("X-Leaseq-Go")) return { kind: "go", status, url: answer.headers.get("X-Leaseq-Go") };
-    const kind = html.includes('id="sheet"') ? "piece" : html.includes('id="thread-title"') ? "thread" : "told";
+    if (headers.has("X-Leaseq-Redirect")) return { kind: "redirect", status, url: headers.get("X-Leaseq-Redirect") };
+    const kind = html.includes('id="item-view"') ? "fragment" : html.includes('id="thread-title"') ? "thread" : "message";
     return { kind, status, html };
   } catch {
-    return { kind: "away", after: 0 };
+    return { kind: "unavailable", retryAfterMs: 0 };
   }
 }
 
 // True when it is time to try again, false if the person wants to change something first.
-function waited(sheet, pause, why) {
-  const note = sheet.root.querySelector("#offline");
-  const words = note.querySelector("p");
-  words.textContent = words.dataset[why];
+function waitForRetry(view, delayMs, reason) {
+  const note = view.root.querySelector("#offline");
+  const text = note.querySelector("p");
+  text.textContent = text.dataset[reason];
   note.hidden = false;
   note.scrollIntoView({ block: "nearest" });
   return new Promise((resolve) => {
-    const waiting = new AbortController();
-    const { signal } = waiting;
+    const controller = new AbortController();
+    const { signal } = controller;
     const end = (again) => {
       clearTimeout(timer);
-      waiting.abort();
+      controller.abort();
       note.hidden = true;
       resolve(again);
     };
-    const timer = setTimeout(end, pause, true);
+    const timer = setTimeout(end, delayMs, true);
     window.addEventListener("online", () => end(true), { signal });
-    note.querySelector("[data-does=try]").addEventListener("click", () => end(true), { signal });
-    note.querySelector("[data-does=change]").addEventListener("click", () => end(false), { signal });
+    note.querySelector("[data-action=retry]").addEventListener("click", () => end(true), { signal });
+    note.querySelector("[data-action=edit]").addEventListener("click", () => end(false), { signal });
   });
 }
 
-function renew(sheet, csrf) {
-  for (const input of document.querySelectorAll("input[name=csrf_token]")) input.value = csrf;
+function setCsrfToken(csrfToken) {
+  for (const input of document.querySelectorAll("input[name=csrf_token]")) input.value = csrfToken;
 }
 
 // The server refused with an error page or plain text.
-function refused(sheet, answer, isAnswer) {
-  const page = new DOMParser().parseFromString(answer.html, "text/html");
+function showRefusal(view, html, isAnswer) {
+  const page = new DOMParser().parseFromString(html, "text/html");
   const main = page.querySelector("main") ?? page.body;
-  const words = [...main.querySelectorAll("h1 ~ p:not(:has(> a))")].map((place) => place.textContent.trim());
-  tell(sheet, words.filter(Boolean).join(" ") || main.textContent.trim());
-  if (!isAnswer) document.getElementById("saved")?.remove();
+  const texts = [...main.querySelectorAll("h1 ~ p:not(:has(> a))")].map((paragraph) => paragraph.textContent.trim());
+  showError(view, texts.filter(Boolean).join(" ") || main.textContent.trim());
+  if (!isAnswer) document.getElementById("undo")?.remove();
 }
 
-function tell(sheet, words) {
-  sheet.root.querySelector("#trouble").textContent = words;
+function showError(view, text) {
+  view.root.querySelector("#submit-error").textContent = text;
 }
 
 // Sends answers to other items, given while the server was unreachable and before this page was closed.
-async function sendLeftOver(sheet) {
-  for (const [what, { send: left }] of unsent(sheet.person)) {
-    if (what === sheet.what) continue;
-    const body = new URLSearchParams(left.body);
+async function resendUnsent(view) {
+  for (const [key, { unsentPost }] of findUnsent(view.person)) {
+    if (key === view.key) continue;
+    const body = new URLSearchParams(unsentPost.body);
     body.set("then", "stop");
-    body.set("csrf_token", sheet.form.elements.csrf_token.value);
-    const answer = await post(left.url, body);
-    if (!["go", "piece"].includes(answer.kind)) continue;
-    if (answer.status === 422) {
-      isSent(what);
+    body.set("csrf_token", view.form.elements.csrf_token.value);
+    const result = await post(unsentPost.url, body);
+    if (!["redirect", "fragment"].includes(result.kind)) continue;
+    if (result.status === 422) {
+      cancelResend(key);
       continue;
     }
-    drop(what);
-    sheet.root.querySelector("#left-over").hidden = false;
+    deleteCopy(key);
+    view.root.querySelector("#resent-answer").hidden = false;
   }
 }

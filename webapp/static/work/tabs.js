@@ -1,60 +1,60 @@
-// One item open in two tabs: only one is active, the other says so, and what was typed moves between them.
-import { typed } from "./form-fields.js";
+// One item open in two tabs: only one is active, the other says so, and the input moves between them.
+import { readFields } from "./form-fields.js";
 
 const channel = new BroadcastChannel("leaseq-work");
-const me = crypto.getRandomValues(new Uint32Array(2)).join("-");
+const tabId = crypto.getRandomValues(new Uint32Array(2)).join("-");
 
-export function begin(sheet) {
-  if (!sheet.form.dataset.renew) return;
-  const { root, form, what, signal } = sheet;
-  const note = root.querySelector("#elsewhere");
-  const fields = [form.querySelector(".fields"), form.querySelector(".bar")];
-  let isDone = false;
+export function begin(view) {
+  if (!view.form.dataset.renewUrl) return;
+  const { root, form, key, signal } = view;
+  const notice = root.querySelector("#other-tab");
+  const inputs = [form.querySelector(".fields"), form.querySelector(".bar")];
+  let isSubmitted = false;
 
-  const post = (kind, more = {}) => channel.postMessage({ kind, what, from: me, ...more });
+  const post = (kind, more = {}) => channel.postMessage({ kind, key, from: tabId, ...more });
 
-  const rest = (elsewhere) => {
-    sheet.elsewhere = elsewhere;
-    note.hidden = !elsewhere;
-    for (const place of fields) place.inert = elsewhere;
+  const setOpenElsewhere = (isOpenElsewhere) => {
+    view.isOpenElsewhere = isOpenElsewhere;
+    notice.hidden = !isOpenElsewhere;
+    for (const element of inputs) element.inert = isOpenElsewhere;
   };
 
-  const heard = {
-    here: ({ from }) => sheet.elsewhere || post("mine", { to: from }),
-    mine: () => {
-      rest(true);
-      note.querySelector("button").focus();
+  const handlers = {
+    opened: ({ from }) => view.isOpenElsewhere || post("active", { to: from }),
+    active: () => {
+      setOpenElsewhere(true);
+      notice.querySelector("button").focus();
     },
-    take: ({ from }) => {
-      if (sheet.elsewhere) return;
-      post("yours", { to: from, pairs: typed(form) });
-      sheet.stopDraft();
-      rest(true);
+    "take-over": ({ from }) => {
+      if (view.isOpenElsewhere) return;
+      post("hand-over", { to: from, pairs: readFields(form) });
+      view.cancelDraft();
+      setOpenElsewhere(true);
     },
-    yours: ({ pairs }) => sheet.filled(pairs),
-    left: ({ pairs }) => {
-      if (!sheet.elsewhere) return;
-      rest(false);
-      sheet.filled(pairs);
+    "hand-over": ({ pairs }) => view.fill(pairs),
+    closed: ({ pairs }) => {
+      if (!view.isOpenElsewhere) return;
+      setOpenElsewhere(false);
+      view.fill(pairs);
     },
-    done: () => sheet.elsewhere && location.reload(),
+    submitted: () => view.isOpenElsewhere && location.reload(),
   };
 
   channel.addEventListener("message", ({ data }) => {
-    if (data.what === what && (data.to ?? me) === me) heard[data.kind](data);
+    if (data.key === key && (data.to ?? tabId) === tabId) handlers[data.kind](data);
   }, { signal });
-  note.querySelector("button").addEventListener("click", () => {
-    rest(false);
-    post("take");
+  notice.querySelector("button").addEventListener("click", () => {
+    setOpenElsewhere(false);
+    post("take-over");
     root.querySelector("#item").focus();
   });
 
-  sheet.done = () => {
-    isDone = true;
-    post("done");
+  view.announceSubmission = () => {
+    isSubmitted = true;
+    post("submitted");
   };
-  const leave = () => isDone || sheet.elsewhere || post("left", { pairs: typed(form) });
-  window.addEventListener("pagehide", leave, { signal });
-  signal.addEventListener("abort", leave);
-  post("here");
+  const announceClose = () => isSubmitted || view.isOpenElsewhere || post("closed", { pairs: readFields(form) });
+  window.addEventListener("pagehide", announceClose, { signal });
+  signal.addEventListener("abort", announceClose);
+  post("opened");
 }

@@ -1,61 +1,58 @@
 // The questions about the item and the managers' answers, which arrive while the person works.
-import { localise } from "../shared/page.js";
+import { localiseTimes } from "../shared/page.js";
 
-let sheet = null;
-let looks = 0;
+let view = null;
+let version = 0; // of the shown thread, to discard outdated responses
 
-export function begin(next) {
-  sheet = next;
-  const jump = sheet.root.querySelector("#answered button");
-  jump.addEventListener("click", () => {
-    const thread = sheet.root.querySelector("#thread");
+export function begin(nextView) {
+  view = nextView;
+  const button = view.root.querySelector("#new-answer button");
+  button.addEventListener("click", () => {
+    const thread = view.root.querySelector("#thread");
     thread.scrollIntoView({ block: "nearest" });
     thread.focus();
-    sheet.root.querySelector("#answered").hidden = true;
-  }, { signal: sheet.signal });
+    view.root.querySelector("#new-answer").hidden = true;
+  }, { signal: view.signal });
 }
 
 // Shows the server's new thread after a question was sent.
-export function sent(html) {
-  looks += 1; // makes pending requests outdated
-  const before = answers();
-  replace(html);
-  if (answers() > before) sheet.root.querySelector("#answered").hidden = false;
-  sheet.form.elements.message.value = Math.random().toString(36).slice(2); // a new id for the next question
-  const box = sheet.form.elements.question;
-  box.value = "";
-  box.dispatchEvent(new Event("input", { bubbles: true })); // updates the local copy
-  const way = box.closest("details");
-  way.open = false;
-  sheet.form.inert = false; // an inert form takes no focus
-  way.querySelector("summary").focus();
-  sheet.root.querySelector("#thread").scrollIntoView({ block: "nearest" });
+export function replaceThread(html) {
+  version += 1;
+  showThread(html);
+  view.form.elements.message.value = Math.random().toString(36).slice(2); // a new id for the next question
+  const textarea = view.form.elements.question;
+  textarea.value = "";
+  textarea.dispatchEvent(new Event("input", { bubbles: true })); // updates the local copy
+  const action = textarea.closest("details");
+  action.open = false;
+  view.form.inert = false; // an inert form takes no focus
+  action.querySelector("summary").focus();
+  view.root.querySelector("#thread").scrollIntoView({ block: "nearest" });
 }
 
 // Reloads the thread. New answers are announced, and nothing moves.
-export async function look() {
-  const { root, signal } = sheet;
-  if (!root.dataset.thread) return;
-  const turn = (looks += 1);
+export async function refreshThread() {
+  const { root, signal } = view;
+  if (!root.dataset.threadUrl) return;
+  const requested = (version += 1);
   try {
-    const answer = await fetch(root.dataset.thread, { redirect: "manual" });
-    const text = await answer.text();
-    if (!answer.ok || signal.aborted || turn !== looks) return;
-    const before = answers();
-    replace(text);
-    if (answers() > before) root.querySelector("#answered").hidden = false;
+    const response = await fetch(root.dataset.threadUrl, { redirect: "manual" });
+    const html = await response.text();
+    if (response.ok && !signal.aborted && requested === version) showThread(html);
   } catch {
     // no connection: it is requested again when there is one
   }
 }
 
-const answers = () => sheet.root.querySelectorAll("#thread .answered").length;
-
-function replace(html) {
-  const piece = document.createElement("template");
-  piece.innerHTML = html; // from our own server and the page's own template
-  localise(piece.content);
-  const thread = sheet.root.querySelector("#thread");
-  thread.replaceChildren(piece.content);
+function showThread(html) {
+  const before = countAnswers();
+  const template = document.createElement("template");
+  template.innerHTML = html; // from our own server and the page's own template
+  localiseTimes(template.content);
+  const thread = view.root.querySelector("#thread");
+  thread.replaceChildren(template.content);
   thread.hidden = !thread.firstElementChild;
+  if (countAnswers() > before) view.root.querySelector("#new-answer").hidden = false;
 }
+
+const countAnswers = () => view.root.querySelectorAll("#thread .from-manager").length;

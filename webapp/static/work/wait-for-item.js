@@ -1,154 +1,154 @@
 // Waits for the next item by repeated long polls, while somebody is active.
-import { localise } from "../shared/page.js";
+import { localiseTimes } from "../shared/page.js";
 
-const place = document.getElementById("waiting");
-const how = document.getElementById("how");
-const why = document.getElementById("why");
+const panel = document.getElementById("waiting");
+const status = document.getElementById("wait-status");
+const reasonText = document.getElementById("reason");
 const buttons = Object.fromEntries(["stop", "wait", "show", "sign-in"].map((id) => [id, document.getElementById(id)]));
-const SECONDS = 20; // for a long poll; the server has few slots, and says when to ask again
-const LONGEST_PAUSE = 30000; // ms between two attempts to reach the server
-const AWAY = 15 * 60000; // ms without activity: an item that arrives then would only expire
-const REASON_AGE = 60000; // ms after which the displayed reason is reloaded
+const POLL_SECONDS = 20; // for a long poll; the server has few slots, and says when to ask again
+const MAX_RETRY_MS = 30_000; // between two attempts to reach the server
+const IDLE_MS = 15 * 60_000; // without activity: an item that arrives then would only expire
+const REASON_AGE_MS = 60_000; // after which the displayed reason is reloaded
+const ACTIVITY_EVENTS = ["keydown", "pointerdown", "pointermove", "wheel", "touchmove"];
 const title = document.title;
 
-let waiting = false;
-let asking = false;
-let pausing = false; // between two polls
-let awake = () => {}; // ends a pause early
-let lastSign = Date.now();
-let reason = place.dataset.reason;
+let isWaiting = false;
+let isPolling = false;
+let isPausing = false; // between two polls
+let endPause = () => {};
+let activeAt = Date.now();
+let reason = panel.dataset.reason;
 let reasonAt = Date.now();
+let reasonHtml = null;
 
-function tell(state) {
-  how.textContent = place.dataset[state];
+function showStatus(state) {
+  status.textContent = panel.dataset[state];
 }
 
-function only(...shown) {
-  const had = Object.values(buttons).includes(document.activeElement);
-  for (const [id, button] of Object.entries(buttons)) button.hidden = !shown.includes(id);
-  if (had) buttons[shown[0]].focus();
+function showButtons(...ids) {
+  const hadFocus = Object.values(buttons).includes(document.activeElement);
+  for (const [id, button] of Object.entries(buttons)) button.hidden = !ids.includes(id);
+  if (hadFocus) buttons[ids[0]].focus();
 }
 
 function begin() {
-  waiting = true;
-  lastSign = Date.now();
-  tell("waiting");
-  only("stop");
-  awake();
-  if (!asking) ask();
+  isWaiting = true;
+  activeAt = Date.now();
+  showStatus("waiting");
+  showButtons("stop");
+  endPause();
+  if (!isPolling) poll();
 }
 
-function end(state, ...shown) {
-  waiting = false;
-  tell(state);
-  only(...shown);
+function end(state, ...buttonIds) {
+  isWaiting = false;
+  showStatus(state);
+  showButtons(...buttonIds);
 }
 
 // A pending request can't be cancelled: an item it brings belongs to the person.
 function stop() {
-  end(pausing ? "stopped" : "stopping", "wait");
-  awake();
+  end(isPausing ? "stopped" : "stopping", "wait");
+  endPause();
 }
 
 // A hidden tab does not poll: its item would expire unseen. One request may still be pending.
-async function ask() {
-  asking = true;
+async function poll() {
+  isPolling = true;
   let failures = 0;
-  while (waiting && document.visibilityState === "visible") {
-    if (Date.now() - lastSign > AWAY) {
-      end("away", "wait");
+  while (isWaiting && document.visibilityState === "visible") {
+    if (Date.now() - activeAt > IDLE_MS) {
+      end("idle", "wait");
       break;
     }
-    const answer = await fetchItem();
-    if (answer === null || answer.status >= 429) {
+    const response = await requestItem();
+    if (response === null || response.status >= 429) {
       failures += 1;
-      if (waiting) tell("offline");
-      await pause(Math.max(after(answer), Math.min(1000 * 2 ** failures, LONGEST_PAUSE)));
-    } else if (answer.status === 200) {
-      arrived();
+      if (isWaiting) showStatus("offline");
+      await pause(Math.max(retryAfterMs(response), Math.min(1000 * 2 ** failures, MAX_RETRY_MS)));
+    } else if (response.status === 200) {
+      showItem();
       break;
-    } else if (answer.status === 204) {
-      if (waiting && failures) tell("waiting");
+    } else if (response.status === 204) {
+      if (isWaiting && failures) showStatus("waiting");
       failures = 0;
-      await look(answer.headers.get("X-Leaseq-Reason"));
-      await pause(after(answer));
+      await updateReason(response.headers.get("X-Leaseq-Reason"));
+      await pause(retryAfterMs(response));
     } else {
-      refused(answer);
+      handleRefusal(response);
       break;
     }
   }
-  asking = false;
-  if (how.textContent === place.dataset.stopping) tell("stopped");
+  isPolling = false;
+  if (status.textContent === panel.dataset.stopping) showStatus("stopped");
 }
 
-async function fetchItem() {
+async function requestItem() {
   try {
-    return await fetch(place.dataset.reserve, {
+    return await fetch(panel.dataset.reserveUrl, {
       method: "POST",
-      body: JSON.stringify({ wait: SECONDS }),
-      headers: { "Content-Type": "application/json", "X-CSRFToken": place.dataset.csrf },
+      body: JSON.stringify({ wait: POLL_SECONDS }),
+      headers: { "Content-Type": "application/json", "X-CSRFToken": panel.dataset.csrf },
     });
   } catch {
     return null;
   }
 }
 
-const after = (answer) => 1000 * (Number(answer?.headers.get("Retry-After")) || 0);
+const retryAfterMs = (response) => 1000 * (Number(response?.headers.get("Retry-After")) || 0);
 
-async function pause(milliseconds) {
-  if (!waiting) return;
-  pausing = true;
-  await new Promise((done) => {
-    setTimeout(done, milliseconds);
-    awake = done;
+async function pause(ms) {
+  if (!isWaiting) return;
+  isPausing = true;
+  await new Promise((resolve) => {
+    setTimeout(resolve, ms);
+    endPause = resolve;
   });
-  pausing = false;
+  isPausing = false;
 }
 
 // In a hidden tab the title announces the item; a visible page opens it, even right after "Stop waiting".
-function arrived() {
-  waiting = false;
-  if (document.visibilityState === "visible") location.replace(place.dataset.work);
+function showItem() {
+  isWaiting = false;
+  if (document.visibilityState === "visible") location.replace(panel.dataset.workUrl);
   else {
-    end("here", "show");
-    document.title = "● " + place.dataset.hereTitle;
+    end("ready", "show");
+    document.title = "● " + panel.dataset.readyTitle;
   }
 }
 
-function refused(answer) {
-  if (answer.status === 401 || answer.status === 403) end("signedOut", "sign-in");
-  else location.replace(place.dataset.work); // that page explains the error
+function handleRefusal(response) {
+  if (response.status === 401 || response.status === 403) end("signedOut", "sign-in");
+  else location.replace(panel.dataset.workUrl); // that page explains the error
 }
 
-async function look(now) {
-  if (now === reason && Date.now() - reasonAt < REASON_AGE) return;
-  [reason, reasonAt] = [now, Date.now()];
+async function updateReason(newReason) {
+  if (newReason === reason && Date.now() - reasonAt < REASON_AGE_MS) return;
+  [reason, reasonAt] = [newReason, Date.now()];
   try {
-    const answer = await fetch(place.dataset.why);
-    if (!answer.ok || answer.redirected) return;
-    const text = await answer.text(); // our own template
-    if (text !== told) why.innerHTML = told = text;
-    localise(why);
+    const response = await fetch(panel.dataset.reasonUrl);
+    if (!response.ok || response.redirected) return;
+    const html = await response.text(); // our own template
+    if (html !== reasonHtml) reasonText.innerHTML = reasonHtml = html;
+    localiseTimes(reasonText);
   } catch {
     // no connection: the displayed reason stays
   }
 }
 
-let told = null;
-
-for (const sign of ["keydown", "pointerdown", "pointermove", "wheel", "touchmove"]) {
-  document.addEventListener(sign, () => (lastSign = Date.now()), { passive: true });
+for (const type of ACTIVITY_EVENTS) {
+  document.addEventListener(type, () => (activeAt = Date.now()), { passive: true });
 }
 document.addEventListener("visibilitychange", () => {
   if (document.visibilityState !== "visible") return;
-  lastSign = Date.now();
-  if (document.title !== title) location.replace(place.dataset.work);
-  else if (waiting && !asking) ask();
+  activeAt = Date.now();
+  if (document.title !== title) location.replace(panel.dataset.workUrl);
+  else if (isWaiting && !isPolling) poll();
 });
 window.addEventListener("pageshow", (event) => event.persisted && location.reload());
 buttons.stop.addEventListener("click", stop);
 buttons.wait.addEventListener("click", begin);
 
-document.getElementById("look").hidden = true;
-place.hidden = false;
+document.getElementById("check").hidden = true;
+panel.hidden = false;
 begin();

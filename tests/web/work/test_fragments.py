@@ -16,12 +16,12 @@ from tests.support.leases import not_none
 from tests.web.conftest import Browser
 from tests.web.work_pages import path, take
 
-PIECE = {"X-Leaseq-Piece": "yes"}
+FRAGMENT = {"X-Leaseq-Fragment": "yes"}
 ANSWER = {"answer.about": "refund", "answer.urgent": "true"}
 ODD = 'a"b<c>/&d'
 
 
-def ways_out(text: str) -> set[str]:
+def item_actions(text: str) -> set[str]:
     return set(map(unescape, re.findall(r'formaction="([^"]*/(?:abandon|fail))"', text)))
 
 
@@ -29,7 +29,7 @@ def csrf_of(text: str) -> str:
     return not_none(re.search(r'name="csrf_token" value="([^"]+)"', text))[1]
 
 
-def test_the_ways_out_lead_from_the_item_that_is_shown(
+def test_the_item_actions_lead_from_the_item_that_is_shown(
     worker_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
     form_queue.enqueue({}, id=ODD)
@@ -38,7 +38,8 @@ def test_the_ways_out_lead_from_the_item_that_is_shown(
         assert lease.id == id
         base = f"/q/{form_queue.name}/items/{quote(id, safe='/')}"
         assert {
-            quote(unescape(way), safe="/%") for way in ways_out(worker_browser.get(path(form_queue)).text)
+            quote(unescape(action), safe="/%")
+            for action in item_actions(worker_browser.get(path(form_queue)).text)
         } == {
             f"{base}/abandon",
             f"{base}/fail",
@@ -66,14 +67,14 @@ def test_what_is_said_of_one_item_is_not_in_the_boxes_of_the_next(
     lease = take(form_queue, worker_browser)
     texts = {"error": "the page is torn", "note": "the page is torn", "reason": "the page is torn"}
     form = {"token": str(lease.token), "then": "next", **ANSWER, **texts}
-    response = worker_browser.post(path(form_queue, "items", lease.id, verb), form, headers=PIECE)
+    response = worker_browser.post(path(form_queue, "items", lease.id, verb), form, headers=FRAGMENT)
     assert response.status_code == 200
     assert 'data-id="two"' in response.text
     assert "the page is torn" not in response.text
     assert '<details name="way" open' not in response.text
 
 
-def test_the_form_and_the_ways_out_are_in_the_language_of_each_page(
+def test_the_form_and_the_item_actions_are_in_the_language_of_each_page(
     worker_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
     take(form_queue, worker_browser)
@@ -98,7 +99,7 @@ def sign_earlier(app: Flask, token: str) -> str:
     return str(URLSafeTimedSerializer(key, salt=salt, signer=EarlierSigner).dumps(payload))
 
 
-def test_the_forms_of_a_piece_have_the_token_that_came(
+def test_the_forms_of_a_fragment_have_the_token_that_came(
     app: Flask, worker_browser: Browser, form_queue: leaseq.Queue
 ) -> None:
     lease, csrf_token = (
@@ -106,11 +107,11 @@ def test_the_forms_of_a_piece_have_the_token_that_came(
         sign_earlier(app, worker_browser.csrf(path(form_queue))),
     )
     fields = {"csrf_token": csrf_token, "token": str(lease.token), "then": "next", **ANSWER}
-    piece = worker_browser.client.post(
-        path(form_queue, "items", lease.id, "finish"), data=fields, headers=PIECE
+    fragment = worker_browser.client.post(
+        path(form_queue, "items", lease.id, "finish"), data=fields, headers=FRAGMENT
     )
-    assert piece.status_code == 200
-    assert csrf_of(piece.text) == csrf_token
+    assert fragment.status_code == 200
+    assert csrf_of(fragment.text) == csrf_token
     (next_lease,) = form_queue.mine(worker_browser.name)
     fields |= {"token": str(next_lease.token), "then": "stop"}
     response = worker_browser.client.post(path(form_queue, "items", next_lease.id, "finish"), data=fields)
@@ -121,7 +122,7 @@ def test_a_token_that_is_not_good_is_in_no_form(worker_browser: Browser, form_qu
     lease = take(form_queue, worker_browser)
     fields = {"csrf_token": "forged", "token": str(lease.token)}
     response = worker_browser.client.post(
-        path(form_queue, "items", lease.id, "finish"), data=fields, headers=PIECE
+        path(form_queue, "items", lease.id, "finish"), data=fields, headers=FRAGMENT
     )
     assert response.status_code == 403
     assert "forged" not in response.text
@@ -140,8 +141,8 @@ def test_a_time_is_in_the_page_s_language_where_no_script_may_replace_it(
         "then": "next",
         **ANSWER,
     }
-    piece = worker_browser.client.post(
-        path(form_queue, "items", lease.id, "finish"), data=fields, headers=PIECE
+    fragment = worker_browser.client.post(
+        path(form_queue, "items", lease.id, "finish"), data=fields, headers=FRAGMENT
     )
-    assert piece.status_code == 200
-    assert re.search(r"<time [^>]*>\d{4}-\d\d-\d\d \d\d:\d\d UTC</time>", piece.text)
+    assert fragment.status_code == 200
+    assert re.search(r"<time [^>]*>\d{4}-\d\d-\d\d \d\d:\d\d UTC</time>", fragment.text)
