@@ -79,8 +79,9 @@ def read(
     whole file if any field begins with a quote and does not close it before the tab or the end of the line,
     else ``double``; the ``summary`` of the returned rows shows which.
 
-    One row is in memory at a time, however long the stream is. Bad content in the stream never raises an
-    exception; Invalid is raised immediately if the arguments can't be combined.
+    One row is in memory at a time, however long the stream is. A row that can't be read is a bad row, not an
+    exception; only a stream from ``decoded`` raises Invalid, for damaged data. Invalid is raised immediately
+    if the arguments can't be combined.
     """
     check_binary(stream, "rb")
     file_format = validation.one_of(format, FORMATS, "format")

@@ -76,6 +76,7 @@ def test_stopping_ends_the_process_and_keeps_the_data(data_dir: Path) -> None:
     assert pid is not None
     leaseq.Queue(leaseq.connect(server.url), "q").enqueue({"n": 1}, id="one")
     server.stop()
+    assert server.pid is None
     assert not server.alive
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)

@@ -79,7 +79,7 @@ def test_a_time_that_the_clocks_skip_is_refused(site: Callable[[str], Flask], zo
     day, time = text.split("T")
     with site(zone).test_request_context():
         for parse in (typed_moment, filter_time):
-            with pytest.raises(leaseq.Invalid, match=f"there is in {zone}: on {day} its clocks skip {time}"):
+            with pytest.raises(leaseq.Invalid, match=f"exists in {zone}: on {day} its clocks skip {time}"):
                 parse(text, "due")
 
 

@@ -79,7 +79,7 @@ class Base:
 
         ``expected``, a policy or its ``version``: change the policy only if this one is in force; otherwise
         raises PolicyChanged, or QueueNotFound if there is no queue. ``create_only``: raises QueueExists if
-        there is a queue. Raises Invalid with the field's name. After an error nothing has changed.
+        there is a queue. Raises Invalid with the field's name. After any of these errors nothing has changed.
         """
         version = expected_version(expected)
         if version and create_only:

@@ -179,7 +179,7 @@ def test_who_expects_a_policy_that_was_changed_meanwhile_changes_nothing(
     policy = queue.policy
     assert leaseq.Queue(server.client, queue.name).configure(expected=policy, holds=2).holds == 2
     events = len(queue.journal())
-    with pytest.raises(leaseq.PolicyChanged, match="changed meanwhile") as error:
+    with pytest.raises(leaseq.PolicyChanged, match="changed in the meantime") as error:
         queue.configure(expected=policy, max_attempts=9)
     assert error.value.policy == queue.policy == policy.updated({"holds": 2})
     assert len(queue.journal()) == events

@@ -180,6 +180,17 @@ def test_a_wrong_password_is_refused_and_not_repeated(own_server: EmbeddedServer
 MINIMAL = " ".join(rules(LIBRARY, password="pw"))
 
 
+def test_a_user_who_may_not_unlink_deletes_no_part_of_a_queue(own_server: EmbeddedServer) -> None:
+    client = leaseq.connect(own_server.url)
+    queue = leaseq.Queue(client, "q")
+    queue.enqueue({}, id="one")
+    raw(client).execute_command("ACL", "SETUSER", "minimal", *MINIMAL.split(), "-unlink")
+    limited_client = leaseq.connect(f"unix://minimal:pw@{own_server.url.removeprefix('unix://')}")
+    with pytest.raises(leaseq.ServerRefused, match="unlink"):
+        leaseq.Queue(limited_client, "q").delete()
+    assert take(queue, "ann").id == "one", "the queue is as it was"
+
+
 def test_a_user_with_only_what_the_moves_need_can_work_a_queue(own_server: EmbeddedServer) -> None:
     client = leaseq.connect(own_server.url)
     raw(client).execute_command("ACL", "SETUSER", "minimal", *MINIMAL.split())

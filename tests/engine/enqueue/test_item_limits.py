@@ -33,6 +33,30 @@ def test_late_answers_are_kept_up_to_a_megabyte_and_then_refused(
     assert error.value.answer_kept
 
 
+@pytest.mark.parametrize("excess", [0, 1])
+def test_late_answers_may_fill_the_megabyte_exactly(
+    timed_queue: leaseq.Queue, take: Take, server: Server, excess: int
+) -> None:
+    timed_queue.enqueue({}, id="a")
+    lease = take("ann")
+    timed_queue.finish(lease, {"n": 0})
+
+    def stored_bytes() -> int:
+        return int(server.redis.hstrlen(f"leaseq:{{{timed_queue.name}}}:late", "a"))
+
+    def finish_late(letter: str, length: int) -> bool:
+        with pytest.raises(leaseq.LeaseLost) as error:
+            timed_queue.finish(lease, letter * (length - 2))  # with its quotes
+        return error.value.answer_kept
+
+    assert finish_late("a", 250_000)
+    overhead = stored_bytes() - 250_000
+    assert all(finish_late(letter, 250_000) for letter in "bcd")
+    last_length = 1_048_576 - stored_bytes() - 2 - overhead + excess  # 2 for the empty line between
+    assert finish_late("e", last_length) == (excess == 0)
+    assert (stored_bytes() == 1_048_576) == (excess == 0)
+
+
 def test_the_latest_history_is_kept(timed_queue: leaseq.Queue, take: Take, server: Server) -> None:
     timed_queue.enqueue({}, id="a")
     for n in range(80):

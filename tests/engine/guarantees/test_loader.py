@@ -20,6 +20,7 @@ from leaseq.engine.scripts import ScriptError, read
         ("local a = b\n", "x.lua uses b, which"),
         ("c = 1\n", "x.lua uses c, which"),
         ("return { d }\n", "x.lua uses d, which"),
+        ("local t, a = { b = 1 }\na, e = t, 1\n", "x.lua uses e, which"),
         ("--- @include one\nreturn one.hidden(inner)\n", "x.lua uses inner, which"),
         ("--- @include one\nlocal one = 1\n", "x.lua declares one, which"),
     ],

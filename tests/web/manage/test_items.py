@@ -191,6 +191,7 @@ def test_the_story_has_the_time_between_two_events(
     page = manager_browser.get(f"/manage/{queue.name}/items/a").text
     assert re.findall(r'class="gap">([^<]+)<', page) == ["+2 h 5 min", "+0.2 s"]
     assert '<ol class="timeline" role="list">' in page
+    assert re.search(rf"attempt 1\W+token {lease.token}\b", page)
 
 
 def test_a_search_that_can_not_be_stays_on_its_list(
