@@ -19,7 +19,8 @@ export async function pollProgress(url, container) {
           container.innerHTML = html; // from our own server and the page's own template
           localiseTimes(container);
         }
-        if (container.querySelector("#task").dataset.isOver) return;
+        const task = container.querySelector("#task"); // null: the task was deleted
+        if (!task || task.dataset.isOver) return;
       } else if (response.status < 500) return;
     } catch {
       // no connection: the next poll tries again
